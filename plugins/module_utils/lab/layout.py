@@ -1,0 +1,107 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where everything of a lab is: folders, ports and addresses, all derived from its name and its index."""
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+
+NAME_RULE = re.compile(r"^[a-z][a-z0-9-]{0,19}$")
+INDEX_LIMIT = 100
+BASE_PORT = 21000
+PORTS_PER_LAB = 100
+# RFC 2544's benchmarking range: neither on the Internet nor in anyone's office.
+NETWORK = ipaddress.ip_network("198.18.0.0/15")
+NETWORK_PREFIX = 23
+
+PORT_OFFSETS = {
+    "etcd_client": 0,
+    "etcd_peer": 1,
+    "kube_apiserver": 3,
+    "kube_controller_manager": 4,
+    "ironic": 10,
+    "image_server": 11,
+    "image_server_plain": 12,
+    "redfish": 13,
+    "machine_room": 14,
+    "registry": 16,
+    "bmo_webhook": 20,
+    "bmo_health": 21,
+    "bmo_metrics": 22,
+    "capi_webhook": 23,
+    "capi_health": 24,
+    "capi_metrics": 25,
+    "cabpk_webhook": 26,
+    "cabpk_health": 27,
+    "cabpk_metrics": 28,
+    "kcp_webhook": 29,
+    "kcp_health": 30,
+    "kcp_metrics": 31,
+    "capm3_webhook": 32,
+    "capm3_health": 33,
+    "capm3_metrics": 34,
+    "ipam_webhook": 35,
+    "ipam_health": 36,
+    "ipam_metrics": 37,
+}
+
+
+def cache_dir(environ=os.environ):
+    """Return the folder for what is slow to make and shared by all labs.
+
+    :param environ: mapping of environment variables (XDG_CACHE_HOME, HOME)
+    """
+    base = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME", "/root"), ".cache")
+    return os.path.join(base, "metal3.baremetal")
+
+
+def labs_dir(environ=os.environ):
+    """Return the folder that holds one folder for each lab.
+
+    :param environ: mapping of environment variables (METAL3_LAB_HOME, XDG_STATE_HOME, HOME)
+    """
+    if environ.get("METAL3_LAB_HOME"):
+        return environ["METAL3_LAB_HOME"]
+    base = environ.get("XDG_STATE_HOME") or os.path.join(environ.get("HOME", "/root"), ".local", "state")
+    return os.path.join(base, "metal3.baremetal", "labs")
+
+
+def layout(name, index, environ=os.environ):
+    """Return the figures of a lab as a dict of plain data, the contents of its ``lab.json``.
+
+    :param name: lab name; lower case letters, digits and dashes, at most 20 characters
+    :param index: 0 to 99, unique among the labs of this machine
+    :param environ: mapping of environment variables
+    :raises ValueError: for a name or an index outside these rules
+    """
+    if not NAME_RULE.match(name):
+        raise ValueError(
+            "lab name %r: expected a lower case letter, then at most 19 letters, digits or dashes" % (name,))
+    if not 0 <= index < INDEX_LIMIT:
+        raise ValueError("lab index %r: expected 0 to %d" % (index, INDEX_LIMIT - 1))
+    directory = os.path.join(labs_dir(environ), name)
+    first = BASE_PORT + PORTS_PER_LAB * index
+    network = list(NETWORK.subnets(new_prefix=NETWORK_PREFIX))[index]
+    ports = dict((part, first + offset) for part, offset in PORT_OFFSETS.items())
+    return {
+        "name": name,
+        "index": index,
+        "dir": directory,
+        "cache_dir": cache_dir(environ),
+        "address": "127.0.0.1",
+        "ports": ports,
+        "urls": {
+            "kubernetes": "https://127.0.0.1:%d" % ports["kube_apiserver"],
+            "ironic": "https://127.0.0.1:%d" % ports["ironic"],
+            "image_server": "https://127.0.0.1:%d" % ports["image_server"],
+            "redfish": "https://127.0.0.1:%d" % ports["redfish"],
+            "machine_room": "https://127.0.0.1:%d" % ports["machine_room"],
+        },
+        "bridge": {
+            "name": "m3lab%d" % index,
+            "network": str(network),
+            "address": "%s/%d" % (network[1], NETWORK_PREFIX),
+        },
+    }
