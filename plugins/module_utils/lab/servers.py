@@ -1,0 +1,179 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The hardware of a lab's simulated servers, from the inventory's short description to the list of ``servers.json``."""
+from __future__ import annotations
+
+import copy
+import ipaddress
+import os
+import re
+import string
+import uuid
+
+NAME_RULE = re.compile(r"^server-(0[1-9]|[1-9][0-9]{1,3})$")
+# A MAC address has two bytes for both: the number takes twelve bits, the NIC four.
+SERVER_LIMIT = 4095
+NIC_LIMIT = 16
+DISK_LIMIT = 26
+MAC_PREFIX = "00:5c:52"
+# The lower half of the lab's network belongs to provisioned machines, the upper half is lent to booting agents.
+AGENT_ADDRESS_OFFSET = 257
+AGENT_ADDRESSES = 250
+
+DISK_DEFAULTS = {
+    "size_gib": 40,
+    "rotational": False,
+    "vendor": "LAB",
+    "model": "Virtual SSD",
+}
+NIC_DEFAULTS = {
+    "speed_mbps": 10000,
+    "vendor": "0x8086",
+    "product": "0x1572",
+}
+DEFAULTS = {
+    "vendor": "metal3.baremetal",
+    "model": "Simulated Server",
+    "architecture": "x86_64",
+    "cpus": 8,
+    "cpu_model": "Simulated CPU @ 2.40GHz",
+    "cpu_mhz": 2400,
+    "memory_mib": 32768,
+    "disks": [{}],
+    "nics": [{}, {}],
+}
+WHOLE_NUMBERS = ("cpus", "cpu_mhz", "memory_mib", "size_gib", "speed_mbps")
+TEXTS = ("vendor", "model", "architecture", "cpu_model", "serial", "name", "wwn", "hctl", "product")
+DISK_FIELDS = ("name", "size_gib", "rotational", "vendor", "model", "serial", "wwn", "hctl")
+NIC_FIELDS = ("name", "speed_mbps", "vendor", "product")
+SERVER_FIELDS = tuple(DEFAULTS) + ("serial",)
+
+
+def server_names(count):
+    """Return the names of ``count`` servers, ``server-01`` and so on.
+
+    :param count: 1 to SERVER_LIMIT
+    :raises ValueError: for a number outside this range
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= SERVER_LIMIT:
+        raise ValueError("servers %r: expected a whole number, 1 to %d" % (count, SERVER_LIMIT))
+    return ["server-%02d" % number for number in range(1, count + 1)]
+
+
+def _field_errors(where, values, fields):
+    if not isinstance(values, dict):
+        return ["%s: expected a mapping, got %r" % (where, values)]
+    errors = []
+    for field, value in sorted(values.items()):
+        if field not in fields:
+            errors.append("%s: unknown field %s; known are %s" % (where, field, ", ".join(sorted(fields))))
+        elif field in WHOLE_NUMBERS and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            errors.append("%s.%s %r: expected a whole number above 0" % (where, field, value))
+        elif field in TEXTS and (not isinstance(value, str) or not value):
+            errors.append("%s.%s %r: expected a text" % (where, field, value))
+        elif field == "rotational" and not isinstance(value, bool):
+            errors.append("%s.%s %r: expected true or false" % (where, field, value))
+    return errors
+
+
+def _list_errors(where, values, fields, limit):
+    if not isinstance(values, list) or len(values) > limit:
+        return ["%s: expected a list of at most %d entries" % (where, limit)]
+    errors = []
+    for position, value in enumerate(values):
+        errors += _field_errors("%s[%d]" % (where, position), value, fields)
+    return errors
+
+
+def hardware_errors(where, values):
+    """Return what is wrong with a description of a server's hardware, as a list of texts.
+
+    :param where: how to call it in the texts
+    :param values: mapping of any of SERVER_FIELDS; ``disks`` and ``nics`` are lists of mappings
+    """
+    errors = _field_errors(where, values, SERVER_FIELDS)
+    if isinstance(values, dict):
+        if "disks" in values:
+            errors += _list_errors("%s.disks" % where, values["disks"], DISK_FIELDS, DISK_LIMIT)
+        if "nics" in values:
+            errors += _list_errors("%s.nics" % where, values["nics"], NIC_FIELDS, NIC_LIMIT)
+            if values["nics"] == []:
+                errors.append("%s.nics: expected at least one, servers boot from the network" % where)
+    return errors
+
+
+def describe(count, defaults=None, overrides=None):
+    """Return the hardware of ``count`` servers as a dict name → hardware, every field filled in but for addresses.
+
+    :param count: number of servers
+    :param defaults: hardware that differs from DEFAULTS for all servers
+    :param overrides: dict server name → hardware that differs for this one; a list (disks, nics) replaces the default;
+        names beyond ``count`` are allowed, so that a lab can be made smaller for one run
+    :raises ValueError: with every mistake in one text, one a line
+    """
+    names = server_names(count)
+    defaults, overrides = defaults or {}, overrides or {}
+    errors = hardware_errors("defaults", defaults)
+    for name, values in sorted(overrides.items()):
+        if not NAME_RULE.match(name):
+            errors.append("overrides.%s: expected a server's name, server-01 to server-%d" % (name, SERVER_LIMIT))
+        errors += hardware_errors("overrides.%s" % name, values)
+    if errors:
+        raise ValueError("\n".join(errors))
+    result = {}
+    for name in names:
+        values = dict(DEFAULTS, **defaults)
+        values.update(overrides.get(name, {}))
+        values = copy.deepcopy(values)
+        values["disks"] = [dict(DISK_DEFAULTS, **disk) for disk in values["disks"]]
+        values["nics"] = [dict(NIC_DEFAULTS, **nic) for nic in values["nics"]]
+        result[name] = values
+    return result
+
+
+def _mac(index, number, nic):
+    low = number * NIC_LIMIT + nic
+    return "%s:%02x:%02x:%02x" % (MAC_PREFIX, index, low >> 8, low & 0xff)
+
+
+def servers(lab, hardware):
+    """Return the servers of a lab as a list of plain data, the contents of its ``servers.json``.
+
+    Each has ``name``, ``number``, ``uuid``, ``serial``, the hardware's fields, ``boot_mac`` (the first NIC's) and
+    ``bmc`` with ``address`` (as in a BareMetalHost), ``username_file`` and ``password_file``. A disk has ``name``
+    (``/dev/sda``), ``serial``, ``wwn`` and ``hctl``; a NIC ``name`` and ``mac``, the first also ``address`` (what a
+    DHCP server would lend to the agent). Identities depend on nothing but the lab and the server's name.
+
+    :param lab: the lab's figures, what layout() returns
+    :param hardware: dict name → hardware, what describe() returns
+    """
+    network = ipaddress.ip_network(lab["bridge"]["network"])
+    result = []
+    for number, name in enumerate(sorted(hardware, key=lambda name: int(name.rsplit("-", 1)[1])), start=1):
+        values = copy.deepcopy(hardware[name])
+        identity = uuid.uuid5(uuid.NAMESPACE_URL, "metal3.baremetal/%s/%s" % (lab["name"], name))
+        for position, disk in enumerate(values["disks"]):
+            disk.setdefault("name", "/dev/sd%s" % string.ascii_lowercase[position])
+            disk.setdefault("serial", "%sD%02d" % (identity.hex[:10].upper(), position))
+            disk.setdefault("wwn", "0x5000c5%s%02x" % (identity.hex[:8], position))
+            disk.setdefault("hctl", "0:0:%d:0" % position)
+        for position, nic in enumerate(values["nics"]):
+            nic.setdefault("name", "eno%d" % (position + 1))
+            nic["mac"] = _mac(lab["index"], number, position)
+        lent = AGENT_ADDRESS_OFFSET + (number - 1) % AGENT_ADDRESSES
+        values["nics"][0]["address"] = str(network[lent])
+        values.setdefault("serial", identity.hex[:12].upper())
+        values.update(
+            name=name,
+            number=number,
+            uuid=str(identity),
+            boot_mac=values["nics"][0]["mac"],
+            bmc={
+                "address": "redfish+%s/redfish/v1/Systems/%s" % (lab["urls"]["redfish"], identity),
+                "username_file": os.path.join(lab["dir"], "secrets", "bmc", name, "username"),
+                "password_file": os.path.join(lab["dir"], "secrets", "bmc", name, "password"),
+            },
+        )
+        result.append(values)
+    return result

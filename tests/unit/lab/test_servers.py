@@ -1,0 +1,67 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import pytest
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import layout
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import describe, servers
+
+LAB = layout("lab", 3, {"HOME": "/home/me"})
+
+
+def test_servers_have_distinct_identities():
+    made = servers(LAB, describe(300))
+    for field in ("name", "uuid", "serial", "boot_mac"):
+        assert len(set(server[field] for server in made)) == 300
+    macs = [nic["mac"] for server in made for nic in server["nics"]]
+    assert len(set(macs)) == 600
+    assert made[0]["boot_mac"] == "00:5c:52:03:00:10"
+    assert [server["number"] for server in made] == list(range(1, 301))
+
+
+def test_two_labs_share_no_mac_and_no_uuid():
+    other = layout("other", 4, {"HOME": "/home/me"})
+    first, second = servers(LAB, describe(4)), servers(other, describe(4))
+    for field in ("uuid", "boot_mac"):
+        assert not set(server[field] for server in first) & set(server[field] for server in second)
+
+
+def test_fields_of_a_server():
+    server = servers(LAB, describe(1))[0]
+    assert server["bmc"] == {
+        "address": "redfish+https://127.0.0.1:21313/redfish/v1/Systems/" + server["uuid"],
+        "username_file": "/home/me/.local/state/metal3.baremetal/labs/lab/secrets/bmc/server-01/username",
+        "password_file": "/home/me/.local/state/metal3.baremetal/labs/lab/secrets/bmc/server-01/password",
+    }
+    assert server["nics"][0]["address"] == "198.18.7.1"
+    assert "address" not in server["nics"][1]
+    assert server["disks"][0]["name"] == "/dev/sda"
+
+
+def test_defaults_and_overrides():
+    described = describe(2, {"cpus": 16}, {"server-02": {"memory_mib": 1024, "disks": [{"size_gib": 9}, {}]}})
+    assert [described[name]["cpus"] for name in sorted(described)] == [16, 16]
+    assert described["server-02"]["memory_mib"] == 1024
+    assert [disk["size_gib"] for disk in described["server-02"]["disks"]] == [9, 40]
+    assert [disk["size_gib"] for disk in described["server-01"]["disks"]] == [40]
+
+
+@pytest.mark.parametrize("count", [0, -1, 4096, True, "4", 1.5])
+def test_refused_counts(count):
+    with pytest.raises(ValueError, match="1 to 4095"):
+        describe(count)
+
+
+def test_all_mistakes_at_once():
+    with pytest.raises(ValueError) as caught:
+        describe(2, {"cpu": 3, "cpus": 0}, {
+            "server-01": {"disks": [{"size_gib": "40"}, "sda"], "nics": []},
+            "server-02": [],
+            "server-3": {},
+        })
+    text = str(caught.value)
+    for part in ("unknown field cpu", "defaults.cpus 0", "overrides.server-01.disks[0].size_gib '40'",
+                 "overrides.server-01.disks[1]: expected a mapping", "overrides.server-01.nics: expected at least one",
+                 "overrides.server-02: expected a mapping", "overrides.server-3: expected a server's name"):
+        assert part in text
