@@ -1,0 +1,105 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Follow all objects of a kind by one watch, through lost connections, until a deadline."""
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections import namedtuple
+
+from .errors import KubeError
+
+# objects: {name: object}, the same dict at each step, kept up to date.
+# changed: names that were added, modified or deleted since the step before; all of them after a LIST.
+# unreachable_seconds: how long the API server has been out of reach, None when it answers.
+Step = namedtuple("Step", ["objects", "changed", "unreachable_seconds", "error"])
+
+WATCH_SECONDS = 60
+BACKOFF_SECONDS = (0.5, 1, 2, 5)
+FATAL_STATUS = (400, 401, 403)
+
+
+def follow(client, resource, namespace, deadline, label_selector=None, tick_seconds=1.0, clock=time.monotonic):
+    """Yield a Step whenever something changed, and at least every ``tick_seconds``, until the deadline.
+
+    A watch that ends is taken up again; one that is too old (410), or a lost connection, is followed by a new
+    LIST, so that nothing that happened meanwhile is missed.
+
+    :param client: a KubeClient
+    :param resource: a Resource
+    :param namespace: namespace name
+    :param deadline: reading of ``clock`` at which to stop; the last step is yielded before it
+    :param label_selector: restricts LIST and watch
+    :param tick_seconds: longest silence between two steps
+    :param clock: monotonic clock, in seconds
+    :raises KubeError: when the server refuses for good (bad request, not logged in, not allowed)
+    """
+    events = queue.Queue()
+    stop = threading.Event()
+    reader = threading.Thread(
+        target=_read, args=(client, resource, namespace, label_selector, deadline, clock, events, stop), daemon=True)
+    reader.start()
+    objects = {}
+    lost_at, error = None, None
+    try:
+        while clock() < deadline:
+            changed = set()
+            for kind, value in _drain(events, min(tick_seconds, max(deadline - clock(), 0.01))):
+                if kind == "fatal":
+                    raise value
+                if kind == "lost":
+                    lost_at, error = (clock() if lost_at is None else lost_at), value
+                    continue
+                lost_at, error = None, None
+                if kind == "listed":
+                    changed |= set(objects) | set(value)
+                    objects.clear()
+                    objects.update(value)
+                elif kind == "DELETED":
+                    objects.pop(value["metadata"]["name"], None)
+                    changed.add(value["metadata"]["name"])
+                elif kind in ("ADDED", "MODIFIED"):
+                    objects[value["metadata"]["name"]] = value
+                    changed.add(value["metadata"]["name"])
+            yield Step(objects, changed, None if lost_at is None else clock() - lost_at, error)
+    finally:
+        stop.set()
+
+
+def _drain(events, timeout_seconds):
+    """Return what has arrived, waiting only for the first."""
+    batch = []
+    try:
+        batch.append(events.get(timeout=timeout_seconds))
+        while True:
+            batch.append(events.get_nowait())
+    except queue.Empty:
+        return batch
+
+
+def _read(client, resource, namespace, label_selector, deadline, clock, events, stop):
+    failures, version = 0, None
+    while not stop.is_set() and clock() < deadline:
+        try:
+            if version is None:
+                items, version = client.list(resource, namespace, label_selector)
+                events.put(("listed", dict((item["metadata"]["name"], item) for item in items)))
+            failures = 0
+            seconds = max(1, min(WATCH_SECONDS, int(deadline - clock()) + 1))
+            for event in client.watch(resource, namespace, version, seconds, label_selector):
+                version = event["object"]["metadata"]["resourceVersion"]
+                events.put((event["type"], event["object"]))
+                if stop.is_set():
+                    return
+        except KubeError as exc:
+            version = None
+            if exc.status == 410:
+                continue
+            if exc.status in FATAL_STATUS:
+                events.put(("fatal", exc))
+                return
+            events.put(("lost", exc))
+            stop.wait(BACKOFF_SECONDS[min(failures, len(BACKOFF_SECONDS) - 1)])
+            failures += 1
