@@ -80,6 +80,14 @@ def _drain(events, timeout_seconds):
 
 
 def _read(client, resource, namespace, label_selector, deadline, clock, events, stop):
+    try:
+        _read_until(client, resource, namespace, label_selector, deadline, clock, events, stop)
+    except Exception as exc:
+        # A defect on this thread must end the wait, not leave it without news.
+        events.put(("fatal", exc))
+
+
+def _read_until(client, resource, namespace, label_selector, deadline, clock, events, stop):
     failures, version = 0, None
     while not stop.is_set() and clock() < deadline:
         try:

@@ -1,0 +1,66 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Apply plans: what is listed, what is asked of the server, what is written."""
+from __future__ import annotations
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube import apply
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+
+SECRET = KNOWN["Secret"]
+
+
+def secret(name, **data):
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": "n"}, "data": data}
+
+
+class Server:
+    """Holds Secrets by name and records the requests it gets."""
+
+    def __init__(self, *objects, refuse=()):
+        self.objects = dict((obj["metadata"]["name"], obj) for obj in objects)
+        self.refuse = refuse
+        self.lists, self.applied = 0, []
+
+    def list(self, _resource, _namespace):
+        self.lists += 1
+        return list(self.objects.values()), "1"
+
+    def apply(self, _resource, _namespace, body, dry_run=False):
+        name = body["metadata"]["name"]
+        if name in self.refuse:
+            raise KubeError("Secret n/%s: refused" % name, 422)
+        self.applied.append((name, dry_run))
+        return dict(body, stored=True)
+
+
+def test_one_list_and_only_differences_are_written():
+    server = Server(secret("same", a="1"), secret("other", a="1"))
+    entries = apply.plan(server, [secret("same", a="1"), secret("other", a="2"), secret("new", a="3")])
+    assert server.lists == 1
+    assert [entry.action for entry in entries] == ["none", "update", "create"]
+    outcomes = apply.execute(server, entries)
+    assert sorted(server.applied) == [("new", False), ("other", False)]
+    assert outcomes[0].value is server.objects["same"]
+    assert outcomes[2].value["stored"]
+
+
+def test_check_mode_asks_the_server_without_storing():
+    server = Server()
+    apply.execute(server, apply.plan(server, [secret("new", a="1")]), dry_run=True)
+    assert server.applied == [("new", True)]
+
+
+def test_one_refusal_does_not_hide_the_others():
+    server = Server(refuse=("bad",))
+    outcomes = apply.execute(server, apply.plan(server, [secret("bad", a="1"), secret("good", a="1")]))
+    assert outcomes[0].error.status == 422
+    assert outcomes[1].error is None
+
+
+def test_what_was_listed_already_is_not_listed_again():
+    server = Server()
+    entries = apply.plan(server, [secret("a", x="1")], {(SECRET, "n"): {"a": secret("a", x="1")}})
+    assert server.lists == 0
+    assert entries[0].action == "none"

@@ -1,0 +1,95 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which differences an apply plan sees, and which it leaves alone."""
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.diff import compare
+
+DESIRED = {
+    "apiVersion": "metal3.io/v1alpha1",
+    "kind": "BareMetalHost",
+    "metadata": {"name": "a", "namespace": "n", "labels": {"rack": "r1"}},
+    "spec": {"online": True, "bmc": {"address": "ipmi://192.0.2.1"}},
+}
+
+
+def stored(desired, owned=None, **spec):
+    """Return ``desired`` as a server would store it: defaults added, ownership kept."""
+    obj = copy.deepcopy(desired)
+    obj["spec"].update(spec)
+    obj["status"] = {"provisioning": {"state": "available"}}
+    obj["metadata"].update(uid="u", resourceVersion="7", managedFields=[
+        {"manager": "metal3.baremetal", "operation": "Apply", "fieldsV1": owned or {}},
+        {"manager": "capm3", "operation": "Update", "fieldsV1": {"f:spec": {"f:consumerRef": {}}}},
+    ])
+    return obj
+
+
+def test_defaults_and_other_managers_fields_are_no_difference():
+    current = stored(DESIRED, automatedCleaningMode="metadata", consumerRef={"name": "m"})
+    current["metadata"]["annotations"] = {"other": "x"}
+    difference = compare(current, DESIRED)
+    assert not difference.differs
+    assert not difference.ambiguous
+
+
+@pytest.mark.parametrize("spec, before", [
+    ({"online": False}, {"online": False, "bmc": {"address": "ipmi://192.0.2.1"}}),
+    ({"bmc": {"address": "ipmi://192.0.2.9"}}, {"online": True, "bmc": {"address": "ipmi://192.0.2.9"}}),
+    ({"bmc": None}, {"online": True, "bmc": None}),
+])
+def test_a_changed_field_differs_and_is_shown(spec, before):
+    difference = compare(stored(DESIRED, **spec), DESIRED)
+    assert difference.differs
+    assert difference.before["spec"] == before
+    assert difference.after["spec"] == DESIRED["spec"]
+
+
+def test_a_field_we_owned_and_no_longer_want_is_removed():
+    owned = {"f:spec": {"f:online": {}, "f:rootDeviceHints": {"f:model": {}}, "f:bmc": {"f:address": {}}}}
+    current = stored(DESIRED, owned, rootDeviceHints={"model": "X"})
+    difference = compare(current, DESIRED)
+    assert difference.differs
+    assert difference.before["spec"]["rootDeviceHints"] == {"model": "X"}
+    assert "rootDeviceHints" not in difference.after["spec"]
+
+
+def test_a_label_we_owned_is_removed_and_foreign_ones_stay():
+    owned = {"f:metadata": {"f:labels": {"f:rack": {}, "f:old": {}}}}
+    current = stored(DESIRED, owned)
+    current["metadata"]["labels"].update(old="1", foreign="2")
+    difference = compare(current, DESIRED)
+    assert difference.differs
+    assert difference.before["metadata"]["labels"] == {"rack": "r1", "old": "1"}
+
+
+def test_what_another_manager_took_over_is_not_removed():
+    owned = {"f:spec": {"f:image": {}}}
+    assert not compare(stored(DESIRED, owned), DESIRED).differs
+
+
+def test_keyed_lists_are_compared_by_key():
+    desired = dict(DESIRED, spec={"domains": [{"name": "a", "controlPlane": True}]})
+    owned = {"f:spec": {"f:domains": {'k:{"name":"a"}': {"f:name": {}, "f:controlPlane": {}}}}}
+    both = stored(desired, owned, domains=[{"name": "b"}, {"name": "a", "controlPlane": True, "x": 1}])
+    assert not compare(both, desired).differs
+    assert compare(stored(desired, owned, domains=[{"name": "a", "controlPlane": False}]), desired).differs
+    assert compare(both, dict(desired, spec={"domains": []})).differs
+
+
+@pytest.mark.parametrize("current, differs, ambiguous", [
+    ([{"path": "/a", "owner": "root"}], False, True),
+    ([{"path": "/a"}], False, False),
+    ([{"path": "/b"}], True, False),
+    ([{"path": "/a"}, {"path": "/b"}], True, False),
+    ([], True, False),
+])
+def test_atomic_lists_leave_surplus_fields_to_the_server(current, differs, ambiguous):
+    desired = dict(DESIRED, spec={"files": [{"path": "/a"}]})
+    difference = compare(stored(desired, files=current), desired)
+    assert (difference.differs, difference.ambiguous) == (differs, ambiguous)

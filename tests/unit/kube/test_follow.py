@@ -1,0 +1,88 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Following objects through lost connections, expired watches and refusals."""
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.follow import follow
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+
+HOST = KNOWN["BareMetalHost"]
+
+
+def host(name, version):
+    return {"metadata": {"name": name, "resourceVersion": str(version)}}
+
+
+class Server:
+    """Answers LIST and watch calls from scripts: lists of objects, lists of events, or errors to raise."""
+
+    def __init__(self, lists, watches):
+        self.lists, self.watches = list(lists), list(watches)
+        self.end = threading.Event()
+
+    def list(self, _resource, _namespace, _selector):
+        answer = self.lists.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer, "1"
+
+    def watch(self, _resource, _namespace, _version, _seconds, _selector):
+        if not self.watches:
+            self.end.wait(5)
+            return
+        answer = self.watches.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        yield from answer
+
+
+def steps(server, until, seconds=5):
+    seen = []
+    for step in follow(server, HOST, "n", time.monotonic() + seconds, tick_seconds=0.05):
+        seen.append((sorted(step.objects), sorted(step.changed), step.unreachable_seconds is not None))
+        if until(step):
+            server.end.set()
+            return seen
+    pytest.fail("not reached: %s" % seen)
+
+
+def test_events_update_the_objects():
+    server = Server([[host("a", 1)]], [[
+        {"type": "ADDED", "object": host("b", 2)},
+        {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "3"}}},
+        {"type": "DELETED", "object": host("a", 4)},
+    ]])
+    seen = steps(server, lambda step: sorted(step.objects) == ["b"])
+    assert set(sum((changed for _objects, changed, _lost in seen), [])) == {"a", "b"}
+
+
+def test_an_expired_watch_lists_again_and_reports_what_vanished():
+    server = Server([[host("a", 1)], [host("b", 9)]], [KubeError("too old", 410, "Expired")])
+    seen = steps(server, lambda step: sorted(step.objects) == ["b"])
+    assert "a" in seen[-1][1]
+
+
+def test_a_lost_server_is_told_and_taken_up_again():
+    server = Server([KubeError("refused"), [host("a", 1)]], [])
+    seen = steps(server, lambda step: bool(step.objects))
+    assert any(lost for _objects, _changed, lost in seen)
+    assert seen[-1] == (["a"], ["a"], False)
+
+
+@pytest.mark.parametrize("error", [KubeError("forbidden", 403, "Forbidden"), TypeError("a defect")])
+def test_a_final_refusal_or_a_defect_ends_the_wait(error):
+    with pytest.raises(type(error)):
+        steps(Server([error], []), lambda step: False)
+
+
+def test_the_deadline_ends_it():
+    begin = time.monotonic()
+    assert list(follow(Server([[]], []), HOST, "n", begin + 0.2, tick_seconds=0.05))
+    assert time.monotonic() - begin < 2
