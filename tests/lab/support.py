@@ -1,0 +1,162 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the lab's tests do over and over: run playbooks as a user does, look at the real API server and Ironic."""
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import openstack
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.follow import follow
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import labs_dir
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+NAMESPACE = "metal3"
+HOST = KNOWN["BareMetalHost"]
+
+
+def eventually(ask, seconds, what, interval_seconds=0.2):
+    """Ask until the answer is true and return it; fail with what was asked for after ``seconds``."""
+    deadline = time.monotonic() + seconds
+    pause = threading.Event()
+    while True:
+        answer = ask()
+        if answer:
+            return answer
+        assert time.monotonic() < deadline, "not seen within %s s: %s" % (seconds, what)
+        pause.wait(interval_seconds)
+
+
+class Run:
+    """A finished (or running) ansible-playbook: its exit code and all it printed."""
+
+    def __init__(self, process, log):
+        self.process, self._log = process, log
+
+    @property
+    def output(self):
+        return self._log.read_text(errors="replace")
+
+    @property
+    def returncode(self):
+        return self.process.returncode
+
+    def finish(self, seconds):
+        """Wait for the end; a run that takes longer is killed and fails the test."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError("still running after %d s:\n%s" % (seconds, self.output)) from None
+        return self
+
+    def kill(self):
+        """Kill the playbook and its workers at once, as a closed terminal or a lost machine would."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(10)
+
+    def ok(self):
+        assert self.returncode == 0, self.output
+        return self
+
+    def failed(self, *texts):
+        """Expect a failure whose output has each of the texts."""
+        assert self.returncode not in (0, None), "expected a failure:\n%s" % self.output
+        flat = " ".join(self.output.split())
+        for text in texts:
+            assert text in flat, "%r is missing in:\n%s" % (text, self.output)
+        return self
+
+    def recap(self):
+        """Return the numbers of the play recap: {host: {"changed": n, …}}."""
+        numbers = {}
+        for line in self.output.rpartition("PLAY RECAP")[2].splitlines():
+            name, colon, rest = line.partition(":")
+            if colon and "changed=" in rest:
+                numbers[name.strip()] = dict((key, int(value)) for key, value in
+                                             (pair.split("=") for pair in rest.split()))
+        assert numbers, "no play recap in:\n%s" % self.output
+        return numbers
+
+    def changed(self):
+        return sum(numbers["changed"] for numbers in self.recap().values())
+
+
+class Lab:
+    """The running lab named by the environment variable LAB."""
+
+    def __init__(self, logs):
+        self.name = os.environ["LAB"]
+        self.dir = Path(labs_dir()) / self.name
+        self.figures = json.loads((self.dir / "lab.json").read_text())
+        self.servers = dict((server["name"], server) for server in json.loads((self.dir / "servers.json").read_text()))
+        self.kube = KubeClient({"kubeconfig": str(self.dir / "kubeconfig")})
+        self._logs = logs
+        self._runs = 0
+
+    def start(self, playbook, *arguments, environment=None):
+        """Start a playbook of the collection against the lab's inventory, in a process group of its own."""
+        self._runs += 1
+        log = Path(self._logs) / ("%02d-%s.log" % (self._runs, playbook))
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), "metal3.baremetal." + playbook,
+                   "-i", str(REPOSITORY / "inventory" / "lab"), *arguments]
+        with log.open("w") as stream:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
+                                       cwd=self._logs, start_new_session=True,
+                                       env=dict(os.environ, **(environment or {})))
+        return Run(process, log)
+
+    def playbook(self, playbook, *arguments, seconds=300, **options):
+        """Run a playbook to its end."""
+        return self.start(playbook, *arguments, **options).finish(seconds)
+
+    def host(self, name):
+        """Return the BareMetalHost of that name, or None."""
+        return self.kube.get(HOST, NAMESPACE, name)
+
+    def hosts(self):
+        """Return all BareMetalHosts by name."""
+        return dict((item["metadata"]["name"], item) for item in self.kube.list(HOST, NAMESPACE)[0])
+
+    def state(self, name):
+        host = self.host(name)
+        return None if host is None else ((host.get("status") or {}).get("provisioning") or {}).get("state", "")
+
+    def wait_for_host(self, name, reached, what, seconds=120):
+        """Watch one host until ``reached(object or None)``."""
+        step = None
+        for step in follow(self.kube, HOST, NAMESPACE, time.monotonic() + seconds):
+            if reached(step.objects.get(name)):
+                return step.objects.get(name)
+        raise AssertionError("%s: not %s within %d s; last seen: %s" % (
+            name, what, seconds, json.dumps((step.objects.get(name) or {}).get("status") if step else None)))
+
+    def remove_host(self, name):
+        """Delete a host and wait until it is gone, from Ironic too."""
+        self.kube.delete(HOST, NAMESPACE, name)
+        self.wait_for_host(name, lambda host: host is None, "gone")
+
+    def ironic(self):
+        """Return a connection to the lab's Ironic."""
+        return openstack.connect(cloud="metal3-lab", load_envvars=False).baremetal
+
+    def nodes(self):
+        """Return Ironic's nodes by the name of their host."""
+        return dict((node.name.partition("~")[2], node) for node in self.ironic().nodes(details=True))
+
+    def pid(self, program):
+        """Return the pid of a supervised program."""
+        listed = subprocess.run(
+            [sys.executable, str(REPOSITORY / "lab" / "cli.py"), "status", "--lab", self.name, "--json"],
+            check=True, capture_output=True, text=True).stdout
+        return dict((part["program"], part["pid"]) for part in json.loads(listed))[program]
