@@ -116,6 +116,18 @@ class Lab:
                                        env=dict(os.environ, **(environment or {})))
         return Run(process, log)
 
+    def make(self, *arguments, seconds=600, environment=None):
+        """Run make in the checkout, as the README says."""
+        self._runs += 1
+        log = Path(self._logs) / ("%02d-make-%s.log" % (self._runs, arguments[0]))
+        # Left over from the make that runs these tests.
+        inherited = dict((key, value) for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS")))
+        with log.open("w") as stream:
+            process = subprocess.Popen(["make", "-s", *arguments], stdin=subprocess.DEVNULL, stdout=stream,
+                                       stderr=subprocess.STDOUT, cwd=REPOSITORY, start_new_session=True,
+                                       env=dict(inherited, **(environment or {})))
+        return Run(process, log).finish(seconds)
+
     def playbook(self, playbook, *arguments, seconds=300, **options):
         """Run a playbook to its end."""
         return self.start(playbook, *arguments, **options).finish(seconds)
@@ -154,9 +166,27 @@ class Lab:
         """Return Ironic's nodes by the name of their host."""
         return dict((node.name.partition("~")[2], node) for node in self.ironic().nodes(details=True))
 
-    def pid(self, program):
-        """Return the pid of a supervised program."""
+    def parts(self):
+        """Return what ``make lab-status`` knows, by program."""
         listed = subprocess.run(
             [sys.executable, str(REPOSITORY / "lab" / "cli.py"), "status", "--lab", self.name, "--json"],
             check=True, capture_output=True, text=True).stdout
-        return dict((part["program"], part["pid"]) for part in json.loads(listed))[program]
+        return dict((part["program"], part) for part in json.loads(listed))
+
+    def pid(self, program):
+        """Return the pid of a supervised program, None when it does not run."""
+        return self.parts()[program]["pid"]
+
+
+def processes_of(directory):
+    """Return the pids of the processes that belong to the lab in ``directory``."""
+    mark = ("METAL3_LAB_DIR=%s" % directory).encode()
+    found = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark in environment.read_bytes().split(b"\0"):
+                found.append(int(environment.parent.name))
+        except OSError:
+            # It ended meanwhile, or is another user's.
+            continue
+    return found
