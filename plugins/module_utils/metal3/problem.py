@@ -1,0 +1,19 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One wording for every mistake: the object, the field, what was seen, what was expected, what to do."""
+from __future__ import annotations
+
+
+def problem(subject, field, seen, expected, advice=None):
+    """Return a mistake as one line of text.
+
+    :param subject: the object, for example ``IPPool metal3/provisioning``
+    :param field: path of the field as the user writes it, empty when the whole object is meant
+    :param seen: what is there; None when nothing is
+    :param expected: what should be there, a phrase
+    :param advice: what to do next, a phrase
+    """
+    where = "%s: %s" % (subject, field) if field else subject
+    text = "%s: seen %s, expected %s" % (where, "nothing" if seen is None else seen, expected)
+    return "%s; %s" % (text, advice) if advice else text

@@ -1,0 +1,104 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pools and claims as objects, the arithmetic of ranges, and who has which address."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
+    ipam_claim, ipam_pool, ipam_range, ipam_usage)
+
+POOL = {"name": "prov", "namespace": "metal3", "name_prefix": "p", "cluster_name": "prod", "prefix": 24,
+        "gateway": "198.51.100.1", "dns_servers": ["198.51.100.2"], "pre_allocations": {"first": "198.51.100.20"},
+        "ranges": [{"start": "198.51.100.20", "end": "198.51.100.23"}]}
+
+
+def address(name, value, claim, owners=()):
+    return {"kind": "IPAddress", "apiVersion": "ipam.metal3.io/v1alpha1", "metadata": {"name": name},
+            "spec": {"address": value, "pool": {"name": "prov"}, "claim": {"name": claim}}}
+
+
+def claim(name, **status):
+    return {"kind": "IPClaim", "metadata": {"name": name, "ownerReferences": [{"kind": "Metal3Data", "name": "d-0"}]},
+            "spec": {"pool": {"name": "prov"}}, "status": status}
+
+
+def test_rendering_and_describing_are_each_others_reverse():
+    obj = ipam_pool.render(POOL, "other")
+    assert obj["metadata"] == {"name": "prov", "namespace": "metal3"}
+    assert obj["spec"]["namePrefix"] == "p"
+    assert ipam_pool.describe(obj) == POOL
+
+
+@pytest.mark.parametrize("range_, first, last", [
+    ({"start": "10.0.0.5", "end": "10.0.0.9"}, "10.0.0.5", "10.0.0.9"),
+    ({"subnet": "10.0.0.0/29"}, "10.0.0.1", "10.0.0.7"),
+    ({"subnet": "10.0.0.4/29"}, "10.0.0.5", "10.0.0.7"),
+    ({"subnet": "10.0.0.0/29", "start": "10.0.0.3", "end": "10.0.0.99"}, "10.0.0.3", "10.0.0.7"),
+    ({"start": "2001:db8::fffe", "end": "2001:db8::1:1"}, "2001:db8::fffe", "2001:db8::1:1"),
+])
+def test_span_follows_ipams_own_arithmetic(range_, first, last):
+    span = ipam_range.span_of(range_)
+    assert (str(span.first), str(span.last)) == (first, last)
+
+
+def test_usage_tells_owners_free_addresses_and_leaks():
+    obj = ipam_pool.render(POOL, "metal3")
+    addresses = [address("p-20", "198.51.100.20", "first"), address("p-21", "198.51.100.21", "gone"),
+                 address("p-99", "198.51.100.99", "outside")]
+    claims = [claim("first", address={"name": "p-20"}), claim("outside", address={"name": "p-99"}),
+              claim("late", errorMessage="Exhausted IP Pools")]
+    result = ipam_usage.usage(obj, addresses, claims)
+    assert (result["total"], result["used"], result["free"]) == (4, 2, 2)
+    assert result["allocations"][0] == {
+        "address": "198.51.100.20", "claim": "first", "owner": "Metal3Data/d-0", "preallocated": True,
+        "object": "IPAddress/p-20"}
+    assert [entry["reason"] for entry in result["leaked"]] == [
+        "its IPClaim gone does not exist", "it is in no range of its pool"]
+    assert result["unanswered"] == [
+        {"claim": "IPClaim/late", "owner": "Metal3Data/d-0", "reason": "Exhausted IP Pools"}]
+
+
+def test_a_claim_that_never_goes_leaks_its_address():
+    held = claim("first", address={"name": "p-20"})
+    held["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["x/y"])
+    result = ipam_usage.usage(ipam_pool.render(POOL, "m"), [address("p-20", "198.51.100.20", "first")], [held])
+    assert result["leaked"][0]["reason"] == (
+        "its IPClaim first is being deleted since 2026-01-01T00:00:00Z, held by x/y")
+
+
+def test_claims_of_both_kinds():
+    fixed = ipam_claim.render({"name": "vip", "pool": "prov", "address": "198.51.100.21"}, "metal3")
+    assert fixed["metadata"]["annotations"] == {"ipAddress": "198.51.100.21"}
+    assert fixed["spec"] == {"pool": {"name": "prov", "namespace": "metal3"}}
+    capi = ipam_claim.render({"name": "x", "pool": "prov", "kind": "IPAddressClaim", "cluster_name": "prod"}, "metal3")
+    assert capi["spec"] == {"poolRef": {"apiGroup": "ipam.metal3.io", "kind": "IPPool", "name": "prov"},
+                            "clusterName": "prod"}
+
+
+@pytest.mark.parametrize("wish, words", [
+    ({"pool": "nope"}, "pool: seen nope, expected one of prov"),
+    ({"address": "198.51.100.99"}, "an address in a range of pool prov"),
+    ({"address": "198.51.100.21"}, "which gone has"),
+    ({"address": "198.51.100.20"}, "which the pool keeps for claim first"),
+    ({"address": "what"}, "an IPv4 or IPv6 address"),
+    ({"name": "first", "address": "198.51.100.22"}, "198.51.100.20, preallocated for this claim"),
+])
+def test_claims_that_would_never_be_answered_are_refused(wish, words):
+    obj = ipam_pool.render(POOL, "metal3")
+    used = ipam_usage.usage(obj, [address("p-21", "198.51.100.21", "gone")], [])
+    lines = ipam_claim.claim_problems([dict({"name": "vip", "pool": "prov"}, **wish)], {"prov": POOL},
+                                      {"prov": used}, "metal3")
+    assert len(lines) == 1 and words in lines[0], lines
+
+
+def test_two_claims_for_one_address_and_an_exhausted_pool():
+    obj = ipam_pool.render(POOL, "metal3")
+    twice = [{"name": name, "pool": "prov", "address": "198.51.100.22"} for name in ("a", "b")]
+    lines = ipam_claim.claim_problems(twice, {"prov": POOL}, {"prov": ipam_usage.usage(obj, [], [])}, "metal3")
+    assert "which claim a asks for too" in lines[0]
+    full = [address("p-%d" % n, "198.51.100.2%d" % n, "c%d" % n) for n in range(4)]
+    lines = ipam_claim.claim_problems([{"name": "a", "pool": "prov"}], {"prov": POOL},
+                                      {"prov": ipam_usage.usage(obj, full, [])}, "metal3")
+    assert "with no free address of 4" in lines[0]
