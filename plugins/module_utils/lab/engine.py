@@ -1,0 +1,293 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Builds the pinned upstream programs once and keeps them in the cache, with their providers' manifests."""
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections import namedtuple
+
+from . import manifests, toolchain
+
+# Raise it when programs or manifests are made in another way than before: it is part of the cache's key.
+RECIPE = "1"
+BUILD_FLAGS = ("-trimpath", "-mod=readonly", "-modcacherw")
+GOCACHE_VARIABLE = "METAL3_ENGINE_GOCACHE"
+GOMODCACHE_VARIABLE = "METAL3_ENGINE_GOMODCACHE"
+
+KUBERNETES = "k8s.io/kubernetes"
+CLUSTER_API = "sigs.k8s.io/cluster-api"
+CAPM3 = "github.com/metal3-io/cluster-api-provider-metal3"
+IPAM = "github.com/metal3-io/ip-address-manager"
+BMO = "github.com/metal3-io/baremetal-operator"
+ETCD = "go.etcd.io/etcd/server/v3"
+
+Program = namedtuple("Program", ["name", "package", "module"])
+
+# The sets' order is the order of building: what takes longest first, so that the countdown is honest.
+SETS = {
+    "management": (
+        Program("baremetal-operator", BMO, BMO),
+        Program("kube-apiserver", KUBERNETES + "/cmd/kube-apiserver", KUBERNETES),
+        Program("kube-controller-manager", KUBERNETES + "/cmd/kube-controller-manager", KUBERNETES),
+        Program("etcd", ETCD, ETCD),
+        Program("kubectl", KUBERNETES + "/cmd/kubectl", KUBERNETES),
+        Program("cluster-api", CLUSTER_API, CLUSTER_API),
+        Program("cluster-api-bootstrap-kubeadm", CLUSTER_API + "/bootstrap/kubeadm", CLUSTER_API),
+        Program("cluster-api-control-plane-kubeadm", CLUSTER_API + "/controlplane/kubeadm", CLUSTER_API),
+        Program("clusterctl", CLUSTER_API + "/cmd/clusterctl", CLUSTER_API),
+        Program("cluster-api-provider-metal3", CAPM3, CAPM3),
+        Program("ip-address-manager", IPAM, IPAM),
+    ),
+    "node": (
+        Program("kubelet", KUBERNETES + "/cmd/kubelet", KUBERNETES),
+        Program("kubeadm", KUBERNETES + "/cmd/kubeadm", KUBERNETES),
+        Program("kube-proxy", KUBERNETES + "/cmd/kube-proxy", KUBERNETES),
+        Program("kube-scheduler", KUBERNETES + "/cmd/kube-scheduler", KUBERNETES),
+    ),
+}
+MANIFEST_SET = "management"
+
+PROVIDERS = (
+    manifests.Provider("capi", CLUSTER_API, "", "cluster-api", "CoreProvider", "cluster-api"),
+    manifests.Provider("cabpk", CLUSTER_API, "bootstrap/kubeadm", "bootstrap-kubeadm", "BootstrapProvider", "kubeadm"),
+    manifests.Provider(
+        "kcp", CLUSTER_API, "controlplane/kubeadm", "control-plane-kubeadm", "ControlPlaneProvider", "kubeadm"),
+    manifests.Provider("capm3", CAPM3, "", "infrastructure-metal3", "InfrastructureProvider", "metal3"),
+    manifests.Provider("ipam", IPAM, "", "ipam-metal3", "IPAMProvider", "metal3"),
+    manifests.Provider("bmo", BMO, "", None, None, None),
+)
+# clusterctl makes this definition on "clusterctl init"; the core provider's manifest carries it here.
+INVENTORY_DEFINITION = (CLUSTER_API, "cmd/clusterctl/config/manifest/clusterctl-api.yaml")
+INVENTORY_OWNER = "capi"
+
+
+class EngineError(Exception):
+    """The engine could not be built; the message names the program and what to do."""
+
+
+class GoMod:
+    """The pins of a ``go.mod``: its Go version and its modules' versions.
+
+    :param text: contents of the file
+    """
+
+    def __init__(self, text):
+        match = re.search(r"^go (\S+)$", text, re.MULTILINE)
+        if not match:
+            raise EngineError("go.mod: no line \"go <version>\"")
+        self.go = match.group(1)
+        self._versions = {}
+        for block in re.findall(r"^require \(\n(.*?)^\)", text, re.MULTILINE | re.DOTALL):
+            self._versions.update(re.findall(r"^\s+(\S+) (v\S+)", block, re.MULTILINE))
+        self._versions.update(re.findall(r"^require (\S+) (v\S+)", text, re.MULTILINE))
+        for module, target, version in re.findall(r"^(?:replace)?\s+(\S+) => (\S+) (v\S+)$", text, re.MULTILINE):
+            if module == target:
+                self._versions[module] = version
+
+    def version(self, module):
+        """Return the version a module is pinned to.
+
+        :raises EngineError: when it is not pinned
+        """
+        try:
+            return self._versions[module]
+        except KeyError:
+            raise EngineError("go.mod: module %s is not required" % module) from None
+
+
+def stamps(pins):
+    """Return the linker's ``-X`` settings that make the programs tell their versions, as a dict name → value.
+
+    The same for all programs: the linker skips what a program does not contain. CAPM3, IPAM and etcd have nothing to
+    stamp: the first two know no version of their own, etcd's is a constant.
+
+    :param pins: a GoMod
+    """
+    values = {}
+    for package, version in (
+        ("k8s.io/component-base/version", pins.version(KUBERNETES)),
+        ("k8s.io/client-go/pkg/version", pins.version(KUBERNETES)),
+        ("sigs.k8s.io/cluster-api/version", pins.version(CLUSTER_API)),
+    ):
+        major, minor = version.lstrip("v").split(".")[:2]
+        values.update({
+            package + ".gitVersion": version,
+            package + ".gitMajor": major,
+            package + ".gitMinor": minor,
+        })
+    bmo = pins.version(BMO)
+    values[BMO + "/pkg/version.Raw"] = bmo
+    values[BMO + "/pkg/version.String"] = "metal3-io/baremetal-operator " + bmo
+    return values
+
+
+def linker_flags(pins):
+    """Return the value of ``-ldflags``.
+
+    :param pins: a GoMod
+    """
+    return " ".join(["-s", "-w"] + ["-X '%s=%s'" % item for item in sorted(stamps(pins).items())])
+
+
+def key(go_mod, go_sum, go_version, flags):
+    """Return the name of the cache folder for these inputs.
+
+    :param go_mod: contents of go.mod
+    :param go_sum: contents of go.sum
+    :param go_version: for example ``go1.26.8``
+    :param flags: the linker's flags
+    """
+    digest = hashlib.sha256()
+    for part in (RECIPE, go_version, " ".join(BUILD_FLAGS), flags, go_mod, go_sum):
+        digest.update(part.encode() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+class Engine:
+    """The programs of one ``go.mod`` and where they are kept.
+
+    :param source_dir: folder with ``go.mod`` and ``go.sum``
+    :param cache_dir: folder for what is slow to make, see layout.cache_dir()
+    """
+
+    def __init__(self, source_dir, cache_dir):
+        self._source_dir = source_dir
+        self._cache_dir = cache_dir
+        go_mod, go_sum = self._read("go.mod"), self._read("go.sum")
+        self.pins = GoMod(go_mod)
+        self._flags = linker_flags(self.pins)
+        self._toolchain = toolchain.choose(self.pins.go, cache_dir)
+        self.go_version = self._toolchain.version
+        self._base = os.path.join(cache_dir, "engine")
+        self.directory = os.path.join(self._base, key(go_mod, go_sum, self.go_version, self._flags))
+        self.bin_dir = os.path.join(self.directory, "bin")
+        self.manifests_dir = os.path.join(self.directory, "manifests")
+
+    def _read(self, name):
+        path = os.path.join(self._source_dir, name)
+        try:
+            with open(path, encoding="utf-8") as stream:
+                return stream.read()
+        except OSError as exc:
+            raise EngineError("%s: %s" % (path, exc.strerror)) from exc
+
+    def missing(self, sets):
+        """Return the programs of these sets that are not built yet.
+
+        :param sets: names out of SETS
+        """
+        return [program for name in sets for program in SETS[name]
+                if not os.access(os.path.join(self.bin_dir, program.name), os.X_OK)]
+
+    def complete(self, sets):
+        """Tell whether all programs of these sets, and the manifests if they belong to them, are there."""
+        return not self.missing(sets) and (MANIFEST_SET not in sets or os.path.isdir(self.manifests_dir))
+
+    def versions(self, sets):
+        """Return program name → pinned version.
+
+        :param sets: names out of SETS
+        """
+        return dict((program.name, self.pins.version(program.module)) for name in sets for program in SETS[name])
+
+    def build(self, sets, progress):
+        """Build what is missing; a folder name is only given to what is complete.
+
+        :param sets: names out of SETS
+        :param progress: a Progress
+        :returns: names of the programs that were built
+        :raises EngineError: when a program does not build; what was built stays, and so do Go's caches
+        """
+        if self.complete(sets):
+            return []
+        work = os.path.join(self._base, "work")
+        os.makedirs(work, mode=0o755, exist_ok=True)
+        with _exclusive(os.path.join(self._base, "lock"), progress):
+            missing = self.missing(sets)
+            toolchain.ensure(self._toolchain, self.pins.go, self._cache_dir, progress)
+            environ = self._environ(work)
+            os.makedirs(self.bin_dir, exist_ok=True)
+            for position, program in enumerate(missing):
+                self._build_program(program, environ, progress, "%d of %d, %d left" % (
+                    position + 1, len(missing), len(missing) - position - 1))
+            if MANIFEST_SET in sets and not os.path.isdir(self.manifests_dir):
+                progress.event("Rendering the manifests of %d providers" % len(PROVIDERS))
+                self._render(work, environ)
+            shutil.rmtree(work)
+        return [program.name for program in missing]
+
+    def _environ(self, work):
+        environ = dict(os.environ)
+        environ.update(
+            CGO_ENABLED="0", GOFLAGS="", GOTOOLCHAIN="local", GOWORK="off",
+            GOCACHE=environ.get(GOCACHE_VARIABLE) or os.path.join(work, "gocache"),
+            GOMODCACHE=environ.get(GOMODCACHE_VARIABLE) or os.path.join(work, "gomodcache"))
+        for name in ("GOOS", "GOARCH"):
+            environ.pop(name, None)
+        return environ
+
+    def _build_program(self, program, environ, progress, position):
+        progress.event("Building %s %s (%s)" % (program.name, self.pins.version(program.module), position))
+        started = time.monotonic()
+        path = os.path.join(self.bin_dir, program.name)
+        partial = os.path.join(self.bin_dir, ".%s.partial" % program.name)
+        self._go(["build"] + list(BUILD_FLAGS) + ["-ldflags", self._flags, "-o", partial, program.package],
+                 environ, program.name)
+        os.rename(partial, path)
+        progress.event("Built %s in %d s" % (program.name, time.monotonic() - started))
+
+    def _go(self, arguments, environ, subject):
+        result = subprocess.run(
+            [self._toolchain.program] + arguments, cwd=self._source_dir, env=environ, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, universal_newlines=True)
+        if result.returncode:
+            raise EngineError("%s: go %s failed (exit code %d): %s. What was built so far is kept: run again" % (
+                subject, arguments[0], result.returncode, self._shortened(result.stderr)))
+        return result.stdout
+
+    @staticmethod
+    def _shortened(text):
+        # Addresses of the module proxy or a company's mirror are nobody's business in a log.
+        lines = [line for line in text.splitlines() if not line.startswith("go: downloading ")]
+        return re.sub(r"https?://[^\s\"]+", "(address)", " ".join(" ".join(lines[-15:]).split()))[-2000:]
+
+    def _render(self, work, environ):
+        partial = self.manifests_dir + ".partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        os.makedirs(partial)
+        for provider in PROVIDERS:
+            module_dir = self._module_dir(provider.module, environ)
+            extra = []
+            if provider.name == INVENTORY_OWNER:
+                extra = manifests.inventory_definition(
+                    os.path.join(self._module_dir(INVENTORY_DEFINITION[0], environ), INVENTORY_DEFINITION[1]))
+            try:
+                manifests.render(
+                    provider, self.pins.version(provider.module), module_dir, os.path.join(self.bin_dir, "kubectl"),
+                    os.path.join(work, "src", provider.name), os.path.join(partial, provider.name + ".yaml"), extra)
+            except manifests.ManifestError as exc:
+                raise EngineError(str(exc)) from exc
+        os.rename(partial, self.manifests_dir)
+
+    def _module_dir(self, module, environ):
+        self._go(["mod", "download", "-modcacherw", module], environ, module)
+        return self._go(["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module], environ, module).strip()
+
+
+@contextlib.contextmanager
+def _exclusive(path, progress):
+    with open(path, "w", encoding="utf-8") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress.event("Another build is under way: waiting for it")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,175 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Providers' manifests: rendered from their own kustomization, labelled as clusterctl would."""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections import namedtuple
+
+try:
+    import yaml
+    HAS_YAML = True
+except ImportError:
+    HAS_YAML = False
+
+# label: what clusterctl calls the provider; None for what is no provider to clusterctl.
+Provider = namedtuple("Provider", ["name", "module", "folder", "label", "type", "provider_name"])
+
+PROVIDER_LABEL = "cluster.x-k8s.io/provider"
+CLUSTERCTL_LABEL = "clusterctl.cluster.x-k8s.io"
+CORE_LABEL = CLUSTERCTL_LABEL + "/core"
+MOVE_LABEL = CLUSTERCTL_LABEL + "/move"
+MOVE_HIERARCHY_LABEL = CLUSTERCTL_LABEL + "/move-hierarchy"
+# clusterctl move finds hosts only with these (Metal3 user guide, pivoting).
+MOVED_DEFINITIONS = {
+    "baremetalhosts.metal3.io": (CLUSTERCTL_LABEL, MOVE_LABEL, MOVE_HIERARCHY_LABEL),
+    "hardwaredata.metal3.io": (CLUSTERCTL_LABEL, MOVE_LABEL),
+}
+
+_CLUSTER_SCOPED = ("Namespace", "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding",
+                   "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[=-])([^}]*))?\}")
+
+
+class ManifestError(Exception):
+    """A provider's manifests could not be rendered."""
+
+
+def _loader():
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def load(path):
+    """Return the objects of a manifest file.
+
+    :param path: file with YAML documents
+    """
+    with open(path, encoding="utf-8") as stream:
+        return [obj for obj in yaml.load_all(stream, Loader=_loader()) if obj]
+
+
+def dump(objects, path):
+    """Write objects to a manifest file.
+
+    :param objects: list of dicts
+    :param path: file to write
+    """
+    with open(path, "w", encoding="utf-8") as stream:
+        yaml.dump_all(objects, stream, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), default_flow_style=False)
+
+
+def substitute(text, values=None):
+    """Return a text with its ``${NAME}`` replaced as clusterctl (envsubst) does.
+
+    ``${NAME:=default}`` and ``${NAME:-default}`` take the default when NAME is missing or empty, ``${NAME=default}``
+    and ``${NAME-default}`` when it is missing.
+
+    :param text: the text
+    :param values: dict NAME → text
+    :raises ManifestError: with all names that have neither value nor default
+    """
+    values = values or {}
+    unknown = []
+
+    def replacement(match):
+        name, operator, default = match.groups()
+        value = values.get(name)
+        if value is None or (value == "" and operator and operator.startswith(":")):
+            if operator is None:
+                unknown.append(name)
+                return match.group(0)
+            return default
+        return value
+
+    result = _VARIABLE.sub(replacement, text)
+    if unknown:
+        raise ManifestError("no value for %s" % ", ".join(sorted(set(unknown))))
+    return result
+
+
+def namespace_of(objects):
+    """Return the namespace a provider's objects live in.
+
+    :raises ManifestError: when there is none, or several
+    """
+    names = set(obj["metadata"]["namespace"] for obj in objects
+                if obj["kind"] == "Deployment" and obj["metadata"].get("namespace"))
+    if len(names) != 1:
+        raise ManifestError("expected Deployments of one namespace, found %s" % (sorted(names) or "none"))
+    return names.pop()
+
+
+def complete(objects, provider, version):
+    """Return a provider's objects as ``clusterctl init`` would install them.
+
+    A missing Namespace is added, every object gets clusterctl's labels, and the provider its inventory entry, by
+    which ``clusterctl move``, ``describe`` and ``upgrade`` find it. The input is changed.
+
+    :param objects: rendered objects
+    :param provider: a Provider
+    :param version: for example ``v1.13.2``
+    """
+    namespace = namespace_of(objects)
+    if not any(obj["kind"] == "Namespace" for obj in objects):
+        objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}] + objects
+    if provider.label:
+        labels = {CLUSTERCTL_LABEL: "", PROVIDER_LABEL: provider.label}
+        objects = objects + [{
+            "apiVersion": "clusterctl.cluster.x-k8s.io/v1alpha3",
+            "kind": "Provider",
+            "metadata": {"name": provider.label, "namespace": namespace, "labels": {CORE_LABEL: "inventory"}},
+            "providerName": provider.provider_name,
+            "type": provider.type,
+            "version": version,
+        }]
+        for obj in objects:
+            obj["metadata"].setdefault("labels", {}).update(labels)
+    for obj in objects:
+        if obj["kind"] == "CustomResourceDefinition":
+            for label in MOVED_DEFINITIONS.get(obj["metadata"]["name"], ()):
+                obj["metadata"].setdefault("labels", {})[label] = ""
+        if obj["kind"] not in _CLUSTER_SCOPED:
+            obj["metadata"].setdefault("namespace", namespace)
+    return objects
+
+
+def inventory_definition(path):
+    """Return clusterctl's own definition of its inventory, labelled as clusterctl does.
+
+    :param path: the manifest in the Cluster API module
+    """
+    objects = load(path)
+    for obj in objects:
+        obj["metadata"].setdefault("labels", {})[CORE_LABEL] = "inventory"
+    return objects
+
+
+def render(provider, version, module_dir, kubectl, scratch, path, extra=()):
+    """Render one provider's ``config/default`` to a manifest file.
+
+    :param provider: a Provider
+    :param version: the module's version
+    :param module_dir: the module's folder in Go's module cache; only read
+    :param kubectl: the program
+    :param scratch: folder to work in; is made, and emptied before
+    :param path: file to write
+    :param extra: further objects, written as they are
+    :raises ManifestError: naming the provider
+    """
+    shutil.rmtree(scratch, ignore_errors=True)
+    shutil.copytree(os.path.join(module_dir, provider.folder, "config"), os.path.join(scratch, "config"))
+    result = subprocess.run(
+        [kubectl, "kustomize", os.path.join(scratch, "config", "default")], stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, universal_newlines=True)
+    if result.returncode:
+        raise ManifestError("provider %s: kubectl kustomize failed (exit code %d): %s" % (
+            provider.name, result.returncode, " ".join(result.stderr.split())[-1000:]))
+    try:
+        objects = [obj for obj in yaml.load_all(substitute(result.stdout), Loader=_loader()) if obj]
+        dump(list(extra) + complete(objects, provider, version), path)
+    except ManifestError as exc:
+        raise ManifestError("provider %s: %s" % (provider.name, exc)) from exc
