@@ -4,7 +4,8 @@
 """Virtual environments made from a lock file and kept in the cache, one for each lock file and Python.
 
 ``python3 lab/venv.py ensure NAME LOCK_FILE`` makes the environment unless it is there and prints its path;
-``path`` only prints the path; ``lock IN_FILE LOCK_FILE`` resolves the direct requirements and writes the lock file.
+``path`` only prints the path; ``lock IN_FILE LOCK_FILE`` resolves the direct requirements and writes the lock file;
+``check`` refuses a Python that is too old.
 Standard library only: this runs before any environment exists.
 """
 from __future__ import annotations
@@ -48,12 +49,12 @@ def check_python(version=None):
             % (".".join(str(part) for part in version), *OLDEST_PYTHON))
 
 
-def venv_path(name, lock_file, environ=os.environ):
+def venv_path(name, lock_file, environ=None):
     """Return the folder of the environment that belongs to a lock file and to the running Python.
 
     :param name: short name, for people who look at the cache
     :param lock_file: path of a requirements file in which everything is pinned
-    :param environ: mapping of environment variables (XDG_CACHE_HOME, HOME)
+    :param environ: mapping of environment variables (XDG_CACHE_HOME, HOME); the process's own by default
     """
     digest = hashlib.sha256()
     with open(lock_file, "rb") as stream:
@@ -157,12 +158,15 @@ def main(arguments=None):
         one = commands.add_parser(command)
         one.add_argument("name")
         one.add_argument("lock_file")
+    commands.add_parser("check")
     one = commands.add_parser("lock")
     one.add_argument("in_file")
     one.add_argument("lock_file")
     options = parser.parse_args(arguments)
     try:
-        if options.command == "lock":
+        if options.command == "check":
+            check_python()
+        elif options.command == "lock":
             lock(options.in_file, options.lock_file)
         else:
             make_path = ensure if options.command == "ensure" else venv_path

@@ -48,32 +48,34 @@ PORT_OFFSETS = {
 }
 
 
-def cache_dir(environ=os.environ):
+def cache_dir(environ=None):
     """Return the folder for what is slow to make and shared by all labs.
 
-    :param environ: mapping of environment variables (XDG_CACHE_HOME, HOME)
+    :param environ: mapping of environment variables (XDG_CACHE_HOME, HOME); the process's own by default
     """
+    environ = os.environ if environ is None else environ
     base = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME", "/root"), ".cache")
     return os.path.join(base, "metal3.baremetal")
 
 
-def labs_dir(environ=os.environ):
+def labs_dir(environ=None):
     """Return the folder that holds one folder for each lab.
 
-    :param environ: mapping of environment variables (METAL3_LAB_HOME, XDG_STATE_HOME, HOME)
+    :param environ: mapping of environment variables (METAL3_LAB_HOME, XDG_STATE_HOME, HOME); see ``cache_dir``
     """
+    environ = os.environ if environ is None else environ
     if environ.get("METAL3_LAB_HOME"):
         return environ["METAL3_LAB_HOME"]
     base = environ.get("XDG_STATE_HOME") or os.path.join(environ.get("HOME", "/root"), ".local", "state")
     return os.path.join(base, "metal3.baremetal", "labs")
 
 
-def layout(name, index, environ=os.environ):
+def layout(name, index, environ=None):
     """Return the figures of a lab as a dict of plain data, the contents of its ``lab.json``.
 
     :param name: lab name; lower case letters, digits and dashes, at most 20 characters
     :param index: 0 to 99, unique among the labs of this machine
-    :param environ: mapping of environment variables
+    :param environ: mapping of environment variables; see ``cache_dir``
     :raises ValueError: for a name or an index outside these rules
     """
     if not NAME_RULE.match(name):

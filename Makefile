@@ -1,0 +1,123 @@
+# The collection's commands; `make help` lists them. Everything slow to make (Python environments, the lab's
+# programs) is kept in the cache, outside the checkout.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+LAB ?= lab
+export LAB
+export PYTHON
+
+# ansible-core reads these; a collections path of one's own would hide what is tested here.
+export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.build
+export ANSIBLE_LOCALHOST_WARNING := False
+export ANSIBLE_INVENTORY_UNPARSED_WARNING := False
+
+# Paths of the Python environments; computed where they are used, then remembered.
+venv_path = $(shell $(PYTHON) lab/venv.py path $(1) $(2))
+CONTROL = $(eval CONTROL := $(call venv_path,control,requirements.txt))$(CONTROL)
+DEV = $(eval DEV := $(call venv_path,dev,requirements-dev.txt))$(DEV)
+BENCH = $(eval BENCH := $(call venv_path,bench,requirements-bench.txt))$(BENCH)
+SERVICES = $(eval SERVICES := $(call venv_path,services,lab/requirements.txt))$(SERVICES)
+AGENT = $(eval AGENT := $(call venv_path,agent,tests/lab/requirements-agent.txt))$(AGENT)
+
+PLAYBOOK = METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python $(CONTROL)/bin/ansible-playbook
+CLI = PYTHONPATH=$(CURDIR)/.build $(CONTROL)/bin/python lab/cli.py
+
+GATES := ruff shell unit changelog-lint lint docs-lint build-check sanity
+IN_DEV = PATH=$(DEV)/bin:$$PATH
+IN_LAB = $(IN_DEV) METAL3_AGENT_PYTHON=$(AGENT)/bin/python METAL3_BENCH_PYTHON=$(BENCH)/bin/python
+
+##@ Lab
+
+.PHONY: lab lab-down lab-status lab-env
+lab: lab-needs  ## bring up the management plane and the simulated servers (LAB=name: another one beside it)
+	@$(PLAYBOOK) metal3.baremetal.lab -i inventory/lab
+
+lab-down: lab-needs  ## stop the lab and remove what it made
+	@$(PLAYBOOK) metal3.baremetal.lab_down -i inventory/lab
+
+lab-status: lab-needs  ## table of the lab's parts
+	@$(CLI) status --lab $(LAB)
+
+lab-env: lab-needs  ## export lines of the running lab, for the shell's eval
+	@$(CLI) env --lab $(LAB)
+
+##@ Tests
+
+.PHONY: test test-fast
+test: test-lab-needs  ## all gates, cheapest first, then the tests on a lab
+	@$(IN_LAB) tests/gates/run $(GATES) test-lab
+
+test-fast: test-needs  ## all gates that need no lab
+	@$(IN_DEV) tests/gates/run $(GATES)
+
+.PHONY: $(GATES)
+ruff:  ## Python code: ruff
+shell:  ## shell scripts: shellcheck
+unit:  ## pytest tests/unit
+changelog-lint:  ## changelog fragments: antsibull-changelog
+lint:  ## roles and playbooks: ansible-lint, profile production
+docs-lint:  ## plugins' documentation: antsibull-docs
+build-check:  ## build the collection, install it elsewhere, use it from there
+sanity:  ## ansible-test sanity, without an ignore file
+$(GATES): test-needs
+	@$(IN_DEV) tests/gates/$@
+
+.PHONY: test-lab molecule bench
+test-lab: test-lab-needs  ## pytest tests/lab and molecule, on a lab that is taken down afterwards
+	@$(IN_LAB) tests/gates/test-lab
+molecule: test-lab-needs  ## molecule alone, on such a lab
+	@$(IN_LAB) tests/gates/test-lab molecule
+bench: test-lab-needs venv-bench  ## measure against kubectl and kubernetes.core, on such a lab
+	@$(IN_LAB) tests/gates/test-lab bench
+
+##@ Upkeep
+
+.PHONY: lock
+lock:  ## resolve requirements*.in anew and write the lock files
+	@for name in requirements requirements-dev requirements-bench lab/requirements tests/lab/requirements-agent; do \
+	  $(PYTHON) lab/venv.py lock $$name.in $$name.txt; \
+	done
+
+.PHONY: clean
+clean:  ## remove what make made in the checkout; the cache and the labs stay
+	@rm -rf build .build .pytest_cache .ruff_cache .ansible
+
+.PHONY: help
+help:  ## this list
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} \
+	  /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+# What the targets above stand on; prints nothing when all is there.
+
+.PHONY: lab-needs test-needs test-lab-needs
+lab-needs: link venv-control venv-services
+test-needs: link debian-test venv-dev
+test-lab-needs: lab-needs test-needs venv-agent
+
+# Debian's list comes first, because it holds python3-venv.
+.PHONY: debian-lab debian-test
+debian-lab:
+	@$(PYTHON) lab/venv.py check
+	@$(PYTHON) lab/debian_packages.py lab/debian-packages.txt
+debian-test: debian-lab
+	@$(PYTHON) lab/debian_packages.py tests/debian-packages.txt
+
+.PHONY: venv-control venv-dev venv-bench venv-services venv-agent
+venv-control: REQUIREMENTS := requirements.txt
+venv-dev: REQUIREMENTS := requirements-dev.txt
+venv-bench: REQUIREMENTS := requirements-bench.txt
+venv-services: REQUIREMENTS := lab/requirements.txt
+venv-agent: REQUIREMENTS := tests/lab/requirements-agent.txt
+venv-control venv-dev venv-bench venv-services venv-agent: debian-lab
+	@$(PYTHON) lab/venv.py ensure $(@:venv-%=%) $(REQUIREMENTS) > /dev/null
+
+# The checkout under the name by which Ansible finds a collection.
+.PHONY: link
+link:
+	@mkdir -p .build/ansible_collections/metal3
+	@ln -sfn $(CURDIR) .build/ansible_collections/metal3/baremetal

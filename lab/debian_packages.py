@@ -1,0 +1,144 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Install the Debian packages of one or more lists, as far as they are missing.
+
+``python3 lab/debian_packages.py LIST...`` says which packages it is going to install and how, then does it, as root
+or through sudo. It prints nothing and asks for nothing when all are there. Standard library only: this runs before
+any environment exists.
+"""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+
+# invoke-rc.d asks this program before it starts a service (Debian policy, 9.3.3); 101 means "not allowed".
+POLICY_PROGRAM = "/usr/sbin/policy-rc.d"
+POLICY = "#!/bin/sh\n# Written by metal3.baremetal for one installation: no service may start.\nexit 101\n"
+
+
+class PackagesError(Exception):
+    """Packages can't be installed; the message says what to do."""
+
+
+def parse(text):
+    """Return the packages of a list and the services they bring.
+
+    :param text: the list's text: on each line a package, ``service:<name>`` any number of times, ``# comment``
+    :returns: dict of package name to list of service names
+    :raises PackagesError: for a word that is neither
+    """
+    packages = {}
+    for line in text.splitlines():
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        wrong = [word for word in words[1:] if not word.startswith("service:")]
+        if wrong:
+            raise PackagesError("line %r: expected 'service:<name>' after the package, found %r" % (line, wrong[0]))
+        packages[words[0]] = [word.partition(":")[2] for word in words[1:]]
+    return packages
+
+
+def missing(packages):
+    """Return those package names that aren't installed, in the given order."""
+    query = subprocess.run(
+        ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\\n", *packages],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, text=True)
+    installed = {line.split()[0] for line in query.stdout.splitlines() if line.endswith(" installed")}
+    return [package for package in packages if package not in installed]
+
+
+@contextlib.contextmanager
+def services_stay_down():
+    """Keep package scripts from starting services, unless the machine has a policy of its own."""
+    if os.path.exists(POLICY_PROGRAM):
+        yield
+        return
+    try:
+        with open(POLICY_PROGRAM, "w") as stream:
+            stream.write(POLICY)
+        os.chmod(POLICY_PROGRAM, 0o755)
+        yield
+    finally:
+        os.unlink(POLICY_PROGRAM)
+
+
+def apt_get(*arguments):
+    """Run apt-get so that it never asks; its output is shown only when it fails.
+
+    :raises PackagesError: when it fails
+    """
+    command = ["apt-get", "--quiet=2", "--option=Dpkg::Use-Pty=0", *arguments]
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            check=False, text=True, env=dict(os.environ, DEBIAN_FRONTEND="noninteractive"))
+    if result.returncode:
+        raise PackagesError("failed (exit code %d): %s\n%s" % (result.returncode, " ".join(command), result.stdout))
+
+
+def install(packages, services):
+    """Install packages and see to it that their services start neither now nor at the next boot.
+
+    :param packages: package names
+    :param services: service names
+    """
+    apt_get("update")
+    with services_stay_down():
+        apt_get("install", "--yes", "--no-install-recommends", *packages)
+    for service in services:
+        subprocess.run(["update-rc.d", service, "disable"], stdin=subprocess.DEVNULL, stdout=sys.stderr, check=True)
+
+
+def prefix_for_root(packages):
+    """Return the words to put before a command that needs root.
+
+    :raises PackagesError: for an ordinary user without sudo
+    """
+    if os.geteuid() == 0:
+        return []
+    if shutil.which("sudo"):
+        return ["sudo"]
+    raise PackagesError("these Debian packages are missing: %s. Neither root nor sudo is at hand; as root: "
+                        "apt-get install %s" % (", ".join(packages), " ".join(packages)))
+
+
+def main(arguments=None):
+    """Check the lists, and install what is missing."""
+    parser = argparse.ArgumentParser(prog="debian_packages.py", description=__doc__.splitlines()[0])
+    parser.add_argument("lists", nargs="+", metavar="LIST", help="files with the packages' names")
+    options = parser.parse_args(arguments)
+    try:
+        packages = {}
+        for path in options.lists:
+            with open(path) as stream:
+                packages.update(parse(stream.read()))
+        if not shutil.which("dpkg-query"):
+            print("debian_packages.py: no dpkg-query here, so this is not Debian. The programs of these packages are "
+                  "needed, and not checked: %s" % ", ".join(packages), file=sys.stderr)
+            return 0
+        wanted = missing(packages)
+        if not wanted:
+            return 0
+        as_root = prefix_for_root(wanted)
+        if as_root:
+            print("Debian packages: %s are missing; sudo is going to install them and may ask for your password."
+                  % ", ".join(wanted), file=sys.stderr)
+            command = [*as_root, sys.executable, os.path.abspath(__file__), *map(os.path.abspath, options.lists)]
+            return subprocess.run(command, check=False).returncode
+        print("Debian packages: installing %s" % ", ".join(wanted), file=sys.stderr)
+        install(wanted, [service for package in wanted for service in packages[package]])
+        left = missing(wanted)
+        if left:
+            raise PackagesError("apt-get reported success, but these are not installed: %s" % ", ".join(left))
+    except PackagesError as error:
+        print("debian_packages.py: %s" % error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

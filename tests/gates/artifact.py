@@ -1,0 +1,34 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compare a built collection artifact with what git knows: no stray file inside, nothing that is used missing."""
+from __future__ import annotations
+
+import subprocess
+import sys
+import tarfile
+
+MADE_BY_BUILD = {"MANIFEST.json", "FILES.json"}
+# What a user of the installed collection runs or reads.
+USED = ("docs/", "inventory/", "lab/", "meta/", "playbooks/", "plugins/", "roles/", "LICENSE", "README.md", "CHANGELOG.rst")
+
+
+def known_to_git():
+    """Return the paths that git tracks or would track."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], stdout=subprocess.PIPE, check=True)
+    return {path for path in listed.stdout.decode().split("\0") if path}
+
+
+def main(artifact):
+    """Print every difference; return 1 if there is one."""
+    with tarfile.open(artifact) as archive:
+        built = {member.name for member in archive.getmembers() if not member.isdir()}
+    known = known_to_git()
+    problems = ["%s: in the artifact, unknown to git" % path for path in sorted(built - known - MADE_BY_BUILD)]
+    problems += ["%s: not in the artifact" % path for path in sorted(known - built) if path.startswith(USED)]
+    print("\n".join(problems) or "%d files in the artifact" % len(built))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
