@@ -14,7 +14,8 @@ from .errors import KubeError
 # objects: {name: object}, the same dict at each step, kept up to date.
 # changed: names that were added, modified or deleted since the step before; all of them after a LIST.
 # unreachable_seconds: how long the API server has been out of reach, None when it answers.
-Step = namedtuple("Step", ["objects", "changed", "unreachable_seconds", "error"])
+# listed: whether a LIST has arrived yet; before it, an object's absence says nothing.
+Step = namedtuple("Step", ["objects", "changed", "unreachable_seconds", "error", "listed"])
 
 WATCH_SECONDS = 60
 BACKOFF_SECONDS = (0.5, 1, 2, 5)
@@ -42,7 +43,7 @@ def follow(client, resource, namespace, deadline, label_selector=None, tick_seco
         target=_read, args=(client, resource, namespace, label_selector, deadline, clock, events, stop), daemon=True)
     reader.start()
     objects = {}
-    lost_at, error = None, None
+    lost_at, error, listed = None, None, False
     try:
         while clock() < deadline:
             changed = set()
@@ -54,6 +55,7 @@ def follow(client, resource, namespace, deadline, label_selector=None, tick_seco
                     continue
                 lost_at, error = None, None
                 if kind == "listed":
+                    listed = True
                     changed |= set(objects) | set(value)
                     objects.clear()
                     objects.update(value)
@@ -63,7 +65,7 @@ def follow(client, resource, namespace, deadline, label_selector=None, tick_seco
                 elif kind in ("ADDED", "MODIFIED"):
                     objects[value["metadata"]["name"]] = value
                     changed.add(value["metadata"]["name"])
-            yield Step(objects, changed, None if lost_at is None else clock() - lost_at, error)
+            yield Step(objects, changed, None if lost_at is None else clock() - lost_at, error, listed)
     finally:
         stop.set()
 

@@ -1,0 +1,270 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""BMC addresses: which schemes there are, what each needs, and how an address is read.
+
+The table follows ``pkg/hardwareutils/bmc`` of the Bare Metal Operator 0.13.
+"""
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections import namedtuple
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+# name: the part of the scheme before ``+``; protocol: what is spoken on the wire; driver: Ironic's hardware type;
+# boot: how the deploy ramdisk is booted; needs_mac: bootMACAddress required even with inspection;
+# provisioning_network: can't be used where BMO has no provisioning network; raid, secure_boot: supported by BMO.
+Driver = namedtuple("Driver", [
+    "name", "protocol", "driver", "boot", "needs_mac", "provisioning_network", "raid", "secure_boot"])
+
+DRIVERS = (
+    Driver("ipmi", "ipmi", "ipmi", "ipxe", False, True, False, False),
+    Driver("libvirt", "ipmi", "ipmi", "ipxe", True, True, False, False),
+    Driver("redfish", "redfish", "redfish", "ipxe", True, True, True, True),
+    Driver("ilo5-redfish", "redfish", "redfish", "ipxe", True, True, True, True),
+    Driver("idrac-redfish", "redfish", "idrac", "ipxe", True, True, True, True),
+    Driver("redfish-virtualmedia", "redfish", "redfish", "virtual-media", False, False, True, True),
+    Driver("ilo5-virtualmedia", "redfish", "redfish", "virtual-media", False, False, True, True),
+    Driver("idrac-virtualmedia", "redfish", "idrac", "virtual-media", False, False, True, True),
+    Driver("redfish-uefihttp", "redfish", "redfish", "uefi-http", True, False, True, True),
+)
+
+Scheme = namedtuple("Scheme", ["name", "driver", "transport", "default_port"])
+
+
+def _schemes():
+    table = {}
+    for driver in DRIVERS:
+        if driver.protocol == "ipmi":
+            table[driver.name] = Scheme(driver.name, driver, "udp", 623)
+            continue
+        for suffix, transport, port in (("", "https", 443), ("+http", "http", 80), ("+https", "https", 443)):
+            name = driver.name + suffix
+            table[name] = Scheme(name, driver, transport, port)
+    return table
+
+
+SCHEMES = _schemes()
+
+# What the user guides still show, the BMO release that dropped it, and what to write instead.
+REMOVED = {
+    "idrac": ("0.6", "idrac-redfish or idrac-virtualmedia"),
+    "ibmc": ("0.6", "redfish or redfish-virtualmedia"),
+    "ilo4": ("0.12", "ipmi"),
+    "ilo4-virtualmedia": ("0.12", "ipmi"),
+    "ilo5": ("0.12", "ilo5-redfish or ilo5-virtualmedia"),
+    "irmc": ("0.13", "redfish or redfish-virtualmedia"),
+}
+
+PRIVILEGE_LEVELS = ("USER", "OPERATOR", "ADMINISTRATOR", "CALLBACK")
+
+# BMO's own rule for host names (bmc.checkDNSValid).
+_HOST_NAME = re.compile(
+    r"^(([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9])\.)*"
+    r"([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]{0,61}[A-Za-z0-9])$")
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*):(.*)$", re.DOTALL)
+_REDFISH_ROOTS = ("", "redfish/v1")
+
+
+class AddressError(ValueError):
+    """A BMC address that BMO would refuse or misread.
+
+    :param expected: what was expected in its place
+    :param next_step: what to do
+    """
+
+    def __init__(self, expected, next_step):
+        super().__init__("expected %s; %s" % (expected, next_step))
+        self.expected = expected
+        self.next_step = next_step
+
+
+class BmcAddress(namedtuple("BmcAddress", ["scheme", "host", "port", "path", "query"])):
+    """A BMC address in parts: a Scheme, host without brackets, port or None, path, query as a dict."""
+
+    __slots__ = ()
+
+    @property
+    def driver(self):
+        """The Driver behind the scheme."""
+        return self.scheme.driver
+
+    @property
+    def effective_port(self):
+        """The port given, or the scheme's default."""
+        return self.port or self.scheme.default_port
+
+    @property
+    def uses_tls(self):
+        """True when the BMC is asked over TLS."""
+        return self.scheme.transport == "https"
+
+    @property
+    def supports_virtual_media(self):
+        """True when the deploy ramdisk is booted from virtual media."""
+        return self.driver.boot == "virtual-media"
+
+    @property
+    def system(self):
+        """Path of the Redfish system, empty when the BMC's only one is meant."""
+        return "" if self.path.strip("/") in _REDFISH_ROOTS else self.path.rstrip("/")
+
+    @property
+    def endpoint(self):
+        """The service's URL for Redfish (``https://host:port``), ``host:port`` for IPMI."""
+        authority = "%s:%d" % (_bracketed(self.host), self.effective_port)
+        return authority if self.driver.protocol == "ipmi" else "%s://%s" % (self.scheme.transport, authority)
+
+    @property
+    def identity(self):
+        """What tells one server from another whatever the spelling: protocol, host, port, system."""
+        return self.driver.protocol, self.host.lower(), self.effective_port, self.system
+
+    def __str__(self):
+        query = "?" + "&".join("%s=%s" % pair for pair in sorted(self.query.items())) if self.query else ""
+        port = "" if self.effective_port == self.scheme.default_port else ":%d" % self.port
+        return "%s://%s%s%s%s" % (self.scheme.name, _bracketed(self.host), port, self.system, query)
+
+
+def _bracketed(host):
+    return "[%s]" % host if ":" in host else host
+
+
+def parse(address):
+    """Read a BMC address.
+
+    A bare host or IP address is IPMI, as for BMO. What BMO would take for something else than was meant
+    (``host:port`` without a scheme, a user name and password in the address) is refused with the way to write it.
+
+    :param address: for example ``redfish-virtualmedia://10.0.0.11/redfish/v1/Systems/1``
+    :returns: a BmcAddress
+    :raises AddressError: for anything BMO's webhook would refuse (unknown scheme, invalid host), and for the above
+    """
+    if not isinstance(address, str) or not address:
+        raise AddressError("a BMC address like redfish://192.0.2.11/redfish/v1/Systems/1", "set bmc.address")
+    if re.search(r"[\s\x00-\x1f\x7f]", address):
+        raise AddressError("an address without blanks or control characters", "remove them from bmc.address")
+    name, rest = _split_scheme(address)
+    scheme = _known_scheme(name)
+    parts = _split(name, rest)
+    if "@" in parts.netloc:
+        raise AddressError("an address without user name and password",
+                           "give them as bmc.username and bmc.password; BMO ignores them in the address")
+    host = _host(parts)
+    try:
+        port = parts.port
+    except ValueError as exc:
+        raise AddressError("a port from 1 to 65535", "correct the port in bmc.address") from exc
+    if port == 0 or parts.netloc.endswith(":"):
+        raise AddressError("a port from 1 to 65535", "correct or leave out the port in bmc.address")
+    if parts.fragment:
+        raise AddressError("an address without #", "remove it and what follows from bmc.address")
+    return BmcAddress(scheme, host, port, parts.path, _query(scheme, parts.query))
+
+
+def _split_scheme(address):
+    if "://" in address:
+        name, _separator, rest = address.partition("://")
+        return name.lower(), rest
+    match = _SCHEME.match(address)
+    if address.startswith("[") or not match:
+        if address.startswith("["):
+            raise AddressError("a scheme before a bracketed IPv6 address", "write ipmi://%s" % address)
+        return "ipmi", address
+    name, rest = match.group(1).lower(), match.group(2)
+    if name in SCHEMES or name in REMOVED:
+        return name, rest
+    if _is_ip(address):
+        raise AddressError("a scheme before an IPv6 address", "write ipmi://[%s]" % address)
+    # BMO takes what stands before the colon for the scheme.
+    if re.match(r"^\d+(/|\?|$)", rest):
+        raise AddressError("a scheme before host:port", "write ipmi://%s" % address)
+    return name, rest
+
+
+def _known_scheme(name):
+    if name in SCHEMES:
+        return SCHEMES[name]
+    base = name.partition("+")[0]
+    if base in REMOVED:
+        release, instead = REMOVED[base]
+        raise AddressError("a scheme that BMO still supports (%s went away with BMO %s)" % (base, release),
+                           "write %s" % instead)
+    raise AddressError("one of the schemes %s" % ", ".join(SCHEMES), "correct the scheme of bmc.address")
+
+
+def _split(name, rest):
+    try:
+        # The scheme is replaced, so that urlsplit treats all of them alike.
+        return urlsplit("http://" + rest)
+    except ValueError as exc:
+        raise AddressError("%s://host[:port][/path]" % name, "correct bmc.address (%s)" % exc) from exc
+
+
+def _host(parts):
+    host = parts.hostname
+    if not host:
+        raise AddressError("a host name or IP address after the scheme", "add it to bmc.address")
+    if _is_ip(host):
+        return host
+    if not _HOST_NAME.match(host):
+        raise AddressError("a DNS host name or an IP address", "correct the host in bmc.address")
+    if re.match(r"^[0-9.]+$", host):
+        raise AddressError("an IPv4 address of four numbers from 0 to 255", "correct the host in bmc.address")
+    return host
+
+
+def _is_ip(text):
+    try:
+        ipaddress.ip_address(unquote(text))
+    except ValueError:
+        return False
+    return True
+
+
+def _query(scheme, text):
+    query = dict(parse_qsl(text, keep_blank_values=True))
+    if not text:
+        return query
+    if scheme.driver.protocol != "ipmi":
+        raise AddressError("a Redfish address without a query", "remove ? and what follows from bmc.address")
+    if scheme.name == "libvirt":
+        return query
+    unknown = sorted(set(query) - {"privilegelevel"})
+    if unknown or not query:
+        raise AddressError("only privilegelevel in the query of an IPMI address",
+                           "remove %s from bmc.address" % (", ".join(unknown) or "the query"))
+    if query["privilegelevel"] not in PRIVILEGE_LEVELS:
+        raise AddressError("privilegelevel one of %s" % ", ".join(PRIVILEGE_LEVELS),
+                           "correct privilegelevel in bmc.address")
+    return query
+
+
+def build(scheme, host, port=None, path="", query=None):
+    """Return the normal form of an address made of parts.
+
+    :param scheme: name of a scheme
+    :param host: host name or IP address, IPv6 without brackets
+    :param port: integer, or None for the scheme's default
+    :param path: path of the Redfish system
+    :param query: dict, for IPMI
+    :raises AddressError: when the parts don't make a valid address
+    """
+    text = "%s://%s" % (scheme, _bracketed(host))
+    if port is not None:
+        text += ":%d" % port
+    text += path
+    if query:
+        text += "?" + "&".join("%s=%s" % pair for pair in sorted(query.items()))
+    return str(parse(text))
+
+
+def normalise(address):
+    """Return the shortest spelling of an address: scheme given, default port and bare service root left out."""
+    return str(parse(address))
+
+
+def redacted(address):
+    """Return an address for messages, without what stands before ``@``."""
+    return re.sub(r"(//|^)[^/@]*@", r"\1***@", str(address))

@@ -1,0 +1,108 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a BareMetalHost's error message means: cause, next step, and whether waiting can help."""
+from __future__ import annotations
+
+import re
+from collections import namedtuple
+
+# definitive: BMO will try again, but with the same result until somebody acts.
+Explanation = namedtuple("Explanation", ["cause", "next_step", "definitive"])
+
+# The first pattern that matches wins. Messages are those of BMO 0.13, Ironic 39 and sushy 5.
+_TABLE = (
+    (r"secret doesn't exist|failed to fetch secret",
+     "a Secret that the host refers to does not exist",
+     "create it, or give bmc.username and bmc.password", True),
+    (r"No BMC CredentialsName defined|Missing BMC connection detail|Validation error with BMC credentials",
+     "the credentials Secret lacks username or password",
+     "give both as bmc.username and bmc.password, or correct the Secret", True),
+    (r"Empty BMC address", "the host has no BMC address", "set bmc.address", True),
+    (r"Unknown BMC type", "this BMO does not know the scheme of the BMC address",
+     "choose a scheme that this BMO supports", True),
+    (r"MAC address .* conflicts with existing node|port with MAC address .* already exists|MACAlreadyExists",
+     "another Ironic node already has this boot MAC address, perhaps the remains of a deleted host",
+     "find the node with `baremetal port list --address <MAC>`; correct boot_mac_address or delete the left-over node",
+     True),
+    (r"\b401\b|[Uu]nauthorized|InvalidCredentials|authentication fail|[Ll]ogin fail|"
+     r"RAKP 2 HMAC is invalid|unable to establish IPMI v2|password invalid|code 403\b|\bForbidden\b",
+     "the BMC refused the credentials",
+     "correct bmc.username and bmc.password; look whether the account is locked or lacks the operator role", True),
+    (r"certificate verify failed|CERTIFICATE_VERIFY_FAILED|self[- ]signed certificate|certificate has expired|"
+     r"SSLCertVerificationError|hostname .* doesn't match",
+     "the BMC's TLS certificate is not trusted by Ironic",
+     "add the BMC's CA to Ironic, renew the certificate, or set bmc.disable_certificate_verification", True),
+    (r"Resource .* not found|code 404|ResourceNotFound|Redfish System .* was not found",
+     "the BMC answers, but has no system at the path of the address",
+     "look up the system's path under /redfish/v1/Systems on the BMC and correct bmc.address", True),
+    (r"More than one System|multiple systems|exactly one",
+     "the BMC has several systems and the address names none", "add the system's path to bmc.address", True),
+    (r"requires a provisioning network", "this BMO runs without a provisioning network, which the scheme needs",
+     "use a virtual media or UEFI HTTP scheme", True),
+    (r"does not support secure boot", "the BMC's scheme does not support secure boot",
+     "choose a Redfish scheme or another boot_mode", True),
+    (r"requires a BootMACAddress", "the BMC's scheme needs the boot MAC address", "set boot_mac_address", True),
+    (r"Unable to connect|Connection refused|ConnectionError|No route to host|timed out.*(redfish|ipmi)|"
+     r"Failed to establish|Name or service not known|getaddrinfo|Max retries exceeded|Connection reset|"
+     r"code 50[234]\b|Service Unavailable",
+     "the BMC does not answer", "look at the BMC's address, power and network as seen from Ironic", False),
+    (r"no network interfaces match|no NICs|valid.*interfaces.*inventory|no ports|[Nn]o suitable.*(NIC|MAC)",
+     "inspection reported no usable network interface",
+     "look at the server's NICs, and whether the deploy ramdisk has their drivers", False),
+    (r"timeout reached while inspecting|[Ii]nspection.*time(d )?out",
+     "the deploy ramdisk booted for inspection never reported",
+     "look at the server's console: does it boot the ramdisk, and does it reach Ironic's callback address", False),
+    (r"timeout reached while waiting for callback|Timeout reached.*callback|never called back",
+     "the deploy ramdisk stopped calling Ironic",
+     "look at the server's console: boot order, and the network from the server to Ironic", False),
+    (r"[Cc]hecksum|image (is )?corrupt|does not match.*hash|ImageChecksumError",
+     "the image's checksum is not the given one",
+     "correct image.checksum and image.checksum_type, or the image on the server", True),
+    (r"[Nn]o suitable device|device hints|root device|could not find.*disk|No suitable block",
+     "no disk of the server matches the root device hints, or the server has no usable disk",
+     "compare root_device_hints with the inspected disks", True),
+    (r"too small|[Nn]o space left|not enough space|is larger than",
+     "the image does not fit on the root device", "choose a larger disk by root_device_hints or a smaller image", True),
+    (r"[Ii]mage.*(download|fetch|not found|unreachable|could not be (found|accessed))|"
+     r"[Dd]ownload.*(image|fail)|ImageDownloadError|ImageRefValidationFailed|code (404|403).*image",
+     "the image can't be downloaded", "look whether image.url answers from the provisioning network", False),
+    (r"[Ww]rit(e|ing).*(error|fail)|Input/output error|I/O error|ImageWriteError",
+     "writing the image to the disk failed", "look at the disk's health; try another by root_device_hints", False),
+    (r"configdrive|config drive", "the config drive could not be made or written",
+     "look at the size and form of user_data, network_data and meta_data", False),
+    (r"[Cc]leaning failed|clean step|Failed to clean|CleanFail",
+     "cleaning the disks failed", "look at the disks (read-only, broken); clean by hand or set "
+     "automated_cleaning_mode to disabled", False),
+    (r"power state|PowerStateFailure|power on|power off|PowerOn operation failed",
+     "the BMC did not change or tell the power state", "look at the BMC; power the server by hand once", False),
+    (r"RAID", "the RAID volumes could not be made", "compare raid with the controller's disks", False),
+    (r"adoption failed|Adoption failed", "Ironic, started anew, could not adopt the provisioned host again",
+     "look whether the BMC answers and the image's URL is still valid", False),
+)
+_PATTERNS = tuple((re.compile(pattern), Explanation(cause, next_step, definitive))
+                  for pattern, cause, next_step, definitive in _TABLE)
+
+_BY_TYPE = {
+    "registration error": ("the BMC could not be used", "look at bmc.address and the credentials"),
+    "provisioned registration error": ("the provisioned host's BMC could not be used any more",
+                                       "look at bmc.address and the credentials"),
+    "inspection error": ("inspection failed", "look at the server's console while it boots the deploy ramdisk"),
+    "preparation error": ("preparing (cleaning, RAID, firmware) failed", "look at Ironic's log of this node"),
+    "provisioning error": ("deploying or removing the image failed", "look at Ironic's log of this node"),
+    "power management error": ("the power state could not be changed", "look at the BMC"),
+    "servicing error": ("servicing failed", "look at Ironic's log of this node"),
+}
+
+
+def explain(error_type, message):
+    """Return the Explanation of a host's error.
+
+    :param error_type: ``status.errorType``, may be empty
+    :param message: ``status.errorMessage``
+    """
+    for pattern, explanation in _PATTERNS:
+        if pattern.search(message or ""):
+            return explanation
+    cause, next_step = _BY_TYPE.get(error_type or "", ("the host is in error", "look at the operator's log"))
+    return Explanation(cause, next_step, False)
