@@ -1,0 +1,101 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what the user wrote to one complete description for each group of machines; pure."""
+from __future__ import annotations
+
+import copy
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from .cluster_spec import description_options, group_options, machine_options, network_options
+
+CONTROL_PLANE = "control-plane"
+DEFAULT_POD_CIDRS = ("192.168.0.0/18",)
+DEFAULT_SERVICE_CIDRS = ("10.96.0.0/12",)
+
+# Lists of several levels are joined; one level's value of these replaces the other's instead.
+_REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
+             "disk_setup")
+
+
+def read(params):
+    """Check types and names of options and return ``(description, mistakes)``.
+
+    :param params: what the user wrote, with the options of ``cluster_spec.description_options``; keys of other
+        options are mistakes
+    :returns: the description with defaults filled in, and a list of lines
+    """
+    mistakes = []
+    description = _checked("", description_options(), _known(params), mistakes)
+    for option, options in (("workers", group_options()), ("networks", network_options())):
+        read_items = {}
+        for name, value in (description.get(option) or {}).items():
+            read_items[name] = _checked("%s.%s" % (option, name), options, _known(value or {}), mistakes)
+        description[option] = read_items
+    if description.get("control_plane") is None:
+        description["control_plane"] = _checked("control_plane", group_options(), {}, mistakes)
+    description["pod_cidrs"] = description.get("pod_cidrs") or list(DEFAULT_POD_CIDRS)
+    description["service_cidrs"] = description.get("service_cidrs") or list(DEFAULT_SERVICE_CIDRS)
+    return description, mistakes
+
+
+def groups(description):
+    """Return the groups of machines, each a dict with every machine option, ``role`` and ``name``.
+
+    Options of the cluster apply to all groups; a group's own scalars win, its dicts are merged over them, its lists
+    come after them.
+
+    :param description: as returned by :func:`read`
+    """
+    shared = dict((key, description.get(key)) for key in machine_options())
+    result = [_group(shared, description["control_plane"], CONTROL_PLANE, CONTROL_PLANE)]
+    for name in sorted(description.get("workers") or {}):
+        result.append(_group(shared, description["workers"][name], "worker", name))
+    return result
+
+
+def _group(shared, own, role, name):
+    merged = dict(own, role=role, name=name)
+    for key, value in shared.items():
+        merged[key] = _merged(key, value, own.get(key))
+    if merged.get("replicas") is None and role == CONTROL_PLANE:
+        merged["replicas"] = 1
+    return merged
+
+
+def _merged(key, shared, own):
+    if own is None:
+        return copy.deepcopy(shared)
+    if shared is None or key in _REPLACED:
+        return own
+    if isinstance(own, dict) and isinstance(shared, dict):
+        return merge(shared, own)
+    if isinstance(own, list) and isinstance(shared, list):
+        return copy.deepcopy(shared) + own
+    return own
+
+
+def merge(base, extra):
+    """Return ``base`` with ``extra`` laid over it: dicts are merged, other values replaced."""
+    result = copy.deepcopy(base)
+    for key, value in extra.items():
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = merge(result[key], value)
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
+def _known(params):
+    return dict((key, value) for key, value in params.items() if value is not None) if isinstance(params, dict) else params
+
+
+def _checked(where, options, params, mistakes):
+    if not isinstance(params, dict):
+        mistakes.append("%s: seen %s, expected a dictionary" % (where, type(params).__name__))
+        params = {}
+    result = ArgumentSpecValidator(options).validate(params)
+    prefix = where + ": " if where else ""
+    mistakes.extend(prefix + message for message in result.error_messages)
+    return result.validated_parameters

@@ -1,0 +1,190 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options of a cluster description, as argument specs; documented in the fragment ``cluster``."""
+from __future__ import annotations
+
+NAME_RULE = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+# CAPM3 api/v1beta2: Image and its enums.
+CHECKSUM_TYPES = ("md5", "sha256", "sha512")
+IMAGE_FORMATS = ("raw", "qcow2", "vdi", "vmdk", "live-iso")
+LINK_TYPES = ("phy", "bridge", "dvs", "hw_veb", "hyperv", "ovs", "tap", "vhostuser", "vif")
+BOND_MODES = ("balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb", "balance-alb", "802.3ad")
+# kubeadm's preflight check "Mem" of a control plane: 1700 MB.
+DEFAULT_MINIMUM_MEMORY_MEBIBYTES = 1700
+DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES = 10
+
+
+def range_options():
+    """Return the options of one range of an IP pool."""
+    return {
+        "start": {"type": "str"}, "end": {"type": "str"}, "subnet": {"type": "str"}, "prefix": {"type": "int"},
+        "gateway": {"type": "str"}, "dns_servers": {"type": "list", "elements": "str"},
+    }
+
+
+def pool_options():
+    """Return the options that an IP pool has apart from its name."""
+    return {
+        "ranges": {"type": "list", "elements": "dict", "options": range_options()},
+        "prefix": {"type": "int"}, "gateway": {"type": "str"},
+        "dns_servers": {"type": "list", "elements": "str"}, "pre_allocations": {"type": "dict"},
+        "allocation_strategy": {"type": "str", "choices": ["sequential", "random"]},
+    }
+
+
+def _family_options(modes):
+    options = {
+        "mode": {"type": "str", "choices": modes, "default": "pool"},
+        "pool": {"type": "str"},
+        "pool_annotation": {"type": "dict"},
+        "default_route": {"type": "bool"},
+        "routes": {"type": "list", "elements": "dict"},
+    }
+    options.update(pool_options())
+    return options
+
+
+def network_options():
+    """Return the options of one network of a description."""
+    return {
+        "interface": {"type": "str"},
+        "mac_address": {"type": "dict"},
+        "link_type": {"type": "str", "choices": list(LINK_TYPES), "default": "phy"},
+        "link_name": {"type": "str"},
+        "mtu": {"type": "int", "default": 1500},
+        "bond": {"type": "dict", "options": {
+            "mode": {"type": "str", "choices": list(BOND_MODES), "required": True},
+            "interfaces": {"type": "list", "elements": "str", "required": True},
+            "transmit_hash_policy": {"type": "str", "choices": ["layer2", "layer3+4", "layer2+3"]},
+            "parameters": {"type": "dict"},
+        }},
+        "vlan": {"type": "dict", "options": {
+            "id": {"type": "int", "required": True},
+            "network": {"type": "str", "required": True},
+        }},
+        "ipv4": {"type": "dict", "options": _family_options(["pool", "dhcp", "none"])},
+        "ipv6": {"type": "dict", "options": _family_options(["pool", "dhcp", "slaac", "none"])},
+    }
+
+
+def image_options():
+    """Return the options of a node image."""
+    return {
+        "url": {"type": "str", "required": True},
+        "checksum": {"type": "str"},
+        "checksum_type": {"type": "str", "choices": list(CHECKSUM_TYPES)},
+        "format": {"type": "str", "choices": list(IMAGE_FORMATS)},
+    }
+
+
+def machine_options():
+    """Return the options that apply to machines: of the whole cluster, of its control plane, of a worker pool."""
+    strings = {"type": "list", "elements": "str"}
+    dicts = {"type": "list", "elements": "dict"}
+    return {
+        "image": {"type": "dict", "options": image_options()},
+        "custom_deploy": {"type": "str"},
+        "host_selector": {"type": "dict"},
+        "host_selector_expressions": dict(dicts, options={
+            "key": {"type": "str", "required": True, "no_log": False},
+            "operator": {"type": "str", "required": True, "choices": ["In", "NotIn", "Exists", "DoesNotExist"]},
+            "values": strings,
+        }),
+        "automated_cleaning_mode": {"type": "str", "choices": ["metadata", "disabled"]},
+        "attached_networks": strings,
+        "network_data": {"type": "dict"},
+        "metadata": {"type": "dict"},
+        "cluster_configuration": {"type": "dict"},
+        "init_configuration": {"type": "dict"},
+        "join_configuration": {"type": "dict"},
+        "kubelet_configuration": {"type": "dict"},
+        "kube_proxy_configuration": {"type": "dict"},
+        "kubelet_extra_args": {"type": "dict"},
+        "node_labels": {"type": "dict"},
+        "node_taints": dict(dicts),
+        "cri_socket": {"type": "str"},
+        "ignore_preflight_errors": strings,
+        "skip_phases": strings,
+        "files": dict(dicts, options={
+            "path": {"type": "str", "required": True}, "content": {"type": "str"},
+            "content_secret": {"type": "dict", "no_log": False, "options": {
+                "name": {"type": "str", "required": True},
+                "key": {"type": "str", "required": True, "no_log": False},
+            }},
+            "owner": {"type": "str"}, "permissions": {"type": "str"},
+            "encoding": {"type": "str", "choices": ["base64", "gzip", "gzip+base64"]},
+            "append": {"type": "bool"},
+        }),
+        "boot_commands": strings,
+        "pre_commands": strings,
+        "post_commands": strings,
+        "users": dict(dicts),
+        "ssh_user": {"type": "str"},
+        "ssh_authorized_keys": {"type": "list", "elements": "str", "no_log": False},
+        "ntp_servers": strings,
+        "mounts": {"type": "list", "elements": "list"},
+        "disk_setup": {"type": "dict"},
+        "user_data_format": {"type": "str", "choices": ["cloud-config", "ignition"]},
+        "machine_labels": {"type": "dict"},
+        "machine_annotations": {"type": "dict"},
+        "machine_name_template": {"type": "str"},
+        "node_drain_timeout_seconds": {"type": "int"},
+        "node_deletion_timeout_seconds": {"type": "int"},
+        "node_volume_detach_timeout_seconds": {"type": "int"},
+        "max_surge": {"type": "raw"},
+        "max_unavailable": {"type": "raw"},
+        "node_reuse": {"type": "bool"},
+        "health_check": {"type": "dict", "options": {
+            "enabled": {"type": "bool", "default": True},
+            "node_startup_timeout_seconds": {"type": "int", "default": 1800},
+            "unhealthy_conditions": {"type": "list", "elements": "dict", "options": {
+                "type": {"type": "str", "required": True}, "status": {"type": "str", "required": True},
+                "timeout_seconds": {"type": "int", "required": True},
+            }},
+            "max_unhealthy": {"type": "raw"},
+            "reboot_retry_limit": {"type": "int"},
+            "reboot_timeout_seconds": {"type": "int"},
+        }},
+        "minimum_memory_mebibytes": {"type": "int"},
+        "minimum_root_disk_gigabytes": {"type": "int"},
+    }
+
+
+def group_options():
+    """Return the options of one group of machines: the control plane or a worker pool."""
+    options = machine_options()
+    options.update({"replicas": {"type": "int"}, "failure_domain": {"type": "str"}})
+    return options
+
+
+def description_options():
+    """Return the options of a whole cluster description; ``workers`` and ``networks`` are dicts by name.
+
+    The values of ``workers`` follow :func:`group_options`, those of ``networks`` :func:`network_options`.
+    """
+    options = machine_options()
+    options.update({
+        "name": {"type": "str", "required": True},
+        "namespace": {"type": "str", "default": "metal3"},
+        "api_version": {"type": "str", "choices": ["v1beta2", "v1beta1"], "default": "v1beta2"},
+        "kubernetes_version": {"type": "str"},
+        "endpoint": {"type": "dict", "options": {
+            "host": {"type": "str", "required": True}, "port": {"type": "int", "default": 6443},
+        }},
+        "pod_cidrs": {"type": "list", "elements": "str"},
+        "service_cidrs": {"type": "list", "elements": "str"},
+        "service_domain": {"type": "str", "default": "cluster.local"},
+        "cloud_provider_enabled": {"type": "bool", "default": False},
+        "failure_domains": {"type": "list", "elements": "dict", "options": {
+            "name": {"type": "str", "required": True}, "control_plane": {"type": "bool", "default": True},
+            "attributes": {"type": "dict"},
+        }},
+        "label_sync_prefixes": {"type": "list", "elements": "str"},
+        "node_name": {"type": "str", "choices": ["machine", "host"], "default": "machine"},
+        "node_ip_network": {"type": "str"},
+        "control_plane": {"type": "dict", "options": group_options()},
+        "workers": {"type": "dict"},
+        "networks": {"type": "dict"},
+    })
+    return options

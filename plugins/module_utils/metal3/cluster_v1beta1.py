@@ -1,0 +1,184 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The objects of a cluster in v1beta1, for management clusters that do not serve v1beta2 yet; pure.
+
+The rules are those of the conversion functions of Cluster API 1.13 (``api/*/v1beta1/conversion.go``) and CAPM3 1.13
+(``api/v1beta1/conversion.go``). Names of templates stay, so that a change of API version rolls no machine.
+"""
+from __future__ import annotations
+
+import copy
+
+_VERSION = "v1beta1"
+_EXTRA_ARGS_OWNERS = ("apiServer", "controllerManager", "scheduler")
+# v1beta2 timeouts of init and join that v1beta1 has under another name.
+_HEALTH_CHECK = "controlPlaneComponentHealthCheckSeconds"
+_TLS_BOOTSTRAP = "tlsBootstrapSeconds"
+
+
+def downgrade(obj):
+    """Return a v1beta2 object of Cluster API or CAPM3 in v1beta1; other objects are returned as they are.
+
+    :raises ValueError: when a field has no counterpart in v1beta1
+    """
+    group, _slash, version = obj["apiVersion"].rpartition("/")
+    if version != "v1beta2" or obj["kind"] not in _CONVERSIONS:
+        return obj
+    result = copy.deepcopy(obj)
+    result["apiVersion"] = "%s/%s" % (group, _VERSION)
+    _CONVERSIONS[obj["kind"]](result["spec"], obj["metadata"].get("namespace"))
+    return result
+
+
+def _reference(reference, namespace):
+    result = {"apiVersion": "%s/%s" % (reference["apiGroup"], _VERSION), "kind": reference["kind"],
+              "name": reference["name"]}
+    if namespace:
+        result["namespace"] = namespace
+    return result
+
+
+def _seconds(value):
+    """Return a metav1.Duration as Go prints it, which is what the API server stores."""
+    hours, rest = divmod(value, 3600)
+    minutes, seconds = divmod(rest, 60)
+    if hours:
+        return "%dh%dm%ds" % (hours, minutes, seconds)
+    return "%dm%ds" % (minutes, seconds) if minutes else "%ds" % seconds
+
+
+def _move(source, old, target, new, convert=lambda value: value):
+    if old in source:
+        target[new] = convert(source.pop(old))
+
+
+def _cluster(spec, namespace):
+    for key in ("controlPlaneRef", "infrastructureRef"):
+        spec[key] = _reference(spec[key], namespace)
+
+
+def _metal3_cluster(spec, _namespace):
+    if "failureDomains" in spec:
+        spec["failureDomains"] = dict(
+            (domain["name"], dict((key, value) for key, value in domain.items() if key != "name"))
+            for domain in spec["failureDomains"])
+
+
+def _deletion(source):
+    deletion = source.pop("deletion", {})
+    for old, new in (("nodeDrainTimeoutSeconds", "nodeDrainTimeout"),
+                     ("nodeDeletionTimeoutSeconds", "nodeDeletionTimeout"),
+                     ("nodeVolumeDetachTimeoutSeconds", "nodeVolumeDetachTimeout")):
+        _move(deletion, old, source, new, _seconds)
+
+
+def _control_plane(spec, namespace):
+    template = spec["machineTemplate"]
+    inner = template.pop("spec")
+    inner["infrastructureRef"] = _reference(inner["infrastructureRef"], namespace)
+    _deletion(inner)
+    template.update(inner)
+    rollout = spec.pop("rollout", {})
+    _move(rollout, "strategy", spec, "rolloutStrategy")
+    _move(spec, "machineNaming", spec, "machineNamingStrategy")
+    _config(spec["kubeadmConfigSpec"])
+
+
+def _machine_deployment(spec, namespace):
+    inner = spec["template"]["spec"]
+    inner["infrastructureRef"] = _reference(inner["infrastructureRef"], namespace)
+    inner["bootstrap"]["configRef"] = _reference(inner["bootstrap"]["configRef"], namespace)
+    _deletion(inner)
+    rollout = spec.pop("rollout", {})
+    _move(rollout, "strategy", spec, "strategy")
+    _move(spec, "machineNaming", spec, "machineNamingStrategy")
+
+
+def _config_template(spec, _namespace):
+    _config(spec["template"]["spec"])
+
+
+def _config(spec):
+    configuration = spec.get("clusterConfiguration") or {}
+    for owner in _EXTRA_ARGS_OWNERS:
+        _extra_args(configuration.get(owner) or {}, "extraArgs")
+    _extra_args((configuration.get("etcd") or {}).get("local") or {}, "extraArgs")
+    for key in ("initConfiguration", "joinConfiguration"):
+        part = spec.get(key) or {}
+        _extra_args(part.get("nodeRegistration") or {}, "kubeletExtraArgs")
+        _timeouts(spec, key, part)
+        for token in part.get("bootstrapTokens") or []:
+            _move(token, "ttlSeconds", token, "ttl", _seconds)
+
+
+def _extra_args(owner, key):
+    if key in owner:
+        owner[key] = dict((argument["name"], argument["value"]) for argument in owner[key])
+
+
+def _timeouts(spec, key, part):
+    timeouts = part.pop("timeouts", {})
+    if _HEALTH_CHECK in timeouts:
+        server = spec.setdefault("clusterConfiguration", {}).setdefault("apiServer", {})
+        server["timeoutForControlPlane"] = _seconds(timeouts.pop(_HEALTH_CHECK))
+    if _TLS_BOOTSTRAP in timeouts and key == "joinConfiguration":
+        part.setdefault("discovery", {})["timeout"] = _seconds(timeouts.pop(_TLS_BOOTSTRAP))
+    if timeouts:
+        raise ValueError("%s.timeouts: %s: no such field in v1beta1" % (key, ", ".join(sorted(timeouts))))
+
+
+def _machine_template(spec, _namespace):
+    image = spec["template"]["spec"].get("image") or {}
+    _move(image, "diskFormat", image, "format")
+
+
+def _data_template(spec, _namespace):
+    meta_data = spec.get("metaData") or {}
+    for form in ("ipAddresses", "prefixes", "gateways", "dnsServers"):
+        _move(meta_data, form + "FromPool", meta_data, form + "FromIPPool")
+    links = (spec.get("networkData") or {}).get("links") or {}
+    for bond in links.get("bonds") or []:
+        parameters = dict((entry["name"], entry.get("value")) for entry in bond.pop("parameters", None) or [])
+        if parameters:
+            bond["parameters"] = parameters
+    networks = (spec.get("networkData") or {}).get("networks") or {}
+    # Required there; CAPM3 prefers fromPoolRef when both are set.
+    for network in networks.get("ipv6") or []:
+        network.setdefault("ipAddressFromIPPool", (network.get("fromPoolRef") or {}).get("name", ""))
+
+
+def _health_check(spec, _namespace):
+    checks = spec.pop("checks", {})
+    _move(checks, "nodeStartupTimeoutSeconds", spec, "nodeStartupTimeout", _seconds)
+    for old, new in (("unhealthyNodeConditions", "unhealthyConditions"),
+                     ("unhealthyMachineConditions", "unhealthyMachineConditions")):
+        for entry in checks.get(old) or []:
+            _move(entry, "timeoutSeconds", entry, "timeout", _seconds)
+        _move(checks, old, spec, new)
+    remediation = spec.pop("remediation", {})
+    trigger = remediation.get("triggerIf") or {}
+    _move(trigger, "unhealthyLessThanOrEqualTo", spec, "maxUnhealthy")
+    _move(trigger, "unhealthyInRange", spec, "unhealthyRange")
+    if "templateRef" in remediation:
+        reference = dict(remediation["templateRef"])
+        reference["apiVersion"] = reference["apiVersion"].replace("v1beta2", _VERSION)
+        spec["remediationTemplate"] = reference
+
+
+def _remediation_template(spec, _namespace):
+    strategy = spec["template"]["spec"]["strategy"]
+    _move(strategy, "timeoutSeconds", strategy, "timeout", _seconds)
+
+
+_CONVERSIONS = {
+    "Cluster": _cluster,
+    "Metal3Cluster": _metal3_cluster,
+    "KubeadmControlPlane": _control_plane,
+    "MachineDeployment": _machine_deployment,
+    "KubeadmConfigTemplate": _config_template,
+    "Metal3MachineTemplate": _machine_template,
+    "Metal3DataTemplate": _data_template,
+    "MachineHealthCheck": _health_check,
+    "Metal3RemediationTemplate": _remediation_template,
+}

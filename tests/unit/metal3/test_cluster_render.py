@@ -1,0 +1,114 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rendering is a pure function: the same description gives the same objects, those of the golden files.
+
+``python tests/unit/metal3/test_cluster_render.py`` writes the golden files anew; the difference is for a human to judge,
+and ``tests/lab/test_cluster_render.py`` lets the API server judge them.
+"""
+from __future__ import annotations
+
+import copy
+import pathlib
+
+import pytest
+import yaml
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import cluster_description, cluster_render
+
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+NAMES = sorted(path.stem for path in GOLDEN.glob("*.yml"))
+
+
+def description(name, **changes):
+    params = dict(yaml.safe_load((GOLDEN / (name + ".yml")).read_text(encoding="utf-8")), **changes)
+    read, mistakes = cluster_description.read(params)
+    assert mistakes == []
+    return read
+
+
+def objects(name, **changes):
+    return cluster_render.render(description(name, **changes))
+
+
+def of_kind(items, kind, prefix=""):
+    return [item for item in items if item["kind"] == kind and item["metadata"]["name"].startswith(prefix)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rendering_gives_the_golden_objects(name):
+    golden = list(yaml.safe_load_all((GOLDEN / name / "objects.yaml").read_text(encoding="utf-8")))
+    assert objects(name) == golden
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rendering_leaves_its_input_alone(name):
+    read = description(name)
+    before = copy.deepcopy(read)
+    cluster_render.render(read)
+    assert read == before
+
+
+def test_templates_keep_their_names_in_another_api_version():
+    for name in ("full", "small"):
+        names = [[item["metadata"]["name"] for item in objects(name, api_version=version)]
+                 for version in ("v1beta1", "v1beta2")]
+        assert names[0] == names[1]
+
+
+def test_a_change_of_the_image_makes_new_templates_and_moves_the_references():
+    old = objects("small")
+    image = dict(url="https://198.18.0.1/other.raw", checksum="0" * 64)
+    new = objects("small", image=image)
+    for kind, owner, path in (("Metal3MachineTemplate", "KubeadmControlPlane", ["machineTemplate", "spec"]),
+                              ("Metal3MachineTemplate", "MachineDeployment", ["template", "spec"])):
+        references = []
+        for items in (old, new):
+            node = of_kind(items, owner)[0]["spec"]
+            for key in path:
+                node = node[key]
+            references.append(node["infrastructureRef"]["name"])
+            assert references[-1] in [item["metadata"]["name"] for item in of_kind(items, kind)]
+        assert references[0] != references[1]
+    data = [[item["metadata"]["name"] for item in of_kind(items, "Metal3DataTemplate")] for items in (old, new)]
+    assert data[0] == data[1]
+
+
+def test_a_change_of_one_pool_leaves_the_other_groups_alone():
+    old = dict((item["metadata"]["name"], item) for item in of_kind(objects("full"), "MachineDeployment"))
+    workers = copy.deepcopy(description("full")["workers"])
+    workers["large"]["kubelet_extra_args"] = {"v": 5}
+    new = dict((item["metadata"]["name"], item) for item in of_kind(objects("full", workers=workers),
+                                                                   "MachineDeployment"))
+    assert old["prod-small"] == new["prod-small"]
+    assert old["prod-large"] != new["prod-large"]
+
+
+def test_replicas_left_out_are_left_to_others():
+    assert "replicas" not in of_kind(objects("full"), "MachineDeployment", "prod-small")[0]["spec"]
+
+
+def test_options_of_the_cluster_and_of_a_group_are_joined():
+    files = [{"path": "/a", "content": "a"}]
+    rendered = objects("small", files=files)
+    plane = of_kind(rendered, "KubeadmControlPlane")[0]["spec"]["kubeadmConfigSpec"]["files"]
+    assert [entry["path"] for entry in plane][-2:] == [
+        "/a", "/etc/systemd/network/10-cloud-init-eth0.network.d/endpoint.conf"]
+    worker = of_kind(rendered, "KubeadmConfigTemplate")[0]["spec"]["template"]["spec"]["files"]
+    assert [entry["path"] for entry in worker][-1] == "/a"
+
+
+def test_mistakes_of_type_and_name_are_told_with_their_place():
+    _read, mistakes = cluster_description.read(
+        {"name": "a", "workers": {"p": {"replica": 1}, "q": 3}, "networks": {"n": {"ipv4": {"mode": "x"}}}})
+    assert len(mistakes) == 3
+    assert "workers.p" in mistakes[0] and "replica" in mistakes[0]
+    assert "workers.q: seen int" in mistakes[1]
+    assert "networks.n" in mistakes[2]
+
+
+if __name__ == "__main__":
+    for stem in NAMES:
+        (GOLDEN / stem).mkdir(exist_ok=True)
+        with open(GOLDEN / stem / "objects.yaml", "w", encoding="utf-8") as stream:
+            yaml.safe_dump_all(objects(stem), stream, sort_keys=True, explicit_start=True, width=110)
