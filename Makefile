@@ -17,7 +17,7 @@ export ANSIBLE_LOCALHOST_WARNING := False
 export ANSIBLE_INVENTORY_UNPARSED_WARNING := False
 
 # Paths of the Python environments; computed where they are used, then remembered.
-venv_path = $(shell $(PYTHON) lab/venv.py path $(1) $(2))
+venv_path = $(shell $(PYTHON) lab/python_environment.py path $(1) $(2))
 CONTROL = $(eval CONTROL := $(call venv_path,control,requirements.txt))$(CONTROL)
 DEV = $(eval DEV := $(call venv_path,dev,requirements-dev.txt))$(DEV)
 BENCH = $(eval BENCH := $(call venv_path,bench,requirements-bench.txt))$(BENCH)
@@ -80,7 +80,7 @@ bench: test-lab-needs venv-bench  ## measure against kubectl and kubernetes.core
 .PHONY: lock
 lock:  ## resolve requirements*.in anew and write the lock files
 	@for name in requirements requirements-dev requirements-bench lab/requirements tests/lab/requirements-agent; do \
-	  $(PYTHON) lab/venv.py lock $$name.in $$name.txt; \
+	  $(PYTHON) lab/python_environment.py lock $$name.in $$name.txt; \
 	done
 
 .PHONY: clean
@@ -102,7 +102,7 @@ test-lab-needs: lab-needs test-needs venv-agent
 # Debian's list comes first, because it holds python3-venv.
 .PHONY: debian-lab debian-test
 debian-lab:
-	@$(PYTHON) lab/venv.py check
+	@$(PYTHON) lab/python_environment.py check
 	@$(PYTHON) lab/debian_packages.py lab/debian-packages.txt
 debian-test: debian-lab
 	@$(PYTHON) lab/debian_packages.py tests/debian-packages.txt
@@ -114,7 +114,7 @@ venv-bench: REQUIREMENTS := requirements-bench.txt
 venv-services: REQUIREMENTS := lab/requirements.txt
 venv-agent: REQUIREMENTS := tests/lab/requirements-agent.txt
 venv-control venv-dev venv-bench venv-services venv-agent: debian-lab
-	@$(PYTHON) lab/venv.py ensure $(@:venv-%=%) $(REQUIREMENTS) > /dev/null
+	@$(PYTHON) lab/python_environment.py ensure $(@:venv-%=%) $(REQUIREMENTS) > /dev/null
 
 # The checkout under the name by which Ansible finds a collection.
 .PHONY: link

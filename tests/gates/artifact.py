@@ -10,7 +10,8 @@ import tarfile
 
 MADE_BY_BUILD = {"MANIFEST.json", "FILES.json"}
 # What a user of the installed collection runs or reads.
-USED = ("docs/", "inventory/", "lab/", "meta/", "playbooks/", "plugins/", "roles/", "LICENSE", "README.md", "CHANGELOG.rst")
+USED = ("CHANGELOG.rst", "LICENSE", "README.md", "docs/", "inventory/", "lab/", "meta/", "playbooks/", "plugins/",
+        "roles/")
 
 
 def known_to_git():

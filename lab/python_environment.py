@@ -3,10 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Virtual environments made from a lock file and kept in the cache, one for each lock file and Python.
 
-``python3 lab/venv.py ensure NAME LOCK_FILE`` makes the environment unless it is there and prints its path;
-``path`` only prints the path; ``lock IN_FILE LOCK_FILE`` resolves the direct requirements and writes the lock file;
-``check`` refuses a Python that is too old.
-Standard library only: this runs before any environment exists.
+Commands: ``ensure NAME LOCK_FILE`` makes the environment unless it is there and prints its path; ``path`` only prints
+the path; ``lock IN_FILE LOCK_FILE`` resolves the direct requirements and writes the lock file; ``check`` refuses a
+Python that is too old. Standard library only: this runs before any environment exists.
 """
 from __future__ import annotations
 
@@ -83,6 +82,7 @@ def run(arguments, what):
 
     :raises VenvError: when the program fails
     """
+    arguments = [os.fspath(argument) for argument in arguments]
     result = subprocess.run(arguments, stdout=sys.stderr, stderr=sys.stderr, stdin=subprocess.DEVNULL, check=False)
     if result.returncode:
         raise VenvError("%s failed (exit code %d): %s" % (what, result.returncode, " ".join(arguments)))
@@ -152,7 +152,7 @@ def lock(in_file, lock_file):
 
 def main(arguments=None):
     """Run one of the commands; see the top of the file."""
-    parser = argparse.ArgumentParser(prog="venv.py", description="Virtual environments from lock files")
+    parser = argparse.ArgumentParser(prog="python_environment.py", description="Virtual environments from lock files")
     commands = parser.add_subparsers(dest="command", required=True)
     for command in ("ensure", "path"):
         one = commands.add_parser(command)
@@ -172,7 +172,7 @@ def main(arguments=None):
             make_path = ensure if options.command == "ensure" else venv_path
             print(make_path(options.name, options.lock_file))
     except VenvError as error:
-        print("venv.py: %s" % error, file=sys.stderr)
+        print("python_environment.py: %s" % error, file=sys.stderr)
         return 1
     return 0
 

@@ -1,0 +1,116 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The installer of Debian packages, with stand-ins for dpkg-query, apt-get, sudo and update-rc.d on PATH."""
+from __future__ import annotations
+
+import os
+import pathlib
+
+import debian_packages
+import pytest
+
+REPOSITORY = pathlib.Path(__file__).parents[3]
+
+DPKG_QUERY = """#!/bin/sh
+shift 2
+for package; do
+  if grep -qx "$package" {state}/installed; then echo "$package installed"; else echo "$package not-installed"; fi
+done
+"""
+APT_GET = """#!/bin/sh
+echo "apt-get $*" >> {state}/calls
+if [ -e {state}/broken ]; then echo "E: no space left"; exit 100; fi
+case "$*" in *install*)
+  test -x {state}/policy || echo "services may start" >> {state}/calls
+  for word; do echo "$word" >> {state}/installed; done;;
+esac
+"""
+RECORD = """#!/bin/sh
+echo "{name} $*" >> {state}/calls
+"""
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """A Debian machine with one package installed, where the caller is root."""
+    programs = {"dpkg-query": DPKG_QUERY, "apt-get": APT_GET, "update-rc.d": RECORD, "sudo": RECORD}
+    (tmp_path / "bin").mkdir()
+    for name, text in programs.items():
+        program = tmp_path / "bin" / name
+        program.write_text(text.format(state=tmp_path, name=name))
+        program.chmod(0o755)
+    (tmp_path / "installed").write_text("git\n")
+    (tmp_path / "calls").write_text("")
+    (tmp_path / "list").write_text("git\nnginx-light service:nginx  # images\nxorriso\n")
+    monkeypatch.setenv("PATH", "%s:/usr/bin:/bin" % (tmp_path / "bin"))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(debian_packages, "POLICY_PROGRAM", str(tmp_path / "policy"))
+    return tmp_path
+
+
+def calls(machine):
+    return (machine / "calls").read_text().splitlines()
+
+
+def test_installs_what_is_missing_and_keeps_its_services_down(machine, capfd):
+    assert debian_packages.main([str(machine / "list")]) == 0
+    update, install, disable = calls(machine)
+    assert update.endswith(" update")
+    assert install.endswith(" install --yes --no-install-recommends nginx-light xorriso")
+    assert disable == "update-rc.d nginx disable"
+    assert not (machine / "policy").exists()
+    out, err = capfd.readouterr()
+    assert (out, err) == ("", "Debian packages: installing nginx-light, xorriso\n")
+
+
+def test_does_and_says_nothing_when_all_is_there(machine, capfd):
+    (machine / "installed").write_text("git\nnginx-light\nxorriso\n")
+    assert debian_packages.main([str(machine / "list")]) == 0
+    assert calls(machine) == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_policy_of_the_machine_is_left_alone(machine):
+    (machine / "policy").write_text("#!/bin/sh\nexit 101\n")
+    (machine / "policy").chmod(0o755)
+    assert debian_packages.main([str(machine / "list")]) == 0
+    assert (machine / "policy").read_text() == "#!/bin/sh\nexit 101\n"
+
+
+def test_a_failure_of_apt_get_is_told_with_its_output(machine, capfd):
+    (machine / "broken").write_text("")
+    assert debian_packages.main([str(machine / "list")]) == 1
+    err = capfd.readouterr().err
+    assert "exit code 100" in err
+    assert "E: no space left" in err
+    assert not (machine / "policy").exists()
+
+
+def test_an_ordinary_user_is_told_before_sudo_asks(machine, monkeypatch, capfd):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert debian_packages.main([str(machine / "list")]) == 0
+    assert "nginx-light, xorriso are missing; sudo is going to install them" in capfd.readouterr().err
+    assert [call.split()[0] for call in calls(machine)] == ["sudo"]
+    assert calls(machine)[0].endswith("debian_packages.py %s" % (machine / "list"))
+
+
+def test_without_root_and_sudo_the_command_to_type_is_told(machine, monkeypatch, capfd):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(debian_packages.shutil, "which", lambda name: None if name == "sudo" else "/usr/bin/" + name)
+    assert debian_packages.main([str(machine / "list")]) == 1
+    assert "as root: apt-get install nginx-light xorriso" in capfd.readouterr().err
+    assert calls(machine) == []
+
+
+def test_a_word_that_is_no_service_is_refused():
+    with pytest.raises(debian_packages.PackagesError, match=r"expected 'service:<name>'.*found 'xorriso'"):
+        debian_packages.parse("nginx-light xorriso\n")
+
+
+@pytest.mark.parametrize("path", ["lab/debian-packages.txt", "tests/debian-packages.txt"])
+def test_the_lists_say_why_for_each_package(path):
+    text = (REPOSITORY / path).read_text()
+    assert debian_packages.parse(text)
+    for line in text.splitlines():
+        assert line.partition("#")[2].strip(), line
