@@ -1,0 +1,60 @@
+"""Run the machine room: ``python -m machine_room <settings file>``."""
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+
+from . import bmc, serve, settings as settings_module
+from .agent_api import AgentApi
+from .api import Api
+from .bmc_access import BmcAccess, Credentials
+from .disk_boot import DiskBoot
+from .server import Server
+from .web import Web
+
+
+def main(path):
+    """Serve until SIGTERM or SIGINT.
+
+    :param path: the settings file
+    """
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    # Disks, tokens and consoles are the owner's business.
+    os.umask(0o077)
+    settings = settings_module.load(path)
+    with open(settings.servers_file, encoding="utf-8") as file:
+        specs = json.load(file)
+    with open(settings.token_file, encoding="utf-8") as file:
+        token = file.read().strip()
+    os.makedirs(settings.redfish_dir, exist_ok=True)
+    web, disk_boot = Web(settings.ca_file), DiskBoot()
+    servers = [Server(spec, settings, web, disk_boot) for spec in specs]
+    by_name = {server.name: server for server in servers}
+    api, agents = Api(by_name, token), AgentApi(by_name)
+
+    def room(environ, start_response):
+        return (agents if environ["PATH_INFO"].startswith("/agents/") else api)(environ, start_response)
+
+    credentials = {server.name: Credentials.read(server.spec["bmc"]) for server in servers}
+    redfish = BmcAccess(bmc.application(servers, settings), servers, credentials)
+    running = [
+        serve.server(redfish, settings.address, settings.redfish_port, settings.certificate_file, settings.key_file),
+        serve.server(room, settings.address, settings.port, settings.certificate_file, settings.key_file),
+    ]
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_arguments: ended.set())
+    for one in running:
+        threading.Thread(target=one.serve, daemon=True).start()
+    logging.info("%d servers", len(servers))
+    ended.wait()
+    for one in running:
+        one.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

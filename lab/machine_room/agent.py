@@ -1,0 +1,217 @@
+"""The deploy agent of one boot: it inspects when it was told to, looks its node up, then sends heartbeats.
+
+A server makes a new one at each boot. It does on Ironic's side what ironic-python-agent does; commands.py has what
+Ironic asks of it.
+"""
+from __future__ import annotations
+
+import random
+import threading
+
+from . import hardware
+from .commands import Commands
+from .ironic_api import IronicApi, continue_inspection
+from .root_device import NoDevice, choose
+from .web import Unreachable
+
+VERSION = "13.0.0"
+MIN_TOKEN_LENGTH = 32
+# ironic-python-agent waits 5 s and longer; nothing here takes that long to change.
+RETRY_SECONDS = 1
+RETRY_LIMIT_SECONDS = 30
+RETRY_FACTOR = 1.5
+# ironic-python-agent's share of Ironic's heartbeat timeout.
+HEARTBEAT_SHARE = (0.3, 0.6)
+DEFAULT_HEARTBEAT_TIMEOUT_SECONDS = 300
+
+
+class PoweredOff(Exception):
+    """The machine lost its power while the agent was at work."""
+
+
+class Agent:
+    """One running agent.
+
+    :param server: the Server it runs on
+    :param parameters: the kernel command line as a mapping
+    """
+
+    def __init__(self, server, parameters):
+        self.server = server
+        self.parameters = parameters
+        self.node = None
+        self.token = parameters.get("ipa-agent-token")
+        self.heartbeat_timeout = DEFAULT_HEARTBEAT_TIMEOUT_SECONDS
+        self.commands = Commands(self)
+        self._inspected = False
+        self._stopped = threading.Event()
+        self._silent = False
+        self._wake = threading.Event()
+
+    @classmethod
+    def restored(cls, server, saved):
+        """Return the agent that ran before the machine room restarted.
+
+        :param saved: what dump() returned
+        """
+        agent = cls(server, saved["parameters"])
+        agent.node = saved["node"]
+        agent.token = saved["token"]
+        agent.heartbeat_timeout = saved["heartbeat_timeout"]
+        agent._inspected = saved["inspected"]
+        agent.commands.restore(saved["commands"])
+        return agent
+
+    def dump(self):
+        """Return what restored() needs, as plain data."""
+        return {
+            "parameters": self.parameters,
+            "node": self.node,
+            "token": self.token,
+            "heartbeat_timeout": self.heartbeat_timeout,
+            "inspected": self._inspected,
+            "commands": self.commands.list(),
+        }
+
+    @property
+    def node_uuid(self):
+        """UUID of the node in Ironic, None before the lookup."""
+        return self.node["uuid"] if self.node else None
+
+    @property
+    def answers(self):
+        """Whether the agent's API can be reached."""
+        return not self._stopped.is_set() and not self._silent
+
+    def start(self):
+        """Run in a thread of its own."""
+        threading.Thread(target=self._run, name="agent-%s" % self.server.name, daemon=True).start()
+
+    def stop(self):
+        """End; work in progress ends at its next step."""
+        self._stopped.set()
+        self._wake.set()
+
+    def check_alive(self):
+        """Return while the machine has power.
+
+        :raises PoweredOff: when it has not
+        """
+        if self._stopped.is_set():
+            raise PoweredOff("%s has no power" % self.server.name)
+
+    def go_silent(self):
+        """Stop answering and calling, as an agent that crashed.
+
+        :raises PoweredOff: always, to leave what was being done
+        """
+        self.server.console.print("agent: crashed")
+        self._silent = True
+        raise PoweredOff("the agent crashed")
+
+    def call_soon(self):
+        """Send a heartbeat at once: Ironic goes on with the next step when it gets one."""
+        self._wake.set()
+
+    def log(self, text, *arguments):
+        """Print to the server's console, unless this agent has ended."""
+        if not self._stopped.is_set():
+            self.server.console.print("agent: " + text, *arguments)
+
+    def _run(self):
+        self.log("started")
+        if self.server.knobs.get("agent_never_calls_back"):
+            self.log("no route to Ironic")
+            return
+        try:
+            if self.parameters.get("ipa-inspection-callback-url") and not self._inspected:
+                self._retry(self._inspect)
+            ironic = IronicApi(self.server.web, self.parameters.get("ipa-api-url", self.server.settings.ironic_url))
+            if self.node is None:
+                self._retry(lambda: self._lookup(ironic))
+            self._heartbeats(ironic)
+        except PoweredOff:
+            return
+
+    def _retry(self, attempt):
+        wait = RETRY_SECONDS
+        while not attempt():
+            self._stopped.wait(wait)
+            self.check_alive()
+            wait = min(wait * RETRY_FACTOR, RETRY_LIMIT_SECONDS)
+
+    def _inspect(self):
+        inventory = hardware.inventory(self.server)
+        data = {
+            "inventory": inventory,
+            "boot_interface": inventory["boot"]["pxe_interface"],
+            "error": None,
+            "configuration": {"collectors": ["default", "logs"],
+                              "managers": [{"name": "generic_hardware_manager", "version": "1.2"}]},
+        }
+        try:
+            data["root_disk"] = choose(inventory["disks"], None)
+        except NoDevice as error:
+            self.log("%s", error)
+        try:
+            answer = continue_inspection(self.server.web, self.parameters["ipa-inspection-callback-url"], data)
+        except Unreachable as error:
+            self.log("inspection: %s", error)
+            return False
+        if answer.status in (200, 202):
+            self.log("inspection data accepted")
+            self._inspected = True
+            self.server.save()
+            return True
+        # 404: this machine was faster than Ironic, which doesn't wait for it yet. 409: the node is locked.
+        self.log("inspection: %d %s", answer.status, answer.text())
+        return False
+
+    def _lookup(self, ironic):
+        try:
+            answer = ironic.lookup([nic["mac"] for nic in self.server.spec["nics"]])
+        except Unreachable as error:
+            self.log("lookup: %s", error)
+            return False
+        if answer.status != 200:
+            return False
+        found = answer.json()
+        token = found["config"].get("agent_token") or ""
+        if len(token) >= MIN_TOKEN_LENGTH:
+            self.token = token
+        self.heartbeat_timeout = found["config"].get("heartbeat_timeout") or DEFAULT_HEARTBEAT_TIMEOUT_SECONDS
+        self.check_alive()
+        self.node = found["node"]
+        self.log("node %s", self.node_uuid)
+        self.server.save()
+        return True
+
+    def _heartbeats(self, ironic):
+        settings = self.server.settings
+        body = {
+            "callback_url": "%s/agents/%s" % (settings.url, self.server.name),
+            "agent_version": VERSION,
+            "agent_token": self.token,
+        }
+        if settings.agent_tls:
+            with open(settings.ca_file, encoding="ascii") as file:
+                body["agent_verify_ca"] = file.read()
+        while not self._silent:
+            self.check_alive()
+            self._wake.clear()
+            try:
+                answer = ironic.heartbeat(self.node_uuid, body)
+                status, text = answer.status, answer.text()
+            except Unreachable as error:
+                status, text = None, str(error)
+            if status == 202:
+                wait = self.heartbeat_timeout * random.uniform(*HEARTBEAT_SHARE)
+            else:
+                # 409: Ironic is at work on the node.
+                if status != 409:
+                    self.log("heartbeat: %s %s", status, text)
+                wait = RETRY_SECONDS
+            self._wake.wait(wait)
+
+    def __repr__(self):
+        return "<agent of %s>" % self.server.name

@@ -1,0 +1,162 @@
+"""The BMCs: sushy-tools with a systems driver whose systems are the machine room's servers.
+
+The fake driver of sushy-tools keeps its own copies of the systems, waits 1 to 11 s at random before a power change and
+tells of it in a request to another process. In one process the servers themselves are the systems: a change is
+there when the BMC has answered.
+"""
+from __future__ import annotations
+
+import json
+import tempfile
+
+import flask
+from sushy_tools import error
+from sushy_tools.emulator import main as emulator
+from sushy_tools.emulator.resources.systems import fakedriver
+
+from .server import RESET_TYPES
+
+BIOS_VERSION = "1.0.0"
+
+
+class MachineRoomDriver(fakedriver.FakeDriver):
+    """Systems driver of sushy-tools.
+
+    :param servers: list of Servers
+    """
+
+    def __init__(self, servers):
+        self._servers = {server.uuid: server for server in servers}
+        self._names = {server.name: server.uuid for server in servers}
+
+    @property
+    def driver(self):
+        return "<machine room>"
+
+    @property
+    def systems(self):
+        return list(self._servers)
+
+    def _server(self, identity):
+        if identity in self._servers:
+            return self._servers[identity]
+        if identity in self._names:
+            raise error.AliasAccessError(self._names[identity])
+        raise error.NotFound("System %s was not found" % identity)
+
+    def uuid(self, identity):
+        return self._server(identity).uuid
+
+    def name(self, identity):
+        return self._server(identity).name
+
+    def get_power_state(self, identity):
+        return self._server(identity).power
+
+    def set_power_state(self, identity, state):
+        if state not in RESET_TYPES:
+            raise error.BadRequest("ResetType %s is not supported" % state)
+        self._server(identity).reset(state)
+
+    def get_boot_device(self, identity):
+        return self._server(identity).boot_device
+
+    def set_boot_device(self, identity, boot_source):
+        self._server(identity).configure(boot_device=boot_source)
+
+    def get_boot_mode(self, identity):
+        return self._server(identity).boot_mode
+
+    def set_boot_mode(self, identity, boot_mode):
+        self._server(identity).configure(boot_mode=boot_mode)
+
+    def get_secure_boot(self, identity):
+        return self._server(identity).secure_boot
+
+    def set_secure_boot(self, identity, secure):
+        self._server(identity).configure(secure_boot=bool(secure))
+
+    def get_boot_image(self, identity, device):
+        path = self._server(identity).boot_images.get(device)
+        return path, bool(path), bool(path)
+
+    def set_boot_image(self, identity, device, boot_image=None, write_protected=True):
+        server = self._server(identity)
+        server.configure(boot_images=dict(server.boot_images, **{device: boot_image}))
+
+    def get_http_boot_uri(self, identity):
+        return self._server(identity).http_boot_uri
+
+    def set_http_boot_uri(self, uri):
+        # sushy-tools doesn't say whose it is.
+        self._server(flask.request.view_args["identity"]).configure(http_boot_uri=uri)
+
+    def get_total_memory(self, identity):
+        return self._server(identity).spec["memory_mib"] // 1024
+
+    def get_total_cpus(self, identity):
+        return self._server(identity).spec["cpus"]
+
+    def get_processors(self, identity):
+        spec = self._server(identity).spec
+        return [{"id": "CPU0", "socket": "CPU 0", "vendor": spec["vendor"], "model": spec["cpu_model"], "cores": str(spec["cpus"]), "threads": str(spec["cpus"])}]
+
+    def get_versions(self, identity):
+        return {"BiosVersion": BIOS_VERSION}
+
+    def get_nics(self, identity):
+        return [{"id": nic["name"], "mac": nic["mac"]} for nic in self._server(identity).spec["nics"]]
+
+    def identity(self, system):
+        """Return what sushy-tools' template of a system has no place for, as a mapping of Redfish properties."""
+        spec = self._server(system).spec
+        return {"Manufacturer": spec["vendor"], "Model": spec["model"], "SerialNumber": spec["serial"],
+                "HostName": spec["name"], "PartNumber": "SIM-1", "SKU": "SIM-1"}
+
+
+def application(servers, settings):
+    """Return the Flask application of sushy-tools, set up for the servers.
+
+    :param servers: list of Servers
+    :param settings: the machine room's Settings
+    """
+    app = emulator.app
+    # sushy-tools downloads virtual media to the default folder for temporary files.
+    tempfile.tempdir = settings.redfish_dir
+    app.configure(extra_config={
+        "SUSHY_EMULATOR_STATE_DIR": settings.redfish_dir,
+        "SUSHY_EMULATOR_FEATURE_SET": "full",
+        # A BMC with the site's CA installed.
+        "SUSHY_EMULATOR_VMEDIA_VERIFY_SSL": settings.ca_file,
+        "SUSHY_EMULATOR_STORAGE": _storage(servers),
+        "SUSHY_EMULATOR_DRIVES": _drives(servers),
+    })
+    driver = MachineRoomDriver(servers)
+    # sushy-tools chooses among its own drivers only.
+    emulator.Application.systems = driver
+
+    @app.after_request
+    def add_identity(response):
+        arguments = flask.request.view_args or {}
+        if flask.request.endpoint == "system_resource" and response.status_code == 200:
+            system = json.loads(response.get_data())
+            system.update(driver.identity(arguments["identity"]))
+            response.set_data(json.dumps(system))
+        return response
+
+    return app
+
+
+def _storage(servers):
+    return {server.uuid: [{
+        "Id": "1", "Name": "SATA controller",
+        "StorageControllers": [{"MemberId": "0", "Name": "AHCI", "SpeedGbps": 6}],
+        "Drives": [disk["serial"] for disk in server.spec["disks"]],
+    }] for server in servers}
+
+
+def _drives(servers):
+    return {(server.uuid, "1"): [{
+        "Id": disk["serial"], "Name": disk["name"], "Model": disk["model"], "CapacityBytes": disk["size_gib"] * 1024 ** 3,
+        "Protocol": "SATA", "MediaType": "HDD" if disk["rotational"] else "SSD", "Volumes": [],
+    } for disk in server.spec["disks"]] for server in servers}

@@ -1,0 +1,91 @@
+"""What the firmware does at power on: find the agent ramdisk's kernel command line where the boot device has it.
+
+The ramdisk itself is simulated; where it comes from and what Ironic tells it is not.
+"""
+from __future__ import annotations
+
+import io
+import os
+import re
+
+import pycdlib
+from pycdlib import pycdlibexception
+
+from .web import Unreachable
+
+# Ironic's [DEFAULT]grub_config_path and what it puts there.
+GRUB_FILES = ("/boot/grub/grub.cfg", "/EFI/BOOT/grub.cfg")
+GRUB_LINE = re.compile(r"^\s*linux(?:efi)?\s+(\S+)\s+(.*?)(?:\s--)?\s*$", re.MULTILINE)
+IPXE_LINE = re.compile(r"^\s*kernel\s+(?:--\S+\s+\d+\s+)?(\S+)\s+(.*?)(?:\s\|\|.*)?$", re.MULTILINE)
+
+
+class FirmwareError(Exception):
+    """Nothing to boot; the text goes to the console."""
+
+
+def _parameters(text):
+    pairs = [word.split("=", 1) for word in text.split() if "=" in word]
+    return dict(pairs)
+
+
+def _iso_file(path, names):
+    image = pycdlib.PyCdlib()
+    try:
+        image.open(path)
+    except (pycdlibexception.PyCdlibException, OSError) as error:
+        raise FirmwareError("virtual CD: not a readable ISO 9660 image: %s" % error) from error
+    try:
+        for name in names:
+            content = io.BytesIO()
+            try:
+                image.get_file_from_iso_fp(content, rr_path=name)
+            except pycdlibexception.PyCdlibException:
+                continue
+            return content.getvalue().decode("utf-8", "replace")
+    finally:
+        image.close()
+    raise FirmwareError("virtual CD: no boot loader configuration (%s)" % ", ".join(names))
+
+
+def from_cd(path):
+    """Return the kernel command line in an ISO as a mapping.
+
+    :param path: the ISO that the BMC downloaded, or None
+    :raises FirmwareError: if there is no medium, or nothing to boot on it
+    """
+    if not path or not os.path.exists(path):
+        raise FirmwareError("virtual CD: no medium inserted")
+    found = GRUB_LINE.search(_iso_file(path, GRUB_FILES))
+    if not found:
+        raise FirmwareError("virtual CD: its boot loader configuration names no kernel")
+    return _parameters(found.group(2))
+
+
+def from_network(web, boot_url, macs):
+    """Return the kernel command line that iPXE would get for one of the NICs, as a mapping.
+
+    DHCP and TFTP are left out: ``boot_url`` is what they would have told.
+
+    :param web: a Web
+    :param boot_url: folder with Ironic's ``pxelinux.cfg``
+    :param macs: the NICs' MAC addresses in the order they are tried
+    :raises FirmwareError: if no NIC has a configuration, or the kernel isn't there
+    """
+    for mac in macs:
+        url = "%s/pxelinux.cfg/%s" % (boot_url, mac.replace(":", "-"))
+        try:
+            answer = web.request(url)
+        except Unreachable as error:
+            raise FirmwareError("network boot: %s" % error) from error
+        if answer.status == 404:
+            continue
+        if answer.status != 200:
+            raise FirmwareError("network boot: %s answered %d" % (url, answer.status))
+        found = IPXE_LINE.search(answer.body.decode("utf-8", "replace"))
+        if not found:
+            raise FirmwareError("network boot: %s names no kernel" % url)
+        kernel = web.request(found.group(1), method="HEAD")
+        if kernel.status != 200:
+            raise FirmwareError("network boot: kernel %s answered %d" % (found.group(1), kernel.status))
+        return _parameters(found.group(2))
+    raise FirmwareError("network boot: no configuration found for %s" % ", ".join(macs))

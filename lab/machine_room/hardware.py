@@ -1,0 +1,85 @@
+"""The inventory that the agent reports, in the shape of ironic-python-agent's list_hardware_info()."""
+from __future__ import annotations
+
+MIB = 1024 * 1024
+# The ramdisk and the firmware take some of it, as on a real machine.
+RESERVED_MEMORY_MIB = 256
+
+
+def disks(server):
+    """Return the disks as a list of mappings, the fields of the agent's BlockDevice."""
+    if server.knobs.get("disk_missing"):
+        return []
+    return [{
+        "name": disk.name,
+        "model": disk.spec["model"],
+        "vendor": disk.spec["vendor"],
+        "size": disk.size,
+        "rotational": disk.spec["rotational"],
+        "wwn": disk.spec["wwn"],
+        "wwn_with_extension": disk.spec["wwn"],
+        "wwn_vendor_extension": None,
+        "serial": disk.spec["serial"],
+        "hctl": disk.spec["hctl"],
+        "by_path": "/dev/disk/by-path/pci-0000:00:17.0-scsi-%s" % disk.spec["hctl"],
+        "logical_sectors": 512,
+        "physical_sectors": 512,
+        "tran": "sata",
+    } for disk in server.disks]
+
+
+def interfaces(server):
+    """Return the NICs as a list of mappings, the fields of the agent's NetworkInterface."""
+    if server.knobs.get("inspection_without_nics"):
+        return []
+    return [{
+        "name": nic["name"],
+        "mac_address": nic["mac"],
+        "ipv4_address": nic.get("address"),
+        "ipv6_address": None,
+        "has_carrier": True,
+        "lldp": [],
+        "vendor": nic["vendor"],
+        "product": nic["product"],
+        "client_id": None,
+        "biosdevname": None,
+        "speed_mbps": nic["speed_mbps"],
+        "pci_address": "0000:%02x:00.0" % (position + 1),
+        "driver": "i40e",
+    } for position, nic in enumerate(server.spec["nics"])]
+
+
+def inventory(server):
+    """Return the whole inventory of a server."""
+    spec = server.spec
+    return {
+        "interfaces": interfaces(server),
+        "cpu": {
+            "model_name": spec["cpu_model"],
+            "frequency": "%d.0" % spec["cpu_mhz"],
+            "count": spec["cpus"],
+            "architecture": spec["architecture"],
+            "flags": ["fpu", "aes", "lm", "sse4_2", "avx2"],
+            "socket_count": 1,
+        },
+        "disks": disks(server),
+        "memory": {
+            "physical_mb": spec["memory_mib"],
+            "total": (spec["memory_mib"] - RESERVED_MEMORY_MIB) * MIB,
+        },
+        "bmc_address": "0.0.0.0",
+        "bmc_v6address": "::/0",
+        "bmc_mac": None,
+        "system_vendor": {
+            "product_name": spec["model"],
+            "serial_number": spec["serial"],
+            "manufacturer": spec["vendor"],
+            "firmware": {"vendor": spec["vendor"], "version": "1.0", "build_date": "01/01/2026"},
+        },
+        "boot": {
+            "current_boot_mode": "uefi" if server.boot_mode == "UEFI" else "bios",
+            "pxe_interface": spec["boot_mac"],
+        },
+        "hostname": spec["name"],
+        "usb_devices": [],
+    }

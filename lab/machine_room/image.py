@@ -1,0 +1,173 @@
+"""Images: download, verify, write to a disk; the parts of the agent's standby extension that move bytes."""
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import subprocess
+import tempfile
+import urllib.error
+import urllib.parse
+
+from . import partitions
+from .web import Unreachable
+
+CHUNK_BYTES = 1024 * 1024
+ALGORITHM_BY_LENGTH = {32: "md5", 64: "sha256", 128: "sha512"}
+CONVERT_TIMEOUT_SECONDS = 1800
+
+
+class ImageError(Exception):
+    """An image can't be had, isn't what it claims to be, or doesn't fit."""
+
+
+def _is_url(text):
+    return text.startswith(("http://", "https://"))
+
+
+def parse_checksums(text, file_name):
+    """Return the digest for a file out of the text of a checksum file.
+
+    :param text: one digest alone, or lines as ``sha256sum`` or BSD tools write them
+    :param file_name: the image's name without its folder
+    :raises ImageError: if there is none
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    digests = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{128}|[0-9a-fA-F]{64}|[0-9a-fA-F]{32})(?![0-9a-fA-F])")
+    if len(lines) == 1 and digests.fullmatch(lines[0]):
+        return lines[0]
+    for line in lines:
+        if re.search(r"(\s\*?%s$)|(\(%s\))" % ((re.escape(file_name),) * 2), line):
+            found = digests.search(line)
+            if found:
+                return found.group(0)
+    raise ImageError("Checksum file does not contain name %s" % file_name)
+
+
+def expected_digest(web, info):
+    """Return the algorithm and the digest that an image must have.
+
+    :param web: a Web
+    :param info: Ironic's image_info: ``os_hash_algo`` and ``os_hash_value``, or ``checksum``; values may be URLs
+    :raises ImageError: without a usable one
+    """
+    algorithm, value = info.get("os_hash_algo"), info.get("os_hash_value")
+    if not (algorithm and value):
+        algorithm, value = None, info.get("checksum")
+    if not value:
+        raise ImageError("Unable to verify image %s with available checksums" % info["id"])
+    if _is_url(value):
+        try:
+            answer = web.request(value)
+        except Unreachable as error:
+            raise ImageError("checksum file: %s" % error) from error
+        if answer.status != 200:
+            raise ImageError("checksum file %s: status code %d, expected 200" % (value, answer.status))
+        value = parse_checksums(answer.body.decode("utf-8", "replace"),
+                                os.path.basename(urllib.parse.urlparse(info["urls"][0]).path))
+    algorithm = algorithm or ALGORITHM_BY_LENGTH.get(len(value))
+    if algorithm not in hashlib.algorithms_available:
+        raise ImageError("Unable to identify the checksum algorithm of %s" % value)
+    return algorithm, value.lower()
+
+
+class Download:
+    """The chunks of an image, hashed as they pass.
+
+    :param web: a Web
+    :param info: Ironic's image_info
+    :param alive: callable that raises when the machine was powered off meanwhile
+    """
+
+    def __init__(self, web, info, alive):
+        self._web = web
+        self._info = info
+        self._alive = alive
+        self.algorithm, self.expected = expected_digest(web, info)
+        self.bytes = 0
+
+    def __iter__(self):
+        digest = hashlib.new(self.algorithm)
+        headers = {}
+        if self._info.get("image_request_authorization"):
+            headers["Authorization"] = base64.standard_b64decode(self._info["image_request_authorization"]).decode()
+        url = self._info["urls"][0]
+        try:
+            with self._web.open(url, headers=headers) as answer:
+                announced = answer.headers.get("Content-Length")
+                while True:
+                    self._alive()
+                    chunk = answer.read(CHUNK_BYTES)
+                    if not chunk:
+                        break
+                    digest.update(chunk)
+                    self.bytes += len(chunk)
+                    yield chunk
+        except urllib.error.HTTPError as error:
+            raise ImageError("Received status code %d from %s, expected 200" % (error.code, url)) from error
+        except Unreachable as error:
+            raise ImageError(str(error)) from error
+        if announced is not None and int(announced) != self.bytes:
+            raise ImageError("%s: %d bytes received, %s announced" % (url, self.bytes, announced))
+        if digest.hexdigest() != self.expected:
+            raise ImageError("Image failed to verify against checksum. location: %s; image ID: %s; image checksum: %s; "
+                             "verification checksum: %s" % (url, self._info["id"], self.expected, digest.hexdigest()))
+
+
+def _qemu_img(arguments):
+    result = subprocess.run(["qemu-img"] + arguments, capture_output=True, text=True, check=False,
+                            timeout=CONVERT_TIMEOUT_SECONDS)
+    if result.returncode:
+        raise ImageError("qemu-img %s: %s" % (arguments[0], result.stderr.strip()))
+    return result.stdout
+
+
+def _convert(path, claimed, disk):
+    found = json.loads(_qemu_img(["info", "--output", "json", path]))
+    if claimed and claimed != found["format"]:
+        raise ImageError("Security: image format is %s, but %s was claimed" % (found["format"], claimed))
+    if found["virtual-size"] > disk.size:
+        raise ImageError("Writing image to device %s failed: image virtual size %d exceeds the disk's %d bytes"
+                         % (disk.name, found["virtual-size"], disk.size))
+    _qemu_img(["convert", "-n", "--target-is-zero", "-S", "64k", "-f", found["format"], "-O", "raw", path, disk.path])
+
+
+def write(web, info, disk, alive):
+    """Put a whole-disk image on a disk: raw ones streamed, others through a temporary file and qemu-img.
+
+    :param web: a Web
+    :param info: Ironic's image_info
+    :param disk: the Disk
+    :param alive: callable that raises when the machine was powered off meanwhile
+    :returns: number of bytes downloaded
+    :raises ImageError: see Download; or if it is too large
+    :raises OSError: if the disk can't be written
+    """
+    download = Download(web, info, alive)
+    disk.empty()
+    if info.get("disk_format") == "raw":
+        disk.write(download)
+        return download.bytes
+    with tempfile.NamedTemporaryFile(dir=os.path.dirname(disk.path), prefix="download-") as file:
+        for chunk in download:
+            file.write(chunk)
+        file.flush()
+        # Raises what a knob asks for, before qemu-img does the writing.
+        disk.write([])
+        disk.empty()
+        _convert(file.name, info.get("disk_format"), disk)
+    return download.bytes
+
+
+def fill_disk(disk):
+    """Move a GPT's backup to the disk's end, where it belongs on a disk larger than the image.
+
+    :raises ImageError: if the partition table is broken
+    """
+    try:
+        partitions.fill_disk(disk.path)
+    except partitions.PartitionError as error:
+        raise ImageError("Unable to find a valid partition table on the disk after writing the image: %s"
+                         % error) from error

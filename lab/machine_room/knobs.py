@@ -1,0 +1,64 @@
+"""The failures that can be asked of a server at run time."""
+from __future__ import annotations
+
+import threading
+
+# Name → type and what it does.
+KNOBS = {
+    "bmc_unreachable": (bool, "the BMC drops every connection without an answer"),
+    "bmc_unauthorized": (bool, "the BMC answers 401 to every credential"),
+    "bmc_unavailable": (bool, "the BMC answers 503"),
+    "slow_power": (int, "seconds that pass between a power request and its effect"),
+    "agent_never_calls_back": (bool, "the agent boots, but never reaches Ironic"),
+    "agent_dies_in_deploy": (bool, "the agent goes silent in the middle of writing an image"),
+    "inspection_without_nics": (bool, "the inspection data has no network interface"),
+    "disk_missing": (bool, "the agent sees no disk"),
+    "disk_too_small": (bool, "every disk has SMALL_DISK_BYTES only"),
+    "write_error": (bool, "every write to a disk ends in an input/output error"),
+}
+SMALL_DISK_BYTES = 64 * 1024 * 1024
+SLOW_POWER_LIMIT_SECONDS = 3600
+
+
+class Knobs:
+    """The knobs of one server; all are off at first.
+
+    :param values: mapping name → value, what dump() returned earlier
+    """
+
+    def __init__(self, values=None):
+        self._lock = threading.Lock()
+        self._values = {}
+        self.set(values or {})
+
+    def get(self, name):
+        """Return a knob's value: False or 0 when it is off."""
+        return self._values.get(name, KNOBS[name][0]())
+
+    def set(self, values):
+        """Set the named knobs; the others stay as they are.
+
+        :param values: mapping name → value
+        :raises ValueError: with every mistake, before anything is changed
+        """
+        errors = []
+        for name, value in sorted(values.items()):
+            if name not in KNOBS:
+                errors.append("unknown knob %s; known are %s" % (name, ", ".join(sorted(KNOBS))))
+            elif type(value) is not KNOBS[name][0]:
+                errors.append("knob %s: expected a value like %r, got %r" % (name, KNOBS[name][0](), value))
+            elif KNOBS[name][0] is int and not 0 <= value <= SLOW_POWER_LIMIT_SECONDS:
+                errors.append("knob %s: expected 0 to %d seconds" % (name, SLOW_POWER_LIMIT_SECONDS))
+        if errors:
+            raise ValueError("; ".join(errors))
+        with self._lock:
+            self._values = {name: value for name, value in dict(self._values, **values).items() if value}
+
+    def clear(self):
+        """Turn all knobs off."""
+        with self._lock:
+            self._values = {}
+
+    def dump(self):
+        """Return the knobs that are on as a mapping."""
+        return dict(self._values)

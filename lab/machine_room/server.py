@@ -1,0 +1,240 @@
+"""One simulated server: power, boot settings, and what runs on it."""
+from __future__ import annotations
+
+import os
+import threading
+
+from . import state
+from .agent import Agent
+from .console import Console
+from .disk import Disk
+from .disk_boot import BootError
+from .firmware import FirmwareError, from_cd, from_network
+from .knobs import Knobs
+
+ON, OFF = "On", "Off"
+AGENT, SYSTEM, NOTHING = "agent", "system", "nothing"
+NETWORK_DEVICES = ("Pxe", "UefiHttp")
+# Redfish ResetType → what to do.
+RESET_TYPES = {
+    "On": "power_on",
+    "ForceOn": "power_on",
+    "ForceOff": "power_off",
+    "GracefulShutdown": "soft_off",
+    "GracefulRestart": "restart",
+    "ForceRestart": "restart",
+    "PowerCycle": "restart",
+}
+
+
+class Server:
+    """A server; its BMC, its agent and the API act on it from different threads.
+
+    :param spec: its entry in ``servers.json``
+    :param settings: the machine room's Settings
+    :param web: a Web
+    :param disk_boot: a DiskBoot
+    """
+
+    def __init__(self, spec, settings, web, disk_boot):
+        self.spec = spec
+        self.name = spec["name"]
+        self.uuid = spec["uuid"]
+        self.settings = settings
+        self.web = web
+        self._disk_boot = disk_boot
+        self.folder = os.path.join(settings.machines_dir, self.name)
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        self._state_file = os.path.join(self.folder, "state.json")
+        self.console = Console(os.path.join(self.folder, "console.log"))
+        # Reentrant: a disk boot may tell system_ended() from within soft_off().
+        self.lock = threading.RLock()
+        self._pending = None
+        self.agent = None
+        saved = state.load(self._state_file)
+        self.knobs = Knobs(saved.get("knobs"))
+        self.disks = [Disk(disk, os.path.join(self.folder, "disks", os.path.basename(disk["name"]) + ".raw"), self.knobs)
+                      for disk in spec["disks"]]
+        self.power = saved.get("power", OFF)
+        self.boot_device = saved.get("boot_device", "Hdd")
+        self.boot_mode = saved.get("boot_mode", "UEFI")
+        self.secure_boot = saved.get("secure_boot", False)
+        self.boot_images = saved.get("boot_images", {})
+        self.http_boot_uri = saved.get("http_boot_uri")
+        self.runs = saved.get("runs", NOTHING)
+        self.boots = saved.get("boots", 0)
+        self._resume(saved.get("agent"))
+
+    def _resume(self, agent):
+        if self.power == ON and self.runs == AGENT:
+            self.console.print("the machine room was restarted; the agent goes on")
+            self.agent = Agent.restored(self, agent)
+            self.agent.start()
+        elif self.power == ON and self.runs == SYSTEM and not self._disk_boot.is_running(self):
+            self.console.print("the machine room was restarted; the operating system is gone")
+            self.system_ended(False)
+
+    def save(self):
+        """Keep what a restart of the machine room must not lose."""
+        with self.lock:
+            state.save(self._state_file, {
+                "power": self.power,
+                "boot_device": self.boot_device,
+                "boot_mode": self.boot_mode,
+                "secure_boot": self.secure_boot,
+                "boot_images": self.boot_images,
+                "http_boot_uri": self.http_boot_uri,
+                "runs": self.runs,
+                "boots": self.boots,
+                "knobs": self.knobs.dump(),
+                "agent": self.agent.dump() if self.agent else None,
+            })
+
+    def configure(self, **values):
+        """Set boot settings: boot_device, boot_mode, secure_boot, boot_images, http_boot_uri."""
+        with self.lock:
+            for name, value in values.items():
+                setattr(self, name, value)
+            self.save()
+
+    def reset(self, reset_type):
+        """Do what a Redfish ResetType says; a later request replaces one that slow_power still holds back.
+
+        :raises KeyError: for an unknown type
+        """
+        action = getattr(self, RESET_TYPES[reset_type])
+        with self.lock:
+            self.console.print("BMC: reset %s", reset_type)
+            if self._pending:
+                self._pending.cancel()
+                self._pending = None
+            delay = self.knobs.get("slow_power")
+            if delay:
+                self._pending = threading.Timer(delay, action)
+                self._pending.daemon = True
+                self._pending.start()
+            else:
+                action()
+
+    def power_on(self):
+        """Switch on and boot; nothing happens if it is on already, so there is never a second agent."""
+        with self.lock:
+            if self.power == ON:
+                return
+            self.power = ON
+            self.boots += 1
+            self._boot()
+            self.save()
+
+    def power_off(self):
+        """Switch off; what ran is gone when this returns."""
+        with self.lock:
+            if self.power == OFF:
+                return
+            self._stop()
+            self.power = OFF
+            self.console.print("power off")
+            self.save()
+
+    def soft_off(self):
+        """Press the power button: a running operating system shuts down, everything else is cut off."""
+        with self.lock:
+            if self.power == ON and self.runs == SYSTEM:
+                self._disk_boot.soft_off(self)
+            else:
+                self.power_off()
+
+    def restart(self):
+        """Cut the power and switch on again."""
+        with self.lock:
+            self.power_off()
+            self.power_on()
+
+    def system_ended(self, reboot):
+        """Tell that the operating system ended by itself.
+
+        :param reboot: whether it wants to be started again
+        """
+        with self.lock:
+            if self.runs != SYSTEM:
+                return
+            self.console.print("operating system: %s", "reboot" if reboot else "power off")
+            self._disk_boot.hard_off(self)
+            self.runs = NOTHING
+            if reboot:
+                self.boots += 1
+                self._boot()
+            else:
+                self.power = OFF
+            self.save()
+
+    def agent_asks(self, agent, action):
+        """Do what the agent asks of its own machine, unless it is no longer the one that runs.
+
+        :param action: ``power_off`` or ``restart``
+        """
+        with self.lock:
+            if self.agent is agent:
+                self.console.print("agent: %s", action)
+                getattr(self, action)()
+
+    def boot_disk(self):
+        """Return the first Disk with a partition table, or None."""
+        return next((disk for disk in self.disks if disk.has_partitions()), None)
+
+    def _boot(self):
+        self.console.print("power on, boot device %s, boot mode %s", self.boot_device, self.boot_mode)
+        try:
+            parameters = self._kernel_parameters()
+        except FirmwareError as error:
+            self.console.print("%s; trying the disk", error)
+            parameters = None
+        if parameters is not None:
+            self._boot_agent(parameters)
+            return
+        try:
+            self._disk_boot.power_on(self)
+            self.runs = SYSTEM
+        except BootError as error:
+            self.runs = NOTHING
+            self.console.print("boot failed: %s", error)
+
+    def _kernel_parameters(self):
+        if self.boot_device == "Cd":
+            return from_cd(self.boot_images.get("Cd"))
+        if self.boot_device in NETWORK_DEVICES:
+            return from_network(self.web, self.settings.boot_url, [nic["mac"] for nic in self.spec["nics"]])
+        return None
+
+    def _boot_agent(self, parameters):
+        for disk in self.disks:
+            disk.ensure()
+        self.agent = Agent(self, parameters)
+        self.runs = AGENT
+        self.agent.start()
+
+    def _stop(self):
+        if self.agent:
+            self.agent.stop()
+            self.agent = None
+        if self.runs == SYSTEM:
+            self._disk_boot.hard_off(self)
+        self.runs = NOTHING
+
+    def describe(self):
+        """Return what the API tells of the server, as plain data."""
+        with self.lock:
+            return {
+                "name": self.name,
+                "uuid": self.uuid,
+                "power": self.power,
+                "boot_device": self.boot_device,
+                "boot_mode": self.boot_mode,
+                "secure_boot": self.secure_boot,
+                "virtual_media": sorted(device for device, image in self.boot_images.items() if image),
+                "runs": self.runs,
+                "boots": self.boots,
+                "node": self.agent.node_uuid if self.agent else None,
+                "knobs": self.knobs.dump(),
+                "disks": [{"name": disk.name, "path": disk.path, "size": disk.size} for disk in self.disks],
+            }

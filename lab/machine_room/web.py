@@ -1,0 +1,73 @@
+"""HTTP as the agents and the firmware speak it: TLS verified against the lab's CA."""
+from __future__ import annotations
+
+import json
+import ssl
+import urllib.error
+import urllib.request
+
+TIMEOUT_SECONDS = 60
+
+
+class Unreachable(Exception):
+    """No answer."""
+
+
+class Answer:
+    """Status code and body of an answer."""
+
+    def __init__(self, status, body):
+        self.status = status
+        self.body = body
+
+    def json(self):
+        """Return the body's JSON, or None for an empty body."""
+        return json.loads(self.body) if self.body else None
+
+    def text(self):
+        """Return the start of the body, for messages."""
+        return self.body[:400].decode("utf-8", "replace")
+
+
+class Web:
+    """A client.
+
+    :param ca_file: CA certificates, PEM
+    """
+
+    def __init__(self, ca_file):
+        self._context = ssl.create_default_context(cafile=ca_file)
+
+    def open(self, url, method="GET", data=None, headers=None):
+        """Return the open answer, a file-like object with ``status`` and ``headers``.
+
+        :param data: bytes
+        :raises Unreachable: without an answer
+        :raises urllib.error.HTTPError: for a status of 400 and above
+        """
+        request = urllib.request.Request(url, method=method, data=data, headers=headers or {})
+        try:
+            return urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS, context=self._context)
+        except urllib.error.HTTPError:
+            raise
+        except (urllib.error.URLError, OSError) as error:
+            raise Unreachable("%s: %s" % (url, error)) from error
+
+    def request(self, url, method="GET", body=None, headers=None):
+        """Return the Answer, whatever its status.
+
+        :param body: plain data, sent as JSON
+        :raises Unreachable: without an answer
+        """
+        headers = dict(headers or {}, Accept="application/json")
+        data = None
+        if body is not None:
+            data = json.dumps(body).encode("utf-8")
+            headers["Content-Type"] = "application/json"
+        try:
+            with self.open(url, method, data, headers) as answer:
+                return Answer(answer.status, answer.read())
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, error.read())
+        except OSError as error:
+            raise Unreachable("%s: %s" % (url, error)) from error
