@@ -1,0 +1,108 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The servers of a lab as inventory hosts."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: lab
+short_description: Simulated servers of a lab
+version_added: "0.1.0"
+description:
+  - Gives the simulated servers of a lab as hosts of the group C(baremetal), and this machine as the only host of the
+    group C(management).
+  - Each server has the variable C(lab_hardware). Addresses and credentials follow from the lab's figures, which exist
+    once the lab is up; the group variables beside the lab's inventory file read them.
+options:
+  plugin:
+    description: Name of this plugin.
+    type: str
+    required: true
+    choices: [metal3.baremetal.lab]
+  name:
+    description: Name of the lab.
+    type: str
+    default: lab
+    env:
+      - name: LAB
+  servers:
+    description: How many servers there are, C(server-01) and so on.
+    type: int
+    default: 4
+    env:
+      - name: LAB_SERVERS
+  defaults:
+    description:
+      - Hardware of all servers, where it is to differ from the built-in one.
+      - Known are C(vendor), C(model), C(serial), C(architecture), C(cpus), C(cpu_model), C(cpu_mhz), C(memory_mib),
+        C(disks) (C(name), C(size_gib), C(rotational), C(vendor), C(model), C(serial), C(wwn), C(hctl)) and C(nics)
+        (C(name), C(speed_mbps), C(vendor), C(product)).
+    type: dict
+    default: {}
+  overrides:
+    description:
+      - Hardware of single servers, server name → what is to differ from O(defaults). A list replaces the default list.
+      - Names beyond O(servers) are allowed.
+    type: dict
+    default: {}
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+# lab.yml
+plugin: metal3.baremetal.lab
+servers: 4
+overrides:
+  server-04:
+    memory_mib: 65536
+    disks:
+      - {size_gib: 40}
+      - {size_gib: 200, rotational: true}
+"""
+
+import os
+
+from ansible.errors import AnsibleParserError
+from ansible.plugins.inventory import BaseInventoryPlugin
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import NAME_RULE, labs_dir
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import describe
+
+MANAGEMENT_HOST = "localhost"
+
+
+class InventoryModule(BaseInventoryPlugin):
+    """See DOCUMENTATION."""
+
+    NAME = "metal3.baremetal.lab"
+
+    def verify_file(self, path):
+        """Take files that are named ``lab.yml`` or ``*.lab.yml``."""
+        name = os.path.basename(path)
+        return super().verify_file(path) and name.rpartition(".")[2] in ("yml", "yaml") and (
+            name.split(".")[-2:][0] == "lab")
+
+    def parse(self, inventory, loader, path, cache=True):
+        """Add the groups and hosts."""
+        super().parse(inventory, loader, path, cache)
+        self._read_config_data(path)
+        name = self.get_option("name")
+        if not NAME_RULE.match(name):
+            raise AnsibleParserError(
+                "%s: lab name %r: expected a lower case letter, then at most 19 letters, digits or dashes"
+                % (path, name))
+        try:
+            hardware = describe(
+                self.get_option("servers"), self.get_option("defaults"), self.get_option("overrides"))
+        except ValueError as exc:
+            raise AnsibleParserError("%s: %s" % (path, exc)) from exc
+        inventory.set_variable("all", "lab_name", name)
+        inventory.set_variable("all", "lab_dir", os.path.join(labs_dir(), name))
+        for group in ("baremetal", "management"):
+            inventory.add_group(group)
+        inventory.add_host(MANAGEMENT_HOST, group="management")
+        inventory.set_variable(MANAGEMENT_HOST, "ansible_connection", "local")
+        for server, values in hardware.items():
+            inventory.add_host(server, group="baremetal")
+            inventory.set_variable(server, "lab_hardware", values)

@@ -1,0 +1,312 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lab's certificate authority, the certificates it signs, and kubeconfigs that carry them."""
+from __future__ import annotations
+
+import base64
+import datetime
+import ipaddress
+import json
+import os
+
+try:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+    HAS_CRYPTOGRAPHY = True
+except ImportError:
+    HAS_CRYPTOGRAPHY = False
+
+VALIDITY_DAYS = 365
+RENEW_BEFORE_DAYS = 30
+# Clocks of a lab's parts are the same clock, but a machine's clock may be set back a little.
+BACKDATED = datetime.timedelta(minutes=5)
+
+
+class CertificateError(Exception):
+    """A certificate could not be read or made."""
+
+
+def write_private(path, data, mode=0o600):
+    """Write a file that only its owner may read, complete or not at all.
+
+    :param path: file to write
+    :param data: bytes
+    :param mode: permissions
+    """
+    partial = path + ".partial"
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with os.fdopen(descriptor, "wb") as stream:
+        os.fchmod(stream.fileno(), mode)
+        stream.write(data)
+    os.rename(partial, path)
+
+
+def _now():
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
+def _key_bytes(key):
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+
+
+def _certificate_bytes(certificate):
+    return certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def _load(path):
+    """Return (certificate, key) of ``<path>.crt`` and ``<path>.key``; None for one that is missing or unreadable."""
+    try:
+        with open(path + ".crt", "rb") as stream:
+            certificate = x509.load_pem_x509_certificate(stream.read())
+        with open(path + ".key", "rb") as stream:
+            key = serialization.load_pem_private_key(stream.read(), None)
+    except (OSError, ValueError):
+        return None, None
+    return certificate, key
+
+
+def _not_after(certificate):
+    # not_valid_after_utc came with cryptography 42.
+    if hasattr(certificate, "not_valid_after_utc"):
+        return certificate.not_valid_after_utc
+    return certificate.not_valid_after.replace(tzinfo=datetime.timezone.utc)
+
+
+def _subject(common_name, organizations):
+    names = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, name) for name in organizations]
+    return x509.Name(names + [x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+
+
+def _alternative_names(sans):
+    names = []
+    for san in sans:
+        try:
+            names.append(x509.IPAddress(ipaddress.ip_address(san)))
+        except ValueError:
+            names.append(x509.DNSName(san))
+    return names
+
+
+def _usages(names):
+    table = {"server": ExtendedKeyUsageOID.SERVER_AUTH, "client": ExtendedKeyUsageOID.CLIENT_AUTH}
+    return [table[name] for name in names]
+
+
+def _same_public_key(certificate, key):
+    encoding, form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    return certificate.public_key().public_bytes(encoding, form) == key.public_key().public_bytes(encoding, form)
+
+
+def _extension(certificate, kind):
+    try:
+        return certificate.extensions.get_extension_for_class(kind).value
+    except x509.ExtensionNotFound:
+        return None
+
+
+class Authority:
+    """A certificate authority in a folder: ``ca.crt`` and ``ca.key``.
+
+    :param directory: folder, made with mode 0700
+    """
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.certificate_file = os.path.join(directory, "ca.crt")
+        self._path = os.path.join(directory, "ca")
+        self._certificate, self._key = _load(self._path)
+
+    def fault(self):
+        """Return why the authority must be made anew, or None."""
+        if self._certificate is None:
+            return "missing"
+        if not _same_public_key(self._certificate, self._key):
+            return "key and certificate do not match"
+        if _not_after(self._certificate) - _now() < datetime.timedelta(days=RENEW_BEFORE_DAYS):
+            return "near expiry"
+        return None
+
+    def make(self, common_name):
+        """Make the authority; everything it signed before becomes invalid.
+
+        :param common_name: its subject
+        """
+        os.makedirs(self.directory, mode=0o700, exist_ok=True)
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = _subject(common_name, [])
+        now = _now()
+        certificate = (
+            x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - BACKDATED).not_valid_after(now + datetime.timedelta(days=10 * VALIDITY_DAYS))
+            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(_key_usage(signs=True), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .sign(key, hashes.SHA256()))
+        write_private(self._path + ".key", _key_bytes(key))
+        write_private(self._path + ".crt", _certificate_bytes(certificate), 0o644)
+        self._certificate, self._key = certificate, key
+
+    def certificate_fault(self, wanted):
+        """Return why a certificate must be made anew, or None.
+
+        :param wanted: dict with ``name``, ``common_name``, ``organizations``, ``sans`` and ``usages``
+        """
+        certificate, key = _load(os.path.join(self.directory, wanted["name"]))
+        if certificate is None:
+            return "missing"
+        if self._certificate is None or certificate.issuer != self._certificate.subject or not self._signed(
+                certificate):
+            return "signed by another authority"
+        if not _same_public_key(certificate, key):
+            return "key and certificate do not match"
+        if _not_after(certificate) - _now() < datetime.timedelta(days=RENEW_BEFORE_DAYS):
+            return "near expiry"
+        if certificate.subject != _subject(wanted["common_name"], wanted["organizations"]):
+            return "other subject"
+        names = _extension(certificate, x509.SubjectAlternativeName)
+        if set(names or []) != set(_alternative_names(wanted["sans"])):
+            return "other alternative names"
+        if set(_extension(certificate, x509.ExtendedKeyUsage) or []) != set(_usages(wanted["usages"])):
+            return "other usages"
+        return None
+
+    def _signed(self, certificate):
+        identifier = _extension(certificate, x509.AuthorityKeyIdentifier)
+        return identifier is not None and identifier.key_identifier == x509.SubjectKeyIdentifier.from_public_key(
+            self._certificate.public_key()).digest
+
+    def issue(self, wanted):
+        """Make a key and a certificate, ``<name>.key`` and ``<name>.crt``.
+
+        :param wanted: see certificate_fault()
+        """
+        key = ec.generate_private_key(ec.SECP256R1())
+        now = _now()
+        builder = (
+            x509.CertificateBuilder().subject_name(_subject(wanted["common_name"], wanted["organizations"]))
+            .issuer_name(self._certificate.subject).public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - BACKDATED).not_valid_after(now + datetime.timedelta(days=VALIDITY_DAYS))
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(_key_usage(signs=False), critical=True)
+            .add_extension(x509.ExtendedKeyUsage(_usages(wanted["usages"])), critical=False)
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(self._certificate.public_key()), critical=False))
+        if wanted["sans"]:
+            builder = builder.add_extension(
+                x509.SubjectAlternativeName(_alternative_names(wanted["sans"])), critical=False)
+        path = os.path.join(self.directory, wanted["name"])
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        write_private(path + ".key", _key_bytes(key))
+        write_private(path + ".crt", _certificate_bytes(builder.sign(self._key, hashes.SHA256())), 0o644)
+
+    def kubeconfig(self, name, server, namespace):
+        """Return a kubeconfig with a certificate and its key inside, as bytes.
+
+        :param name: of the certificate
+        :param server: URL of the API server
+        :param namespace: default namespace of its context
+        """
+        def data(path):
+            with open(path, "rb") as stream:
+                return base64.b64encode(stream.read()).decode()
+
+        path = os.path.join(self.directory, name)
+        content = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "lab", "cluster": {
+                "server": server, "certificate-authority-data": data(self.certificate_file)}}],
+            "users": [{"name": name, "user": {
+                "client-certificate-data": data(path + ".crt"), "client-key-data": data(path + ".key")}}],
+            "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": name, "namespace": namespace}}],
+            "current-context": "lab",
+        }
+        # JSON is YAML, and needs no further package.
+        return (json.dumps(content, indent=1) + "\n").encode()
+
+
+def key_pair_fault(path):
+    """Return why a signing key pair (``<path>.key``, ``<path>.pub``) must be made anew, or None."""
+    try:
+        with open(path + ".key", "rb") as stream:
+            serialization.load_pem_private_key(stream.read(), None)
+        with open(path + ".pub", "rb") as stream:
+            serialization.load_pem_public_key(stream.read())
+    except (OSError, ValueError):
+        return "missing"
+    return None
+
+
+def make_key_pair(path):
+    """Make a signing key pair, ``<path>.key`` and ``<path>.pub``."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    write_private(path + ".key", _key_bytes(key))
+    write_private(path + ".pub", key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo), 0o644)
+
+
+def _key_usage(signs):
+    return x509.KeyUsage(
+        digital_signature=True, content_commitment=False, key_encipherment=False, data_encipherment=False,
+        key_agreement=False, key_cert_sign=signs, crl_sign=signs, encipher_only=False, decipher_only=False)
+
+
+def ensure(authority, common_name, certificates, key_pairs, check_mode=False):
+    """Make what is missing, changed or near expiry.
+
+    :param authority: an Authority
+    :param common_name: the authority's subject
+    :param certificates: list of dicts, see Authority.certificate_fault(); ``kubeconfig`` is None or a dict with
+        ``path``, ``server`` and ``namespace``
+    :param key_pairs: names of signing key pairs
+    :param check_mode: only tell
+    :returns: list of dicts ``name`` and ``reason`` of what was made
+    """
+    made = []
+    fault = authority.fault()
+    if fault:
+        made.append({"name": "ca", "reason": fault})
+        if not check_mode:
+            authority.make(common_name)
+    renewed = bool(fault)
+    for name in key_pairs:
+        path = os.path.join(authority.directory, name)
+        fault = key_pair_fault(path)
+        if fault:
+            made.append({"name": name, "reason": fault})
+            if not check_mode:
+                make_key_pair(path)
+    for wanted in certificates:
+        fault = "signed by another authority" if renewed and check_mode else authority.certificate_fault(wanted)
+        if fault:
+            made.append({"name": wanted["name"], "reason": fault})
+            if not check_mode:
+                authority.issue(wanted)
+        if wanted.get("kubeconfig"):
+            made += _ensure_kubeconfig(authority, wanted, bool(fault), check_mode)
+    return made
+
+
+def _ensure_kubeconfig(authority, wanted, reissued, check_mode):
+    target = wanted["kubeconfig"]
+    if reissued and check_mode:
+        return [{"name": target["path"], "reason": "certificate changes"}]
+    content = authority.kubeconfig(wanted["name"], target["server"], target["namespace"])
+    try:
+        with open(target["path"], "rb") as stream:
+            same = stream.read() == content
+        same = same and os.stat(target["path"]).st_mode & 0o077 == 0
+    except OSError:
+        same = False
+    if same:
+        return []
+    if not check_mode:
+        os.makedirs(os.path.dirname(target["path"]), mode=0o700, exist_ok=True)
+        write_private(target["path"], content)
+    return [{"name": target["path"], "reason": "missing or other contents"}]

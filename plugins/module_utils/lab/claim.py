@@ -1,0 +1,228 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gives a lab its figures: the lowest index whose ports, bridge and network are free, kept in its ``lab.json``."""
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import ipaddress
+import json
+import os
+import socket
+
+from . import layout, orphans
+from .certificates import write_private
+
+LAB_FILE = "lab.json"
+SERVERS_FILE = "servers.json"
+
+
+class ClaimError(Exception):
+    """A lab can't have figures; the message names the figure and who has it."""
+
+
+@contextlib.contextmanager
+def exclusive(labs_dir):
+    """Let one process at a time choose figures.
+
+    :param labs_dir: folder that holds one folder for each lab
+    """
+    os.makedirs(labs_dir, mode=0o700, exist_ok=True)
+    with open(os.path.join(labs_dir, ".lock"), "w", encoding="utf-8") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def read(directory):
+    """Return a lab's figures, or None when it has none.
+
+    :param directory: the lab's folder
+    :raises ClaimError: for an unreadable file
+    """
+    path = os.path.join(directory, LAB_FILE)
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return json.load(stream)
+    except FileNotFoundError:
+        return None
+    except ValueError as exc:
+        raise ClaimError("%s: not JSON (%s). Remove the lab with make lab-down" % (path, exc)) from exc
+
+
+def others(labs_dir, name):
+    """Return the figures of all labs but one, name → figures."""
+    found = {}
+    for entry in sorted(os.listdir(labs_dir)):
+        if entry != name and os.path.isdir(os.path.join(labs_dir, entry)):
+            figures = read(os.path.join(labs_dir, entry))
+            if figures:
+                found[entry] = figures
+    return found
+
+
+def taken_ports(ports):
+    """Return the ports on which nothing can listen, part → port.
+
+    :param ports: dict part → port
+    """
+    taken = {}
+    for part, port in ports.items():
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            # As servers do: a connection of a process that has ended does not keep its port.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                probe.listen(1)
+            except OSError:
+                taken[part] = port
+    return taken
+
+
+def listeners(proc="/proc"):
+    """Return who listens on which TCP port as a dict port → pid, as far as this user may see."""
+    inodes = {}
+    for table in ("tcp", "tcp6"):
+        try:
+            with open(os.path.join(proc, "net", table), encoding="utf-8") as stream:
+                lines = stream.read().splitlines()[1:]
+        except OSError:
+            continue
+        for line in lines:
+            fields = line.split()
+            if fields[3] == "0A":
+                inodes["socket:[%s]" % fields[9]] = int(fields[1].rpartition(":")[2], 16)
+    found = {}
+    for entry in os.listdir(proc):
+        if not entry.isdigit():
+            continue
+        directory = os.path.join(proc, entry, "fd")
+        try:
+            for descriptor in os.listdir(directory):
+                port = inodes.get(os.readlink(os.path.join(directory, descriptor)))
+                if port:
+                    found[port] = int(entry)
+        except OSError:
+            continue
+    return found
+
+
+def _program(pid, proc="/proc"):
+    try:
+        with open(os.path.join(proc, str(pid), "comm"), encoding="utf-8", errors="replace") as stream:
+            return stream.read().strip()
+    except OSError:
+        return "?"
+
+
+def foreign_ports(figures):
+    """Return texts about the lab's ports that others listen on.
+
+    :param figures: the lab's figures
+    """
+    taken = taken_ports(figures["ports"])
+    if not taken:
+        return []
+    own, owners = set(orphans.processes(figures["dir"])), listeners()
+    texts = []
+    for part, port in sorted(taken.items()):
+        pid = owners.get(port)
+        if pid in own:
+            continue
+        owner = "pid %d (%s)" % (pid, _program(pid)) if pid else "a process of another user"
+        texts.append("port %d (%s) is taken by %s" % (port, part, owner))
+    return texts
+
+
+def networks():
+    """Return the networks of this machine's addresses and routes, as far as the kernel tells for IPv4."""
+    found = []
+    with open("/proc/net/route", encoding="utf-8") as stream:
+        for line in stream.read().splitlines()[1:]:
+            device, target, _gateway, _flags, _count, _use, _metric, mask = line.split()[:8]
+            if mask == "00000000":
+                continue
+            found.append((device, ipaddress.ip_network("%s/%s" % (_address(target), _address(mask)))))
+    return found
+
+
+def _address(text):
+    return ipaddress.ip_address(bytes.fromhex(text)[::-1])
+
+
+def obstacles(figures):
+    """Return why figures can't be used by a new lab, as texts; empty when they can."""
+    bridge = figures["bridge"]
+    texts = ["port %d (%s) is taken" % (port, part) for part, port in sorted(taken_ports(figures["ports"]).items())]
+    if os.path.exists("/sys/class/net/%s" % bridge["name"]):
+        texts.append("network device %s exists" % bridge["name"])
+    wanted = ipaddress.ip_network(bridge["network"])
+    texts += ["network %s is reached by %s" % (network, device) for device, network in networks()
+              if network.overlaps(wanted)]
+    return texts
+
+
+def choose(name, environ):
+    """Return figures for a new lab: the lowest index that no lab has and that nothing stands in the way of.
+
+    :param name: the lab's name
+    :param environ: mapping of environment variables
+    :raises ClaimError: when there is none
+    """
+    claimed = set(figures["index"] for figures in others(layout.labs_dir(environ), name).values())
+    seen = []
+    for index in range(layout.INDEX_LIMIT):
+        figures = layout.layout(name, index, environ)
+        found = ["another lab has it"] if index in claimed else obstacles(figures)
+        if not found:
+            return figures
+        seen.append("%d: %s" % (index, found[0]))
+    raise ClaimError("no index is free for lab %s: %s; …" % (name, "; ".join(seen[:3])))
+
+
+def ensure(name, additions, make_servers, environ, check_mode=False):
+    """Give a lab its figures and its servers; those of a lab that exists stay.
+
+    :param name: the lab's name
+    :param additions: dict of further figures (``engine_dir``, ``services_python``)
+    :param make_servers: callable, figures → list of servers
+    :param environ: mapping of environment variables
+    :param check_mode: only tell
+    :returns: (figures, servers, names of the files that differ)
+    :raises ClaimError: when a port is taken by another process
+    """
+    labs_dir = layout.labs_dir(environ)
+    with exclusive(labs_dir):
+        directory = os.path.join(labs_dir, name)
+        current = read(directory)
+        if current is None:
+            figures = choose(name, environ)
+        else:
+            figures = layout.layout(name, current["index"], environ)
+            foreign = foreign_ports(figures)
+            if foreign:
+                raise ClaimError("lab %s: %s. Stop that process, or move the lab: make lab-down, then make lab"
+                                 % (name, "; ".join(foreign)))
+        figures.update(additions)
+        servers = make_servers(figures)
+        differing = [path for path, content in ((LAB_FILE, figures), (SERVERS_FILE, servers))
+                     if _differs(os.path.join(directory, path), content)]
+        if not check_mode:
+            os.makedirs(directory, mode=0o700, exist_ok=True)
+            os.chmod(directory, 0o700)
+            for path, content in ((SERVERS_FILE, servers), (LAB_FILE, figures)):
+                if path in differing:
+                    write_private(os.path.join(directory, path), _text(content))
+    return figures, servers, differing
+
+
+def _text(content):
+    return (json.dumps(content, indent=1, sort_keys=True) + "\n").encode()
+
+
+def _differs(path, content):
+    try:
+        with open(path, "rb") as stream:
+            return stream.read() != _text(content)
+    except FileNotFoundError:
+        return True

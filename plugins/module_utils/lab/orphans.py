@@ -1,0 +1,198 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finds and clears what belongs to a lab: processes, mounts, loop devices, network namespaces, the bridge."""
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+from .supervisor import LAB_DIR_VARIABLE
+
+TERMINATE_SECONDS = 10
+KILL_SECONDS = 10
+COMMAND_TIMEOUT_SECONDS = 30
+
+
+class CleanupError(Exception):
+    """Something of a lab could not be removed."""
+
+
+def _ancestors(proc="/proc"):
+    """Return this process and all it descends from."""
+    found, pid = set(), os.getpid()
+    while pid > 0:
+        found.add(pid)
+        try:
+            with open("%s/%d/stat" % (proc, pid), encoding="utf-8", errors="replace") as stream:
+                # The second field, in parentheses, may hold anything.
+                pid = int(stream.read().rpartition(")")[2].split()[1])
+        except (OSError, IndexError, ValueError):
+            break
+    return found
+
+
+def processes(lab_dir, proc="/proc"):
+    """Return the ids of the processes that carry the lab's folder in their environment.
+
+    :param lab_dir: the lab's folder
+    :param proc: where procfs is mounted
+    """
+    mark = ("%s=%s" % (LAB_DIR_VARIABLE, lab_dir)).encode()
+    own, found = _ancestors(proc), []
+    for entry in os.listdir(proc):
+        if not entry.isdigit() or int(entry) in own:
+            continue
+        try:
+            with open("%s/%s/environ" % (proc, entry), "rb") as stream:
+                if mark in stream.read().split(b"\0"):
+                    found.append(int(entry))
+        except OSError:
+            continue
+    return sorted(found)
+
+
+def _signal(pids, number):
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            continue
+
+
+def _gone(lab_dir, seconds):
+    deadline = time.monotonic() + seconds
+    while True:
+        left = processes(lab_dir)
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(0.05)
+
+
+def stop_processes(lab_dir):
+    """End all processes of a lab, at first politely.
+
+    :returns: ids of the processes that were there
+    :raises CleanupError: when some survive
+    """
+    found = processes(lab_dir)
+    if not found:
+        return []
+    _signal(found, signal.SIGTERM)
+    left = _gone(lab_dir, TERMINATE_SECONDS)
+    if left:
+        _signal(left, signal.SIGKILL)
+        left = _gone(lab_dir, KILL_SECONDS)
+    if left:
+        raise CleanupError("processes %s survive SIGKILL: see /proc/<pid>/status and wchan" % (
+            ", ".join(str(pid) for pid in left)))
+    return found
+
+
+def mounts(lab_dir, mountinfo="/proc/self/mountinfo"):
+    """Return the mount points in a lab's folder, innermost first.
+
+    :param lab_dir: the lab's folder
+    :param mountinfo: file to read
+    """
+    found = []
+    with open(mountinfo, encoding="utf-8", errors="replace") as stream:
+        for line in stream:
+            point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), line.split()[4])
+            if point == lab_dir or point.startswith(lab_dir + "/"):
+                found.append(point)
+    return found[::-1]
+
+
+def loop_devices(lab_dir, sys_block="/sys/block"):
+    """Return the loop devices whose backing file is in a lab's folder."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(sys_block, "loop*", "loop", "backing_file"))):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as stream:
+                backing = stream.read().strip()
+        except OSError:
+            continue
+        if backing.startswith(lab_dir + "/"):
+            found.append("/dev/" + path.split(os.sep)[-3])
+    return found
+
+
+def _command(arguments):
+    program = shutil.which(arguments[0], path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    if not program:
+        raise CleanupError("program %s is missing" % arguments[0])
+    result = subprocess.run(
+        [program] + arguments[1:], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        check=False, timeout=COMMAND_TIMEOUT_SECONDS, universal_newlines=True)
+    if result.returncode:
+        raise CleanupError("%s: %s" % (" ".join(arguments), " ".join(result.stderr.split()) or "failed"))
+    return result.stdout
+
+
+def network_namespaces(prefix, directory="/run/netns"):
+    """Return the named network namespaces that begin with a prefix."""
+    if not os.path.isdir(directory):
+        return []
+    return sorted(name for name in os.listdir(directory) if name.startswith(prefix))
+
+
+def links(bridge, sys_net="/sys/class/net"):
+    """Return the network devices of a lab: those attached to its bridge, and the bridge itself."""
+    path = os.path.join(sys_net, bridge)
+    if not os.path.exists(path):
+        return []
+    attached = os.path.join(path, "brif")
+    return (sorted(os.listdir(attached)) if os.path.isdir(attached) else []) + [bridge]
+
+
+def find(lab):
+    """Return what is there of a lab beside its folder, as a list of (kind, what).
+
+    :param lab: the lab's figures, see layout.py
+    """
+    found = [("process", str(pid)) for pid in processes(lab["dir"])]
+    return found + _find_devices(lab)
+
+
+def _find_devices(lab):
+    found = [("mount", point) for point in mounts(lab["dir"])]
+    found += [("loop device", device) for device in loop_devices(lab["dir"])]
+    bridge = lab["bridge"]["name"]
+    found += [("network namespace", name) for name in network_namespaces(bridge + "-")]
+    return found + [("network device", name) for name in links(bridge)]
+
+
+_REMOVERS = {
+    "mount": lambda what: ["umount", what],
+    "loop device": lambda what: ["losetup", "-d", what],
+    "network namespace": lambda what: ["ip", "netns", "delete", what],
+    "network device": lambda what: ["ip", "link", "delete", what],
+}
+
+
+def clear(lab):
+    """Remove what find() finds.
+
+    :param lab: the lab's figures, see layout.py
+    :returns: what was removed, as a list of (kind, what)
+    :raises CleanupError: naming what is left and why
+    """
+    removed = [("process", str(pid)) for pid in stop_processes(lab["dir"])]
+    found, errors = _find_devices(lab), []
+    for kind, what in found:
+        try:
+            _command(_REMOVERS[kind](what))
+        except (CleanupError, subprocess.TimeoutExpired) as exc:
+            errors.append((kind, what, str(exc)))
+    # Removing one thing may remove another (a namespace takes its devices along): only what is left is an error.
+    left = set(_find_devices(lab))
+    errors = ["%s %s: %s" % error for error in errors if error[:2] in left]
+    if errors:
+        raise CleanupError("; ".join(errors))
+    return removed + found

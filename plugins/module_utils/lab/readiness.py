@@ -1,0 +1,114 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tells whether a program does its work: by a URL, a TCP port or a file."""
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+
+CHECK_TIMEOUT_SECONDS = 5
+DEFAULT_TIMEOUT_SECONDS = 60
+POLL_INTERVAL_SECONDS = 0.1
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, req, fp, code, msg, headers, newurl):
+        """Refuse: a redirection is an answer of its own."""
+        return None
+
+
+def _context(check):
+    context = ssl.create_default_context(cafile=check.get("ca_file"))
+    if check.get("client_cert"):
+        context.load_cert_chain(check["client_cert"], check.get("client_key"))
+    return context
+
+
+def _url_fault(check):
+    handlers = [_NoRedirect(), urllib.request.ProxyHandler({})]
+    try:
+        if check["url"].startswith("https:"):
+            handlers.append(urllib.request.HTTPSHandler(context=_context(check)))
+        with urllib.request.build_opener(*handlers).open(check["url"], timeout=CHECK_TIMEOUT_SECONDS) as answer:
+            status = answer.status
+    except urllib.error.HTTPError as exc:
+        status = exc.code
+        exc.close()
+    except (OSError, ValueError) as exc:
+        return "%s: %s" % (check["url"], getattr(exc, "reason", None) or exc)
+    expected = check.get("status") or [200]
+    if status in expected:
+        return None
+    return "%s: HTTP %d, expected %s" % (check["url"], status, " or ".join(str(code) for code in expected))
+
+
+def _tcp_fault(check):
+    host, _colon, port = check["tcp"].rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=CHECK_TIMEOUT_SECONDS).close()
+    except OSError as exc:
+        return "%s: %s" % (check["tcp"], exc.strerror or exc)
+    return None
+
+
+def fault(check):
+    """Return why a program is not ready, or None.
+
+    :param check: dict with any of ``url`` (with ``ca_file``, ``client_cert``, ``client_key``, ``status``: list of
+        codes), ``tcp`` (``host:port``) and ``file`` (path); an empty one is always fulfilled
+    """
+    if check.get("url"):
+        text = _url_fault(check)
+        if text:
+            return text
+    if check.get("tcp"):
+        text = _tcp_fault(check)
+        if text:
+            return text
+    if check.get("file") and not os.path.exists(check["file"]):
+        return "%s: missing" % check["file"]
+    return None
+
+
+def faults(checks):
+    """Check many programs at once.
+
+    :param checks: dict name → check
+    :returns: dict name → why it is not ready, of those that are not
+    """
+    names = sorted(checks)
+    if not names:
+        return {}
+    with ThreadPoolExecutor(max_workers=len(names)) as pool:
+        found = dict(zip(names, pool.map(fault, (checks[name] for name in names))))
+    return dict((name, text) for name, text in found.items() if text)
+
+
+def wait(checks, given_up=None, clock=time.monotonic):
+    """Wait until all programs are ready, each within its ``timeout_seconds``.
+
+    :param checks: dict name → check
+    :param given_up: callable without arguments that returns the names of programs not worth waiting for
+    :param clock: callable that returns seconds
+    :returns: dict name → why it is not ready, of those that are not
+    """
+    start = clock()
+    pending, failed = dict(checks), {}
+    while pending:
+        found = faults(pending)
+        pending = dict((name, pending[name]) for name in found)
+        lost = set(given_up() if given_up and pending else ())
+        for name in list(pending):
+            limit = pending[name].get("timeout_seconds") or DEFAULT_TIMEOUT_SECONDS
+            if name in lost or clock() - start >= limit:
+                failed[name] = found[name]
+                del pending[name]
+        if pending:
+            time.sleep(POLL_INTERVAL_SECONDS)
+    return failed

@@ -1,0 +1,60 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Removes everything of a lab, whole or half-dead."""
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+
+from . import claim, layout, orphans
+from .supervisor import Layout, Supervisor, SupervisorError
+
+SHUTDOWN_SECONDS = 30
+
+
+def remove(name, environ, check_mode=False):
+    """Stop a lab's processes and remove what it made; a lab that is not there is no error.
+
+    :param name: the lab's name
+    :param environ: mapping of environment variables
+    :param check_mode: only tell
+    :returns: what was removed, as texts
+    :raises CleanupError: naming what is left and why
+    """
+    labs_dir = layout.labs_dir(environ)
+    directory = os.path.join(labs_dir, name)
+    if not layout.NAME_RULE.match(name):
+        raise ValueError("lab name %r: expected a lower case letter, then at most 19 letters, digits or dashes" % name)
+    figures = _figures(name, directory, environ)
+    if check_mode:
+        removed = ["%s %s" % found for found in orphans.find(figures)]
+    else:
+        before = orphans.processes(directory)
+        supervisor = Supervisor(Layout(os.path.join(directory, "supervisor")))
+        # In order while supervisord can; what outlives its shutdown is ended all the same.
+        with contextlib.suppress(SupervisorError):
+            supervisor.shutdown(SHUTDOWN_SECONDS)
+        ended = ["process %d" % pid for pid in before]
+        cleared = ["%s %s" % found for found in orphans.clear(figures)]
+        removed = ended + [text for text in cleared if text not in ended]
+    if os.path.isdir(directory):
+        removed.append("folder %s" % directory)
+        if not check_mode:
+            with claim.exclusive(labs_dir):
+                shutil.rmtree(directory)
+    return removed
+
+
+def _figures(name, directory, environ):
+    """Return the lab's figures; of a lab whose file is lost, those that only its folder tells."""
+    try:
+        figures = claim.read(directory)
+    except claim.ClaimError:
+        figures = None
+    if figures is None:
+        figures = layout.layout(name, 0, environ)
+        # Which bridge was its own is not known any more, and index 0 may be another lab's.
+        figures["bridge"] = {"name": "m3lab-unknown"}
+    return figures

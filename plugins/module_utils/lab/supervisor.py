@@ -1,0 +1,367 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A lab's supervisord: its configuration, and requests to it over its socket."""
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import os
+import re
+import shlex
+import socket
+import subprocess
+import time
+import xmlrpc.client
+
+from .certificates import write_private
+
+LAB_DIR_VARIABLE = "METAL3_LAB_DIR"
+DIGEST_VARIABLE = "METAL3_CONFIG_DIGEST"
+# sockaddr_un has 108 bytes; supervisord binds to "<socket>.<pid>" before it renames that.
+SOCKET_PATH_LIMIT = 107 - len(".4194304")
+NAME_RULE = re.compile(r"^[a-z][a-z0-9_-]*$")
+LOG_BYTES = 10 * 1024 * 1024
+LOG_BACKUPS = 3
+START_TIMEOUT_SECONDS = 15
+STOP_WAIT_SECONDS = 10
+PASSED_VARIABLES = ("PATH", "HOME", "LANG", "TZ")
+ALIVE_STATES = ("RUNNING", "STARTING")
+# A program that waits for another one may give up many times before that one is there.
+START_RETRIES = 100
+
+
+class SupervisorError(Exception):
+    """supervisord can't be started or asked, or a program can't be described."""
+
+
+def _quoted(value):
+    """Return an environment value as supervisord's configuration wants it."""
+    if "\n" in value:
+        raise SupervisorError("environment value %r: expected one line" % value)
+    return '"%s"' % value.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+
+
+def digest(paths):
+    """Return a digest of files' contents; a missing file counts as such.
+
+    :param paths: list of paths
+    """
+    result = hashlib.sha256()
+    for path in paths:
+        result.update(path.encode() + b"\0")
+        try:
+            with open(path, "rb") as stream:
+                result.update(stream.read())
+        except FileNotFoundError:
+            result.update(b"missing")
+    return result.hexdigest()[:16]
+
+
+class Layout:
+    """Where the files of a lab's supervisord are.
+
+    :param directory: the folder ``supervisor`` in the lab's folder
+    """
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.lab_dir = os.path.dirname(directory)
+        self.log_dir = os.path.join(self.lab_dir, "log")
+        self.socket = os.path.join(directory, "supervisor.sock")
+        self.config = os.path.join(directory, "supervisord.conf")
+        self.pid_file = os.path.join(directory, "supervisord.pid")
+        self.programs_dir = os.path.join(directory, "conf.d")
+        self.ready_dir = os.path.join(directory, "ready")
+
+    def check(self):
+        """Refuse a folder whose socket path the kernel would refuse.
+
+        :raises SupervisorError: for a path that is too long
+        """
+        if len(self.socket.encode()) > SOCKET_PATH_LIMIT:
+            raise SupervisorError(
+                "%s: %d bytes, a socket's path may have %d: choose a shorter folder for labs (METAL3_LAB_HOME)"
+                % (self.socket, len(self.socket.encode()), SOCKET_PATH_LIMIT))
+
+    def log_file(self, name):
+        """Return the log file of a program."""
+        return os.path.join(self.log_dir, name + ".log")
+
+    def program_file(self, name):
+        """Return the configuration file of a program."""
+        return os.path.join(self.programs_dir, name + ".conf")
+
+    def ready_file(self, name):
+        """Return the file with a program's readiness check."""
+        return os.path.join(self.ready_dir, name + ".json")
+
+
+def daemon_config(layout):
+    """Return the text of ``supervisord.conf``.
+
+    :param layout: a Layout
+    """
+    return "\n".join([
+        "[unix_http_server]",
+        "file=%s" % layout.socket,
+        "chmod=0700",
+        "[supervisord]",
+        "logfile=%s" % layout.log_file("supervisord"),
+        "logfile_maxbytes=%d" % LOG_BYTES,
+        "logfile_backups=%d" % LOG_BACKUPS,
+        "pidfile=%s" % layout.pid_file,
+        "childlogdir=%s" % layout.log_dir,
+        "directory=%s" % layout.lab_dir,
+        "umask=077",
+        "[rpcinterface:supervisor]",
+        "supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface",
+        "[supervisorctl]",
+        "serverurl=unix://%s" % layout.socket,
+        "[include]",
+        "files=conf.d/*.conf",
+        "",
+    ])
+
+
+def program_config(layout, program):
+    """Return the text of a program's configuration file.
+
+    :param layout: a Layout
+    :param program: dict with ``name``, ``command`` (list), ``environment`` (dict), ``directory`` (path or None),
+        ``restart_on`` (list of paths) and ``stop_wait_seconds``
+    :raises SupervisorError: for a name or a value that the configuration can't hold
+    """
+    name = program["name"]
+    if not NAME_RULE.match(name):
+        raise SupervisorError("program name %r: expected lower case letters, digits, - and _" % name)
+    environment = dict((key, str(value)) for key, value in (program.get("environment") or {}).items())
+    environment[LAB_DIR_VARIABLE] = layout.lab_dir
+    if program.get("restart_on"):
+        environment[DIGEST_VARIABLE] = digest(program["restart_on"])
+    command = " ".join(shlex.quote(str(part)) for part in program["command"])
+    if "\n" in command:
+        raise SupervisorError("program %s: a newline in its command" % name)
+    return "\n".join([
+        "[program:%s]" % name,
+        "command=%s" % command.replace("%", "%%"),
+        "directory=%s" % (program.get("directory") or layout.lab_dir),
+        "environment=%s" % ",".join("%s=%s" % (key, _quoted(environment[key])) for key in sorted(environment)),
+        "autostart=true",
+        "autorestart=true",
+        "startsecs=1",
+        "startretries=%d" % START_RETRIES,
+        "stopasgroup=true",
+        "killasgroup=true",
+        "stopwaitsecs=%d" % (program.get("stop_wait_seconds") or STOP_WAIT_SECONDS),
+        "redirect_stderr=true",
+        "stdout_logfile=%s" % layout.log_file(name),
+        "stdout_logfile_maxbytes=%d" % LOG_BYTES,
+        "stdout_logfile_backups=%d" % LOG_BACKUPS,
+        "",
+    ])
+
+
+class _SocketConnection(http.client.HTTPConnection):
+    def __init__(self, path, timeout_seconds):
+        super().__init__("localhost", timeout=timeout_seconds)
+        self._path = path
+
+    def connect(self):
+        """Connect to the socket in place of a TCP port."""
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+class _SocketTransport(xmlrpc.client.Transport):
+    def __init__(self, path, timeout_seconds=60):
+        super().__init__()
+        self._socket_path = path
+        self._timeout_seconds = timeout_seconds
+
+    def make_connection(self, host):
+        """Return a connection to the socket, whatever the host."""
+        return _SocketConnection(self._socket_path, self._timeout_seconds)
+
+
+class Supervisor:
+    """A lab's supervisord.
+
+    :param layout: a Layout
+    """
+
+    def __init__(self, layout):
+        self.layout = layout
+
+    def _call(self, method, *arguments):
+        # Each call has a connection of its own: supervisord closes an idle one.
+        proxy = xmlrpc.client.ServerProxy("http://localhost", transport=_SocketTransport(self.layout.socket))
+        function = proxy
+        for part in method.split("."):
+            function = getattr(function, part)
+        return function(*arguments)
+
+    def alive(self):
+        """Tell whether supervisord answers."""
+        try:
+            return self._call("supervisor.getState")["statename"] == "RUNNING"
+        except (OSError, http.client.HTTPException, xmlrpc.client.Error):
+            return False
+
+    def processes(self):
+        """Return the programs' states as a dict name → what getAllProcessInfo tells; empty when it is not running."""
+        try:
+            return dict((info["name"], info) for info in self._call("supervisor.getAllProcessInfo"))
+        except (OSError, http.client.HTTPException):
+            return {}
+
+    def write_config(self, check_mode=False):
+        """Write ``supervisord.conf`` if it differs; returns whether it did."""
+        self.layout.check()
+        text = daemon_config(self.layout)
+        if _read(self.layout.config) == text:
+            return False
+        if not check_mode:
+            for directory in (self.layout.directory, self.layout.programs_dir, self.layout.ready_dir,
+                              self.layout.log_dir):
+                os.makedirs(directory, mode=0o700, exist_ok=True)
+            write_private(self.layout.config, text.encode())
+        return True
+
+    def start(self, python):
+        """Start supervisord, which starts all configured programs, and wait until it answers.
+
+        :param python: Python program of an environment that has supervisor
+        :raises SupervisorError: when it does not start
+        """
+        environ = dict((name, os.environ[name]) for name in PASSED_VARIABLES if name in os.environ)
+        environ[LAB_DIR_VARIABLE] = self.layout.lab_dir
+        result = subprocess.run(
+            [python, "-m", "supervisor.supervisord", "-c", self.layout.config], env=environ, cwd=self.layout.lab_dir,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+            check=False, timeout=START_TIMEOUT_SECONDS, universal_newlines=True)
+        if result.returncode:
+            raise SupervisorError("supervisord does not start: %s" % " ".join(result.stdout.split())[-500:])
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
+        while not self.alive():
+            if time.monotonic() > deadline:
+                raise SupervisorError("supervisord does not answer on %s within %d s; its log: %s" % (
+                    self.layout.socket, START_TIMEOUT_SECONDS, self.layout.log_file("supervisord")))
+            time.sleep(0.05)
+
+    def shutdown(self, timeout_seconds):
+        """Stop all programs and supervisord; returns False when it was not running.
+
+        :raises SupervisorError: when it is still there after the timeout
+        """
+        pid = self._pid()
+        try:
+            self._call("supervisor.shutdown")
+        except (OSError, http.client.HTTPException, xmlrpc.client.Error):
+            return False
+        deadline = time.monotonic() + timeout_seconds
+        while pid and os.path.exists("/proc/%d" % pid):
+            if time.monotonic() > deadline:
+                raise SupervisorError("supervisord (pid %d) is still there after %d s" % (pid, timeout_seconds))
+            time.sleep(0.05)
+        return True
+
+    def _pid(self):
+        try:
+            return self._call("supervisor.getPID")
+        except (OSError, http.client.HTTPException, xmlrpc.client.Error):
+            return None
+
+    def reload(self):
+        """Make supervisord run what is configured: stop what is gone, restart what changed, start what is new.
+
+        :returns: dict name → ``started``, ``restarted`` or ``stopped``
+        """
+        added, changed, removed = self._call("supervisor.reloadConfig")[0]
+        done = {}
+        for name in changed + removed:
+            self._call("supervisor.stopProcessGroup", name)
+            self._call("supervisor.removeProcessGroup", name)
+        for name in added + changed:
+            self._call("supervisor.addProcessGroup", name)
+        done.update((name, "stopped") for name in removed)
+        done.update((name, "restarted") for name in changed)
+        done.update((name, "started") for name in added)
+        return done
+
+    def start_program(self, name):
+        """Start a program that is not running, without waiting for it."""
+        try:
+            self._call("supervisor.startProcess", name, False)
+        except xmlrpc.client.Fault as exc:
+            # It came back on its own meanwhile.
+            if "ALREADY_STARTED" not in exc.faultString:
+                raise SupervisorError("program %s does not start: %s" % (name, exc.faultString)) from exc
+
+    def restart_program(self, name):
+        """Stop a program and start it again."""
+        self._call("supervisor.stopProcess", name)
+        self.start_program(name)
+
+
+def _read(path):
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None
+
+
+def write_program(layout, program, check_mode=False):
+    """Write a program's configuration and readiness check if they differ.
+
+    :param layout: a Layout
+    :param program: see program_config(); ``ready`` is its readiness check, see readiness.py
+    :param check_mode: only tell
+    :returns: True when the program's configuration differs
+    """
+    text = program_config(layout, program)
+    ready = json.dumps(program.get("ready") or {}, sort_keys=True)
+    if not check_mode and _read(layout.ready_file(program["name"])) != ready:
+        write_private(layout.ready_file(program["name"]), ready.encode())
+    if _read(layout.program_file(program["name"])) == text:
+        return False
+    if not check_mode:
+        write_private(layout.program_file(program["name"]), text.encode())
+    return True
+
+
+def remove_program(layout, name, check_mode=False):
+    """Remove a program's files; returns whether there were any."""
+    found = False
+    for path in (layout.program_file(name), layout.ready_file(name)):
+        if os.path.exists(path):
+            found = True
+            if not check_mode:
+                os.unlink(path)
+    return found
+
+
+def configured(layout):
+    """Return the readiness checks of all configured programs, name → check."""
+    checks = {}
+    if os.path.isdir(layout.programs_dir):
+        for entry in sorted(os.listdir(layout.programs_dir)):
+            name, extension = os.path.splitext(entry)
+            if extension == ".conf":
+                checks[name] = json.loads(_read(layout.ready_file(name)) or "{}")
+    return checks
+
+
+def last_lines(path, count=15):
+    """Return the last lines of a log file, without a long file being read whole."""
+    try:
+        with open(path, "rb") as stream:
+            stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, stream.tell() - 16384))
+            text = stream.read().decode(errors="replace")
+    except FileNotFoundError:
+        return []
+    return [line[:500] for line in text.splitlines()[-count:]]
