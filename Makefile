@@ -8,6 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 LAB ?= lab
+ARGS ?= tests/unit
 export LAB
 export PYTHON
 
@@ -29,7 +30,8 @@ CLI = PYTHONPATH=$(CURDIR)/.build $(CONTROL)/bin/python lab/cli.py
 
 GATES := ruff shell unit changelog-lint lint docs-lint build-check sanity
 IN_DEV = PATH=$(DEV)/bin:$$PATH
-IN_LAB = $(IN_DEV) METAL3_AGENT_PYTHON=$(AGENT)/bin/python METAL3_BENCH_PYTHON=$(BENCH)/bin/python
+IN_LAB = $(IN_DEV) METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python METAL3_AGENT_PYTHON=$(AGENT)/bin/python \
+  METAL3_BENCH_PYTHON=$(BENCH)/bin/python
 
 ##@ Lab
 
@@ -67,7 +69,7 @@ sanity:  ## ansible-test sanity, without an ignore file
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-lab molecule bench
+.PHONY: test-lab molecule bench pytest
 test-lab: test-lab-needs  ## pytest tests/lab and molecule, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-lab
 molecule: test-lab-needs  ## molecule alone, on such a lab
@@ -75,10 +77,14 @@ molecule: test-lab-needs  ## molecule alone, on such a lab
 bench: test-lab-needs venv-bench  ## measure against kubectl and kubernetes.core, on such a lab
 	@$(IN_LAB) tests/gates/test-lab bench
 
+pytest: test-lab-needs  ## chosen tests, on the running lab LAB: make pytest ARGS='tests/lab -k name'
+	@$(IN_LAB) pytest $(ARGS)
+
 ##@ Upkeep
 
 .PHONY: lock
 lock:  ## resolve requirements*.in anew and write the lock files
+	@$(PYTHON) lab/python_environment.py check
 	@for name in requirements requirements-dev requirements-bench lab/requirements tests/lab/requirements-agent; do \
 	  $(PYTHON) lab/python_environment.py lock $$name.in $$name.txt; \
 	done
