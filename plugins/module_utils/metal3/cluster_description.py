@@ -31,7 +31,7 @@ def read(params):
     for option, options in (("workers", group_options()), ("networks", network_options())):
         read_items = {}
         for name, value in (description.get(option) or {}).items():
-            read_items[name] = _checked("%s.%s" % (option, name), options, _known(value or {}), mistakes)
+            read_items[name] = _checked("%s.%s" % (option, name), options, _known({} if value is None else value), mistakes)
         description[option] = read_items
     if description.get("control_plane") is None:
         description["control_plane"] = _checked("control_plane", group_options(), {}, mistakes)
@@ -87,8 +87,13 @@ def merge(base, extra):
     return result
 
 
-def _known(params):
-    return dict((key, value) for key, value in params.items() if value is not None) if isinstance(params, dict) else params
+def _known(value):
+    """Return a copy without the options that were left out, which a module's parameters hold as None."""
+    if isinstance(value, dict):
+        return dict((key, _known(item)) for key, item in value.items() if item is not None)
+    if isinstance(value, list):
+        return [_known(item) for item in value]
+    return value
 
 
 def _checked(where, options, params, mistakes):

@@ -1,0 +1,115 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which hosts a group of machines can have, by CAPM3's own rules, and whether there are enough; pure.
+
+Source: CAPM3 ``baremetal/metal3machine_manager.go`` (chooseHost, hostLabelSelectorForMachine).
+"""
+from __future__ import annotations
+
+from .problem import problem
+
+_AVAILABLE = ("available", "ready")
+# States that lead to available without anybody's help.
+_COMING = ("", "registering", "inspecting", "match profile", "preparing", "deprovisioning")
+_PAUSED = "baremetalhost.metal3.io/paused"
+_UNHEALTHY = ("capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy")
+_NODE_REUSE_LABEL = "infrastructure.cluster.x-k8s.io/node-reuse"
+_OPERATORS = {
+    "in": lambda labels, key, values: labels.get(key) in values,
+    "notin": lambda labels, key, values: labels.get(key) not in values,
+    "exists": lambda labels, key, values: key in labels,
+    "doesnotexist": lambda labels, key, values: key not in labels,
+}
+
+
+def matches(host, group):
+    """Say whether a BareMetalHost's labels satisfy the selector of a group."""
+    labels = host["metadata"].get("labels") or {}
+    for key, value in (group.get("host_selector") or {}).items():
+        if labels.get(key) != str(value):
+            return False
+    return all(_OPERATORS[entry["operator"].lower()](labels, entry["key"], entry.get("values") or [])
+               for entry in group.get("host_selector_expressions") or [])
+
+
+def refusal(host):
+    """Return why CAPM3 would pass over a host, or None when it is free."""
+    status = host.get("status") or {}
+    consumer = (host.get("spec") or {}).get("consumerRef")
+    annotations = host["metadata"].get("annotations") or {}
+    state = (status.get("provisioning") or {}).get("state") or ""
+    if consumer:
+        return "in use by %s %s" % (consumer.get("kind"), consumer.get("name"))
+    if host["metadata"].get("deletionTimestamp"):
+        return "being deleted"
+    if status.get("errorMessage"):
+        return "in error: %s" % " ".join(status["errorMessage"].split())
+    if _PAUSED in annotations:
+        return "paused (annotation %s)" % _PAUSED
+    for name in _UNHEALTHY:
+        if name in annotations:
+            return "marked unhealthy (annotation %s)" % name
+    if state not in _AVAILABLE:
+        return "in state %s" % (state or "(none yet)")
+    return None
+
+
+def on_its_way(host):
+    """Say whether a host that is not free will be, if nobody interferes."""
+    status = host.get("status") or {}
+    annotations = host["metadata"].get("annotations") or {}
+    blocked = status.get("errorMessage") or host["metadata"].get("deletionTimestamp") or _PAUSED in annotations \
+        or any(name in annotations for name in _UNHEALTHY)
+    state = (status.get("provisioning") or {}).get("state") or ""
+    in_use = (host.get("spec") or {}).get("consumerRef") and state != "deprovisioning"
+    return not blocked and not in_use and state in _COMING
+
+
+def shortage(description, wanted, hosts):
+    """Return a mistake for each group that can't have as many hosts as it still needs.
+
+    Groups whose selectors overlap share hosts; each host is counted for one of them only.
+
+    :param description: the cluster's description
+    :param wanted: list of ``(group, number of hosts still needed)``
+    :param hosts: BareMetalHosts of the cluster's namespace
+    """
+    free = [host for host in hosts if refusal(host) is None]
+    candidates = [[number for number, host in enumerate(free) if matches(host, group)] for group, _count in wanted]
+    holder = {}
+    found = []
+    for number, (group, count) in enumerate(wanted):
+        got = sum(1 for _slot in range(count) if _take(number, candidates, holder, set()))
+        if got < count:
+            found.append(_too_few(description, group, count, got, hosts))
+    return found
+
+
+def _take(slot, candidates, holder, seen):
+    """Find a host for one more machine of a group, moving other groups to other hosts where that helps."""
+    for host in candidates[slot]:
+        if host in seen:
+            continue
+        seen.add(host)
+        if host not in holder or _take(holder[host], candidates, holder, seen):
+            holder[host] = slot
+            return True
+    return False
+
+
+def _too_few(description, group, count, got, hosts):
+    subject = "cluster %s/%s" % (description["namespace"], description["name"])
+    field = "control_plane" if group["role"] == "control-plane" else "workers.%s" % group["name"]
+    matching = [host for host in hosts if matches(host, group)]
+    if not hosts:
+        seen = "no BareMetalHost in namespace %s" % description["namespace"]
+        advice = "enrol servers first"
+    elif not matching:
+        seen = "none of %d hosts with these labels" % len(hosts)
+        advice = "compare the selector with the hosts' labels"
+    else:
+        reasons = ["%s is %s" % (host["metadata"]["name"], refusal(host)) for host in matching if refusal(host)]
+        seen = "%d free of %d hosts that match%s" % (got, len(matching), " (%s)" % "; ".join(reasons) if reasons else "")
+        advice = "free or enrol hosts, or ask for fewer replicas"
+    return problem(subject, field + ".host_selector", seen, "%d available for %d more machines" % (count, count), advice)

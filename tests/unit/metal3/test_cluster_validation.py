@@ -1,0 +1,146 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Each mistake of a description is found, named with its field, and told together with the others."""
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import cluster_description, cluster_validation
+
+GOOD = {
+    "name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.18.0.10"},
+    "pod_cidrs": ["10.244.0.0/16"], "service_cidrs": ["10.96.0.0/16"],
+    "image": {"url": "https://images.example.org/node.qcow2", "checksum": "0" * 64, "checksum_type": "sha256"},
+    "networks": {"prov": {"interface": "eth0", "ipv4": {
+        "ranges": [{"start": "198.18.0.20", "end": "198.18.0.29"}], "prefix": 24, "gateway": "198.18.0.1"}}},
+    "control_plane": {"replicas": 3}, "workers": {"pool-a": {"replicas": 4}},
+}
+
+
+def changed(path, value):
+    params = copy.deepcopy(GOOD)
+    *parents, last = path.split("/")
+    node = params
+    for key in parents:
+        node = node.setdefault(key, {})
+    node[last] = value
+    return params
+
+
+def problems(params):
+    description, mistakes = cluster_description.read(params)
+    assert mistakes == []
+    return cluster_validation.description_problems(description)
+
+
+def test_a_good_description_has_no_problem():
+    assert problems(GOOD) == []
+
+
+def test_each_pool_gets_an_address_for_each_machine_and_for_the_rollout():
+    description, _mistakes = cluster_description.read(GOOD)
+    assert cluster_validation.addresses_needed(description) == {"c1-prov": 3 + 1 + 4 + 1}
+
+
+@pytest.mark.parametrize("value, replicas, expected", [
+    (None, 4, 1), (0, 4, 0), ("25%", 4, 1), ("30%", 4, 2), (2, 4, 2), (None, 0, 0), (None, None, 0)])
+def test_surge(value, replicas, expected):
+    assert cluster_validation.surge({"max_surge": value, "replicas": replicas}) == expected
+
+
+BAD = [
+    ("name", "C1", "name: seen C1"),
+    ("kubernetes_version", "1.35.4", "kubernetes_version: seen 1.35.4, expected a version such as v1.35.4"),
+    ("kubernetes_version", None, "kubernetes_version: seen nothing"),
+    ("endpoint", None, "endpoint: seen nothing"),
+    ("endpoint/port", 70000, "endpoint.port: seen 70000"),
+    ("endpoint/host", "127.0.0.1", "endpoint.host: seen 127.0.0.1"),
+    ("endpoint/host", "198.18.0.25", "endpoint.host: seen 198.18.0.25, which is in networks.prov.ipv4.ranges[0]"),
+    ("endpoint/host", "198.18.0.1", "endpoint.host: seen 198.18.0.1, gateway or DNS server"),
+    ("endpoint/host", "203.0.113.1", "endpoint.host: seen 203.0.113.1, expected an address in 198.18.0.0/24"),
+    ("pod_cidrs", ["10.244.0.1/16"], "pod_cidrs[0]: seen 10.244.0.1/16"),
+    ("pod_cidrs", ["10.0.0.0/16", "10.1.0.0/16"], "pod_cidrs: seen 10.0.0.0/16, 10.1.0.0/16, expected at most one"),
+    ("service_cidrs", ["10.244.8.0/24"], "pod_cidrs[0]: seen 10.244.0.0/16, which overlaps service_cidrs[0]"),
+    ("pod_cidrs", ["198.18.0.0/16"], "pod_cidrs[0]: seen 198.18.0.0/16, which overlaps networks.prov.ipv4.ranges[0]"),
+    ("node_ip_network", "nope", "node_ip_network: seen nope, expected one of prov"),
+    ("failure_domains", [{"name": "a"}, {"name": "a"}], "failure_domains: seen a twice"),
+    ("image", None, "control_plane.image: seen nothing"),
+    ("image/checksum", None, "control_plane.image.checksum: seen nothing"),
+    ("image/checksum", "abc", "control_plane.image.checksum: seen abc"),
+    ("image/checksum_type", "md5", "control_plane.image.checksum_type: seen md5, expected sha256"),
+    ("image/url", "file:///x", "control_plane.image.url: seen file:///x"),
+    ("networks/prov/mtu", 100, "networks.prov.mtu: seen 100"),
+    ("networks/prov/ipv4/prefix", 64, "IPPool metal3/c1-prov: prefix: seen 64"),
+    ("networks/prov/ipv4/ranges", [{"start": "198.18.0.20", "end": "198.18.0.22"}],
+     "IPPool metal3/c1-prov: ranges: seen 3 addresses, expected at least 9"),
+    ("networks/prov/ipv4/ranges", [], "networks.prov.ipv4: seen no addresses"),
+    ("networks/prov/ipv4/mode", "dhcp", "networks.prov.ipv4.mode: seen dhcp with ranges"),
+    ("networks/prov/ipv4/routes", [{"network": "10.0.0.0", "prefix": 8, "gateway": {}}] * 2,
+     "networks.prov.ipv4.routes: seen 10.0.0.0 twice"),
+    ("networks/prov/ipv4/routes", [{"network": "10.0.0.0", "prefix": 8}], "routes[0].gateway: seen nothing"),
+    ("networks/prov/bond", {"mode": "802.3ad", "interfaces": ["a", "b"]}, "seen interface and bond"),
+    ("networks/two", {"bond": {"mode": "802.3ad", "interfaces": ["a"]}}, "networks.two.bond.interfaces: seen a"),
+    ("networks/two", {"vlan": {"id": 5000, "network": "prov"}}, "networks.two.vlan.id: seen 5000"),
+    ("networks/two", {"vlan": {"id": 5, "network": "nope"}}, "networks.two.vlan.network: seen nope"),
+    ("networks/two", {"vlan": {"id": 5, "network": "two"}}, "networks.two.vlan.network: seen two on two"),
+    ("networks/Two", {"ipv4": {"mode": "dhcp"}}, "networks.Two: seen Two"),
+    ("control_plane/replicas", 2, "control_plane.replicas: seen 2, expected an odd number"),
+    ("control_plane/replicas", 0, "control_plane.replicas: seen 0"),
+    ("control_plane/max_surge", 2, "control_plane.max_surge: seen 2"),
+    ("control_plane/attached_networks", ["x"], "control_plane.attached_networks: seen x"),
+    ("workers/control-plane", {}, "workers.control-plane: seen control-plane"),
+    ("workers/" + "a" * 60, {}, "at most 46 characters"),
+    ("workers/pool-a/replicas", -1, "workers.pool-a.replicas: seen -1"),
+    ("workers/pool-a/max_surge", "some", "workers.pool-a.max_surge: seen some"),
+    ("workers/pool-a/max_surge", 0, "workers.pool-a.max_unavailable: seen nothing"),
+    ("workers/pool-a/node_reuse", True, "workers.pool-a.max_surge: seen nothing, expected 0 with node_reuse"),
+    ("workers/pool-a/metadata", {"oops": []}, "workers.pool-a.metadata.oops"),
+    ("workers/pool-a/metadata", {"strings": [{"value": "a"}]}, "metadata.strings[0].key: seen nothing"),
+    ("workers/pool-a/metadata", {"strings": [{"key": "a", "value": "b"}] * 2}, "seen key a twice"),
+    ("workers/pool-a/metadata", {"fromHostInterfaces": [{"key": "a"}]}, "either interface or fromBootMAC"),
+    ("workers/pool-a/host_selector_expressions", [{"key": "a", "operator": "In"}], "expected values for In"),
+    ("workers/pool-a/host_selector_expressions", [{"key": "a", "operator": "Exists", "values": ["x"]}],
+     "expected none for Exists"),
+    ("workers/pool-a/node_taints", [{"key": "a", "effect": "Never"}], "workers.pool-a.node_taints[0]"),
+    ("workers/pool-a/users", [{"sudo": "x"}], "workers.pool-a.users[0].name"),
+    ("workers/pool-a/files", [{"path": "x", "content": ""}], "files[0].path: seen x"),
+    ("workers/pool-a/files", [{"path": "/x"}], "files[0]: seen both or neither"),
+    ("workers/pool-a/files", [{"path": "/x", "content": ""}] * 2, "files[1].path: seen /x twice"),
+    ("workers/pool-a/files", [{"path": "/x", "content": "", "permissions": "rw"}], "files[0].permissions: seen rw"),
+    ("workers/pool-a/files", [{"path": "/x", "content": "${#list}"}], "files[0].content: seen {# without #}"),
+    ("workers/pool-a/pre_commands", ["echo {% x"], "pre_commands[0]: seen {% without %}"),
+    ("workers/pool-a/health_check", {"reboot_timeout_seconds": 10}, "reboot_timeout_seconds: seen 10"),
+    ("workers/pool-a/health_check", {"reboot_retry_limit": 0}, "reboot_retry_limit: seen 0"),
+    ("workers/pool-a/health_check", {"node_startup_timeout_seconds": 5}, "node_startup_timeout_seconds: seen 5"),
+]
+
+
+@pytest.mark.parametrize("path, value, words", BAD)
+def test_one_mistake_is_named(path, value, words):
+    found = problems(changed(path, value))
+    assert any(words in line for line in found), found
+
+
+def test_a_failure_domain_must_be_one_of_those_described():
+    params = changed("workers/pool-a/failure_domain", "x")
+    assert problems(params) == []
+    params["failure_domains"] = [{"name": "y"}]
+    assert "workers.pool-a.failure_domain: seen x, expected one of y" in problems(params)[0]
+
+
+def test_a_field_that_v1beta1_lacks_is_refused_there_only():
+    params = changed("control_plane/init_configuration", {"timeouts": {"etcdAPICallSeconds": 5}})
+    assert problems(params) == []
+    params["api_version"] = "v1beta1"
+    assert "etcdAPICallSeconds" in problems(params)[0]
+
+
+def test_all_mistakes_are_told_at_once():
+    params = changed("kubernetes_version", "x")
+    params["networks"]["prov"]["mtu"] = 1
+    params["control_plane"]["replicas"] = 2
+    params["workers"]["pool-a"]["files"] = [{"path": "x"}]
+    assert len(problems(params)) == 5
