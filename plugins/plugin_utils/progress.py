@@ -73,7 +73,7 @@ class _Tail(threading.Thread):
         self._ended = threading.Event()
 
     def run(self):
-        with open(self._path, "r", encoding="utf-8", errors="replace") as stream:
+        with open(self._path, encoding="utf-8", errors="replace") as stream:
             unfinished = ""
             while True:
                 # Asked before reading, so that what was written up to the end is still read.

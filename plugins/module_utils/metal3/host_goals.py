@@ -66,7 +66,7 @@ def reached(bmh, goal):
         return state not in UNINSPECTED and healthy
     if goal == "available":
         return healthy and (state in AVAILABLE or state == "externally provisioned"
-                            or state in ("provisioning", "provisioned") and _has_deployment(spec))
+                            or (state in ("provisioning", "provisioned") and _has_deployment(spec)))
     if state == "externally provisioned":
         return healthy
     return state == "provisioned" and healthy and _is_deployed(spec, provisioning)
@@ -162,8 +162,8 @@ class HostHistory:
             return Verdict(FAILED, "the host was deleted by somebody else", "run again to enrol it anew")
         annotations = bmh["metadata"].get("annotations") or {}
         if PAUSED_ANNOTATION in annotations:
-            who = annotations[PAUSED_ANNOTATION]
-            return Verdict(FAILED, "the host is paused%s, so BMO does nothing with it" % (" by %s" % who if who else ""),
+            by_whom = " by " + annotations[PAUSED_ANNOTATION] if annotations[PAUSED_ANNOTATION] else ""
+            return Verdict(FAILED, "the host is paused%s, so BMO does nothing with it" % by_whom,
                            "remove the annotation %s (a paused Cluster sets it again)" % PAUSED_ANNOTATION)
         if self.goal != "deleted" and bmh["metadata"].get("deletionTimestamp"):
             return Verdict(FAILED, "the host is being deleted", "wait until it is gone, then run again")

@@ -108,6 +108,11 @@ def referenced_secrets(host):
     return names
 
 
+def without_deployment(host):
+    """Return an entry without the options that deploy something."""
+    return dict((name, value) for name, value in host.items() if name not in host_fields.DEPLOYMENT)
+
+
 def desired_host(host, namespace, current=None, owned=None, forced=False):
     """Return what the BareMetalHost of an entry is to be.
 

@@ -35,13 +35,29 @@ _HARDWARE_ANNOTATION = "inspect.metal3.io/hardwaredetails"
 _HIDDEN = "(hidden)"
 
 
-def message(problems):
-    """Return all problems as one text, a line for each."""
+def message(problems, names=None):
+    """Return all problems as one text, a line for each.
+
+    :param names: ``{option: name}`` by which the reader knows an option, see :func:`renamed`
+    """
     count = len(problems)
     lines = ["%d problem%s in the list of hosts, nothing was written:" % (count, "" if count == 1 else "s")]
     for problem in problems:
-        lines.append("- %s: %s: seen %s; expected %s; %s" % problem)
+        field, next_step = renamed(problem.field, names), renamed(problem.next_step, names)
+        lines.append("- %s: %s: seen %s; expected %s; %s" % (
+            problem.host, field, problem.seen, renamed(problem.expected, names), next_step))
     return "\n".join(lines)
+
+
+def renamed(text, names):
+    """Return a text in which options bear the names by which the reader knows them.
+
+    :param names: ``{option: name}``, for example ``{"bmc.address": "bmc_address"}``, or None
+    """
+    if not names:
+        return text
+    longest_first = "|".join(re.escape(option) for option in sorted(names, key=len, reverse=True))
+    return re.sub(r"(?<![\w./])(%s)(?![\w/])" % longest_first, lambda match: names[match.group(1)], text)
 
 
 def check_values(hosts):
@@ -60,6 +76,21 @@ def check_values(hosts):
         else:
             problems += _check_dict(label, "", host_fields.HOST, entry)
     return problems
+
+
+def check_raw(hosts, wait_for=None):
+    """Check raw entries, and what is well-typed among them by :func:`check_list` too.
+
+    :param hosts: what was given as O(hosts), of any type
+    :param wait_for: goal of the run, or None
+    :returns: list of Problem
+    """
+    problems = check_values(hosts)
+    faulty = set(problem.host for problem in problems)
+    if not isinstance(hosts, list):
+        return problems
+    return problems + check_list(
+        [entry for position, entry in enumerate(hosts) if _label(entry, position) not in faulty], wait_for)
 
 
 def check_list(hosts, wait_for=None):
@@ -188,10 +219,10 @@ def _type_error(kind, value):
         return "text" if isinstance(value, (dict, list)) else None
     if kind == "int":
         whole = isinstance(value, int) and not isinstance(value, bool)
-        return None if whole or isinstance(value, str) and re.match(r"^\s*-?\d+\s*$", value) else "a whole number"
+        return None if whole or (isinstance(value, str) and re.match(r"^\s*-?\d+\s*$", value)) else "a whole number"
     if kind == "bool":
         words = ("yes", "no", "on", "off", "true", "false", "1", "0", "t", "f", "y", "n")
-        accepted = isinstance(value, bool) or value in (0, 1) or isinstance(value, str) and value.lower() in words
+        accepted = isinstance(value, bool) or value in (0, 1) or (isinstance(value, str) and value.lower() in words)
         return None if accepted else "true or false"
     if kind == "dict":
         return None if isinstance(value, dict) else "a dictionary"
@@ -367,7 +398,7 @@ def _url_parts(url):
 
 def _check_checksum(label, image, oci):
     checksum, kind = image.get("checksum"), image.get("checksum_type")
-    if image.get("format") == "live-iso" or oci and not checksum:
+    if image.get("format") == "live-iso" or (oci and not checksum):
         return []
     if not checksum:
         return [Problem(label, "image.checksum", "none",
@@ -470,7 +501,7 @@ def _check_metadata(label, host):
     for kind in ("labels", "annotations"):
         for key, value in (host.get(kind) or {}).items():
             prefix, slash, name = str(key).rpartition("/")
-            if not _LABEL_NAME.match(name) or slash and not _DNS_NAME.match(prefix):
+            if not _LABEL_NAME.match(name) or (slash and not _DNS_NAME.match(prefix)):
                 problems.append(Problem(label, "%s.%s" % (kind, key), "the key %s" % _show(key),
                                         "[prefix/]name of at most 63 letters, digits, '-', '_' and '.'", "rename it"))
             if isinstance(value, (dict, list)) and kind == "labels":
@@ -515,8 +546,8 @@ def _check_json(label, path, value, choices):
         data = None
     if not isinstance(data, dict):
         return [Problem(label, path, _show(value), "a JSON object or nothing", "correct it")]
-    return [Problem(label, path, "%s %s" % (key, _show(data[key])), "%s one of %s" % (key, ", ".join(filter(None, few))),
-                    "correct it")
+    return [Problem(label, path, "%s %s" % (key, _show(data[key])),
+                    "%s one of %s" % (key, ", ".join(filter(None, few))), "correct it")
             for key, few in choices.items() if key in data and data[key] not in few]
 
 
@@ -571,7 +602,7 @@ def _duplicates(labelled):
         first = {}
         for position, (label, host) in enumerate(labelled):
             key = key_of(host)
-            if key is None or field != "name" and host.get("state") == "absent":
+            if key is None or (field != "name" and host.get("state") == "absent"):
                 continue
             if key in first:
                 other_position, other = first[key]

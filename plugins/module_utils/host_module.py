@@ -1,0 +1,103 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the modules baremetal_host and baremetal_host_info."""
+from __future__ import annotations
+
+import traceback
+
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+
+from .host_service import HostListError, HostService, failure, read_hosts
+from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
+from .kube.errors import KubeError
+from .metal3 import host_fields, host_goals, host_validation
+from .progress import Progress
+
+
+class HostListModule(AnsibleModule):
+    """A module whose option ``hosts`` is judged as a whole.
+
+    Ansible reports the first value that does not fit the argument spec, without the host it belongs to; here all of
+    them are told, with the rest of the list's faults.
+    """
+
+    def __init__(self, **arguments):
+        self._checking_arguments = True
+        super().__init__(**arguments)
+        self._checking_arguments = False
+
+    def fail_json(self, msg, **result):
+        """Fail with ``msg``, or while arguments are checked with all problems of the list of hosts."""
+        if self._checking_arguments:
+            self._checking_arguments = False
+            names = self.params.get("field_names")
+            problems = host_validation.check_raw(self.params.get("hosts"), self.params.get("wait_for"))
+            if problems:
+                msg = host_validation.message(problems, names if isinstance(names, dict) else None)
+        super().fail_json(msg, **result)
+
+
+def host_argument_spec():
+    """Return the argument spec of ``baremetal_host``."""
+    return dict(
+        kube_argument_spec(),
+        namespace={"type": "str", "default": "metal3"},
+        create_namespace={"type": "bool", "default": False},
+        hosts={"type": "list", "elements": "dict", "required": True, "options": host_fields.argument_spec()},
+        deploy={"type": "bool", "default": True},
+        force_hosts={"type": "list", "elements": "str", "default": []},
+        field_names={"type": "dict", "default": {}},
+        wait_for={"type": "str", "choices": list(host_goals.GOALS)},
+        wait_timeout_seconds={"type": "int", "default": 1800},
+        error_limit={"type": "int", "default": 3},
+    )
+
+
+def run_baremetal_host():
+    """Run the module ``baremetal_host``."""
+    module = HostListModule(argument_spec=host_argument_spec(), supports_check_mode=True)
+    _require_kubernetes(module)
+    params = dict(module.params)
+    for host in params["hosts"]:
+        host["state"] = host.get("state") or ("absent" if params["wait_for"] == "deleted" else "present")
+    try:
+        result = HostService(KubeClient(params), params, module.check_mode, Progress()).run()
+    except HostListError as exc:
+        module.fail_json(msg=str(exc), problems=exc.problems)
+    except KubeError as exc:
+        module.fail_json(msg=exc.message, exception=traceback.format_exc())
+    if not module._diff:
+        del result["diff"]
+    text = failure(result["hosts"], params["wait_for"])
+    if text:
+        module.fail_json(msg=text, **result)
+    module.exit_json(**result)
+
+
+def run_baremetal_host_info():
+    """Run the module ``baremetal_host_info``."""
+    module = AnsibleModule(
+        argument_spec=dict(
+            kube_argument_spec(),
+            namespace={"type": "str", "default": "metal3"},
+            all_namespaces={"type": "bool", "default": False},
+            names={"type": "list", "elements": "str"},
+            label_selector={"type": "str"},
+            full_objects={"type": "bool", "default": False},
+        ),
+        supports_check_mode=True)
+    _require_kubernetes(module)
+    params = module.params
+    try:
+        result = read_hosts(
+            KubeClient(params), None if params["all_namespaces"] else params["namespace"], params["names"],
+            params["label_selector"], params["full_objects"])
+    except KubeError as exc:
+        module.fail_json(msg=exc.message, exception=traceback.format_exc())
+    module.exit_json(changed=False, **result)
+
+
+def _require_kubernetes(module):
+    if not HAS_KUBERNETES:
+        module.fail_json(msg=missing_required_lib("kubernetes"))

@@ -1,0 +1,410 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a list of hosts to BareMetalHosts: read once, check all, write what differs, wait for all on one watch."""
+from __future__ import annotations
+
+import time
+from collections import namedtuple
+
+from .kube import apply, bulk
+from .kube.diff import owned_tree
+from .kube.errors import KubeError
+from .kube.follow import follow
+from .kube.resources import KNOWN
+from .metal3 import host_goals, host_objects, host_table, host_validation
+
+BMH = KNOWN["BareMetalHost"]
+SECRET = KNOWN["Secret"]
+NAMESPACE = KNOWN["Namespace"]
+# An API server that restarts is back within seconds; writes are idempotent, so they are simply sent again.
+RETRY_DELAYS_SECONDS = (1, 2, 4, 8, 15)
+_TRUTH = {"create": "created", "update": "updated", "none": "none"}
+
+Current = namedtuple("Current", ["hosts", "secrets"])
+
+
+class HostListError(Exception):
+    """The list of hosts was refused before anything was written.
+
+    :param problems: list of ``host_validation.Problem``
+    :param names: ``{option: name}`` by which the reader knows an option
+    """
+
+    def __init__(self, problems, names=None):
+        super().__init__(host_validation.message(problems, names))
+        self.problems = [problem._replace(field=host_validation.renamed(problem.field, names))._asdict()
+                         for problem in problems]
+
+
+class Outcome:
+    """What became of one host of the list."""
+
+    def __init__(self, host, current):
+        self.name = host["name"]
+        self.host = host
+        self.current = current
+        self.stored = current
+        self.action = "none"
+        self.error = ""
+        self.protected = []
+        self.seconds = 0.0
+
+    def result(self, namespace):
+        """Return the host's result as plain data."""
+        facts = host_table.summary(self.stored) if self.stored else {
+            "name": self.name, "namespace": namespace, "state": "absent"}
+        facts.update(action=self.action, changed=self.action != "none", failed=bool(self.error), error=self.error,
+                     protected=self.protected, seconds=round(self.seconds, 1))
+        return facts
+
+
+class HostService:
+    """One run over a list of hosts.
+
+    :param client: a KubeClient
+    :param params: the module's parameters
+    :param check_mode: let the API server judge writes without storing them
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    """
+
+    def __init__(self, client, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep):
+        self.client = client
+        self.namespace = params["namespace"]
+        self.hosts = params["hosts"]
+        self.deploy = params["deploy"]
+        self.create_namespace = params["create_namespace"]
+        self.forced = frozenset(params["force_hosts"])
+        self.goal = params["wait_for"]
+        self.timeout_seconds = params["wait_timeout_seconds"]
+        self.error_limit = params["error_limit"]
+        self.names = params["field_names"]
+        self.check_mode = check_mode
+        self.progress = progress
+        self.clock = clock
+        self.sleep = sleep
+        self.began_at = clock()
+        self.diffs = []
+        self.namespace_missing = False
+
+    def run(self):
+        """Do it all and return the module's result.
+
+        :raises HostListError: when the list has faults
+        :raises KubeError: when the API server can't be asked
+        """
+        current = self._checked()
+        outcomes = [Outcome(host, current.hosts.get(host["name"])) for host in self.hosts]
+        self._write_present([item for item in outcomes if item.host["state"] != "absent"], current)
+        self._delete([item for item in outcomes if item.host["state"] == "absent"], current)
+        if self.goal and not self.check_mode:
+            self._wait([item for item in outcomes if not item.error])
+        return self._result(outcomes)
+
+    # Reading and checking
+
+    def _checked(self):
+        problems = host_validation.check_list(self.hosts, self.goal)
+        try:
+            current = self._read()
+        except KubeError:
+            if problems:
+                raise HostListError(problems, self.names) from None
+            raise
+        problems += host_validation.check_against_cluster(
+            self.hosts, current.hosts, current.secrets, self.namespace, self.goal, self.forced)
+        if problems:
+            raise HostListError(problems, self.names)
+        if not self.deploy:
+            self.hosts = [host_objects.without_deployment(host) for host in self.hosts]
+        return current
+
+    def _read(self):
+        hosts, secrets = bulk.run([
+            lambda: apply.by_name(self.client.list(BMH, self.namespace)[0]),
+            lambda: apply.by_name(self.client.list(SECRET, self.namespace, host_objects.SECRET_SELECTOR)[0])])
+        if hosts.error is not None and hosts.error.status == 404:
+            raise KubeError("the API server %s does not know BareMetalHosts; install the Bare Metal Operator first "
+                            "(playbook metal3.baremetal.install)" % self.client.server, 404)
+        for outcome in (hosts, secrets):
+            if outcome.error is not None:
+                raise outcome.error
+        wanted = set().union(*(host_objects.referenced_secrets(host) for host in self.hosts), ()) - set(secrets.value)
+        wanted = sorted(wanted)
+        for name, outcome in zip(wanted, bulk.run([self._getter(name) for name in wanted])):
+            if outcome.error is not None:
+                raise outcome.error
+            if outcome.value is not None:
+                secrets.value[name] = outcome.value
+        if self.create_namespace and not hosts.value:
+            self.namespace_missing = self.client.get(NAMESPACE, None, self.namespace) is None
+        return Current(hosts.value, secrets.value)
+
+    def _getter(self, name):
+        return lambda: self.client.get(SECRET, self.namespace, name)
+
+    # Writing
+
+    def _write_present(self, outcomes, current):
+        if self.namespace_missing and outcomes:
+            self._make_namespace()
+        desired = {}
+        for item in outcomes:
+            owned = host_objects.owned_fields(owned_tree(item.current)) if item.current else None
+            desired[item.name] = host_objects.desired_host(
+                item.host, self.namespace, item.current, owned, item.name in self.forced)
+            item.protected = desired[item.name].protected
+        self._write_secrets(outcomes, desired, current)
+        due = [item for item in outcomes if not item.error]
+        self._write_hosts(due, desired, current)
+        if not self.check_mode:
+            # Secrets of a host that is new: only now there is an owner that they can go away with.
+            self._write_secrets([item for item in due if item.current is None and not item.error], desired, current,
+                                owned=True)
+
+    def _make_namespace(self):
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
+        self._run([lambda: self.client.apply(NAMESPACE, None, body, dry_run=self.check_mode)])
+
+    def _write_secrets(self, outcomes, desired, current, owned=False):
+        secrets, owners = [], []
+        for item in outcomes:
+            made = host_objects.data_secrets(
+                item.host, self.namespace, item.stored if owned else item.current, desired[item.name].protected)
+            credentials = None if owned else host_objects.credentials_secret(item.host, self.namespace)
+            made += [credentials] if credentials else []
+            secrets += made
+            owners += [item] * len(made)
+        entries = apply.plan(self.client, secrets, {(SECRET, self.namespace): current.secrets})
+        if not owned:
+            self._note_diffs(entries, host_objects.hidden_secret_diff)
+        for item, entry, outcome in zip(owners, entries, self._execute(entries)):
+            self._note(item, entry.action if item.current is None or entry.action == "none" else "update", outcome)
+            if outcome.error is None and outcome.value is not None and not self.check_mode:
+                current.secrets[entry.name] = outcome.value
+
+    def _write_hosts(self, outcomes, desired, current):
+        entries = apply.plan(self.client, [desired[item.name].bmh for item in outcomes],
+                             {(BMH, self.namespace): current.hosts})
+        entries = [self._with_removals(entry, desired[entry.name].removals) for entry in entries]
+        self._note_diffs(entries)
+        written = sum(1 for entry in entries if entry.action != "none")
+        if written:
+            self.progress.event("%s %d of %d hosts" % (
+                "checking changes to" if self.check_mode else "writing", written, len(self.hosts)))
+        for item, entry, outcome in zip(outcomes, entries, self._execute(
+                entries, lambda entry: desired[entry.name].removals)):
+            self._note(item, entry.action, outcome)
+            if outcome.error is None and not self.check_mode:
+                item.stored = outcome.value
+
+    @staticmethod
+    def _with_removals(entry, removals):
+        if not removals:
+            return entry
+        spec = dict((key, entry.current["spec"][key]) for key in removals)
+        before = dict(entry.before, spec=dict(entry.before.get("spec") or {}, **spec))
+        return entry._replace(action="update", before=before)
+
+    def _execute(self, entries, removals_of=lambda entry: ()):
+        """Write entries side by side; those that an unreachable API server did not take are sent again."""
+        due = [(position, entry) for position, entry in enumerate(entries) if entry.action != "none"]
+        results = [bulk.Outcome(entry.current, None) for entry in entries]
+        answers = self._run([self._writer(entry, removals_of(entry)) for _position, entry in due])
+        for (position, _entry), outcome in zip(due, answers):
+            results[position] = outcome
+        return results
+
+    def _writer(self, entry, removals):
+        def call():
+            if removals:
+                # Another manager owns these fields, so leaving them out of an apply would not remove them.
+                self.client.patch(entry.resource, entry.namespace, entry.name,
+                                  {"spec": dict((key, None) for key in removals)}, dry_run=self.check_mode)
+            if entry.action == "create" and self.check_mode and self.namespace_missing:
+                # Nothing can be created in a namespace that is still to be made, not even on trial.
+                return entry.desired
+            return self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=self.check_mode)
+        return call
+
+    def _run(self, calls):
+        outcomes = bulk.run(calls)
+        for delay in RETRY_DELAYS_SECONDS:
+            again = [position for position, outcome in enumerate(outcomes)
+                     if outcome.error is not None and outcome.error.retriable]
+            if not again:
+                break
+            self.progress.event("%d requests were not answered (%s); trying again in %d s" % (
+                len(again), outcomes[again[0]].error.message, delay))
+            self.sleep(delay)
+            for position, outcome in zip(again, bulk.run([calls[position] for position in again])):
+                outcomes[position] = outcome
+        return outcomes
+
+    def _delete(self, outcomes, current):
+        there = [item for item in outcomes if item.current is not None]
+        # A run that was killed before it made the host left the credentials behind.
+        orphans = [(item, name) for item in outcomes if item.current is None
+                   for name in [host_objects.credentials_secret_name(item.host)]
+                   if _is_orphan(current.secrets.get(name))]
+        calls = [self._deleter(BMH, item.name) for item in there]
+        calls += [self._deleter(SECRET, name) for _item, name in orphans]
+        for item, outcome in zip(there + [item for item, _name in orphans], self._run(calls)):
+            if outcome.error is not None:
+                item.error = outcome.error.message
+                continue
+            if item.current is None or not item.current["metadata"].get("deletionTimestamp"):
+                item.action = "deleted"
+        for item in there:
+            if item.action == "deleted":
+                self.diffs.append({"before_header": self._header(BMH, item.name), "after_header": "",
+                                   "before": {"spec": item.current["spec"]}, "after": {}})
+
+    def _deleter(self, resource, name):
+        return lambda: self.client.delete(resource, self.namespace, name, dry_run=self.check_mode)
+
+    def _note(self, item, action, outcome):
+        if outcome.error is not None:
+            item.error = host_validation.renamed(outcome.error.message, self.names)
+        elif action != "none" and item.action != "created":
+            item.action = _TRUTH[action]
+
+    def _note_diffs(self, entries, shown=lambda before, after: (before, after)):
+        for entry in entries:
+            if entry.action != "none":
+                before, after = shown(entry.before, entry.after)
+                header = self._header(entry.resource, entry.name)
+                self.diffs.append({"before_header": header if before else "", "after_header": header,
+                                   "before": before, "after": after})
+
+    def _header(self, resource, name):
+        return "%s %s/%s" % (resource.kind, self.namespace, name)
+
+    # Waiting
+
+    def _wait(self, outcomes):
+        now = self.clock()
+        deadline = now + self.timeout_seconds
+        histories = {}
+        for item in outcomes:
+            history = host_goals.HostHistory(self.goal, item.current, now, self.error_limit)
+            if item.stored is not None:
+                history.update(item.stored, now)
+            elif self.goal == "deleted":
+                continue
+            histories[item.name] = history
+        if any(history.waiting for history in histories.values()):
+            self._watch(histories, deadline)
+        now = self.clock()
+        for item in outcomes:
+            history = histories.get(item.name)
+            if history is None:
+                continue
+            item.stored, item.seconds = history.bmh, history.seconds_taken(now)
+            verdict = history.verdict
+            if verdict.outcome == host_goals.FAILED:
+                item.error = self._text("%s; %s" % (verdict.cause, verdict.next_step))
+            elif verdict.outcome == host_goals.WAITING:
+                step = verdict.next_step or "raise wait_timeout_seconds or look at the server's console"
+                item.error = self._text("not %s within %d s: %s; %s" % (
+                    self.goal, self.timeout_seconds, host_goals.timeout_cause(history, now), step))
+
+    def _watch(self, histories, deadline):
+        unreachable, error = None, None
+        for step in follow(self.client, BMH, self.namespace, deadline, clock=self.clock):
+            now = self.clock()
+            if step.unreachable_seconds is not None and unreachable is None:
+                self.progress.event("API server %s does not answer, trying on until the deadline" % self.client.server)
+            elif step.unreachable_seconds is None and unreachable is not None:
+                self.progress.event("API server %s answers again" % self.client.server)
+            unreachable, error = step.unreachable_seconds, step.error
+            if step.listed:
+                self._judge(histories, step, now)
+            self.progress.status(host_goals.status_line(histories, now, unreachable_seconds=unreachable))
+            if not any(history.waiting for history in histories.values()):
+                return
+        if unreachable is not None:
+            raise KubeError(
+                "API server %s has not answered for %d s, until the end of wait_timeout_seconds: %s; %s" % (
+                    self.client.server, unreachable, error.message if error else "no answer",
+                    "bring it back and run again, nothing is lost"), reason="Unreachable")
+
+    def _judge(self, histories, step, now):
+        for name, history in histories.items():
+            # Who reached the goal has done so; a failed host may still recover while others are waited for.
+            if history.verdict.outcome == host_goals.REACHED or (not history.waiting and name not in step.changed):
+                continue
+            for text in history.update(step.objects.get(name), now):
+                self.progress.event("%s: %s" % (name, self._text(text)))
+
+    def _text(self, text):
+        return host_validation.renamed(text, self.names)
+
+    # Result
+
+    def _result(self, outcomes):
+        hosts = [item.result(self.namespace) for item in outcomes]
+        return {
+            "changed": any(facts["changed"] for facts in hosts) or self.namespace_missing,
+            "hosts": hosts,
+            "counts": _counts(hosts),
+            "diff": self.diffs,
+            "seconds": round(self.clock() - self.began_at, 3),
+        }
+
+
+def _is_orphan(secret):
+    if secret is None or secret["metadata"].get("ownerReferences"):
+        return False
+    return (secret["metadata"].get("labels") or {}).get(host_objects.MANAGED_BY_LABEL) == host_objects.MANAGER
+
+
+def _counts(hosts):
+    counts = {"total": len(hosts), "created": 0, "updated": 0, "deleted": 0, "failed": 0}
+    for facts in hosts:
+        if facts["action"] in counts:
+            counts[facts["action"]] += 1
+        counts["failed"] += facts["failed"]
+    return counts
+
+
+def failure(hosts, goal):
+    """Return the text of a failure, a line for each failed host; empty when there is none.
+
+    :param hosts: the results of all hosts
+    :param goal: goal of the wait, or None
+    """
+    failed = [facts for facts in hosts if facts["failed"]]
+    if not failed:
+        return ""
+    lines = ["%d of %d hosts failed%s:" % (len(failed), len(hosts), " to become %s" % goal if goal else "")]
+    lines += ["- %s (%s): %s" % (facts["name"], facts["state"], facts["error"]) for facts in failed]
+    return "\n".join(lines)
+
+
+def read_hosts(client, namespace, names=None, label_selector=None, full_objects=False):
+    """Return hosts as plain data, by one LIST.
+
+    :param client: a KubeClient
+    :param namespace: name, or None for all namespaces
+    :param names: only hosts of these names, None for all
+    :param label_selector: as Kubernetes takes it, or None
+    :param full_objects: also return each object as the API server has it, without managedFields
+    :returns: ``{"hosts": summaries, "missing": names that were not found, "table": lines}``
+    :raises KubeError: when the API server can't be asked
+    """
+    items, _version = client.list(BMH, namespace, label_selector)
+    if names is not None:
+        items = [item for item in items if item["metadata"]["name"] in names]
+    items.sort(key=lambda item: (item["metadata"].get("namespace", ""), item["metadata"]["name"]))
+    hosts = []
+    for item in items:
+        facts = host_table.summary(item)
+        if full_objects:
+            item["metadata"].pop("managedFields", None)
+            facts["object"] = item
+        hosts.append(facts)
+    found = set(facts["name"] for facts in hosts)
+    return {"hosts": hosts, "missing": sorted(set(names or ()) - found), "table": host_table.table(hosts)}
