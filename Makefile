@@ -15,7 +15,6 @@ export PYTHON
 # ansible-core reads these; a collections path of one's own would hide what is tested here.
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.build
 export ANSIBLE_LOCALHOST_WARNING := False
-export ANSIBLE_INVENTORY_UNPARSED_WARNING := False
 
 # Paths of the Python environments; computed where they are used, then remembered.
 venv_path = $(shell $(PYTHON) lab/python_environment.py path $(1) $(2))
@@ -126,4 +125,4 @@ venv-control venv-dev venv-bench venv-services venv-agent: debian-lab
 .PHONY: link
 link:
 	@mkdir -p .build/ansible_collections/metal3
-	@ln -sfn $(CURDIR) .build/ansible_collections/metal3/baremetal
+	@ln -sfn "$(CURDIR)" .build/ansible_collections/metal3/baremetal

@@ -73,7 +73,7 @@ def apt_get(*arguments):
 
     :raises PackagesError: when it fails
     """
-    command = ["apt-get", "--quiet=2", "--option=Dpkg::Use-Pty=0", *arguments]
+    command = ["apt-get", "--quiet=2", "--option=Dpkg::Use-Pty=0", "--option=DPkg::Lock::Timeout=300", *arguments]
     result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             check=False, text=True, env=dict(os.environ, DEBIAN_FRONTEND="noninteractive"))
     if result.returncode:
@@ -86,7 +86,11 @@ def install(packages, services):
     :param packages: package names
     :param services: service names
     """
-    apt_get("update")
+    try:
+        apt_get("update")
+    except PackagesError as error:
+        # One broken source of many is no reason to stop: whether the packages can be had is seen next.
+        print("debian_packages.py: warning: %s" % error, file=sys.stderr)
     with services_stay_down():
         apt_get("install", "--yes", "--no-install-recommends", *packages)
     for service in services:

@@ -20,6 +20,7 @@ done
 """
 APT_GET = """#!/bin/sh
 echo "apt-get $*" >> {state}/calls
+if [ -e {state}/stale ]; then case "$*" in *update*) echo "E: source is gone"; exit 100;; esac; fi
 if [ -e {state}/broken ]; then echo "E: no space left"; exit 100; fi
 case "$*" in *install*)
   test -x {state}/policy || echo "services may start" >> {state}/calls
@@ -85,6 +86,13 @@ def test_a_failure_of_apt_get_is_told_with_its_output(machine, capfd):
     assert "exit code 100" in err
     assert "E: no space left" in err
     assert not (machine / "policy").exists()
+
+
+def test_a_broken_package_source_is_told_but_does_not_stop_the_rest(machine, capfd):
+    (machine / "stale").write_text("")
+    assert debian_packages.main([str(machine / "list")]) == 0
+    assert "xorriso" in (machine / "installed").read_text()
+    assert "E: source is gone" in capfd.readouterr().err
 
 
 def test_an_ordinary_user_is_told_before_sudo_asks(machine, monkeypatch, capfd):
