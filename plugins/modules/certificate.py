@@ -155,7 +155,7 @@ def main():
     module = AnsibleModule(
         argument_spec={
             "directory": {"type": "path", "required": True},
-            "authority": {"type": "str", "default": "metal3.baremetal lab"},
+            "authority": {"type": "str", "default": certificates.DEFAULT_NAME},
             "certificates": {"type": "list", "elements": "dict", "default": [], "options": CERTIFICATE},
             "key_pairs": {"type": "list", "elements": "str", "default": [], "no_log": False},
         },
@@ -166,7 +166,7 @@ def main():
     authority = certificates.Authority(module.params["directory"])
     try:
         made = certificates.ensure(
-            authority, module.params["authority"], module.params["certificates"], module.params["key_pairs"],
+            authority, module.params["certificates"], module.params["key_pairs"], module.params["authority"],
             module.check_mode)
     except OSError as exc:
         module.fail_json(msg="%s: %s" % (exc.filename, exc.strerror))

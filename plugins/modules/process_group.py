@@ -18,12 +18,10 @@ description:
   - Each program's environment has E(METAL3_LAB_DIR); its output goes to C(log/<name>.log) in the lab's folder, rotated.
 options:
   supervisor_dir:
-    description: Folder C(supervisor) in the lab's folder.
+    description:
+      - Folder C(supervisor) in the lab's folder. The lab's C(lab.json) beside it names the Python that runs supervisord.
     type: path
     required: true
-  python:
-    description: Python program of an environment that has the package C(supervisor). Needed to start supervisord.
-    type: path
   state:
     description:
       - V(started) configures and starts O(programs) and, with O(wait), waits until they are ready.
@@ -117,7 +115,6 @@ EXAMPLES = r"""
 - name: Run etcd
   metal3.baremetal.process_group:
     supervisor_dir: "{{ management_plane.dir }}/supervisor"
-    python: "{{ management_plane.services_python }}"
     programs:
       - name: etcd
         command: ["{{ management_plane.engine_dir }}/bin/etcd", "--data-dir={{ management_plane.dir }}/etcd"]
@@ -138,6 +135,7 @@ import traceback
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import process_group
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.claim import ClaimError
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.orphans import CleanupError
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.supervisor import (
     Layout,
@@ -181,11 +179,10 @@ def run(module):
         for program in params["programs"]:
             if not program["command"]:
                 raise SupervisorError("program %s: no command" % program["name"])
-        actions = process_group.start(supervisor, params["python"], params["programs"], module.check_mode)
+        actions = process_group.start(supervisor, params["programs"], module.check_mode)
         if params["wait"] and not module.check_mode:
             process_group.wait(supervisor, names)
-    changed = any(action not in (process_group.RUNNING, "absent") for action in actions.values())
-    return {"changed": changed, "programs": actions}
+    return {"changed": process_group.changed(actions), "programs": actions}
 
 
 def main():
@@ -193,17 +190,15 @@ def main():
     module = AnsibleModule(
         argument_spec={
             "supervisor_dir": {"type": "path", "required": True},
-            "python": {"type": "path"},
             "state": {"type": "str", "choices": ["started", "ready", "absent"], "default": "started"},
             "wait": {"type": "bool", "default": True},
             "programs": {"type": "list", "elements": "dict", "default": [], "options": PROGRAM},
         },
-        required_if=[("state", "started", ["python"])],
         supports_check_mode=True,
     )
     try:
         result = run(module)
-    except (SupervisorError, CleanupError) as exc:
+    except (SupervisorError, CleanupError, ClaimError) as exc:
         module.fail_json(msg=str(exc), exception=traceback.format_exc())
     module.exit_json(**result)
 

@@ -7,45 +7,65 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: provider
-short_description: Apply providers' manifests for managers that run as processes
+short_description: Run providers' managers as processes of a lab
 version_added: "0.1.0"
 description:
-  - Applies the definitions, roles, webhooks and namespaces of Cluster API providers and of the Bare Metal Operator whose
-    managers run as processes on this machine instead of Deployments.
+  - Applies the definitions, roles, webhooks and namespaces of Cluster API providers and of the Bare Metal Operator, and
+    runs their managers as supervised processes on this machine instead of Deployments.
   - Deployments, Services and cert-manager's objects are left out; webhooks, of admission and of conversion, point to the
-    local process. All webhooks stay on, with upstream's failure policies.
+    local process, which serves a certificate of the lab's authority. All webhooks stay on, with upstream's failure
+    policies.
+  - Each manager has the identity of the service account it would have in a pod, so that it runs under the roles that
+    upstream ships.
   - Reads what is there with one request for each kind and writes only what differs, by server-side apply.
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
 options:
+  management_plane:
+    description: The lab's figures, what its C(lab.json) holds.
+    type: dict
+    required: true
   providers:
     description: The providers.
     type: list
     elements: dict
-    default: []
+    required: true
     suboptions:
-      manifest:
-        description: File with the provider's objects, as M(metal3.baremetal.engine) renders it.
-        type: path
-        required: true
-      webhook_url:
-        description: Where the manager serves its webhooks.
+      name:
+        description: Which one.
         type: str
         required: true
-      ca_file:
-        description: Certificate authority that signed the manager's serving certificate.
-        type: path
-        required: true
+        choices: [capi, cabpk, kcp, capm3, ipam, bmo]
+      arguments:
+        description:
+          - Arguments of its manager, beside those that follow from the lab's figures (kubeconfig, ports, certificates).
+        type: list
+        elements: str
+        default: []
+      environment:
+        description: Environment variables of its manager.
+        type: dict
+        default: {}
+      restart_on:
+        description: Files that its manager reads only when it starts; a change of their contents restarts it.
+        type: list
+        elements: path
+        default: []
   objects:
     description: Further objects to apply, for example namespaces.
     type: list
     elements: dict
     default: []
+  wait:
+    description: Whether to wait until the managers are ready.
+    type: bool
+    default: true
   timeout_seconds:
     description: How long to wait until new kinds are served.
     type: int
     default: 60
 requirements:
+  - cryptography
   - kubernetes
   - PyYAML
 attributes:
@@ -63,13 +83,12 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Apply what IPAM brings along
+- name: Run IPAM
   metal3.baremetal.provider:
     kubeconfig: "{{ management_plane.dir }}/kubeconfig"
+    management_plane: "{{ management_plane }}"
     providers:
-      - manifest: "{{ management_plane.engine_dir }}/manifests/ipam.yaml"
-        webhook_url: "https://127.0.0.1:{{ management_plane.ports.ipam_webhook }}"
-        ca_file: "{{ management_plane.dir }}/pki/ca.crt"
+      - name: ipam
 """
 
 RETURN = r"""
@@ -88,6 +107,17 @@ unchanged:
   description: Number of objects that were as they should be.
   returned: always
   type: int
+certificates:
+  description: Certificates and kubeconfigs that were made, or would be in check mode, and why.
+  returned: always
+  type: list
+  elements: dict
+  sample: [{name: /home/me/labs/lab/kubeconfigs/ipam, reason: token missing}]
+programs:
+  description: What was done to each manager.
+  returned: always
+  type: dict
+  sample: {ipam: started}
 """
 
 import json
@@ -102,12 +132,22 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client impor
     kube_argument_spec,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import manifests, provider
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab import (
+    certificates,
+    claim,
+    controllers,
+    manifests,
+    orphans,
+    process_group,
+    provider,
+    supervisor,
+)
 
 PROVIDER = {
-    "manifest": {"type": "path", "required": True},
-    "webhook_url": {"type": "str", "required": True},
-    "ca_file": {"type": "path", "required": True},
+    "name": {"type": "str", "required": True, "choices": ["capi", "cabpk", "kcp", "capm3", "ipam", "bmo"]},
+    "arguments": {"type": "list", "elements": "str", "default": []},
+    "environment": {"type": "dict", "default": {}},
+    "restart_on": {"type": "list", "elements": "path", "default": []},
 }
 
 
@@ -125,16 +165,35 @@ def _diff(entries):
 
 
 def run(module):
-    """Apply and return the module's result."""
+    """Issue, apply, start, and return the module's result."""
     params = module.params
+    lab, wanted = params["management_plane"], params["providers"]
+    shipped = dict((item["name"], provider.load(lab, item["name"])) for item in wanted)
+    accounts = dict((name, manifests.service_account(objects)) for name, objects in shipped.items())
+    made = controllers.issue(lab, list(shipped), module.check_mode)
     client = KubeClient(params)
-    entries = apply.plan(client, provider.desired(params["providers"], params["objects"]))
+    entries = apply.plan(client, params["objects"] + provider.desired(lab, shipped))
     if not module.check_mode:
         provider.write(client, entries, params["timeout_seconds"])
+    made += provider.identify(client, lab, accounts, module.check_mode)
+    programs = [
+        controllers.program(lab, item["name"], accounts[item["name"]][0], item["arguments"], item["environment"],
+                            item["restart_on"])
+        for item in wanted]
+    daemon = supervisor.Supervisor(supervisor.Layout(controllers.supervisor_dir(lab)))
+    actions = process_group.start(daemon, programs, module.check_mode)
+    if params["wait"] and not module.check_mode:
+        process_group.wait(daemon, list(shipped))
     created = [provider.label(entry) for entry in entries if entry.action == "create"]
     updated = [provider.label(entry) for entry in entries if entry.action == "update"]
-    result = {"changed": bool(created or updated), "created": created, "updated": updated,
-              "unchanged": len(entries) - len(created) - len(updated)}
+    result = {
+        "changed": bool(made or created or updated or process_group.changed(actions)),
+        "certificates": made,
+        "created": created,
+        "updated": updated,
+        "unchanged": len(entries) - len(created) - len(updated),
+        "programs": actions,
+    }
     if module._diff:
         result["diff"] = _diff(entries)
     return result
@@ -145,19 +204,22 @@ def main():
     module = AnsibleModule(
         argument_spec=dict(
             kube_argument_spec(),
-            providers={"type": "list", "elements": "dict", "default": [], "options": PROVIDER},
+            management_plane={"type": "dict", "required": True},
+            providers={"type": "list", "elements": "dict", "required": True, "options": PROVIDER},
             objects={"type": "list", "elements": "dict", "default": []},
+            wait={"type": "bool", "default": True},
             timeout_seconds={"type": "int", "default": 60},
         ),
         supports_check_mode=True,
     )
-    if not HAS_KUBERNETES:
-        module.fail_json(msg=missing_required_lib("kubernetes"))
-    if not manifests.HAS_YAML:
-        module.fail_json(msg=missing_required_lib("PyYAML"))
+    for available, library in ((HAS_KUBERNETES, "kubernetes"), (manifests.HAS_YAML, "PyYAML"),
+                               (certificates.HAS_CRYPTOGRAPHY, "cryptography")):
+        if not available:
+            module.fail_json(msg=missing_required_lib(library))
     try:
         result = run(module)
-    except (KubeError, provider.ProviderError) as exc:
+    except (KubeError, provider.ProviderError, manifests.ManifestError, supervisor.SupervisorError,
+            orphans.CleanupError, claim.ClaimError) as exc:
         module.fail_json(msg=str(exc), exception=traceback.format_exc())
     module.exit_json(**result)
 

@@ -1,14 +1,15 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab's certificate authority, the certificates it signs, and kubeconfigs that carry them."""
+"""The lab's certificate authority and the certificates it signs."""
 from __future__ import annotations
 
-import base64
 import datetime
 import ipaddress
-import json
 import os
+
+from . import kubeconfig
+from .files import write_private
 
 try:
     from cryptography import x509
@@ -19,6 +20,7 @@ try:
 except ImportError:
     HAS_CRYPTOGRAPHY = False
 
+DEFAULT_NAME = "metal3.baremetal lab"
 VALIDITY_DAYS = 365
 RENEW_BEFORE_DAYS = 30
 # Clocks of a lab's parts are the same clock, but a machine's clock may be set back a little.
@@ -27,21 +29,6 @@ BACKDATED = datetime.timedelta(minutes=5)
 
 class CertificateError(Exception):
     """A certificate could not be read or made."""
-
-
-def write_private(path, data, mode=0o600):
-    """Write a file that only its owner may read, complete or not at all.
-
-    :param path: file to write
-    :param data: bytes
-    :param mode: permissions
-    """
-    partial = path + ".partial"
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "wb") as stream:
-        os.fchmod(stream.fileno(), mode)
-        stream.write(data)
-    os.rename(partial, path)
 
 
 def _now():
@@ -205,31 +192,6 @@ class Authority:
         write_private(path + ".key", _key_bytes(key))
         write_private(path + ".crt", _certificate_bytes(builder.sign(self._key, hashes.SHA256())), 0o644)
 
-    def kubeconfig(self, name, server, namespace):
-        """Return a kubeconfig with a certificate and its key inside, as bytes.
-
-        :param name: of the certificate
-        :param server: URL of the API server
-        :param namespace: default namespace of its context
-        """
-        def data(path):
-            with open(path, "rb") as stream:
-                return base64.b64encode(stream.read()).decode()
-
-        path = os.path.join(self.directory, name)
-        content = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "lab", "cluster": {
-                "server": server, "certificate-authority-data": data(self.certificate_file)}}],
-            "users": [{"name": name, "user": {
-                "client-certificate-data": data(path + ".crt"), "client-key-data": data(path + ".key")}}],
-            "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": name, "namespace": namespace}}],
-            "current-context": "lab",
-        }
-        # JSON is YAML, and needs no further package.
-        return (json.dumps(content, indent=1) + "\n").encode()
-
 
 def key_pair_fault(path):
     """Return why a signing key pair (``<path>.key``, ``<path>.pub``) must be made anew, or None."""
@@ -257,14 +219,14 @@ def _key_usage(signs):
         key_agreement=False, key_cert_sign=signs, crl_sign=signs, encipher_only=False, decipher_only=False)
 
 
-def ensure(authority, common_name, certificates, key_pairs, check_mode=False):
+def ensure(authority, certificates, key_pairs=(), common_name=DEFAULT_NAME, check_mode=False):
     """Make what is missing, changed or near expiry.
 
     :param authority: an Authority
-    :param common_name: the authority's subject
     :param certificates: list of dicts, see Authority.certificate_fault(); ``kubeconfig`` is None or a dict with
         ``path``, ``server`` and ``namespace``
     :param key_pairs: names of signing key pairs
+    :param common_name: the authority's subject
     :param check_mode: only tell
     :returns: list of dicts ``name`` and ``reason`` of what was made
     """
@@ -297,16 +259,10 @@ def _ensure_kubeconfig(authority, wanted, reissued, check_mode):
     target = wanted["kubeconfig"]
     if reissued and check_mode:
         return [{"name": target["path"], "reason": "certificate changes"}]
-    content = authority.kubeconfig(wanted["name"], target["server"], target["namespace"])
-    try:
-        with open(target["path"], "rb") as stream:
-            same = stream.read() == content
-        same = same and os.stat(target["path"]).st_mode & 0o077 == 0
-    except OSError:
-        same = False
-    if same:
+    path = os.path.join(authority.directory, wanted["name"])
+    content = kubeconfig.build(
+        target["server"], authority.certificate_file, target["namespace"], wanted["name"],
+        kubeconfig.certificate_user(path + ".crt", path + ".key"))
+    if not kubeconfig.write(target["path"], content, check_mode):
         return []
-    if not check_mode:
-        os.makedirs(os.path.dirname(target["path"]), mode=0o700, exist_ok=True)
-        write_private(target["path"], content)
     return [{"name": target["path"], "reason": "missing or other contents"}]

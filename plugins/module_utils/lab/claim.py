@@ -12,7 +12,7 @@ import os
 import socket
 
 from . import layout, orphans
-from .certificates import write_private
+from .files import write_private
 
 LAB_FILE = "lab.json"
 SERVERS_FILE = "servers.json"

@@ -56,13 +56,15 @@ SETS = {
 MANIFEST_SET = "management"
 
 PROVIDERS = (
-    manifests.Provider("capi", CLUSTER_API, "", "cluster-api", "CoreProvider", "cluster-api"),
-    manifests.Provider("cabpk", CLUSTER_API, "bootstrap/kubeadm", "bootstrap-kubeadm", "BootstrapProvider", "kubeadm"),
-    manifests.Provider(
-        "kcp", CLUSTER_API, "controlplane/kubeadm", "control-plane-kubeadm", "ControlPlaneProvider", "kubeadm"),
-    manifests.Provider("capm3", CAPM3, "", "infrastructure-metal3", "InfrastructureProvider", "metal3"),
-    manifests.Provider("ipam", IPAM, "", "ipam-metal3", "IPAMProvider", "metal3"),
-    manifests.Provider("bmo", BMO, "", None, None, None),
+    manifests.Provider("capi", "cluster-api", CLUSTER_API, "", "cluster-api", "CoreProvider", "cluster-api"),
+    manifests.Provider("cabpk", "cluster-api-bootstrap-kubeadm", CLUSTER_API, "bootstrap/kubeadm",
+                       "bootstrap-kubeadm", "BootstrapProvider", "kubeadm"),
+    manifests.Provider("kcp", "cluster-api-control-plane-kubeadm", CLUSTER_API, "controlplane/kubeadm",
+                       "control-plane-kubeadm", "ControlPlaneProvider", "kubeadm"),
+    manifests.Provider("capm3", "cluster-api-provider-metal3", CAPM3, "", "infrastructure-metal3",
+                       "InfrastructureProvider", "metal3"),
+    manifests.Provider("ipam", "ip-address-manager", IPAM, "", "ipam-metal3", "IPAMProvider", "metal3"),
+    manifests.Provider("bmo", "baremetal-operator", BMO, "", None, None, None),
 )
 # clusterctl makes this definition on "clusterctl init"; the core provider's manifest carries it here.
 INVENTORY_DEFINITION = (CLUSTER_API, "cmd/clusterctl/config/manifest/clusterctl-api.yaml")

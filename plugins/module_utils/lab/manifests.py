@@ -16,8 +16,8 @@ try:
 except ImportError:
     HAS_YAML = False
 
-# label: what clusterctl calls the provider; None for what is no provider to clusterctl.
-Provider = namedtuple("Provider", ["name", "module", "folder", "label", "type", "provider_name"])
+# program: the manager; folder: in the module; label: what clusterctl calls the provider, None for what is none to it.
+Provider = namedtuple("Provider", ["name", "program", "module", "folder", "label", "type", "provider_name"])
 
 PROVIDER_LABEL = "cluster.x-k8s.io/provider"
 CLUSTERCTL_LABEL = "clusterctl.cluster.x-k8s.io"
@@ -91,16 +91,16 @@ def substitute(text, values=None):
     return result
 
 
-def namespace_of(objects):
-    """Return the namespace a provider's objects live in.
+def service_account(objects):
+    """Return namespace and name of the service account that a provider's manager runs under.
 
-    :raises ManifestError: when there is none, or several
+    :param objects: the provider's objects, with its Deployment
+    :raises ManifestError: when there is not just one Deployment
     """
-    names = set(obj["metadata"]["namespace"] for obj in objects
-                if obj["kind"] == "Deployment" and obj["metadata"].get("namespace"))
-    if len(names) != 1:
-        raise ManifestError("expected Deployments of one namespace, found %s" % (sorted(names) or "none"))
-    return names.pop()
+    found = [obj for obj in objects if obj["kind"] == "Deployment"]
+    if len(found) != 1:
+        raise ManifestError("expected one Deployment, found %d" % len(found))
+    return found[0]["metadata"]["namespace"], found[0]["spec"]["template"]["spec"]["serviceAccountName"]
 
 
 def complete(objects, provider, version):
@@ -113,7 +113,7 @@ def complete(objects, provider, version):
     :param provider: a Provider
     :param version: for example ``v1.13.2``
     """
-    namespace = namespace_of(objects)
+    namespace, _account = service_account(objects)
     if not any(obj["kind"] == "Namespace" for obj in objects):
         objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}] + objects
     if provider.label:

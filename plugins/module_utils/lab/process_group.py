@@ -4,19 +4,19 @@
 """Brings a lab's programs to the wanted state: configured, running, ready."""
 from __future__ import annotations
 
-from . import orphans, readiness
+from . import claim, orphans, readiness
 from .supervisor import ALIVE_STATES, SupervisorError, configured, last_lines, remove_program, write_program
 
 RUNNING = "running"
+ABSENT = "absent"
 
 
-def start(supervisor, python, programs, check_mode=False):
+def start(supervisor, programs, check_mode=False):
     """Configure programs and have them running; one that runs as configured is left alone.
 
     When supervisord itself is gone, what it left behind is ended first: its successor would start everything twice.
 
     :param supervisor: a Supervisor
-    :param python: Python program of an environment that has supervisor
     :param programs: list of dicts, see supervisor.program_config()
     :param check_mode: only tell
     :returns: dict name → ``started``, ``restarted``, ``stopped`` or ``running``
@@ -36,15 +36,28 @@ def start(supervisor, python, programs, check_mode=False):
         supervisor.shutdown(orphans.TERMINATE_SECONDS + orphans.KILL_SECONDS)
     if not supervisor.alive():
         orphans.stop_processes(supervisor.layout.lab_dir)
-        supervisor.start(python)
+        supervisor.start(_services_python(supervisor.layout.lab_dir))
         return dict((name, "started") for name in configured(supervisor.layout))
     actions.update(supervisor.reload())
     states = supervisor.processes()
     for name in sorted(actions):
-        if actions[name] == RUNNING and states.get(name, {}).get("statename") not in ALIVE_STATES:
-            supervisor.start_program(name)
+        state = states.get(name, {}).get("statename")
+        if actions[name] == RUNNING and state not in ALIVE_STATES:
+            supervisor.start_program(name, waiting=state == "BACKOFF")
             actions[name] = "started"
     return actions
+
+
+def changed(actions):
+    """Tell whether anything was done, of what start() or stop() returned."""
+    return any(action not in (RUNNING, ABSENT) for action in actions.values())
+
+
+def _services_python(lab_dir):
+    figures = claim.read(lab_dir)
+    if not figures or not figures.get("services_python"):
+        raise SupervisorError("%s/%s: names no services_python; the role lab writes it" % (lab_dir, claim.LAB_FILE))
+    return figures["services_python"]
 
 
 def stop(supervisor, names, check_mode=False):
@@ -56,7 +69,7 @@ def stop(supervisor, names, check_mode=False):
     :returns: dict name → ``stopped`` or ``absent``
     """
     actions = dict(
-        (name, "stopped" if remove_program(supervisor.layout, name, check_mode) else "absent") for name in names)
+        (name, "stopped" if remove_program(supervisor.layout, name, check_mode) else ABSENT) for name in names)
     if not check_mode and supervisor.alive():
         for name, action in supervisor.reload().items():
             actions[name] = action

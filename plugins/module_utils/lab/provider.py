@@ -8,7 +8,7 @@ import time
 
 from ..kube import apply, bulk
 from ..kube.resources import KNOWN
-from . import manifests
+from . import controllers, kubeconfig, manifests
 from .process_mode import process_mode
 
 POLL_INTERVAL_SECONDS = 0.1
@@ -22,22 +22,69 @@ class ProviderError(Exception):
     """Manifests could not be applied; the message names each object and why."""
 
 
-def desired(providers, objects):
-    """Return all objects to apply.
+def load(lab, name):
+    """Return a provider's objects as upstream ships them.
 
-    :param providers: list of dicts with ``manifest`` (path), ``webhook_url`` and ``ca_file`` (path)
-    :param objects: list of further objects
+    :param lab: the lab's figures
+    :param name: of the provider
     :raises ProviderError: for a file that can't be read
     """
-    result = list(objects)
-    for provider in providers:
-        try:
-            with open(provider["ca_file"], encoding="utf-8") as stream:
-                ca_certificate = stream.read()
-            result += process_mode(manifests.load(provider["manifest"]), provider["webhook_url"], ca_certificate)
-        except OSError as exc:
-            raise ProviderError("%s: %s" % (exc.filename, exc.strerror)) from exc
+    path = controllers.manifest(lab, name)
+    try:
+        return manifests.load(path)
+    except OSError as exc:
+        raise ProviderError("%s: %s. The module engine makes it" % (path, exc.strerror)) from exc
+
+
+def desired(lab, shipped):
+    """Return all objects of providers, in process mode.
+
+    :param lab: the lab's figures
+    :param shipped: dict provider's name → its objects as upstream ships them
+    :raises ProviderError: without the lab's certificate authority
+    """
+    try:
+        with open(controllers.ca_file(lab), encoding="utf-8") as stream:
+            ca_certificate = stream.read()
+    except OSError as exc:
+        raise ProviderError("%s: %s. The role lab makes it" % (exc.filename, exc.strerror)) from exc
+    result = []
+    for name, objects in shipped.items():
+        result += process_mode(objects, controllers.webhook_url(lab, name), ca_certificate)
     return result
+
+
+def identify(client, lab, accounts, check_mode=False):
+    """Give each manager a kubeconfig with the token of its service account.
+
+    A token and not a certificate: the names of some of these accounts are longer than a certificate's common name may
+    be.
+
+    :param client: a KubeClient
+    :param lab: the lab's figures
+    :param accounts: dict provider's name → (namespace, name) of its service account
+    :param check_mode: only tell
+    :returns: list of dicts ``name`` and ``reason`` of the kubeconfigs that were made
+    :raises ProviderError: when the API server refuses
+    """
+    names = sorted(accounts)
+    outcomes = bulk.run([_getter(client, KNOWN["ServiceAccount"], *accounts[name]) for name in names])
+    made = []
+    for name, outcome in zip(names, outcomes):
+        if outcome.error is not None:
+            raise ProviderError(outcome.error.message)
+        path = controllers.kubeconfig(lab, name)
+        token = kubeconfig.read_token(path)
+        fault = "missing" if outcome.value is None else kubeconfig.token_fault(
+            token, outcome.value["metadata"]["uid"], time.time())
+        if fault and not check_mode:
+            token = kubeconfig.request_token(client, *accounts[name])
+        namespace, account = accounts[name]
+        content = kubeconfig.build(
+            lab["urls"]["kubernetes"], controllers.ca_file(lab), namespace, account, {"token": token})
+        if kubeconfig.write(path, content, check_mode) or fault:
+            made.append({"name": path, "reason": "token " + fault if fault else "other contents"})
+    return made
 
 
 def phase(entry):
@@ -84,7 +131,7 @@ def wait_established(client, names, timeout_seconds, clock=time.monotonic):
     deadline = clock() + timeout_seconds
     pending = list(names)
     while pending:
-        outcomes = bulk.run([_getter(client, resource, name) for name in pending])
+        outcomes = bulk.run([_getter(client, resource, None, name) for name in pending])
         left, seen = [], []
         for name, outcome in zip(pending, outcomes):
             if outcome.error is not None:
@@ -100,8 +147,8 @@ def wait_established(client, names, timeout_seconds, clock=time.monotonic):
             time.sleep(POLL_INTERVAL_SECONDS)
 
 
-def _getter(client, resource, name):
-    return lambda: client.get(resource, None, name)
+def _getter(client, resource, namespace, name):
+    return lambda: client.get(resource, namespace, name)
 
 
 def establishment_fault(definition):

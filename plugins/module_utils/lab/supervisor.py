@@ -15,7 +15,7 @@ import subprocess
 import time
 import xmlrpc.client
 
-from .certificates import write_private
+from .files import write_private
 
 LAB_DIR_VARIABLE = "METAL3_LAB_DIR"
 DIGEST_VARIABLE = "METAL3_CONFIG_DIGEST"
@@ -291,19 +291,21 @@ class Supervisor:
         done.update((name, "started") for name in added)
         return done
 
-    def start_program(self, name):
-        """Start a program that is not running, without waiting for it."""
+    def start_program(self, name, waiting=False):
+        """Start a program that is not running, without waiting for it.
+
+        :param name: of the program
+        :param waiting: supervisord waits before it tries again: have it try now
+        :raises SupervisorError: when supervisord refuses
+        """
         try:
+            if waiting:
+                self._call("supervisor.stopProcess", name)
             self._call("supervisor.startProcess", name, False)
         except xmlrpc.client.Fault as exc:
-            # It came back on its own meanwhile.
-            if "ALREADY_STARTED" not in exc.faultString:
+            # It came back, or went, on its own meanwhile.
+            if not any(text in exc.faultString for text in ("ALREADY_STARTED", "NOT_RUNNING")):
                 raise SupervisorError("program %s does not start: %s" % (name, exc.faultString)) from exc
-
-    def restart_program(self, name):
-        """Stop a program and start it again."""
-        self._call("supervisor.stopProcess", name)
-        self.start_program(name)
 
 
 def _read(path):

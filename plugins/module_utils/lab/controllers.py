@@ -1,0 +1,111 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A provider's manager as a local process: its files, its serving certificate, its arguments."""
+from __future__ import annotations
+
+import os
+
+from . import certificates, engine
+
+# The Bare Metal Operator has no flag for its certificate's folder: it is this one below its TMPDIR.
+SERVING_FOLDER = os.path.join("k8s-webhook-server", "serving-certs")
+# The defaults, 20 and 30, are slow for many hosts.
+CLIENT_QPS = 200
+CLIENT_BURST = 400
+READY_TIMEOUT_SECONDS = 90
+
+_PROGRAMS = dict((provider.name, provider.program) for provider in engine.PROVIDERS)
+
+
+def _pki(lab):
+    return os.path.join(lab["dir"], "pki")
+
+
+def supervisor_dir(lab):
+    """Return the folder of the lab's supervisor."""
+    return os.path.join(lab["dir"], "supervisor")
+
+
+def ca_file(lab):
+    """Return the file of the lab's certificate authority."""
+    return os.path.join(_pki(lab), "ca.crt")
+
+
+def webhook_url(lab, name):
+    """Return where a manager serves its webhooks."""
+    return "https://127.0.0.1:%d" % lab["ports"][name + "_webhook"]
+
+
+def kubeconfig(lab, name):
+    """Return the kubeconfig file with a manager's identity."""
+    return os.path.join(lab["dir"], "kubeconfigs", name)
+
+
+def manifest(lab, name):
+    """Return the file with a provider's manifests."""
+    return os.path.join(lab["engine_dir"], "manifests", name + ".yaml")
+
+
+def serving_certificate(name):
+    """Return a manager's serving certificate, as certificates.ensure() takes it."""
+    return {
+        "name": os.path.join(name, SERVING_FOLDER, "tls"),
+        "common_name": name,
+        "organizations": [],
+        "sans": ["localhost", "127.0.0.1"],
+        "usages": ["server"],
+    }
+
+
+def issue(lab, names, check_mode=False):
+    """Issue the serving certificates of managers.
+
+    :param lab: the lab's figures
+    :param names: providers' names
+    :param check_mode: only tell
+    :returns: what was made, see certificates.ensure()
+    """
+    authority = certificates.Authority(_pki(lab))
+    return certificates.ensure(authority, [serving_certificate(name) for name in names], check_mode=check_mode)
+
+
+def _address(lab, name, part):
+    return "127.0.0.1:%d" % lab["ports"]["%s_%s" % (name, part)]
+
+
+def program(lab, name, namespace, arguments, environment, restart_on):
+    """Return a manager as supervisor.program_config() takes it.
+
+    :param lab: the lab's figures
+    :param name: of the provider
+    :param namespace: namespace it would have in a pod
+    :param arguments: further arguments
+    :param environment: further environment variables
+    :param restart_on: further files it reads only when it starts
+    :raises KeyError: for an unknown provider
+    """
+    serving = os.path.join(_pki(lab), name, SERVING_FOLDER)
+    command = [
+        os.path.join(lab["engine_dir"], "bin", _PROGRAMS[name]),
+        "--kubeconfig=%s" % kubeconfig(lab, name),
+        "--webhook-port=%d" % lab["ports"][name + "_webhook"],
+        "--health-addr=%s" % _address(lab, name, "health"),
+        "--kube-api-qps=%d" % CLIENT_QPS,
+        "--kube-api-burst=%d" % CLIENT_BURST,
+    ]
+    variables = {"POD_NAMESPACE": namespace}
+    if name == "bmo":
+        command.append("--metrics-addr=%s" % _address(lab, name, "metrics"))
+        variables["TMPDIR"] = os.path.join(_pki(lab), name)
+    else:
+        # One manager of each kind: waiting for a lease after a restart would only cost time.
+        command += ["--diagnostics-address=%s" % _address(lab, name, "metrics"), "--webhook-cert-dir=%s" % serving,
+                    "--leader-elect=false"]
+    return {
+        "name": name,
+        "command": command + list(arguments),
+        "environment": dict(variables, **environment),
+        "restart_on": [kubeconfig(lab, name)] + list(restart_on),
+        "ready": {"url": "http://%s/readyz" % _address(lab, name, "health"), "timeout_seconds": READY_TIMEOUT_SECONDS},
+    }

@@ -1,0 +1,22 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that only their owner may read, written complete or not at all."""
+from __future__ import annotations
+
+import os
+
+
+def write_private(path, data, mode=0o600):
+    """Write a file that only its owner may read, complete or not at all.
+
+    :param path: file to write
+    :param data: bytes
+    :param mode: permissions
+    """
+    partial = path + ".partial"
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with os.fdopen(descriptor, "wb") as stream:
+        os.fchmod(stream.fileno(), mode)
+        stream.write(data)
+    os.rename(partial, path)
