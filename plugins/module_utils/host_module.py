@@ -14,6 +14,12 @@ from .kube.errors import KubeError
 from .metal3 import host_fields, host_goals, host_validation
 from .progress import Progress
 
+try:
+    # Comes with the package kubernetes.
+    import yaml
+except ImportError:
+    yaml = None
+
 
 class HostListModule(AnsibleModule):
     """A module whose option ``hosts`` is judged as a whole.
@@ -67,7 +73,9 @@ def run_baremetal_host():
         module.fail_json(msg=str(exc), problems=exc.problems)
     except KubeError as exc:
         module.fail_json(msg=exc.message, exception=traceback.format_exc())
-    if not module._diff:
+    if module._diff:
+        result["diff"] = [_as_text(item) for item in result["diff"]]
+    else:
         del result["diff"]
     text = failure(result["hosts"], params["wait_for"])
     if text:
@@ -96,6 +104,13 @@ def run_baremetal_host_info():
     except KubeError as exc:
         module.fail_json(msg=exc.message, exception=traceback.format_exc())
     module.exit_json(changed=False, **result)
+
+
+def _as_text(diff):
+    """Return a diff with both sides as YAML, which is read more easily than Ansible's JSON."""
+    sides = dict((side, yaml.safe_dump(diff[side], default_flow_style=False) if diff[side] else "")
+                 for side in ("before", "after"))
+    return dict(diff, **sides)
 
 
 def _require_kubernetes(module):
