@@ -1,0 +1,114 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The listed objects of one cluster, indexed the way the deployment workflow walks them; pure.
+
+Objects are in v1beta2 (``kube.resources``), whatever version they were written in.
+"""
+from __future__ import annotations
+
+import calendar
+import time
+
+CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
+DEPLOYMENT_LABEL = "cluster.x-k8s.io/deployment-name"
+CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
+# CAPM3, baremetal/metal3machine_manager.go: HostAnnotation, "<namespace>/<name>".
+HOST_ANNOTATION = "metal3.io/BareMetalHost"
+
+# Every kind the workflow looks at.
+KINDS = ("Cluster", "Metal3Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine",
+         "Metal3Machine", "KubeadmConfig", "Metal3Data", "Metal3DataClaim", "BareMetalHost", "IPClaim")
+
+
+class Snapshot:
+    """One cluster among the listed objects of its namespace.
+
+    :param objects: dict of kind to list of objects
+    :param cluster: name of the cluster
+    """
+
+    def __init__(self, objects, cluster):
+        self.cluster_name = cluster
+        self._by_name = dict(
+            (kind, dict((item["metadata"]["name"], item) for item in objects.get(kind) or [])) for kind in KINDS)
+
+    def get(self, kind, name):
+        """Return an object by name, or None."""
+        return self._by_name[kind].get(name)
+
+    def all(self, kind):
+        """Return all listed objects of a kind, in order of their names."""
+        return [self._by_name[kind][name] for name in sorted(self._by_name[kind])]
+
+    def mine(self, kind):
+        """Return the objects of a kind that carry the cluster's label."""
+        return [item for item in self.all(kind)
+                if (item["metadata"].get("labels") or {}).get(CLUSTER_LABEL) == self.cluster_name]
+
+    @property
+    def cluster(self):
+        """The Cluster, or None."""
+        return self.get("Cluster", self.cluster_name)
+
+    @property
+    def metal3_cluster(self):
+        """The Metal3Cluster that the Cluster refers to, or None."""
+        reference = ((self.cluster or {}).get("spec") or {}).get("infrastructureRef") or {}
+        return self.get("Metal3Cluster", reference.get("name"))
+
+    @property
+    def control_plane(self):
+        """The KubeadmControlPlane that the Cluster refers to, or None."""
+        reference = ((self.cluster or {}).get("spec") or {}).get("controlPlaneRef") or {}
+        return self.get("KubeadmControlPlane", reference.get("name"))
+
+    def owners(self):
+        """Return the KubeadmControlPlane and the MachineDeployments, the control plane first."""
+        return ([self.control_plane] if self.control_plane else []) + self.mine("MachineDeployment")
+
+    def machines_of(self, owner):
+        """Return the Machines of a KubeadmControlPlane or a MachineDeployment."""
+        if owner["kind"] == "KubeadmControlPlane":
+            return [machine for machine in self.mine("Machine") if is_control_plane(machine)]
+        return [machine for machine in self.mine("Machine")
+                if machine["metadata"]["labels"].get(DEPLOYMENT_LABEL) == owner["metadata"]["name"]]
+
+    def metal3_machine(self, machine):
+        """Return the Metal3Machine of a Machine, or None."""
+        return self.get("Metal3Machine", (machine["spec"].get("infrastructureRef") or {}).get("name"))
+
+    def bootstrap_config(self, machine):
+        """Return the KubeadmConfig of a Machine, or None."""
+        reference = (machine["spec"].get("bootstrap") or {}).get("configRef") or {}
+        return self.get("KubeadmConfig", reference.get("name"))
+
+    def host(self, metal3_machine):
+        """Return the BareMetalHost that a Metal3Machine was given, or None."""
+        annotations = ((metal3_machine or {}).get("metadata") or {}).get("annotations") or {}
+        return self.get("BareMetalHost", annotations.get(HOST_ANNOTATION, "").rpartition("/")[2])
+
+
+def is_control_plane(machine):
+    """Say whether a Machine belongs to the control plane."""
+    return CONTROL_PLANE_LABEL in (machine["metadata"].get("labels") or {})
+
+
+def condition(obj, kind):
+    """Return a condition of an object, or an empty dict."""
+    for entry in ((obj or {}).get("status") or {}).get("conditions") or []:
+        if entry.get("type") == kind:
+            return entry
+    return {}
+
+
+def is_true(obj, kind):
+    """Say whether a condition of an object is True."""
+    return condition(obj, kind).get("status") == "True"
+
+
+def seconds_of(timestamp):
+    """Return an RFC 3339 time of the Kubernetes API in seconds since 1970, or None."""
+    if not timestamp:
+        return None
+    return calendar.timegm(time.strptime(timestamp[:19], "%Y-%m-%dT%H:%M:%S"))

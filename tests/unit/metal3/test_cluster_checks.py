@@ -1,0 +1,164 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of a description against what there is: hosts, hardware, versions, image server."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
+    cluster_description, cluster_hardware, cluster_hosts, cluster_image, cluster_versions)
+
+DESCRIPTION = cluster_description.read({
+    "name": "c1", "kubernetes_version": "v1.35.4",
+    "networks": {"prov": {"interface": "eth0"}, "two": {"bond": {"mode": "802.3ad", "interfaces": ["eth1", "eth2"]}},
+                 "v": {"vlan": {"id": 5, "network": "two"}}}})[0]
+
+
+def host(name, state="available", **labels):
+    return {"metadata": {"name": name, "labels": labels}, "spec": {}, "status": {"provisioning": {"state": state}}}
+
+
+def group(name="pool", **options):
+    return dict({"role": "worker", "name": name}, **options)
+
+
+def test_selectors_follow_capm3():
+    one = host("h", rack="r1", size="large")
+    assert cluster_hosts.matches(one, group())
+    assert cluster_hosts.matches(one, group(host_selector={"rack": "r1"}))
+    assert not cluster_hosts.matches(one, group(host_selector={"rack": "r2"}))
+    for operator, values, expected in (("In", ["r1", "r2"], True), ("NotIn", ["r1"], False), ("Exists", None, True),
+                                       ("DoesNotExist", None, False)):
+        expression = {"key": "rack", "operator": operator, "values": values}
+        assert cluster_hosts.matches(one, group(host_selector_expressions=[expression])) is expected
+
+
+def test_hosts_that_capm3_passes_over():
+    cases = {"in use by M x": {"spec": {"consumerRef": {"kind": "M", "name": "x"}}},
+             "in state inspecting": {"status": {"provisioning": {"state": "inspecting"}}},
+             "in error: a b": {"status": {"errorMessage": "a\n b", "provisioning": {"state": "available"}}}}
+    for text, change in cases.items():
+        assert cluster_hosts.refusal(dict(host("h"), **change)) == text
+    paused = host("h")
+    paused["metadata"]["annotations"] = {"capi.metal3.io/unhealthy": ""}
+    assert cluster_hosts.refusal(paused).startswith("marked unhealthy")
+    assert cluster_hosts.refusal(host("h")) is None
+
+
+def test_hosts_are_shared_between_groups_so_that_all_have_enough():
+    hosts = [host("a", size="large"), host("b")]
+    large = group("large", host_selector={"size": "large"})
+    # Whichever group comes first, the one without a selector must leave host a to the other.
+    assert cluster_hosts.shortage(DESCRIPTION, [(group("any"), 1), (large, 1)], hosts) == []
+    assert cluster_hosts.shortage(DESCRIPTION, [(large, 1), (group("any"), 1)], hosts) == []
+    lines = cluster_hosts.shortage(DESCRIPTION, [(large, 1), (group("any"), 2)], hosts)
+    assert len(lines) == 1 and "workers.any.host_selector" in lines[0]
+
+
+def test_a_shortage_says_why():
+    assert "no BareMetalHost in namespace metal3" in cluster_hosts.shortage(DESCRIPTION, [(group(), 1)], [])[0]
+    none = cluster_hosts.shortage(DESCRIPTION, [(group(host_selector={"a": "b"}), 1)], [host("h")])[0]
+    assert "none of 1 hosts with these labels" in none
+    busy = cluster_hosts.shortage(DESCRIPTION, [(group(), 1)], [host("h", "provisioned")])[0]
+    assert "0 free of 1 hosts that match (h is in state provisioned)" in busy
+
+
+HARDWARE = {"ramMebibytes": 8192, "nics": [{"name": "eth0"}, {"name": "eth1"}, {"name": "eth2"}],
+            "storage": [{"name": "/dev/vda", "sizeBytes": 50 * 10 ** 9, "rotational": False, "model": "sim disk",
+                         "alternateNames": ["/dev/disk/by-path/x"]}]}
+
+
+def hardware_problems(hardware, hints=None, **options):
+    one = host("h")
+    one["spec"]["rootDeviceHints"] = hints
+    return cluster_hardware.hardware_problems(DESCRIPTION, group(**options), one, hardware)
+
+
+def test_good_hardware():
+    assert hardware_problems(HARDWARE) == []
+    assert cluster_hardware.needed_interfaces(DESCRIPTION, group()) == ["eth0", "eth1", "eth2"]
+    assert cluster_hardware.needed_interfaces(DESCRIPTION, group(attached_networks=["v"])) == ["eth1", "eth2"]
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"ramMebibytes": 1024}, "1024 MiB of memory, expected at least 1700 MiB"),
+    ({"storage": []}, "a root disk of 0 GB, expected at least 10 GB"),
+    ({"nics": [{"name": "eth0"}, {"name": "eth1"}]}, "expected an interface eth2"),
+])
+def test_lacking_hardware(change, words):
+    lines = hardware_problems(dict(HARDWARE, **change))
+    assert len(lines) == 1 and words in lines[0]
+
+
+@pytest.mark.parametrize("hints, fits", [
+    ({"deviceName": "/dev/vda"}, True), ({"deviceName": "/dev/disk/by-path/x"}, True), ({"deviceName": "/dev/sda"}, False),
+    ({"minSizeGigabytes": 40}, True), ({"minSizeGigabytes": 60}, False), ({"rotational": False}, True),
+    ({"rotational": True}, False), ({"model": "SIM"}, True), ({"serialNumber": "x"}, False)])
+def test_root_device_hints(hints, fits):
+    assert (hardware_problems(HARDWARE, hints) == []) is fits
+
+
+def test_hardware_comes_from_hardware_data_before_the_hosts_status():
+    one = host("h")
+    one["status"]["hardware"] = {"ramMebibytes": 1}
+    assert cluster_hardware.hardware_of(one, {"h": {"spec": {"hardware": HARDWARE}}}) == HARDWARE
+    assert cluster_hardware.hardware_of(one, {}) == {"ramMebibytes": 1}
+    assert "without inspected hardware" in hardware_problems(None)[0]
+
+
+SERVED = {"clusters.cluster.x-k8s.io": ["v1beta2"], "metal3clusters.infrastructure.cluster.x-k8s.io": ["v1beta2"]}
+
+
+@pytest.mark.parametrize("changes, providers, served, words", [
+    ({}, {"cluster-api": "v1.13.5", "infrastructure-metal3": "v1.13.2"}, SERVED, None),
+    ({}, {}, SERVED, None),
+    ({}, {}, {}, "no resource clusters.cluster.x-k8s.io"),
+    ({"api_version": "v1beta1"}, {}, SERVED, "seen v1beta1, expected one of v1beta2"),
+    ({"kubernetes_version": "v1.29.0"}, {"cluster-api": "v1.13.5"}, SERVED, "expected v1.30 to v1.36"),
+    ({"kubernetes_version": "v1.36.0"}, {"cluster-api": "v1.13.0"}, SERVED, "Cluster API v1.13.1 or newer"),
+    ({}, {"cluster-api": "v1.13.5", "infrastructure-metal3": "v1.12.0"}, SERVED, "the same minor version"),
+])
+def test_versions_that_fit_together(changes, providers, served, words):
+    lines = cluster_versions.version_problems(dict(DESCRIPTION, **changes), providers, served)
+    assert lines == [] if words is None else words in lines[0]
+
+
+@pytest.mark.parametrize("current, words", [
+    (None, None), ("v1.35.4", None), ("v1.35.1", None), ("v1.34.9", None), ("v1.33.0", "at most one minor version"),
+    ("v1.36.0", "does not downgrade")])
+def test_upgrades_go_step_by_step(current, words):
+    lines = cluster_versions.upgrade_problems(DESCRIPTION, current)
+    assert lines == [] if words is None else words in lines[0]
+
+
+SUM = "a" * 64
+
+
+@pytest.mark.parametrize("text, expected", [
+    (SUM + "\n", SUM), (SUM + "  node.raw\n", SUM), ("b" * 64 + " *other.raw\n" + SUM + " *node.raw\n", SUM),
+    ("SHA256 (node.raw) = " + SUM, SUM), (SUM + "  other.raw\n", None), ("<html>", None), ("", None),
+    ("# comment\n" + SUM + "  ./dir/node.raw", SUM)])
+def test_checksum_files(text, expected):
+    assert cluster_image.checksum_in_file(text, "https://x/images/node.raw") == expected
+
+
+def image_problems(answers):
+    def fetch(url, _limit):
+        answer = answers[url]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+    image = {"url": "https://x/node.raw", "checksum": "https://x/sums", "checksum_type": "sha256"}
+    return cluster_image.reachability_problems("cluster c1", "image", image, fetch)
+
+
+def test_the_image_server_is_asked():
+    good = {"https://x/node.raw": b"", "https://x/sums": (SUM + "  node.raw").encode()}
+    assert image_problems(good) == []
+    assert "image.url: seen https://x/node.raw: HTTP 404" in image_problems(
+        dict(good, **{"https://x/node.raw": OSError("HTTP 404")}))[0]
+    assert "image.checksum: seen https://x/sums: refused" in image_problems(
+        dict(good, **{"https://x/sums": OSError("refused")}))[0]
+    assert "https://x/sums without node.raw" in image_problems(dict(good, **{"https://x/sums": b"x  y"}))[0]
+    assert "seen sha256, expected md5" in image_problems(dict(good, **{"https://x/sums": b"a" * 32 + b"  node.raw"}))[0]
