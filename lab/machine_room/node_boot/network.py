@@ -1,0 +1,86 @@
+"""The lab's bridge and each server's cables to it, by ip."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+from . import names
+
+TIMEOUT_SECONDS = 20
+
+
+class NetworkError(Exception):
+    """A link can't be made."""
+
+
+def _ip(*arguments):
+    result = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS)
+    if result.returncode:
+        raise NetworkError("ip %s: %s" % (" ".join(arguments), result.stderr.strip()))
+    return result.stdout
+
+
+def _exists(link):
+    return os.path.exists("/sys/class/net/" + link)
+
+
+def ensure_bridge(name, address):
+    """Make the bridge unless it is there.
+
+    :param name: the bridge
+    :param address: this machine's address on it, with the prefix length
+    """
+    if not _exists(name):
+        try:
+            _ip("link", "add", name, "type", "bridge", "forward_delay", "0")
+        except NetworkError:
+            # Two servers switched on at the same moment.
+            if not _exists(name):
+                raise
+    _ip("address", "replace", address, "dev", name)
+    _ip("link", "set", name, "up")
+
+
+def remove_bridge(name):
+    """Remove the bridge if it is there."""
+    if _exists(name):
+        _ip("link", "delete", name)
+
+
+def connect(index, server, nics, bridge):
+    """Make a server's network namespace with one link for each NIC.
+
+    :param nics: list of mappings with ``name`` and ``mac``
+    :param bridge: the bridge's name
+    """
+    namespace = names.network_namespace(index, server)
+    _ip("netns", "add", namespace)
+    for nic in nics:
+        link = names.host_link(index, server, nic["name"])
+        _ip("link", "add", link, "type", "veth",
+            "peer", "name", nic["name"], "address", nic["mac"], "netns", namespace)
+        _ip("link", "set", link, "master", bridge, "up")
+
+
+def disconnect(index, server, nics):
+    """Remove what connect() made, as far as it is there."""
+    namespace = names.network_namespace(index, server)
+    if os.path.exists("/run/netns/" + namespace):
+        _ip("netns", "delete", namespace)
+    for nic in nics:
+        link = names.host_link(index, server, nic["name"])
+        if _exists(link):
+            try:
+                _ip("link", "delete", link)
+            except NetworkError:
+                # The namespace took it along.
+                if _exists(link):
+                    raise
+
+
+def namespaces(index):
+    """Return the servers of a lab that have a network namespace."""
+    prefix = names.network_namespace(index, "")
+    return [one["name"][len(prefix):] for one in json.loads(_ip("-json", "netns", "list") or "[]")
+            if one["name"].startswith(prefix)]
