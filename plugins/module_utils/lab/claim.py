@@ -11,7 +11,7 @@ import json
 import os
 import socket
 
-from . import layout, orphans
+from . import credentials, layout, orphans
 from .files import write_private
 
 LAB_FILE = "lab.json"
@@ -181,7 +181,7 @@ def choose(name, environ):
 
 
 def ensure(name, additions, make_servers, environ, check_mode=False):
-    """Give a lab its figures and its servers; those of a lab that exists stay.
+    """Give a lab its figures, its servers and their credentials; those of a lab that exists stay.
 
     :param name: the lab's name
     :param additions: dict of further figures (``engine_dir``, ``services_python``)
@@ -213,6 +213,7 @@ def ensure(name, additions, make_servers, environ, check_mode=False):
             for path, content in ((SERVERS_FILE, servers), (LAB_FILE, figures)):
                 if path in differing:
                     write_private(os.path.join(directory, path), _text(content))
+        differing += credentials.ensure_bmc(servers, check_mode)
     return figures, servers, differing
 
 

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from .supervisor import LAB_DIR_VARIABLE
+from .supervisor import LAB_DIR_VARIABLE, Layout
 
 TERMINATE_SECONDS = 10
 KILL_SECONDS = 10
@@ -23,37 +23,65 @@ class CleanupError(Exception):
     """Something of a lab could not be removed."""
 
 
-def _ancestors(proc="/proc"):
+def _stat(proc, pid):
+    """Return (parent, session) of a process, or None when it is gone."""
+    try:
+        with open("%s/%d/stat" % (proc, pid), encoding="utf-8", errors="replace") as stream:
+            # The second field, in parentheses, may hold anything.
+            fields = stream.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return int(fields[1]), int(fields[3])
+
+
+def _ancestors(proc):
     """Return this process and all it descends from."""
     found, pid = set(), os.getpid()
-    while pid > 0:
+    while pid > 0 and pid not in found:
         found.add(pid)
-        try:
-            with open("%s/%d/stat" % (proc, pid), encoding="utf-8", errors="replace") as stream:
-                # The second field, in parentheses, may hold anything.
-                pid = int(stream.read().rpartition(")")[2].split()[1])
-        except (OSError, IndexError, ValueError):
-            break
+        pid = (_stat(proc, pid) or (0, 0))[0]
     return found
 
 
+def _session(lab_dir):
+    """Return the session of the lab's supervisord, alive or dead; None when it never ran."""
+    try:
+        with open(Layout(os.path.join(lab_dir, "supervisor")).pid_file, encoding="utf-8") as stream:
+            return int(stream.read())
+    except (OSError, ValueError):
+        return None
+
+
+def _is_inside(path, folder):
+    return path == folder or path.startswith(folder + os.sep)
+
+
 def processes(lab_dir, proc="/proc"):
-    """Return the ids of the processes that carry the lab's folder in their environment.
+    """Return the ids of the processes that belong to a lab.
+
+    They carry the lab's folder in their environment. Some programs (nginx) write their title over it: those are known
+    by the session of the lab's supervisord and a working directory in the lab's folder, which only together are proof.
 
     :param lab_dir: the lab's folder
     :param proc: where procfs is mounted
     """
     mark = ("%s=%s" % (LAB_DIR_VARIABLE, lab_dir)).encode()
-    own, found = _ancestors(proc), []
+    own, session, found = _ancestors(proc), _session(lab_dir), []
     for entry in os.listdir(proc):
         if not entry.isdigit() or int(entry) in own:
             continue
         try:
             with open("%s/%s/environ" % (proc, entry), "rb") as stream:
-                if mark in stream.read().split(b"\0"):
-                    found.append(int(entry))
+                belongs = mark in stream.read().split(b"\0")
+            if not belongs and session:
+                stat = _stat(proc, int(entry))
+                belongs = bool(stat) and stat[1] == session and _is_inside(
+                    os.readlink("%s/%s/cwd" % (proc, entry)), lab_dir)
         except OSError:
+            # It is gone, or another user's.
             continue
+        if belongs:
+            found.append(int(entry))
     return sorted(found)
 
 
@@ -104,7 +132,7 @@ def mounts(lab_dir, mountinfo="/proc/self/mountinfo"):
     with open(mountinfo, encoding="utf-8", errors="replace") as stream:
         for line in stream:
             point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), line.split()[4])
-            if point == lab_dir or point.startswith(lab_dir + "/"):
+            if _is_inside(point, lab_dir):
                 found.append(point)
     return found[::-1]
 
@@ -118,7 +146,7 @@ def loop_devices(lab_dir, sys_block="/sys/block"):
                 backing = stream.read().strip()
         except OSError:
             continue
-        if backing.startswith(lab_dir + "/"):
+        if _is_inside(backing, lab_dir):
             found.append("/dev/" + path.split(os.sep)[-3])
     return found
 

@@ -9,6 +9,8 @@ from .supervisor import ALIVE_STATES, SupervisorError, configured, last_lines, r
 
 RUNNING = "running"
 ABSENT = "absent"
+# A program that waits for another one may have to be started again; one that always dies won't get better.
+RESTART_LIMIT = 5
 
 
 def start(supervisor, programs, check_mode=False):
@@ -87,8 +89,15 @@ def wait(supervisor, names=None):
     if names is not None:
         checks = dict((name, checks[name]) for name in names)
 
+    starts = {}
+
     def given_up():
-        return [name for name, info in supervisor.processes().items() if info["statename"] in ("FATAL", "STOPPED")]
+        lost = []
+        for name, info in supervisor.processes().items():
+            starts.setdefault(name, set()).add(info["start"])
+            if info["statename"] in ("FATAL", "STOPPED") or len(starts[name]) > RESTART_LIMIT:
+                lost.append(name)
+        return lost
 
     failed = readiness.wait(checks, given_up)
     if not failed:

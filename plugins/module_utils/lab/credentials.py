@@ -1,0 +1,48 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Random credentials of a lab's parts, each in a file of its own that only its owner may read."""
+from __future__ import annotations
+
+import os
+import secrets
+import string
+
+from .files import write_private
+
+USERNAME_LENGTH = 10
+PASSWORD_LENGTH = 24
+
+
+def _random(alphabet, length):
+    return "".join(secrets.choice(alphabet) for _position in range(length))
+
+
+def _missing(path):
+    try:
+        return os.stat(path).st_size == 0
+    except FileNotFoundError:
+        return True
+
+
+def ensure_bmc(servers, check_mode=False):
+    """Choose user name and password of each server's BMC that has none yet.
+
+    :param servers: list of servers, see servers.py
+    :param check_mode: only tell
+    :returns: the files that were written, or would be
+    """
+    written = []
+    for server in servers:
+        for field, alphabet, length in (
+            ("username_file", string.ascii_lowercase, USERNAME_LENGTH),
+            ("password_file", string.ascii_letters + string.digits, PASSWORD_LENGTH),
+        ):
+            path = server["bmc"][field]
+            if not _missing(path):
+                continue
+            written.append(path)
+            if not check_mode:
+                os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+                write_private(path, _random(alphabet, length).encode())
+    return written
