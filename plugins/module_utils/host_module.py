@@ -8,7 +8,7 @@ import traceback
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
-from .host_service import HostListError, HostService, failure, read_hosts
+from .host_service import HostListError, HostService, failure, names_for, read_hosts, shortened
 from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
 from .kube.errors import KubeError
 from .metal3 import host_fields, host_goals, host_validation
@@ -37,10 +37,9 @@ class HostListModule(AnsibleModule):
         """Fail with ``msg``, or while arguments are checked with all problems of the list of hosts."""
         if self._checking_arguments:
             self._checking_arguments = False
-            names = self.params.get("field_names")
             problems = host_validation.check_raw(self.params.get("hosts"), self.params.get("wait_for"))
             if problems:
-                msg = host_validation.message(problems, names if isinstance(names, dict) else None)
+                msg = host_validation.message(problems, names_for(self.params))
         super().fail_json(msg, **result)
 
 
@@ -53,10 +52,11 @@ def host_argument_spec():
         hosts={"type": "list", "elements": "dict", "required": True, "options": host_fields.argument_spec()},
         deploy={"type": "bool", "default": True},
         force_hosts={"type": "list", "elements": "str", "default": []},
-        field_names={"type": "dict", "default": {}},
+        field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
         wait_for={"type": "str", "choices": list(host_goals.GOALS)},
         wait_timeout_seconds={"type": "int", "default": 1800},
         error_limit={"type": "int", "default": 3},
+        show_table={"type": "bool", "default": False},
     )
 
 
@@ -79,7 +79,7 @@ def run_baremetal_host():
         del result["diff"]
     text = failure(result["hosts"], params["wait_for"])
     if text:
-        module.fail_json(msg=text, **result)
+        module.fail_json(msg=text, **dict(result, hosts=[shortened(facts) for facts in result["hosts"]]))
     module.exit_json(**result)
 
 

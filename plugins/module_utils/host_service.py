@@ -12,7 +12,7 @@ from .kube.diff import owned_tree
 from .kube.errors import KubeError
 from .kube.follow import follow
 from .kube.resources import KNOWN
-from .metal3 import host_goals, host_objects, host_table, host_validation
+from .metal3 import host_goals, host_inventory, host_objects, host_table, host_validation
 
 BMH = KNOWN["BareMetalHost"]
 SECRET = KNOWN["Secret"]
@@ -33,8 +33,12 @@ class HostListError(Exception):
 
     def __init__(self, problems, names=None):
         super().__init__(host_validation.message(problems, names))
-        self.problems = [problem._replace(field=host_validation.renamed(problem.field, names))._asdict()
-                         for problem in problems]
+        self.problems = [problem._asdict() for problem in problems]
+
+
+def names_for(params):
+    """Return ``{option: name}`` for errors as the parameter ``field_names`` asks, None for the options' own names."""
+    return host_inventory.field_names() if params.get("field_names") == "variables" else None
 
 
 class Outcome:
@@ -80,7 +84,7 @@ class HostService:
         self.goal = params["wait_for"]
         self.timeout_seconds = params["wait_timeout_seconds"]
         self.error_limit = params["error_limit"]
-        self.names = params["field_names"]
+        self.names = names_for(params)
         self.check_mode = check_mode
         self.progress = progress
         self.clock = clock
@@ -290,10 +294,11 @@ class HostService:
         histories = {}
         for item in outcomes:
             history = host_goals.HostHistory(self.goal, item.current, now, self.error_limit)
-            if item.stored is not None:
+            if self.goal == "deleted":
+                if item.stored is None:
+                    continue
+            elif item.stored is not None:
                 history.update(item.stored, now)
-            elif self.goal == "deleted":
-                continue
             histories[item.name] = history
         if any(history.waiting for history in histories.values()):
             self._watch(histories, deadline)
@@ -368,6 +373,11 @@ def _counts(hosts):
             counts[facts["action"]] += 1
         counts["failed"] += facts["failed"]
     return counts
+
+
+def shortened(facts):
+    """Return a host's result without what does not matter in a failure, so that the message stays readable."""
+    return dict((key, facts[key]) for key in ("name", "state", "action", "changed", "failed", "error"))
 
 
 def failure(hosts, goal):

@@ -482,11 +482,11 @@ options:
     default: []
   field_names:
     description:
-      - >-
-        Names by which the reader of errors knows options, for example C({"bmc.address": "bmc_address"}) when the list
-        is built from inventory variables.
-    type: dict
-    default: {}
+      - How errors name fields. V(options) by the options of this module, V(variables) by the inventory variables from
+        which the filter P(metal3.baremetal.host_entries#filter) makes the list.
+    type: str
+    choices: [options, variables]
+    default: options
   wait_for:
     description:
       - State to wait for; nothing is waited for by default.
@@ -510,6 +510,10 @@ options:
       - An error from before the run counts when it still stands after 180 seconds.
     type: int
     default: 3
+  show_table:
+    description: Whether to print a table of the hosts at the end, when the module runs on the controller.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.attributes
@@ -582,7 +586,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 hosts:
-  description: Each host of the list, in its order.
+  description:
+    - Each host of the list, in its order.
+    - Only C(name), C(state), C(action), C(changed), C(failed) and C(error) when a host failed.
   returned: when the list was accepted
   type: list
   elements: dict
@@ -611,11 +617,11 @@ hosts:
       description: Options that were given but not applied because the host has a consumer.
       type: list
       elements: str
-      returned: always
+      returned: success
     seconds:
       description: How long the host took to get to the goal, in seconds.
       type: float
-      returned: always
+      returned: success
     state:
       description: Provisioning state, V(new) before the operator has seen the host, V(absent) when there is none.
       type: str

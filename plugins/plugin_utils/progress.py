@@ -105,10 +105,9 @@ class ProgressAction(ActionBase):
     def run(self, tmp=None, task_vars=None):
         """Run the module; the result is the module's own."""
         result = super().run(task_vars=task_vars)
-        in_background = bool(self._task.async_val)
-        wrap_async = in_background and not self._connection.has_native_async
+        wrap_async = bool(self._task.async_val) and not self._connection.has_native_async
         try:
-            if in_background or self._task.no_log or not self._is_local():
+            if not self.shows_progress():
                 answer = self._execute_module(task_vars=task_vars, wrap_async=wrap_async)
             else:
                 answer = self._execute_with_progress(task_vars)
@@ -126,8 +125,10 @@ class ProgressAction(ActionBase):
         """Print one line at once."""
         Display().display(text, stderr=True)
 
-    def _is_local(self):
-        return self._connection.transport in ("local", "ansible.builtin.local")
+    def shows_progress(self):
+        """True when this run may print: on the controller, in the foreground, without ``no_log``."""
+        local = self._connection.transport in ("local", "ansible.builtin.local")
+        return local and not self._task.async_val and not self._task.no_log
 
     def _execute_with_progress(self, task_vars):
         descriptor, path = tempfile.mkstemp(prefix="metal3-progress-", dir=C.DEFAULT_LOCAL_TMP)

@@ -8,6 +8,7 @@ only shows when the whole list and the cluster's hosts are seen together.
 """
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import uuid
@@ -33,6 +34,7 @@ _REBOOT_ANNOTATION = "reboot.metal3.io"
 _DETACHED_ANNOTATION = "baremetalhost.metal3.io/detached"
 _HARDWARE_ANNOTATION = "inspect.metal3.io/hardwaredetails"
 _HIDDEN = "(hidden)"
+_UNKNOWN = "an unknown option"
 
 
 def message(problems, names=None):
@@ -43,9 +45,9 @@ def message(problems, names=None):
     count = len(problems)
     lines = ["%d problem%s in the list of hosts, nothing was written:" % (count, "" if count == 1 else "s")]
     for problem in problems:
-        field, next_step = renamed(problem.field, names), renamed(problem.next_step, names)
         lines.append("- %s: %s: seen %s; expected %s; %s" % (
-            problem.host, field, problem.seen, renamed(problem.expected, names), next_step))
+            problem.host, _renamed_field(problem.field, names), problem.seen, renamed(problem.expected, names),
+            renamed(problem.next_step, names)))
     return "\n".join(lines)
 
 
@@ -54,10 +56,19 @@ def renamed(text, names):
 
     :param names: ``{option: name}``, for example ``{"bmc.address": "bmc_address"}``, or None
     """
-    if not names:
+    # Plain words such as "image" may be meant as words.
+    options = [option for option in names or () if "." in option or "_" in option]
+    if not options:
         return text
-    longest_first = "|".join(re.escape(option) for option in sorted(names, key=len, reverse=True))
+    longest_first = "|".join(re.escape(option) for option in sorted(options, key=len, reverse=True))
     return re.sub(r"(?<![\w./])(%s)(?![\w/])" % longest_first, lambda match: names[match.group(1)], text)
+
+
+def _renamed_field(path, names):
+    head = re.match(r"^[a-z_]+", path)
+    if names and head and path not in names and head.group() in names:
+        return names[head.group()] + path[head.end():]
+    return (names or {}).get(path, path)
 
 
 def check_values(hosts):
@@ -86,7 +97,7 @@ def check_raw(hosts, wait_for=None):
     :returns: list of Problem
     """
     problems = check_values(hosts)
-    faulty = set(problem.host for problem in problems)
+    faulty = set(problem.host for problem in problems if problem.seen != _UNKNOWN)
     if not isinstance(hosts, list):
         return problems
     return problems + check_list(
@@ -171,8 +182,9 @@ def _check_dict(label, prefix, fields, values):
     known = dict((field.name, field) for field in fields)
     for name in values:
         if name not in known:
-            problems.append(Problem(label, prefix + str(name), "an unknown option",
-                                    "one of %s" % ", ".join(sorted(known)), "correct or remove it"))
+            near = difflib.get_close_matches(str(name), sorted(known), 1)
+            problems.append(Problem(label, prefix + str(name), _UNKNOWN, "a field of a host",
+                                    "write %s or remove it" % near[0] if near else "remove it"))
     for field in fields:
         value = values.get(field.name)
         path = prefix + field.name

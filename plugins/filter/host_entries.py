@@ -1,0 +1,66 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter that turns servers' inventory variables into entries for baremetal_host."""
+from __future__ import annotations
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_inventory
+
+DOCUMENTATION = r"""
+name: host_entries
+short_description: Entries for baremetal_host from inventory variables
+version_added: "0.1.0"
+description:
+  - Returns the value for O(metal3.baremetal.baremetal_host#module:hosts) of servers in the inventory.
+  - C(bmc_address), C(bmc_username), C(bmc_password), C(bmc_credentials_name) and
+    C(bmc_disable_certificate_verification) are the BMC's, C(boot_mac) is the boot MAC address. C(bmh_labels),
+    C(bmh_annotations) and C(bmh_<option>) are the options of that name.
+  - C(bmh_user_data) is text; C(bmh_network_data), C(bmh_meta_data) and C(bmh_preprovisioning_network_data) are text or
+    dictionaries. A dictionary with only C(name) names a Secret.
+positional: names
+options:
+  _input:
+    description: The variable C(hostvars).
+    type: dict
+    required: true
+  names:
+    description: Names of the servers.
+    type: list
+    elements: str
+    required: true
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Enrol all servers of the inventory
+  metal3.baremetal.baremetal_host:
+    hosts: "{{ hostvars | metal3.baremetal.host_entries(groups['baremetal']) }}"
+  run_once: true
+  delegate_to: localhost
+"""
+
+RETURN = r"""
+_value:
+  description: The entries, in the order of O(names).
+  type: list
+  elements: dict
+"""
+
+
+def host_entries(hostvars, names):
+    """Return the entries of the named servers; see DOCUMENTATION."""
+    missing = [name for name in names if name not in hostvars]
+    if missing:
+        raise AnsibleFilterError("host_entries: not in the inventory: %s" % ", ".join(missing))
+    return [host_inventory.entry(name, hostvars[name]) for name in names]
+
+
+class FilterModule:
+    """The filter of this file."""
+
+    def filters(self):
+        """Return the filter by name."""
+        return {"host_entries": host_entries}

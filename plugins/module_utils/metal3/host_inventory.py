@@ -1,0 +1,72 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a server's inventory variables to an entry for ``baremetal_host``: one table of names, for both ways."""
+from __future__ import annotations
+
+import json
+
+from . import host_fields
+
+PREFIX = "bmh_"
+# option: inventory variable, where it is not PREFIX + option.
+VARIABLES = {
+    "bmc.address": "bmc_address",
+    "bmc.username": "bmc_username",
+    "bmc.password": "bmc_password",
+    "bmc.credentials_name": "bmc_credentials_name",
+    "bmc.disable_certificate_verification": "bmc_disable_certificate_verification",
+    "boot_mac_address": "boot_mac",
+}
+
+
+def field_names():
+    """Return ``{option: inventory variable}`` for all options."""
+    names = dict((field.name, PREFIX + field.name) for field in host_fields.HOST
+                 if field.name not in ("name", "state", "bmc"))
+    names.update(VARIABLES)
+    return names
+
+
+def entry(name, variables):
+    """Return the entry of a server.
+
+    Unknown variables that begin with ``bmh_`` become unknown options, so that a mistyped one is refused.
+
+    :param name: name of the server in the inventory
+    :param variables: mapping of its variables
+    """
+    result = {"name": name}
+    bmc = {}
+    for option, variable in VARIABLES.items():
+        value = variables[variable] if variable in variables else None
+        if value is None:
+            continue
+        if option.startswith("bmc."):
+            bmc[option[len("bmc."):]] = value
+        else:
+            result[option] = value
+    if bmc:
+        result["bmc"] = bmc
+    for variable in variables:
+        if str(variable).startswith(PREFIX):
+            option = str(variable)[len(PREFIX):]
+            value = variables[variable]
+            if value is not None:
+                result[option] = _data(option, value) if option in host_fields.DATA_KEYS else value
+    # The inventory is the whole truth of labels and annotations that this collection sets: what it does not name goes.
+    result.setdefault("labels", {})
+    result.setdefault("annotations", {})
+    return result
+
+
+def _data(option, value):
+    """Text is content, and so is a structure, except for one that only names a Secret."""
+    if isinstance(value, str):
+        return {"content": value}
+    if isinstance(value, dict) and (not value or set(value) <= {"name", "content"}):
+        content = value.get("content")
+        if content is not None and not isinstance(content, str):
+            return dict(value, content=json.dumps(content))
+        return dict(value)
+    return {"content": json.dumps(value)} if option != "user_data" else value
