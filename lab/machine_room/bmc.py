@@ -17,6 +17,17 @@ from sushy_tools.emulator.resources.systems import fakedriver
 from .server import RESET_TYPES
 
 BIOS_VERSION = "1.0.0"
+# The attributes that sushy-tools' BIOS attribute registry describes, less those of the hardware.
+BIOS_ATTRIBUTES = {
+    "BootMode": "Uefi",
+    "EmbeddedSata": "Ahci",
+    "L2Cache": "10x256 KB",
+    "NicBoot1": "NetworkBoot",
+    "QuietBoot": "true",
+    "ProcTurboMode": "Enabled",
+    "SecureBootStatus": "Disabled",
+    "SysPassword": "",
+}
 
 
 class MachineRoomDriver(fakedriver.FakeDriver):
@@ -103,6 +114,21 @@ class MachineRoomDriver(fakedriver.FakeDriver):
 
     def get_versions(self, identity):
         return {"BiosVersion": BIOS_VERSION}
+
+    def get_bios(self, identity):
+        server = self._server(identity)
+        return dict(dict(BIOS_ATTRIBUTES, NumCores=str(server.spec["cpus"]), SerialNumber=server.spec["serial"]),
+                    **server.bios)
+
+    def set_bios(self, identity, attributes):
+        unknown = sorted(set(attributes) - set(BIOS_ATTRIBUTES))
+        if unknown:
+            raise error.BadRequest("unknown or read-only BIOS attributes: %s" % ", ".join(unknown))
+        server = self._server(identity)
+        server.configure(bios=dict(server.bios, **attributes))
+
+    def reset_bios(self, identity):
+        self._server(identity).configure(bios={})
 
     def get_nics(self, identity):
         return [{"id": nic["name"], "mac": nic["mac"]} for nic in self._server(identity).spec["nics"]]

@@ -61,6 +61,7 @@ class Server:
         self.secure_boot = saved.get("secure_boot", False)
         self.boot_images = saved.get("boot_images", {})
         self.http_boot_uri = saved.get("http_boot_uri")
+        self.bios = saved.get("bios", {})
         self.runs = saved.get("runs", NOTHING)
         self.boots = saved.get("boots", 0)
         self._resume(saved.get("agent"))
@@ -84,6 +85,7 @@ class Server:
                 "secure_boot": self.secure_boot,
                 "boot_images": self.boot_images,
                 "http_boot_uri": self.http_boot_uri,
+                "bios": self.bios,
                 "runs": self.runs,
                 "boots": self.boots,
                 "knobs": self.knobs.dump(),
@@ -91,7 +93,7 @@ class Server:
             })
 
     def configure(self, **values):
-        """Set boot settings: boot_device, boot_mode, secure_boot, boot_images, http_boot_uri."""
+        """Set boot settings: boot_device, boot_mode, secure_boot, boot_images, http_boot_uri, bios."""
         with self.lock:
             for name, value in values.items():
                 setattr(self, name, value)
