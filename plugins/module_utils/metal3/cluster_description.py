@@ -31,7 +31,8 @@ def read(params):
     for option, options in (("workers", group_options()), ("networks", network_options())):
         read_items = {}
         for name, value in (description.get(option) or {}).items():
-            read_items[name] = _checked("%s.%s" % (option, name), options, _known({} if value is None else value), mistakes)
+            given = _known({} if value is None else value)
+            read_items[name] = _checked("%s.%s" % (option, name), options, given, mistakes)
         description[option] = read_items
     if description.get("control_plane") is None:
         description["control_plane"] = _checked("control_plane", group_options(), {}, mistakes)

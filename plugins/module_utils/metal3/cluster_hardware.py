@@ -37,8 +37,8 @@ def hardware_problems(description, group, host, hardware):
     found = []
     memory = group.get("minimum_memory_mebibytes") or DEFAULT_MINIMUM_MEMORY_MEBIBYTES
     if (hardware.get("ramMebibytes") or 0) < memory:
-        found.append(problem(subject, field, "host %s with %d MiB of memory" % (name, hardware.get("ramMebibytes") or 0),
-                             "at least %d MiB" % memory, advice))
+        found.append(problem(subject, field, "host %s with %d MiB of memory" % (
+            name, hardware.get("ramMebibytes") or 0), "at least %d MiB" % memory, advice))
     gigabytes = group.get("minimum_root_disk_gigabytes") or DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES
     found += _root_disk(subject, field, name, host, hardware, gigabytes, advice)
     names = [nic.get("name") for nic in hardware.get("nics") or []]

@@ -110,6 +110,7 @@ def _too_few(description, group, count, got, hosts):
         advice = "compare the selector with the hosts' labels"
     else:
         reasons = ["%s is %s" % (host["metadata"]["name"], refusal(host)) for host in matching if refusal(host)]
-        seen = "%d free of %d hosts that match%s" % (got, len(matching), " (%s)" % "; ".join(reasons) if reasons else "")
+        why = " (%s)" % "; ".join(reasons) if reasons else ""
+        seen = "%d free of %d hosts that match%s" % (got, len(matching), why)
         advice = "free or enrol hosts, or ask for fewer replicas"
-    return problem(subject, field + ".host_selector", seen, "%d available for %d more machines" % (count, count), advice)
+    return problem(subject, field + ".host_selector", seen, "%d available for as many machines" % count, advice)

@@ -25,7 +25,7 @@ def image_problems(subject, field, image):
     found = []
     if urlsplit(image["url"]).scheme not in URL_SCHEMES:
         found.append(problem(subject, field + ".url", image["url"], "a URL with one of %s" % ", ".join(URL_SCHEMES)))
-    if image.get("format") == "live-iso" or urlsplit(image["url"]).scheme == "oci" and not image.get("checksum"):
+    if image.get("format") == "live-iso" or (urlsplit(image["url"]).scheme == "oci" and not image.get("checksum")):
         # An OCI image brings its own.
         return found
     checksum, kind = image.get("checksum"), image.get("checksum_type")

@@ -233,7 +233,7 @@ def _health_check(description, group):
             "template": {"spec": {"strategy": {
                 "type": "Reboot", "retryLimit": check["reboot_retry_limit"],
                 "timeoutSeconds": check.get("reboot_timeout_seconds") or 600}}}}))
-        # Unlike other references, this one has an apiVersion (Cluster API, MachineHealthCheckRemediationTemplateReference).
+        # Unlike other references, this one has an apiVersion (MachineHealthCheckRemediationTemplateReference).
         remediation["templateRef"] = {"apiVersion": "%s/%s" % (INFRASTRUCTURE, VERSION),
                                       "kind": "Metal3RemediationTemplate", "name": name}
     if check.get("max_unhealthy") is not None:

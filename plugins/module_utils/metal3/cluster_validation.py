@@ -233,7 +233,7 @@ def _replicas(subject, field, group):
         return found
     if group["role"] == CONTROL_PLANE:
         external = ((group.get("cluster_configuration") or {}).get("etcd") or {}).get("external")
-        if replicas < 1 or replicas % 2 == 0 and not external:
+        if replicas < 1 or (replicas % 2 == 0 and not external):
             found.append(problem(subject, field + ".replicas", replicas, "an odd number (etcd keeps a quorum)"))
         if str(most) not in ("None", "0", "1"):
             found.append(problem(subject, field + ".max_surge", most, "0 or 1 (KubeadmControlPlane webhook)"))

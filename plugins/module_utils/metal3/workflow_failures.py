@@ -68,7 +68,8 @@ def _no_host(snapshot, step, _machine, metal3_machine, now, _limit):
     if step["step"] != 8 or not _lasted(step["since"], now):
         return None
     selector = metal3_machine["spec"].get("hostSelector") or {}
-    group = {"host_selector": selector.get("matchLabels"), "host_selector_expressions": selector.get("matchExpressions")}
+    group = {"host_selector": selector.get("matchLabels"),
+             "host_selector_expressions": selector.get("matchExpressions")}
     hosts = [host for host in snapshot.all("BareMetalHost") if matches(host, group)]
     leaving = any(machine["metadata"].get("deletionTimestamp") for machine in snapshot.all("Machine"))
     if leaving or any(refusal(host) is None or on_its_way(host) for host in hosts):

@@ -81,8 +81,8 @@ def changes(before, after):
     lines = []
     for step in after:
         old = known.get(step["machine"])
-        if not step["machine"] or old and (old["step"], old["complete"], old["deleting"]) == (
-                step["step"], step["complete"], step["deleting"]):
+        if not step["machine"] or (old and (old["step"], old["complete"], old["deleting"]) == (
+                step["step"], step["complete"], step["deleting"])):
             continue
         where = step["machine"] + (" (host %s)" % step["host"] if step["host"] else "")
         if step["deleting"]:

@@ -7,7 +7,12 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
-    cluster_description, cluster_hardware, cluster_hosts, cluster_image, cluster_versions)
+    cluster_description,
+    cluster_hardware,
+    cluster_hosts,
+    cluster_image,
+    cluster_versions,
+)
 
 DESCRIPTION = cluster_description.read({
     "name": "c1", "kubernetes_version": "v1.35.4",
@@ -92,7 +97,8 @@ def test_lacking_hardware(change, words):
 
 
 @pytest.mark.parametrize("hints, fits", [
-    ({"deviceName": "/dev/vda"}, True), ({"deviceName": "/dev/disk/by-path/x"}, True), ({"deviceName": "/dev/sda"}, False),
+    ({"deviceName": "/dev/vda"}, True), ({"deviceName": "/dev/disk/by-path/x"}, True),
+    ({"deviceName": "/dev/sda"}, False),
     ({"minSizeGigabytes": 40}, True), ({"minSizeGigabytes": 60}, False), ({"rotational": False}, True),
     ({"rotational": True}, False), ({"model": "SIM"}, True), ({"serialNumber": "x"}, False)])
 def test_root_device_hints(hints, fits):

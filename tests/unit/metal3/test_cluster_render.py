@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rendering is a pure function: the same description gives the same objects, those of the golden files.
 
-``python tests/unit/metal3/test_cluster_render.py`` writes the golden files anew; the difference is for a human to judge,
-and ``tests/lab/test_cluster_render.py`` lets the API server judge them.
+``python tests/unit/metal3/test_cluster_render.py`` writes the golden files anew; the difference is for a human to
+judge, and ``tests/lab/test_cluster_render.py`` lets the API server judge them.
 """
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_templates_keep_their_names_in_another_api_version():
 
 def test_a_change_of_the_image_makes_new_templates_and_moves_the_references():
     old = objects("small")
-    image = dict(url="https://198.18.0.1/other.raw", checksum="0" * 64)
+    image = {"url": "https://198.18.0.1/other.raw", "checksum": "0" * 64}
     new = objects("small", image=image)
     for kind, owner, path in (("Metal3MachineTemplate", "KubeadmControlPlane", ["machineTemplate", "spec"]),
                               ("Metal3MachineTemplate", "MachineDeployment", ["template", "spec"])):

@@ -7,7 +7,11 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
-    ipam_claim, ipam_pool, ipam_range, ipam_usage)
+    ipam_claim,
+    ipam_pool,
+    ipam_range,
+    ipam_usage,
+)
 
 POOL = {"name": "prov", "namespace": "metal3", "name_prefix": "p", "cluster_name": "prod", "prefix": 24,
         "gateway": "198.51.100.1", "dns_servers": ["198.51.100.2"], "pre_allocations": {"first": "198.51.100.20"},

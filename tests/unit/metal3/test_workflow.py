@@ -7,7 +7,12 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
-    workflow_failures, workflow_goals, workflow_snapshot, workflow_steps, workflow_tree)
+    workflow_failures,
+    workflow_goals,
+    workflow_snapshot,
+    workflow_steps,
+    workflow_tree,
+)
 
 T0 = "2026-01-01T00:00:00Z"
 LABELS = {"cluster.x-k8s.io/cluster-name": "c1"}
@@ -182,7 +187,8 @@ def test_no_host_that_matches():
     story.metal3_machine["spec"]["hostSelector"] = {"matchLabels": {"rack": "r9"}}
     assert failures(story, workflow_snapshot.seconds_of(T0) + 5) == []
     failure = failures(story)[0]
-    assert (failure.subject, failure.cause) == ("Metal3Machine x", "no host matches its selector, of 2 in the namespace")
+    assert failure.subject == "Metal3Machine x"
+    assert failure.cause == "no host matches its selector, of 2 in the namespace"
 
 
 def test_no_host_that_is_free_tells_why_each_is_not():
@@ -219,7 +225,8 @@ def test_a_wrong_checksum_ends_the_wait_at_once_and_a_silent_bmc_after_some_erro
 def test_bootstrap_that_can_not_begin_or_never_ends():
     story = Story().until(6)
     story.config["status"]["deprecated"] = {"v1beta1": {"conditions": [
-        {"type": "DataSecretAvailable", "status": "False", "reason": "DataSecretGenerationFailed", "message": "no secret"}]}}
+        {"type": "DataSecretAvailable", "status": "False", "reason": "DataSecretGenerationFailed",
+         "message": "no secret"}]}}
     assert failures(story)[0].cause == "the user data can't be made: no secret"
     story = Story().until(13)
     assert failures(story, workflow_snapshot.seconds_of(T0) + 899) == []

@@ -1,0 +1,119 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a change of a cluster would do to its machines, and which of its templates nobody uses any more; pure."""
+from __future__ import annotations
+
+from .cluster_render import CLUSTER_LABEL, MANAGED_BY, MANAGED_BY_LABEL, TEMPLATE_KINDS
+
+# Changes of these make an owner replace its machines (Cluster API: KCP's rollout rules, MachineTemplate comparison
+# of MachineDeployments). Both API versions' paths.
+_ROLLING = {
+    "KubeadmControlPlane": (
+        ("version",), ("kubeadmConfigSpec",), ("machineTemplate", "spec", "infrastructureRef", "name"),
+        ("machineTemplate", "infrastructureRef", "name")),
+    "MachineDeployment": (
+        ("template", "spec", "version"), ("template", "spec", "bootstrap", "configRef", "name"),
+        ("template", "spec", "infrastructureRef", "name"), ("template", "spec", "failureDomain")),
+}
+# Owners whose absence from the description takes the object away.
+PRUNED_KINDS = ("MachineDeployment", "MachineHealthCheck", "Metal3RemediationTemplate")
+_CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
+
+
+def preview(entries, snapshot):
+    """Return what a plan does to machines, one dict for each owner that changes.
+
+    :param entries: ``kube.apply.Entry`` list
+    :param snapshot: a workflow Snapshot of the present state
+    :returns: dicts with ``owner``, ``kind``, ``replicas_before``, ``replicas_after``, ``rolls`` (boolean), ``reasons``
+        (fields) and ``machines`` (names of those that would be replaced)
+    """
+    result = []
+    for entry in entries:
+        kind = entry.desired["kind"]
+        if kind not in _ROLLING or entry.action == "none":
+            continue
+        after = entry.desired["spec"].get("replicas")
+        if entry.action == "create":
+            result.append({"owner": entry.name, "kind": kind, "replicas_before": 0,
+                           "replicas_after": 1 if after is None else after,
+                           "rolls": False, "reasons": [], "machines": []})
+            continue
+        reasons = [".".join(("spec",) + path) for path in _ROLLING[kind]
+                   if _at(entry.before, path) != _at(entry.after, path)]
+        before = (entry.current.get("spec") or {}).get("replicas")
+        owner = snapshot.get(kind, entry.name)
+        machines = [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)] if owner else []
+        result.append({"owner": entry.name, "kind": kind, "replicas_before": before,
+                       "replicas_after": before if after is None else after,
+                       "rolls": bool(reasons), "reasons": reasons, "machines": machines if reasons else []})
+    return result
+
+
+def lines(changes):
+    """Return a preview as lines for people."""
+    result = []
+    for change in changes:
+        text = "%s %s" % (change["kind"], change["owner"])
+        if change["replicas_before"] != change["replicas_after"]:
+            result.append("%s: machines %s to %s" % (text, change["replicas_before"], change["replicas_after"]))
+        if change["rolls"]:
+            result.append("%s: replaces %s, because of %s" % (
+                text, ", ".join(change["machines"]) or "no machine", ", ".join(change["reasons"])))
+    return result
+
+
+def _at(obj, path):
+    node = obj.get("spec") or {}
+    for key in path:
+        if not isinstance(node, dict) or key not in node:
+            return None
+        node = node[key]
+    return node
+
+
+def ours(obj, cluster):
+    """Say whether an object was made by this collection for a cluster."""
+    labels = obj["metadata"].get("labels") or {}
+    return labels.get(MANAGED_BY_LABEL) == MANAGED_BY and labels.get(CLUSTER_LABEL) == cluster
+
+
+def undescribed(objects, desired, cluster):
+    """Return objects of ours that the description has no more: pools of workers and what belongs to them.
+
+    :param objects: dict of kind to list of objects
+    :param desired: list of rendered objects
+    """
+    wanted = set((item["kind"], item["metadata"]["name"]) for item in desired)
+    return [item for kind in PRUNED_KINDS for item in objects.get(kind) or []
+            if ours(item, cluster) and (kind, item["metadata"]["name"]) not in wanted]
+
+
+def unused_templates(objects, desired, cluster):
+    """Return the templates of ours that neither the description nor a machine refers to.
+
+    :param objects: dict of kind to list of objects: templates, MachineSets, Metal3Machines, KubeadmConfigs
+    :param desired: list of rendered objects
+    """
+    used = set((item["kind"], item["metadata"]["name"]) for item in desired if item["kind"] in TEMPLATE_KINDS)
+    for machine in objects.get("Metal3Machine") or []:
+        used.add(("Metal3MachineTemplate", _cloned_from(machine)))
+        used.add(("Metal3DataTemplate", (machine["spec"].get("dataTemplate") or {}).get("name")))
+    for config in objects.get("KubeadmConfig") or []:
+        used.add(("KubeadmConfigTemplate", _cloned_from(config)))
+    for item in objects.get("MachineSet") or []:
+        if item["spec"].get("replicas") or (item.get("status") or {}).get("replicas"):
+            template = item["spec"]["template"]["spec"]
+            used.add(("Metal3MachineTemplate", template["infrastructureRef"]["name"]))
+            used.add(("KubeadmConfigTemplate", (template["bootstrap"].get("configRef") or {}).get("name")))
+    for template in objects.get("Metal3MachineTemplate") or []:
+        if ("Metal3MachineTemplate", template["metadata"]["name"]) in used:
+            data = template["spec"]["template"]["spec"].get("dataTemplate") or {}
+            used.add(("Metal3DataTemplate", data.get("name")))
+    return [item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
+            if ours(item, cluster) and (kind, item["metadata"]["name"]) not in used]
+
+
+def _cloned_from(obj):
+    return (obj["metadata"].get("annotations") or {}).get(_CLONED_FROM)
