@@ -8,7 +8,8 @@ import signal
 import sys
 import threading
 
-from . import bmc, serve, settings as settings_module
+from . import bmc, serve
+from . import settings as settings_module
 from .agent_api import AgentApi
 from .api import Api
 from .bmc_access import BmcAccess, Credentials

@@ -4,8 +4,8 @@ from __future__ import annotations
 import hmac
 import urllib.parse
 
-from .agent_errors import AgentError
 from .agent import VERSION
+from .agent_errors import AgentError
 from .wsgi import NoAnswer, answer, body
 
 

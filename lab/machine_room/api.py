@@ -92,8 +92,9 @@ class Api:
         found = {"name": disk.name, "size": disk.size, "path": disk.path, "algorithm": algorithm,
                  "digest": disk.digest(algorithm, length, offset), "partitions": []}
         if disk.has_partitions():
-            found["partitions"] = [dict(start=partition["start"] * partitions.SECTOR_BYTES,
-                                        size=partition["size"] * partitions.SECTOR_BYTES,
-                                        name=partition.get("name", "")) for partition in
-                                   partitions.table(disk.path)["partitions"]]
+            found["partitions"] = [{
+                "start": partition["start"] * partitions.SECTOR_BYTES,
+                "size": partition["size"] * partitions.SECTOR_BYTES,
+                "name": partition.get("name", ""),
+            } for partition in partitions.table(disk.path)["partitions"]]
         return found

@@ -110,7 +110,8 @@ class MachineRoomDriver(fakedriver.FakeDriver):
 
     def get_processors(self, identity):
         spec = self._server(identity).spec
-        return [{"id": "CPU0", "socket": "CPU 0", "vendor": spec["vendor"], "model": spec["cpu_model"], "cores": str(spec["cpus"]), "threads": str(spec["cpus"])}]
+        return [{"id": "CPU0", "socket": "CPU 0", "vendor": spec["vendor"], "model": spec["cpu_model"],
+                 "cores": str(spec["cpus"]), "threads": str(spec["cpus"])}]
 
     def get_versions(self, identity):
         return {"BiosVersion": BIOS_VERSION}
@@ -183,6 +184,6 @@ def _storage(servers):
 
 def _drives(servers):
     return {(server.uuid, "1"): [{
-        "Id": disk["serial"], "Name": disk["name"], "Model": disk["model"], "CapacityBytes": disk["size_gib"] * 1024 ** 3,
+        "Id": disk["serial"], "Name": disk["name"], "CapacityBytes": disk["size_gib"] * 1024 ** 3,
         "Protocol": "SATA", "MediaType": "HDD" if disk["rotational"] else "SSD", "Volumes": [],
     } for disk in server.spec["disks"]] for server in servers}

@@ -26,9 +26,7 @@ class Credentials:
     @classmethod
     def read(cls, bmc):
         """Return the credentials that a server's ``bmc`` entry names the files of."""
-        with open(bmc["username_file"], encoding="utf-8") as username:
-            with open(bmc["password_file"], encoding="utf-8") as password:
-                return cls(username.read().strip(), password.read().strip())
+        return cls(_read(bmc["username_file"]), _read(bmc["password_file"]))
 
     def fit(self, authorization):
         """Return whether an Authorization header holds them."""
@@ -72,12 +70,16 @@ class BmcAccess:
 
     def _server(self, path, authorization):
         found = SYSTEM_PATH.match(path)
-        if found:
-            # A path that names no server is for sushy-tools to refuse: 404, once somebody is logged in.
-            if found.group(1) in self._servers:
-                return self._servers[found.group(1)]
+        # A path that names no server is for sushy-tools to refuse: 404, once somebody is logged in.
+        if found and found.group(1) in self._servers:
+            return self._servers[found.group(1)]
         return next((server for server in self._servers.values()
                      if authorization and self._credentials[server.name].fit(authorization)), None)
+
+
+def _read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().strip()
 
 
 def _refuse(start_response, status, text, headers):

@@ -166,8 +166,8 @@ class Commands:
         self._agent.server.agent_asks(self._agent, "power_off")
 
     @command("image.install_bootloader", asynchronous=True)
-    def install_bootloader(self, root_uuid, efi_system_part_uuid=None, prep_boot_part_uuid=None, target_boot_mode="bios",
-                           ignore_bootloader_failure=None):
+    def install_bootloader(self, root_uuid, efi_system_part_uuid=None, prep_boot_part_uuid=None,
+                           target_boot_mode="bios", ignore_bootloader_failure=None):
         self._agent.log("%s boot entry for the disk", target_boot_mode)
 
     @command("log.collect_system_logs")

@@ -5,8 +5,8 @@ import errno
 import hashlib
 import os
 
-from .knobs import SMALL_DISK_BYTES
 from . import partitions
+from .knobs import SMALL_DISK_BYTES
 
 CHUNK_BYTES = 1024 * 1024
 GIB = 1024 ** 3

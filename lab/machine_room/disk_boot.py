@@ -23,7 +23,8 @@ class DiskBoot:
         disk = server.boot_disk()
         if disk is None:
             raise BootError("no disk has a partition table")
-        server.console.print("booting from %s: %d partitions", disk.name, len(partitions.table(disk.path)["partitions"]))
+        found = partitions.table(disk.path)["partitions"]
+        server.console.print("booting from %s: %d partitions", disk.name, len(found))
 
     def soft_off(self, server):
         """Ask the operating system to shut down; it tells ``server.system_ended(False)`` when it has."""

@@ -8,9 +8,6 @@ import io
 import os
 import re
 
-import pycdlib
-from pycdlib import pycdlibexception
-
 from .web import Unreachable
 
 # Ironic's [DEFAULT]grub_config_path and what it puts there.
@@ -29,6 +26,9 @@ def _parameters(text):
 
 
 def _iso_file(path, names):
+    # Only in the services' environment; network boot doesn't need it, and unit tests do without.
+    import pycdlib
+    from pycdlib import pycdlibexception
     image = pycdlib.PyCdlib()
     try:
         image.open(path)

@@ -81,5 +81,4 @@ def inventory(server):
             "pxe_interface": spec["boot_mac"],
         },
         "hostname": spec["name"],
-        "usb_devices": [],
     }

@@ -25,7 +25,7 @@ def _run(arguments, text=None):
 
 
 def table(path):
-    """Return the partition table: ``label`` (gpt or dos) and ``partitions``, each with ``start`` and ``size`` in sectors.
+    """Return the partition table: ``label`` (gpt or dos), ``partitions`` with ``start`` and ``size`` in sectors.
 
     :raises PartitionError: if there is none
     """

@@ -3,9 +3,6 @@ from __future__ import annotations
 
 import urllib.parse
 
-from oslo_utils import specs_matcher
-from oslo_utils import strutils
-
 GIB = 1024 ** 3
 MIN_SIZE_BYTES = 4 * GIB
 TEXT_HINTS = ("model", "vendor", "serial", "wwn", "wwn_with_extension", "wwn_vendor_extension", "name", "hctl",
@@ -36,6 +33,8 @@ def _expression(hint, value):
 
 
 def _matches(disk, hint, wanted):
+    # Only in the services' environment; without hints it isn't needed, and unit tests do without.
+    from oslo_utils import specs_matcher, strutils
     value = disk.get(hint)
     if hint == "rotational":
         return bool(value) == strutils.bool_from_string(wanted, strict=True)

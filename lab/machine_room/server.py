@@ -53,8 +53,7 @@ class Server:
         self.agent = None
         saved = state.load(self._state_file)
         self.knobs = Knobs(saved.get("knobs"))
-        self.disks = [Disk(disk, os.path.join(self.folder, "disks", os.path.basename(disk["name"]) + ".raw"), self.knobs)
-                      for disk in spec["disks"]]
+        self.disks = [Disk(disk, self._disk_file(disk["name"]), self.knobs) for disk in spec["disks"]]
         self.power = saved.get("power", OFF)
         self.boot_device = saved.get("boot_device", "Hdd")
         self.boot_mode = saved.get("boot_mode", "UEFI")
@@ -65,6 +64,9 @@ class Server:
         self.runs = saved.get("runs", NOTHING)
         self.boots = saved.get("boots", 0)
         self._resume(saved.get("agent"))
+
+    def _disk_file(self, name):
+        return os.path.join(self.folder, "disks", os.path.basename(name) + ".raw")
 
     def _resume(self, agent):
         if self.power == ON and self.runs == AGENT:
