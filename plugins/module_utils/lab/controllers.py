@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from . import certificates, engine
+from . import certificates, engine, webhook_host
 
 # The Bare Metal Operator has no flag for its certificate's folder: it is this one below its TMPDIR.
 SERVING_FOLDER = os.path.join("k8s-webhook-server", "serving-certs")
@@ -94,7 +94,7 @@ def program(lab, name, namespace, arguments, environment, restart_on):
         "--kube-api-qps=%d" % CLIENT_QPS,
         "--kube-api-burst=%d" % CLIENT_BURST,
     ]
-    variables = {"POD_NAMESPACE": namespace}
+    variables = {"POD_NAMESPACE": namespace, webhook_host.VARIABLE: "127.0.0.1"}
     if name == "bmo":
         command.append("--metrics-addr=%s" % _address(lab, name, "metrics"))
         variables["TMPDIR"] = os.path.join(_pki(lab), name)

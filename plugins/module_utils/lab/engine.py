@@ -14,10 +14,10 @@ import subprocess
 import time
 from collections import namedtuple
 
-from . import manifests, toolchain
+from . import manifests, toolchain, webhook_host
 
 # Raise it when programs or manifests are made in another way than before: it is part of the cache's key.
-RECIPE = "1"
+RECIPE = "2"
 BUILD_FLAGS = ("-trimpath", "-mod=readonly", "-modcacherw")
 GOCACHE_VARIABLE = "METAL3_ENGINE_GOCACHE"
 GOMODCACHE_VARIABLE = "METAL3_ENGINE_GOMODCACHE"
@@ -217,8 +217,9 @@ class Engine:
             toolchain.ensure(self._toolchain, self.pins.go, self._cache_dir, progress)
             environ = self._environ(work)
             os.makedirs(self.bin_dir, exist_ok=True)
+            mod_file = self._mod_file(work, environ)
             for position, program in enumerate(missing):
-                self._build_program(program, environ, progress, "%d of %d, %d left" % (
+                self._build_program(program, mod_file, environ, progress, "%d of %d, %d left" % (
                     position + 1, len(missing), len(missing) - position - 1))
             if MANIFEST_SET in sets and not os.path.isdir(self.manifests_dir):
                 progress.event("Rendering the manifests of %d providers" % len(PROVIDERS))
@@ -236,13 +237,13 @@ class Engine:
             environ.pop(name, None)
         return environ
 
-    def _build_program(self, program, environ, progress, position):
+    def _build_program(self, program, mod_file, environ, progress, position):
         progress.event("Building %s %s (%s)" % (program.name, self.pins.version(program.module), position))
         started = time.monotonic()
         path = os.path.join(self.bin_dir, program.name)
         partial = os.path.join(self.bin_dir, ".%s.partial" % program.name)
-        self._go(["build"] + list(BUILD_FLAGS) + ["-ldflags", self._flags, "-o", partial, program.package],
-                 environ, program.name)
+        self._go(["build"] + list(BUILD_FLAGS) + [
+            "-modfile", mod_file, "-ldflags", self._flags, "-o", partial, program.package], environ, program.name)
         os.rename(partial, path)
         progress.event("Built %s in %d s" % (program.name, time.monotonic() - started))
 
@@ -278,6 +279,13 @@ class Engine:
             except manifests.ManifestError as exc:
                 raise EngineError(str(exc)) from exc
         os.rename(partial, self.manifests_dir)
+
+    def _mod_file(self, work, environ):
+        try:
+            return webhook_host.write(
+                self._module_dir(webhook_host.MODULE, environ), self._source_dir, os.path.join(work, "module"))
+        except webhook_host.PatchError as exc:
+            raise EngineError(str(exc)) from exc
 
     def _module_dir(self, module, environ):
         self._go(["mod", "download", "-modcacherw", module], environ, module)
