@@ -70,6 +70,8 @@ KNOWN = dict((resource.kind, resource) for resource in (
              ("bmceventsubscriptions", "BMCEventSubscription", True))
     + _table("ipam.metal3.io", METAL3_VERSION,
              ("ippools", "IPPool", True), ("ipclaims", "IPClaim", True), ("ipaddresses", "IPAddress", True))
+    # Its IPAddress shares its kind's name with IPAM's own and is listed by ipam_service only.
+    + _table("ipam.cluster.x-k8s.io", CAPI_VERSION, ("ipaddressclaims", "IPAddressClaim", True))
     + _table("cluster.x-k8s.io", CAPI_VERSION,
              ("clusters", "Cluster", True), ("machines", "Machine", True), ("machinesets", "MachineSet", True),
              ("machinedeployments", "MachineDeployment", True), ("machinehealthchecks", "MachineHealthCheck", True))

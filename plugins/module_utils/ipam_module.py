@@ -1,0 +1,87 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the modules ip_pool, ip_claim and ip_address_info."""
+from __future__ import annotations
+
+import traceback
+
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+
+from .ipam_service import ClaimService, PoolService, RefusedError, read_usage
+from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
+from .kube.errors import KubeError
+from .metal3.cluster_spec import pool_options
+from .progress import Progress
+
+
+def pool_argument_spec():
+    """Return the argument spec of ``ip_pool``."""
+    pool = dict(pool_options(), name={"type": "str", "required": True}, name_prefix={"type": "str"},
+                cluster_name={"type": "str"}, labels={"type": "dict"}, annotations={"type": "dict"})
+    return dict(kube_argument_spec(), namespace={"type": "str", "default": "metal3"},
+                pools={"type": "list", "elements": "dict", "required": True, "options": pool},
+                state={"type": "str", "choices": ["present", "absent"], "default": "present"})
+
+
+def claim_argument_spec():
+    """Return the argument spec of ``ip_claim``."""
+    claim = {
+        "name": {"type": "str", "required": True}, "pool": {"type": "str"}, "address": {"type": "str"},
+        "kind": {"type": "str", "choices": ["IPClaim", "IPAddressClaim"], "default": "IPClaim"},
+        "cluster_name": {"type": "str"}, "labels": {"type": "dict"}, "annotations": {"type": "dict"},
+    }
+    return dict(kube_argument_spec(), namespace={"type": "str", "default": "metal3"},
+                claims={"type": "list", "elements": "dict", "required": True, "options": claim},
+                state={"type": "str", "choices": ["present", "absent"], "default": "present"},
+                renew_refused={"type": "bool", "default": False},
+                wait_timeout_seconds={"type": "int", "default": 60})
+
+
+def run_ip_pool():
+    """Run the module ``ip_pool``."""
+    module = AnsibleModule(argument_spec=pool_argument_spec(), supports_check_mode=True)
+    _run(module, "pools", lambda client: PoolService(client, module.params, module.check_mode).run())
+
+
+def run_ip_claim():
+    """Run the module ``ip_claim``."""
+    module = AnsibleModule(argument_spec=claim_argument_spec(), supports_check_mode=True)
+    for claim in module.params["claims"]:
+        if module.params["state"] == "present" and not claim["pool"]:
+            module.fail_json(msg="claims: %s: pool: seen nothing, expected the name of an IPPool" % claim["name"])
+    _run(module, "claims", lambda client: ClaimService(client, module.params, module.check_mode, Progress()).run())
+
+
+def run_ip_address_info():
+    """Run the module ``ip_address_info``."""
+    module = AnsibleModule(
+        argument_spec=dict(kube_argument_spec(), namespace={"type": "str", "default": "metal3"},
+                           pools={"type": "list", "elements": "str"}, cluster_name={"type": "str"}),
+        supports_check_mode=True)
+    params = module.params
+    result = _call(module, lambda client: read_usage(
+        client, params["namespace"], params["pools"], params["cluster_name"]))
+    module.exit_json(changed=False, **result)
+
+
+def _run(module, items, work):
+    result = _call(module, work)
+    if not module._diff:
+        del result["diff"]
+    errors = [item["error"] for item in result[items] if item["error"]]
+    if errors:
+        module.fail_json(msg="%d of %d %s failed:\n%s" % (
+            len(errors), len(result[items]), items, "\n".join("- " + text for text in errors)), **result)
+    module.exit_json(**result)
+
+
+def _call(module, work):
+    if not HAS_KUBERNETES:
+        module.fail_json(msg=missing_required_lib("kubernetes"))
+    try:
+        return work(KubeClient(module.params))
+    except RefusedError as exc:
+        module.fail_json(msg=str(exc), problems=exc.problems)
+    except KubeError as exc:
+        module.fail_json(msg=exc.message, exception=traceback.format_exc())

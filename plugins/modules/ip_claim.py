@@ -1,0 +1,148 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes and deletes claims for addresses of IP pools."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: ip_claim
+short_description: Claim addresses of IP pools, a fixed one or any
+version_added: "0.1.0"
+description:
+  - Takes a list of claims for addresses of Metal3's IP address manager, as IPClaim (C(ipam.metal3.io/v1alpha1)) or as
+    Cluster API's IPAddressClaim (C(ipam.cluster.x-k8s.io/v1beta2)), and waits for the addresses.
+  - Claims that could not be answered (unknown pool, exhausted pool, address taken, preallocated or out of range) are
+    refused before anything is written.
+options:
+  namespace:
+    description: Namespace of claims and pools.
+    type: str
+    default: metal3
+  state:
+    description:
+      - Whether the claims are to be there.
+      - V(absent) gives the addresses back.
+    type: str
+    choices: [present, absent]
+    default: present
+  claims:
+    description: The claims.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description: Name of the claim.
+        type: str
+        required: true
+      pool:
+        description: Name of the IPPool. Required for O(state=present). It can't be changed.
+        type: str
+      address:
+        description: The address to ask for. Without it the pool chooses.
+        type: str
+      kind:
+        description: Kind of the claim.
+        type: str
+        choices: [IPClaim, IPAddressClaim]
+        default: IPClaim
+      cluster_name:
+        description: Cluster that the claim belongs to.
+        type: str
+      labels:
+        description: Labels; those of an IPClaim are passed on to its IPAddress.
+        type: dict
+      annotations:
+        description: Annotations.
+        type: dict
+  renew_refused:
+    description:
+      - Whether claims that the address manager has refused are deleted and made anew. It does not look at a refused claim
+        again by itself.
+    type: bool
+    default: false
+  wait_timeout_seconds:
+    description: How long to wait for all addresses, or for all claims to be gone; V(0) does not wait.
+    type: int
+    default: 60
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - The API server judges the changes by a dry run. Nothing is waited for.
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+seealso:
+  - module: metal3.baremetal.ip_pool
+  - module: metal3.baremetal.ip_address_info
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Reserve an address for a load balancer
+  metal3.baremetal.ip_claim:
+    claims:
+      - name: load-balancer
+        pool: machines
+        address: 198.51.100.50
+  register: claimed
+
+- name: Show it
+  ansible.builtin.debug:
+    msg: "{{ claimed.claims[0].address }}"
+"""
+
+RETURN = r"""
+claims:
+  description: Each claim of the list, in its order.
+  returned: when the list was accepted
+  type: list
+  elements: dict
+  contains:
+    kind:
+      description: Kind of the claim.
+      type: str
+      returned: always
+    name:
+      description: Name of the claim.
+      type: str
+      returned: always
+    action:
+      description: V(created), V(updated), V(renewed), V(deleted) or V(none).
+      type: str
+      returned: always
+    address:
+      description: The address that the claim has got.
+      type: str
+      returned: always
+    error:
+      description: What went wrong; empty when nothing did.
+      type: str
+      returned: always
+  sample:
+    - {kind: IPClaim, name: load-balancer, action: created, address: 198.51.100.50, error: ""}
+problems:
+  description: Mistakes of the list.
+  returned: when the list was refused
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_module import run_ip_claim
+
+
+def main():
+    """Run the module."""
+    run_ip_claim()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes, changes and deletes IPPools."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: ip_pool
+short_description: Make, change and delete IP pools
+version_added: "0.1.0"
+description:
+  - Takes a list of pools of Metal3's IP address manager (IPPool, C(ipam.metal3.io/v1alpha1)).
+  - The list is judged as a whole before anything is written, by itself and against the pools that are there. Overlapping
+    ranges, preallocated addresses out of range or doubled, gateways outside their network, prefixes that do not fit, and
+    changes that would leave an address in use outside its pool are all told at once.
+  - A pool with addresses in use is not deleted.
+options:
+  namespace:
+    description: Namespace of the pools.
+    type: str
+    default: metal3
+  state:
+    description: Whether the pools are to be there.
+    type: str
+    choices: [present, absent]
+    default: present
+  pools:
+    description: The pools. For O(state=absent) only O(pools[].name) counts.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description: Name of the pool.
+        type: str
+        required: true
+      name_prefix:
+        description:
+          - Beginning of the names of the pool's IPAddress objects, by default the pool's name.
+          - It can't be changed.
+        type: str
+      cluster_name:
+        description: Cluster that owns the pool; the pool goes away with it.
+        type: str
+      ranges:
+        description:
+          - Where addresses come from, in this order. A pool is of one address family.
+        type: list
+        elements: dict
+        suboptions:
+          start:
+            description: First address. Without it, the one after the address in O(pools[].ranges[].subnet).
+            type: str
+          end:
+            description: Last address. Without it, the last of O(pools[].ranges[].subnet), the broadcast address included.
+            type: str
+          subnet:
+            description: Network that the addresses are in, for example V(198.51.100.0/24).
+            type: str
+          prefix:
+            description: Prefix length of the addresses, in place of O(pools[].prefix).
+            type: int
+          gateway:
+            description: Gateway, in place of O(pools[].gateway).
+            type: str
+          dns_servers:
+            description: DNS servers, in place of O(pools[].dns_servers).
+            type: list
+            elements: str
+      prefix:
+        description: Prefix length of the addresses.
+        type: int
+      gateway:
+        description: Gateway.
+        type: str
+      dns_servers:
+        description: DNS servers.
+        type: list
+        elements: str
+      pre_allocations:
+        description: Names of claims and the address that each of them gets.
+        type: dict
+      allocation_strategy:
+        description:
+          - Order in which addresses are given out.
+          - Refused when the address manager has no such field; version 1.13 has none.
+        type: str
+        choices: [sequential, random]
+      labels:
+        description: Labels.
+        type: dict
+      annotations:
+        description: Annotations.
+        type: dict
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - The API server judges the changes by a dry run.
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+seealso:
+  - module: metal3.baremetal.ip_claim
+  - module: metal3.baremetal.ip_address_info
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Make a pool for the machines' network
+  metal3.baremetal.ip_pool:
+    pools:
+      - name: machines
+        prefix: 24
+        gateway: 198.51.100.1
+        dns_servers: [198.51.100.2]
+        pre_allocations:
+          storage-head: 198.51.100.20
+        ranges:
+          - start: 198.51.100.20
+            end: 198.51.100.99
+
+- name: Delete it
+  metal3.baremetal.ip_pool:
+    state: absent
+    pools:
+      - name: machines
+"""
+
+RETURN = r"""
+pools:
+  description: Each pool of the list, in its order.
+  returned: when the list was accepted
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the pool.
+      type: str
+      returned: always
+    action:
+      description: V(created), V(updated), V(deleted) or V(none).
+      type: str
+      returned: always
+    error:
+      description: What went wrong; empty when nothing did.
+      type: str
+      returned: always
+    total:
+      description: How many addresses the pool has.
+      type: int
+      returned: when the pool is there
+    used:
+      description: How many of them are in use or preallocated.
+      type: int
+      returned: when the pool is there
+    free:
+      description: How many of them are free.
+      type: int
+      returned: when the pool is there
+  sample:
+    - {name: machines, action: created, error: "", total: 80, used: 1, free: 79}
+problems:
+  description: Mistakes of the list.
+  returned: when the list was refused
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_module import run_ip_pool
+
+
+def main():
+    """Run the module."""
+    run_ip_pool()
+
+
+if __name__ == "__main__":
+    main()
