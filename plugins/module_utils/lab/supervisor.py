@@ -256,7 +256,7 @@ class Supervisor:
 
         :raises SupervisorError: when it is still there after the timeout
         """
-        pid = self._pid()
+        pid = self.pid()
         try:
             self._call("supervisor.shutdown")
         except (OSError, http.client.HTTPException, xmlrpc.client.Error):
@@ -268,7 +268,8 @@ class Supervisor:
             time.sleep(0.05)
         return True
 
-    def _pid(self):
+    def pid(self):
+        """Return supervisord's process id, None when it does not answer."""
         try:
             return self._call("supervisor.getPID")
         except (OSError, http.client.HTTPException, xmlrpc.client.Error):
