@@ -7,6 +7,7 @@ The table follows ``pkg/hardwareutils/bmc`` of the Bare Metal Operator 0.13.
 """
 from __future__ import annotations
 
+import difflib
 import ipaddress
 import re
 from collections import namedtuple
@@ -167,16 +168,17 @@ def _split_scheme(address):
     if "://" in address:
         name, _separator, rest = address.partition("://")
         return name.lower(), rest
+    # BMO reads [address]:port as IPMI, but not without a port.
+    if address.startswith("[") and not re.match(r"^\[[^]]+\]:\d+$", address):
+        raise AddressError("a scheme before a bracketed IPv6 address", "write ipmi://%s" % address)
+    if ":" in address and _is_ip(address):
+        raise AddressError("a scheme before an IPv6 address", "write ipmi://[%s]" % address)
     match = _SCHEME.match(address)
-    if address.startswith("[") or not match:
-        if address.startswith("["):
-            raise AddressError("a scheme before a bracketed IPv6 address", "write ipmi://%s" % address)
+    if not match:
         return "ipmi", address
     name, rest = match.group(1).lower(), match.group(2)
     if name in SCHEMES or name in REMOVED:
         return name, rest
-    if _is_ip(address):
-        raise AddressError("a scheme before an IPv6 address", "write ipmi://[%s]" % address)
     # BMO takes what stands before the colon for the scheme.
     if re.match(r"^\d+(/|\?|$)", rest):
         raise AddressError("a scheme before host:port", "write ipmi://%s" % address)
@@ -191,7 +193,11 @@ def _known_scheme(name):
         release, instead = REMOVED[base]
         raise AddressError("a scheme that BMO still supports (%s went away with BMO %s)" % (base, release),
                            "write %s" % instead)
-    raise AddressError("one of the schemes %s" % ", ".join(SCHEMES), "correct the scheme of bmc.address")
+    near = difflib.get_close_matches(name, SCHEMES, 1)
+    raise AddressError(
+        "ipmi, libvirt, or one of %s, each bare or with +http or +https" % ", ".join(
+            driver.name for driver in DRIVERS if driver.protocol == "redfish"),
+        "correct the scheme of bmc.address%s" % (" (perhaps %s)" % near[0] if near else ""))
 
 
 def _split(name, rest):

@@ -39,7 +39,7 @@ def entry(name, variables):
     result = {"name": name}
     bmc = {}
     for option, variable in VARIABLES.items():
-        value = variables[variable] if variable in variables else None
+        value = variables.get(variable)
         if value is None:
             continue
         if option.startswith("bmc."):

@@ -15,7 +15,7 @@ import uuid
 from collections import namedtuple
 from urllib.parse import urlsplit
 
-from . import bmc_address, host_fields
+from . import bmc_address, host_fields, host_inventory
 from .host_objects import consumer_of, credentials_secret_name, data_secret_name, has_inline_credentials, text_of
 
 # host: name of the host, or its place in the list; seen: never a secret value.
@@ -35,6 +35,8 @@ _DETACHED_ANNOTATION = "baremetalhost.metal3.io/detached"
 _HARDWARE_ANNOTATION = "inspect.metal3.io/hardwaredetails"
 _HIDDEN = "(hidden)"
 _UNKNOWN = "an unknown option"
+# Fields that no variable of their own stands for.
+_NO_VARIABLES = ("hosts", "name", "state", "bmc")
 
 
 def message(problems, names=None):
@@ -68,6 +70,8 @@ def _renamed_field(path, names):
     head = re.match(r"^[a-z_]+", path)
     if names and head and path not in names and head.group() in names:
         return names[head.group()] + path[head.end():]
+    if names and path not in names and path not in _NO_VARIABLES:
+        return host_inventory.PREFIX + path
     return (names or {}).get(path, path)
 
 
@@ -184,7 +188,7 @@ def _check_dict(label, prefix, fields, values):
         if name not in known:
             near = difflib.get_close_matches(str(name), sorted(known), 1)
             problems.append(Problem(label, prefix + str(name), _UNKNOWN, "a field of a host",
-                                    "write %s or remove it" % near[0] if near else "remove it"))
+                                    "remove it" + (" (perhaps %s is meant)" % near[0] if near else "")))
     for field in fields:
         value = values.get(field.name)
         path = prefix + field.name
