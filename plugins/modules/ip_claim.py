@@ -58,8 +58,8 @@ options:
         type: dict
   renew_refused:
     description:
-      - Whether claims that the address manager has refused are deleted and made anew. It does not look at a refused claim
-        again by itself.
+      - Whether claims that the address manager has refused are deleted and made anew. It does not look at a refused
+        claim again by itself.
     type: bool
     default: false
   wait_timeout_seconds:

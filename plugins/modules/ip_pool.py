@@ -11,9 +11,9 @@ short_description: Make, change and delete IP pools
 version_added: "0.1.0"
 description:
   - Takes a list of pools of Metal3's IP address manager (IPPool, C(ipam.metal3.io/v1alpha1)).
-  - The list is judged as a whole before anything is written, by itself and against the pools that are there. Overlapping
-    ranges, preallocated addresses out of range or doubled, gateways outside their network, prefixes that do not fit, and
-    changes that would leave an address in use outside its pool are all told at once.
+  - The list is judged as a whole before anything is written, by itself and against the pools that are there.
+    Overlapping ranges, preallocated addresses out of range or doubled, gateways outside their network, prefixes that
+    do not fit, and changes that would leave an address in use outside its pool are all told at once.
   - A pool with addresses in use is not deleted.
 options:
   namespace:
@@ -53,7 +53,8 @@ options:
             description: First address. Without it, the one after the address in O(pools[].ranges[].subnet).
             type: str
           end:
-            description: Last address. Without it, the last of O(pools[].ranges[].subnet), the broadcast address included.
+            description: Last address. Without it, the last of O(pools[].ranges[].subnet), the broadcast address
+              included.
             type: str
           subnet:
             description: Network that the addresses are in, for example V(198.51.100.0/24).

@@ -1,0 +1,161 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the modules cluster, cluster_info and cluster_template."""
+from __future__ import annotations
+
+import os
+import tempfile
+import traceback
+
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+
+from .cluster_service import ClusterService, read_cluster, read_description
+from .cluster_wait import WaitFailedError
+from .ipam_service import RefusedError
+from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
+from .kube.errors import KubeError
+from .kube.resources import KNOWN
+from .metal3.cluster_render import render
+from .metal3.cluster_spec import description_options
+from .metal3.workflow_goals import GOALS
+from .progress import Progress
+
+try:
+    # Comes with the package kubernetes.
+    import yaml
+    HAS_YAML = True
+except ImportError:
+    HAS_YAML = False
+
+
+def cluster_argument_spec():
+    """Return the argument spec of ``cluster``."""
+    return dict(
+        kube_argument_spec(), state={"type": "str", "choices": ["present", "absent"], "default": "present"},
+        check_hosts={"type": "bool", "default": True}, check_network={"type": "bool", "default": True},
+        image_ca_file={"type": "path"},
+        wait_for={"type": "str", "choices": ["none"] + list(GOALS), "default": "available"},
+        wait_timeout_seconds={"type": "int", "default": 3600},
+        node_startup_timeout_seconds={"type": "int", "default": 900},
+        prune={"type": "bool", "default": True},
+        confirm={"type": "str"},
+        workload_kubeconfig={"type": "path"},
+        **description_options())
+
+
+def run_cluster():
+    """Run the module ``cluster``."""
+    module = AnsibleModule(argument_spec=cluster_argument_spec(), supports_check_mode=True)
+    _require_kubernetes(module)
+    params = module.params
+    try:
+        service = ClusterService(KubeClient(params), _description(params), params, module.check_mode, Progress())
+        if params["state"] == "absent":
+            result = service.absent()
+            result["changed"] = _remove(module, params["workload_kubeconfig"]) or result["changed"]
+        else:
+            result = service.present()
+            result.update(_kubeconfig(module, service, params["workload_kubeconfig"], result["changed"]))
+    except RefusedError as exc:
+        module.fail_json(msg=str(exc), problems=exc.problems)
+    except WaitFailedError as exc:
+        module.fail_json(msg=str(exc), machines=exc.steps)
+    except KubeError as exc:
+        module.fail_json(msg=exc.message, exception=traceback.format_exc())
+    if not module._diff:
+        del result["diff"]
+    for warning in result.pop("warnings", []):
+        module.warn(warning)
+    module.exit_json(**result)
+
+
+def run_cluster_info():
+    """Run the module ``cluster_info``."""
+    module = AnsibleModule(
+        argument_spec=dict(kube_argument_spec(), namespace={"type": "str", "default": "metal3"},
+                           names={"type": "list", "elements": "str"}),
+        supports_check_mode=True)
+    _require_kubernetes(module)
+    namespace, names = module.params["namespace"], module.params["names"]
+    try:
+        client = KubeClient(module.params)
+        if names is None:
+            names = sorted(item["metadata"]["name"] for item in client.list(KNOWN["Cluster"], namespace)[0])
+        found = dict((name, read_cluster(client, namespace, name)) for name in names)
+    except KubeError as exc:
+        module.fail_json(msg=exc.message, exception=traceback.format_exc())
+    module.exit_json(changed=False, clusters=[found[name] for name in names if found[name]],
+                     missing=[name for name in names if not found[name]])
+
+
+def run_cluster_template():
+    """Run the module ``cluster_template``."""
+    module = AnsibleModule(argument_spec=dict(description_options(), dest={"type": "path"}), supports_check_mode=True)
+    if not HAS_YAML:
+        module.fail_json(msg=missing_required_lib("PyYAML"))
+    try:
+        objects = render(read_description(_description(module.params)))
+    except RefusedError as exc:
+        module.fail_json(msg=str(exc), problems=exc.problems)
+    manifest = yaml.safe_dump_all(objects, explicit_start=True, sort_keys=True, width=110)
+    result = {"changed": False, "objects": objects, "manifest": manifest}
+    if module.params["dest"]:
+        result["dest"] = module.params["dest"]
+        result["changed"] = _write(module, module.params["dest"], manifest.encode(), 0o644, module._diff and result)
+    module.exit_json(**result)
+
+
+def _description(params):
+    return dict((key, params[key]) for key in description_options())
+
+
+def _kubeconfig(module, service, path, changed):
+    """Write the workload cluster's kubeconfig, readable by its owner only, and tell nothing but its path."""
+    if not path:
+        return {}
+    content = service.kubeconfig()
+    if content is None:
+        return {}
+    return {"workload_kubeconfig": path, "changed": _write(module, path, content, 0o600) or changed}
+
+
+def _write(module, path, content, mode, result=None):
+    """Bring a file to a content, in one step; say whether it changed."""
+    try:
+        before = b""
+        if os.path.exists(path):
+            with open(path, "rb") as stream:
+                before = stream.read()
+            if before == content and os.stat(path).st_mode & 0o777 == mode:
+                return False
+        if result:
+            result["diff"] = {"before_header": path, "after_header": path,
+                              "before": before.decode("utf-8", "replace"), "after": content.decode()}
+        if module.check_mode:
+            return True
+        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".metal3-")
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+        os.chmod(temporary, mode)
+        module.atomic_move(temporary, path, keep_dest_attrs=False)
+    except OSError as exc:
+        module.fail_json(msg="%s: %s" % (path, exc.strerror or exc))
+    return True
+
+
+def _remove(module, path):
+    if not path or not os.path.exists(path):
+        return False
+    if not module.check_mode:
+        try:
+            os.unlink(path)
+        except OSError as exc:
+            module.fail_json(msg="%s: %s" % (path, exc.strerror or exc))
+    return True
+
+
+def _require_kubernetes(module):
+    if not HAS_KUBERNETES:
+        module.fail_json(msg=missing_required_lib("kubernetes"))

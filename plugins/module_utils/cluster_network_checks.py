@@ -1,0 +1,42 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can only be learned by asking the network: whether images can be fetched and an endpoint is taken."""
+from __future__ import annotations
+
+import socket
+import urllib.error
+
+from ansible.module_utils.urls import ConnectionError as OpenUrlError
+from ansible.module_utils.urls import open_url
+
+_TIMEOUT_SECONDS = 15
+_ENDPOINT_TIMEOUT_SECONDS = 2
+
+
+def image_fetcher(ca_file=None):
+    """Return a callable ``(url, limit)`` for ``cluster_image.reachability_problems``.
+
+    :param ca_file: path of a file with the image server's certificate authority; the system's when left out
+    """
+    def fetch(url, limit):
+        try:
+            with open_url(url, method="GET" if limit else "HEAD", ca_path=ca_file,
+                          timeout=_TIMEOUT_SECONDS) as response:
+                return response.read(limit) if limit else b""
+        except urllib.error.HTTPError as exc:
+            raise OSError("HTTP %d %s" % (exc.code, exc.reason)) from exc
+        except urllib.error.URLError as exc:
+            raise OSError(str(exc.reason)) from exc
+        except OpenUrlError as exc:
+            raise OSError(str(exc)) from exc
+    return fetch
+
+
+def endpoint_answers(host, port):
+    """Say whether something takes connections at an address."""
+    try:
+        with socket.create_connection((host, port), timeout=_ENDPOINT_TIMEOUT_SECONDS):
+            return True
+    except OSError:
+        return False

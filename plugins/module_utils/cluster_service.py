@@ -1,0 +1,315 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a description to a running cluster: read once, check all, write what differs, wait; and the way back."""
+from __future__ import annotations
+
+import base64
+import time
+
+from .cluster_network_checks import endpoint_answers, image_fetcher
+from .cluster_objects import TEMPLATE_KINDS, read_all, snapshot_of
+from .cluster_wait import ClusterWait, belongs
+from .ipam_service import RefusedError
+from .kube import apply, bulk
+from .kube.errors import KubeError
+from .kube.resources import KNOWN, resource_for
+from .metal3 import cluster_description, cluster_image, cluster_rollout, workflow_tree
+from .metal3.cluster_preflight import Facts, preflight_problems, rollout_warnings
+from .metal3.cluster_render import render
+from .metal3.cluster_validation import description_problems
+from .metal3.problem import problem
+from .metal3.workflow_snapshot import Snapshot
+from .metal3.workflow_steps import machine_steps
+
+# The Cluster first: IPAM and CAPM3 look for it when they see what names it. Owners of machines after their templates.
+_LAST_KINDS = ("KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck")
+_CRDS = ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io")
+RETRY_DELAYS_SECONDS = (1, 2, 4, 8, 15)
+# In diffs. Secrets belong into Secrets (content_secret, passwdFrom), but kubeadm also takes them in the open.
+SECRET_FIELDS = ("passwd", "token", "tlsBootstrapToken")
+HIDDEN = "(hidden)"
+
+
+def read_description(params):
+    """Return the description that a module's parameters give.
+
+    :raises RefusedError: when it has mistakes
+    """
+    description, mistakes = cluster_description.read(params)
+    found = mistakes or description_problems(description)
+    if found:
+        raise RefusedError(found)
+    return description
+
+
+class ClusterService:
+    """One run of ``cluster``.
+
+    :param client: a KubeClient
+    :param params: the description, see ``cluster_spec``
+    :param options: what is not part of the description: ``check_hosts``, ``check_network``, ``image_ca_file``,
+        ``wait_for``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``, ``prune``, ``confirm``
+    :param check_mode: let the API server judge writes without storing them
+    :param progress: a Progress
+    :param sleep: callable that waits a number of seconds
+    """
+
+    def __init__(self, client, params, options, check_mode, progress, sleep=time.sleep):
+        self.client = client
+        self.params = params
+        self.options = options
+        self.check_mode = check_mode
+        self.progress = progress
+        self.sleep = sleep
+        self.namespace = params["namespace"]
+        self.name = params["name"]
+
+    # The cluster is to be there
+
+    def present(self):
+        """Make or change the cluster and return the module's result.
+
+        :raises RefusedError: when the description has mistakes or does not fit what there is
+        :raises WaitFailedError: when the goal is not reached
+        :raises KubeError: when the API server can't be asked or refuses
+        """
+        description = read_description(self.params)
+        objects, addresses = read_all(self.client, self.namespace)
+        snapshot = Snapshot(objects, self.name)
+        facts = self._facts(objects, addresses, snapshot)
+        self._refuse(description, facts, snapshot)
+        desired = render(description)
+        entries = apply.plan(self.client, desired)
+        changes = cluster_rollout.preview(entries, snapshot)
+        warnings = rollout_warnings(description, facts, [change["owner"] for change in changes if change["rolls"]])
+        removed = cluster_rollout.undescribed(objects, desired, self.name) if self.options["prune"] else []
+        for line in cluster_rollout.lines(changes):
+            self.progress.event(line)
+        self._write(entries)
+        self._delete(removed)
+        result = {"changed": bool(removed) or any(entry.action != "none" for entry in entries),
+                  "changes": changes, "warnings": warnings,
+                  "objects": [_named(entry) for entry in entries if entry.action != "none"],
+                  "removed": [_title(item) for item in removed],
+                  "diff": [_diff(entry) for entry in entries if entry.action != "none"] + [
+                      _removal(item) for item in removed]}
+        if not self.check_mode and self.options["wait_for"] != "none":
+            result.update(self._wait())
+        result.update(self._collect(desired))
+        return self._with_state(result)
+
+    def _facts(self, objects, addresses, snapshot):
+        calls = [lambda: self.client.list(KNOWN["Metal3Cluster"])[0], lambda: self._providers()]
+        calls += [lambda name=name: self.client.get(KNOWN["CustomResourceDefinition"], None, name) for name in _CRDS]
+        outcomes = bulk.run(calls)
+        for outcome in outcomes:
+            if outcome.error is not None:
+                raise outcome.error
+        served = dict((crd["metadata"]["name"], [version["name"] for version in crd["spec"]["versions"]
+                                                 if version["served"]])
+                      for crd in [outcome.value for outcome in outcomes[2:]] if crd)
+        return Facts(
+            snapshot=snapshot, hosts=objects["BareMetalHost"],
+            hardware=apply.by_name(objects["HardwareData"]), pools=apply.by_name(objects["IPPool"]),
+            addresses=addresses, claims=objects["IPClaim"] + objects["IPAddressClaim"],
+            metal3_clusters=outcomes[0].value, providers=outcomes[1].value, served=served)
+
+    def _providers(self):
+        """Return the versions of the installed providers, as clusterctl notes them; none without clusterctl."""
+        try:
+            items = self.client.list(KNOWN["Provider"])[0]
+        except KubeError as exc:
+            if exc.status == 404:
+                return {}
+            raise
+        return dict((item["metadata"]["name"], item.get("version")) for item in items)
+
+    def _refuse(self, description, facts, snapshot):
+        found = preflight_problems(description, facts) if self.options["check_hosts"] else []
+        if self.options["check_network"]:
+            found += self._network_problems(description, snapshot)
+        if found:
+            raise RefusedError(found)
+
+    def _network_problems(self, description, snapshot):
+        subject = "cluster %s/%s" % (self.namespace, self.name)
+        fetch = image_fetcher(self.options["image_ca_file"])
+        images = {}
+        for group in cluster_description.groups(description):
+            if group.get("image"):
+                field = "control_plane" if group["role"] == "control-plane" else "workers.%s" % group["name"]
+                images.setdefault((group["image"]["url"], group["image"].get("checksum")),
+                                  (field + ".image", group["image"]))
+        calls = [lambda field=field, image=image: cluster_image.reachability_problems(subject, field, image, fetch)
+                 for field, image in images.values()]
+        found = [line for outcome in bulk.run(calls) for line in outcome.value]
+        endpoint = description["endpoint"]
+        if snapshot.cluster is None and endpoint_answers(endpoint["host"], endpoint["port"]):
+            found.append(problem(subject, "endpoint", "%s:%d, where something answers already" % (
+                endpoint["host"], endpoint["port"]), "an address that nobody has",
+                "choose another, or find out what has it"))
+        return found
+
+    def _write(self, entries):
+        kinds = [("Cluster",), None, _LAST_KINDS]
+        for wave in kinds:
+            due = [entry for entry in entries if entry.action != "none" and _in_wave(entry, wave)]
+            if due and not self.check_mode:
+                self.progress.event("cluster %s: writing %s" % (self.name, ", ".join(map(_entry_title, due))))
+            refused = []
+            for entry, outcome in zip(due, self._run([self._writer(entry) for entry in due])):
+                if outcome.error is not None:
+                    refused.append("%s: %s" % (_entry_title(entry), outcome.error.message))
+            if refused:
+                raise KubeError("the API server refused %d of %d objects:\n%s" % (
+                    len(refused), len(due), "\n".join("- " + line for line in refused)))
+
+    def _writer(self, entry):
+        return lambda: self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=self.check_mode)
+
+    def _run(self, calls):
+        """Run calls side by side; what an API server that does not answer has not taken is sent again."""
+        outcomes = bulk.run(calls)
+        for delay in RETRY_DELAYS_SECONDS:
+            again = [position for position, outcome in enumerate(outcomes)
+                     if outcome.error is not None and outcome.error.retriable]
+            if not again:
+                break
+            self.progress.event("%d requests were not answered (%s); trying again in %d s" % (
+                len(again), outcomes[again[0]].error.message, delay))
+            self.sleep(delay)
+            for position, outcome in zip(again, bulk.run([calls[position] for position in again])):
+                outcomes[position] = outcome
+        return outcomes
+
+    def _delete(self, items):
+        outcomes = self._run([
+            lambda item=item: self.client.delete(
+                resource_for(item["apiVersion"], item["kind"]), self.namespace, item["metadata"]["name"],
+                uid=item["metadata"]["uid"], dry_run=self.check_mode) for item in items])
+        refused = ["%s: %s" % (_title(item), outcome.error.message)
+                   for item, outcome in zip(items, outcomes) if outcome.error is not None]
+        if refused:
+            raise KubeError("the API server refused to delete:\n%s" % "\n".join("- " + line for line in refused))
+
+    def _wait(self):
+        wait = ClusterWait(self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
+        wait.until(self.options["wait_for"], self.options["node_startup_timeout_seconds"])
+        return {"timeline": wait.timeline, "seconds": round(wait.clock() - wait.began_at, 1)}
+
+    def _collect(self, desired):
+        """Delete templates that nothing refers to any more; after the wait, when old machines are gone."""
+        objects = read_all(self.client, self.namespace)[0]
+        unused = cluster_rollout.unused_templates(objects, desired, self.name)
+        if not self.options["prune"]:
+            return {"unused": [_title(item) for item in unused], "collected": []}
+        self._delete(unused)
+        return {"unused": [], "collected": [_title(item) for item in unused]}
+
+    def _with_state(self, result):
+        result["changed"] = result["changed"] or bool(result["collected"])
+        snapshot = snapshot_of(self.client, self.namespace, self.name)
+        result["machines"] = machine_steps(snapshot) if snapshot.cluster else []
+        result["tree"] = workflow_tree.lines(workflow_tree.tree(snapshot)) if snapshot.cluster else []
+        return result
+
+    # The cluster is to be gone
+
+    def absent(self):
+        """Delete the cluster with all that belongs to it and return the module's result.
+
+        :raises RefusedError: when its name is not repeated
+        :raises WaitFailedError: when something stays
+        :raises KubeError: when the API server can't be asked or refuses
+        """
+        if self.options["confirm"] != self.name:
+            raise RefusedError([problem(
+                "cluster %s/%s" % (self.namespace, self.name), "confirm", self.options["confirm"] or None,
+                "the cluster's name", "deleting a cluster wipes its machines' disks: repeat the name to go on")])
+        objects = read_all(self.client, self.namespace)[0]
+        snapshot = Snapshot(objects, self.name)
+        hosts = sorted(host["metadata"]["name"] for host in [
+            snapshot.host(machine) for machine in snapshot.mine("Metal3Machine")] if host)
+        rest = [item for kind in TEMPLATE_KINDS for item in objects[kind] if belongs(item, self.name)]
+        result = {"changed": snapshot.cluster is not None or bool(rest), "hosts": hosts,
+                  "diff": [_removal(snapshot.cluster)] if snapshot.cluster else [_removal(item) for item in rest]}
+        if not result["changed"]:
+            return result
+        if snapshot.cluster is not None:
+            # The Cluster's controllers take machines, control plane and infrastructure away in the right order; what
+            # is deleted beside it could be missed by them.
+            self.progress.event("cluster %s: deleting it, with %s" % (self.name, ", ".join(hosts) or "no host"))
+            self._delete([snapshot.cluster])
+        else:
+            self._delete(rest)
+        if not self.check_mode and self.options["wait_for"] != "none":
+            wait = ClusterWait(
+                self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
+            wait.until_gone(hosts, self._sweep)
+            result["seconds"] = round(wait.clock() - wait.began_at, 1)
+        return result
+
+    def _sweep(self, objects):
+        """Delete templates and pools that no owner takes away; those with finalizers wait for their users."""
+        self._delete([item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
+                      if belongs(item, self.name) and not item["metadata"].get("deletionTimestamp")])
+
+    # The workload cluster's kubeconfig
+
+    def kubeconfig(self):
+        """Return the workload cluster's kubeconfig as bytes, or None when there is none yet."""
+        return workload_kubeconfig(self.client, self.namespace, self.name)
+
+
+def workload_kubeconfig(client, namespace, name):
+    """Return the kubeconfig that Cluster API keeps for a cluster as bytes, or None when there is none yet."""
+    secret = client.get(KNOWN["Secret"], namespace, "%s-kubeconfig" % name)
+    data = ((secret or {}).get("data") or {}).get("value")
+    return base64.b64decode(data) if data else None
+
+
+def read_cluster(client, namespace, name):
+    """Return the result of ``cluster_info`` for one cluster."""
+    snapshot = snapshot_of(client, namespace, name)
+    if snapshot.cluster is None:
+        return None
+    tree = workflow_tree.tree(snapshot)
+    return {"name": name, "namespace": namespace, "phase": (snapshot.cluster.get("status") or {}).get("phase"),
+            "machines": machine_steps(snapshot), "tree": tree, "lines": workflow_tree.lines(tree)}
+
+
+def _in_wave(entry, kinds):
+    kind = entry.desired["kind"]
+    return kind in kinds if kinds else kind != "Cluster" and kind not in _LAST_KINDS
+
+
+def _entry_title(entry):
+    return "%s %s" % (entry.resource.kind, entry.name)
+
+
+def _title(item):
+    return "%s %s" % (item["kind"], item["metadata"]["name"])
+
+
+def _named(entry):
+    return {"kind": entry.resource.kind, "name": entry.name, "action": entry.action + "d"}
+
+
+def _diff(entry):
+    header = "%s %s/%s" % (entry.resource.kind, entry.namespace, entry.name)
+    return {"before_header": header if entry.before else "", "after_header": header,
+            "before": _hidden(entry.before), "after": _hidden(entry.after)}
+
+
+def _hidden(value):
+    """Return a copy with what is secret in a kubeadm configuration hidden."""
+    if isinstance(value, dict):
+        return dict((key, HIDDEN if key in SECRET_FIELDS and isinstance(item, str) else _hidden(item))
+                    for key, item in value.items())
+    return [_hidden(item) for item in value] if isinstance(value, list) else value
+
+
+def _removal(item):
+    return {"before_header": _title(item), "after_header": "",
+            "before": {"spec": _hidden(item.get("spec") or {})}, "after": {}}

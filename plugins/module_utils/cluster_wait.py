@@ -1,0 +1,188 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waiting for a cluster: until a goal is reached, until it can't be, or until it is gone."""
+from __future__ import annotations
+
+import time
+
+from .cluster_objects import TEMPLATE_KINDS, Watcher
+from .metal3 import workflow_failures, workflow_goals
+from .metal3.host_errors import explain
+from .metal3.workflow_snapshot import CLUSTER_LABEL, KINDS, Snapshot
+from .metal3.workflow_steps import machine_steps
+
+# A failure from before this run may be the old state that the run has just put right; it must outlast this.
+OLD_FAILURE_SECONDS = 180
+_DELETION_KINDS = KINDS + TEMPLATE_KINDS + ("IPAddress",)
+
+
+class WaitFailedError(Exception):
+    """A wait ended without its goal.
+
+    :param message: what is missing, and why
+    :param steps: where each machine is
+    """
+
+    def __init__(self, message, steps):
+        super().__init__(message)
+        self.steps = steps
+
+
+class ClusterWait:
+    """Waits for one cluster.
+
+    :param client: a KubeClient
+    :param namespace: namespace of the cluster
+    :param cluster: its name
+    :param timeout_seconds: how long to wait in all
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param wall_clock: seconds since 1970
+    """
+
+    def __init__(self, client, namespace, cluster, timeout_seconds, progress, clock=time.monotonic,
+                 wall_clock=time.time):
+        self.client = client
+        self.namespace = namespace
+        self.cluster = cluster
+        self.timeout_seconds = timeout_seconds
+        self.progress = progress
+        self.clock = clock
+        self.wall_clock = wall_clock
+        self.began_at = clock()
+        self.timeline = []
+        self._steps = None
+        self._first_seen = {}
+
+    def until(self, goal, node_startup_timeout_seconds):
+        """Wait until the cluster is at a goal and return its last Snapshot.
+
+        :param goal: one of ``workflow_goals.GOALS``
+        :param node_startup_timeout_seconds: how long a deployed machine may take to become a Node
+        :raises WaitFailedError: when it can't get there, or not in time
+        """
+        missing = "nothing was seen of it"
+        for snapshot in self._snapshots(KINDS):
+            missing = workflow_goals.missing(snapshot, goal)
+            self._report(snapshot)
+            if missing is None:
+                return snapshot
+            self._give_up(snapshot, node_startup_timeout_seconds)
+        raise WaitFailedError(
+            "cluster %s/%s is not %s within %d s: %s%s" % (
+                self.namespace, self.cluster, goal, self.timeout_seconds, missing, self._where()), self._steps or [])
+
+    def _snapshots(self, kinds):
+        watcher = Watcher(self.client, self.namespace, kinds, self.began_at + self.timeout_seconds, self.clock)
+        lost = False
+        try:
+            for objects, unreachable_seconds in watcher.steps():
+                if (unreachable_seconds is not None) != lost:
+                    lost = not lost
+                    self.progress.event("API server %s %s" % (
+                        self.client.server, "does not answer, trying on until the deadline" if lost else
+                        "answers again"))
+                if objects is not None:
+                    yield Snapshot(objects, self.cluster) if kinds is KINDS else objects
+        finally:
+            watcher.close()
+
+    def _report(self, snapshot):
+        steps = machine_steps(snapshot)
+        seconds = round(self.clock() - self.began_at, 1)
+        for line in workflow_goals.changes(self._steps, steps):
+            self.progress.event("%s/%s" % (self.cluster, line))
+        known = dict((step["machine"], (step["step"], step["complete"])) for step in self._steps or [])
+        for step in steps:
+            if step["machine"] and known.get(step["machine"]) != (step["step"], step["complete"]):
+                self.timeline.append({"machine": step["machine"], "step": step["step"],
+                                      "complete": step["complete"], "seconds": seconds})
+        self._steps = steps
+        self.progress.status(workflow_goals.progress(snapshot))
+
+    def _give_up(self, snapshot, node_startup_timeout_seconds):
+        now = self.clock()
+        found = workflow_failures.failures(snapshot, self.wall_clock(), node_startup_timeout_seconds)
+        old = not self._first_seen and now - self.began_at < 5
+        self._first_seen = dict((failure, self._first_seen.get(failure, (now, old))) for failure in found)
+        due = [failure for failure, (seen_at, was_there) in self._first_seen.items()
+               if not was_there or now - seen_at >= OLD_FAILURE_SECONDS]
+        if due:
+            raise WaitFailedError("cluster %s/%s can't become ready:\n%s" % (
+                self.namespace, self.cluster,
+                "\n".join("- %s: %s; %s" % failure for failure in due)), self._steps or [])
+
+    def _where(self):
+        lines = ["- %s: step %d, %s, since %s; waits for %s" % (
+            step["machine"] or "a machine of %s" % step["owner"], step["step"], step["title"], step["since"],
+            step["waits_for"]) for step in self._steps or [] if not step["complete"]]
+        return ":\n" + "\n".join(lines) if lines else ""
+
+    def until_gone(self, hosts, sweep):
+        """Wait until nothing is left of a cluster and its hosts are free.
+
+        :param hosts: names of the BareMetalHosts that it has
+        :param sweep: callable that takes the objects as they are now and deletes what nothing else takes away
+        :raises WaitFailedError: when something does not go, or not in time
+        """
+        rest = []
+        for objects in self._snapshots(_DELETION_KINDS):
+            snapshot = Snapshot(objects, self.cluster)
+            rest = leftovers(objects, self.cluster, hosts)
+            if not rest:
+                return
+            if snapshot.cluster is None:
+                sweep(objects)
+            self.progress.status("cluster %s: %s" % (self.cluster, "; ".join(rest[:4])))
+            self._give_up_deleting(objects, hosts)
+        raise WaitFailedError("cluster %s/%s is not gone within %d s:\n%s" % (
+            self.namespace, self.cluster, self.timeout_seconds, "\n".join("- " + line for line in rest)), [])
+
+    def _give_up_deleting(self, objects, hosts):
+        for host in objects["BareMetalHost"]:
+            status = host.get("status") or {}
+            if host["metadata"]["name"] not in hosts or status.get("operationalStatus") != "error":
+                continue
+            explanation = explain(status.get("errorType"), status.get("errorMessage"))
+            if explanation.definitive or (status.get("errorCount") or 0) >= workflow_failures.ERROR_LIMIT:
+                raise WaitFailedError("BareMetalHost %s/%s can't be deprovisioned: %s (%s); %s" % (
+                    self.namespace, host["metadata"]["name"], explanation.cause,
+                    " ".join((status.get("errorMessage") or "").split()), explanation.next_step), [])
+
+
+def leftovers(objects, cluster, hosts):
+    """Return what is still there of a cluster, in words; pure.
+
+    :param objects: dict of kind to list of objects
+    :param hosts: names of the BareMetalHosts that it had
+    """
+    rest = []
+    snapshot = Snapshot(objects, cluster)
+    if snapshot.cluster is not None:
+        rest.append("Cluster %s" % cluster)
+    for kind in ("Machine", "Metal3Machine", "KubeadmControlPlane", "MachineDeployment", "Metal3Cluster",
+                 "Metal3Data") + TEMPLATE_KINDS:
+        names = sorted(item["metadata"]["name"] for item in objects.get(kind) or [] if belongs(item, cluster))
+        if names:
+            rest.append("%s %s" % (kind, ", ".join(names)))
+    pools = set(item["metadata"]["name"] for item in objects.get("IPPool") or [] if belongs(item, cluster))
+    used = sorted(item["spec"]["address"] for item in objects.get("IPAddress") or []
+                  if item["spec"]["pool"].get("name") in pools)
+    if used:
+        rest.append("addresses %s" % ", ".join(used))
+    for host in objects.get("BareMetalHost") or []:
+        name = host["metadata"]["name"]
+        state = ((host.get("status") or {}).get("provisioning") or {}).get("state")
+        if name in hosts and (host["spec"].get("consumerRef") or state not in ("available", "ready")):
+            rest.append("host %s in state %s" % (name, state))
+    return rest
+
+
+def belongs(item, cluster):
+    """Say whether an object is a cluster's, by its label, its owner or its ``clusterName``."""
+    metadata = item["metadata"]
+    owned = any(owner.get("kind") == "Cluster" and owner.get("name") == cluster
+                for owner in metadata.get("ownerReferences") or [])
+    return owned or (metadata.get("labels") or {}).get(CLUSTER_LABEL) == cluster \
+        or (item.get("spec") or {}).get("clusterName") == cluster

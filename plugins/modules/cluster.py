@@ -1,0 +1,288 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes, changes and deletes workload clusters."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: cluster
+short_description: Make, change and delete workload clusters on bare metal hosts
+version_added: "0.1.0"
+description:
+  - From a short description it makes all objects of Cluster API, CAPM3 and IPAM that a cluster of kubeadm nodes needs
+    (Cluster, Metal3Cluster, KubeadmControlPlane, MachineDeployments, KubeadmConfigTemplates, Metal3MachineTemplates,
+    Metal3DataTemplates, IPPools, MachineHealthChecks, Metal3RemediationTemplates), and waits until the cluster is
+    there.
+  - Before it writes, it checks the description, that enough hosts are free for each selector, their memory, disks and
+    interfaces, pools, endpoint, image and versions. All mistakes are told at once.
+  - Templates are named after their content. A change makes a new template and moves the reference to it, so that the
+    machines roll; templates that nothing refers to any more are deleted afterwards. In check mode it tells what would
+    roll and which machines.
+  - While it waits it shows for each machine at which of the 15 steps of CAPM3's deployment workflow it is. It stops
+    early when waiting can't help, with the cause.
+options:
+  state:
+    description:
+      - Whether the cluster is to be there.
+      - V(absent) deletes it with its machines, templates and pools, and waits until its hosts are available again.
+    type: str
+    choices: [present, absent]
+    default: present
+  confirm:
+    description: The cluster's name once more. Required for O(state=absent), which wipes the machines' disks.
+    type: str
+  check_hosts:
+    description: Whether the description is checked against hosts, pools, endpoints and versions in the management
+      cluster.
+    type: bool
+    default: true
+  check_network:
+    description:
+      - Whether the image, its checksum file and the endpoint of a new cluster are looked at over the network, from
+        where the module runs.
+    type: bool
+    default: true
+  image_ca_file:
+    description: Path of a file with the image server's certificate authority; the system's by default.
+    type: path
+  wait_for:
+    description:
+      - What to wait for. For O(state=absent) anything but V(none) waits until all is gone.
+      - V(initialized) wants the API server to answer and the kubeconfig.
+      - V(nodes) wants a node for each machine, ready or not; a cluster whose network add-on comes later gets this far.
+      - V(available) wants all machines and the Cluster available.
+    type: str
+    choices: [none, initialized, nodes, available]
+    default: available
+  wait_timeout_seconds:
+    description: How long to wait in all. An API server that does not answer is tried until then.
+    type: int
+    default: 3600
+  node_startup_timeout_seconds:
+    description: How long a deployed machine may take to become a node before its bootstrap counts as failed; V(0)
+      for no limit.
+    type: int
+    default: 900
+  prune:
+    description:
+      - Whether worker pools and health checks that are not described any more are deleted, and templates that nothing
+        refers to any more.
+    type: bool
+    default: true
+  workload_kubeconfig:
+    description:
+      - Path of a file for the cluster's administrator kubeconfig, on the machine that the module runs on. It has mode
+        0600; its content is never shown.
+      - With O(state=absent) the file is removed.
+    type: path
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.cluster
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - The API server and its webhooks judge the changes by a dry run. Nothing is waited for.
+  diff_mode:
+    support: full
+    details:
+      - Passwords and tokens in kubeadm configurations are hidden.
+  idempotent:
+    support: full
+seealso:
+  - module: metal3.baremetal.cluster_info
+  - module: metal3.baremetal.cluster_template
+  - module: metal3.baremetal.baremetal_host
+  - module: metal3.baremetal.ip_pool
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: A cluster of three control plane machines and ten workers
+  metal3.baremetal.cluster:
+    name: prod
+    kubernetes_version: v1.35.4
+    endpoint:
+      host: 198.51.100.10
+    image:
+      url: https://images.example.org/node.qcow2
+      checksum: https://images.example.org/node.qcow2.sha256sum
+      checksum_type: sha256
+      format: qcow2
+    networks:
+      machines:
+        interface: eno1
+        ipv4:
+          ranges:
+            - start: 198.51.100.20
+              end: 198.51.100.99
+          prefix: 24
+          gateway: 198.51.100.1
+          dns_servers: [198.51.100.2]
+    control_plane:
+      replicas: 3
+      host_selector:
+        rack: r1
+    workers:
+      pool-a:
+        replicas: 10
+    workload_kubeconfig: ~/.kube/prod
+
+- name: Delete it
+  metal3.baremetal.cluster:
+    name: prod
+    state: absent
+    confirm: prod
+"""
+
+RETURN = r"""
+changes:
+  description: What happens to machines, or would in check mode.
+  returned: when O(state=present)
+  type: list
+  elements: dict
+  contains:
+    owner:
+      description: Name of the KubeadmControlPlane or MachineDeployment.
+      type: str
+      returned: always
+    kind:
+      description: Its kind.
+      type: str
+      returned: always
+    replicas_before:
+      description: How many machines it had.
+      type: int
+      returned: always
+    replicas_after:
+      description: How many machines it is to have.
+      type: int
+      returned: always
+    rolls:
+      description: Whether its machines are replaced.
+      type: bool
+      returned: always
+    reasons:
+      description: Fields whose change replaces them.
+      type: list
+      elements: str
+      returned: always
+    machines:
+      description: Names of the machines that are replaced.
+      type: list
+      elements: str
+      returned: always
+objects:
+  description: Objects that were written, with C(kind), C(name) and C(action).
+  returned: when O(state=present)
+  type: list
+  elements: dict
+removed:
+  description: Objects that were deleted because they are not described any more.
+  returned: when O(state=present)
+  type: list
+  elements: str
+collected:
+  description: Templates that were deleted because nothing refers to them any more.
+  returned: when O(state=present)
+  type: list
+  elements: str
+unused:
+  description: Templates that nothing refers to and that were kept, with O(prune=false).
+  returned: when O(state=present)
+  type: list
+  elements: str
+machines:
+  description: Where each machine is; also when the wait failed.
+  returned: when O(state=present)
+  type: list
+  elements: dict
+  contains:
+    machine:
+      description: Name of the Machine, null while there is none yet.
+      type: str
+      returned: always
+    owner:
+      description: Its KubeadmControlPlane or MachineDeployment.
+      type: str
+      returned: always
+    role:
+      description: V(control-plane) or V(worker).
+      type: str
+      returned: always
+    host:
+      description: Its BareMetalHost.
+      type: str
+      returned: always
+    node:
+      description: Its Node.
+      type: str
+      returned: always
+    step:
+      description: The step of CAPM3's deployment workflow that it is at, 1 to 15.
+      type: int
+      returned: always
+    title:
+      description: The step in words.
+      type: str
+      returned: always
+    since:
+      description: Since when, as far as the objects tell.
+      type: str
+      returned: always
+    waits_for:
+      description: What it waits for, null when it is complete.
+      type: str
+      returned: always
+    complete:
+      description: Whether the machine is a ready node.
+      type: bool
+      returned: always
+    deleting:
+      description: Whether the machine is being deleted.
+      type: bool
+      returned: always
+tree:
+  description: The cluster as a tree, in lines for people.
+  returned: when O(state=present)
+  type: list
+  elements: str
+timeline:
+  description: When each machine came to which step, in seconds since the wait began.
+  returned: when waited
+  type: list
+  elements: dict
+seconds:
+  description: How long the wait took, in seconds.
+  returned: when waited
+  type: float
+hosts:
+  description: The hosts that the cluster had.
+  returned: when O(state=absent)
+  type: list
+  elements: str
+workload_kubeconfig:
+  description: Path of the cluster's kubeconfig.
+  returned: when it was written or is up to date
+  type: str
+problems:
+  description: Mistakes, when the description was refused.
+  returned: when refused
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.cluster_module import run_cluster
+
+
+def main():
+    """Run the module."""
+    run_cluster()
+
+
+if __name__ == "__main__":
+    main()

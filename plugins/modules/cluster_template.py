@@ -1,0 +1,87 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gives the manifests of a workload cluster without applying them."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: cluster_template
+short_description: Give the manifests of a workload cluster without applying them
+version_added: "0.1.0"
+description:
+  - Takes the description that M(metal3.baremetal.cluster) takes and gives the objects, for GitOps. It needs no
+    management cluster, and checks what can be checked without one.
+options:
+  dest:
+    description: Path of a file for the manifests, as YAML documents.
+    type: path
+extends_documentation_fragment:
+  - metal3.baremetal.cluster
+  - metal3.baremetal.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+    details:
+      - Of the file O(dest).
+  idempotent:
+    support: full
+    details:
+      - The same description gives the same manifests.
+seealso:
+  - module: metal3.baremetal.cluster
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Write the manifests of a cluster into a repository
+  metal3.baremetal.cluster_template:
+    name: prod
+    kubernetes_version: v1.35.4
+    endpoint:
+      host: 198.51.100.10
+    image:
+      url: https://images.example.org/node.qcow2
+      checksum: https://images.example.org/node.qcow2.sha256sum
+    control_plane:
+      replicas: 3
+    workers:
+      pool-a:
+        replicas: 10
+    dest: clusters/prod.yaml
+"""
+
+RETURN = r"""
+objects:
+  description: The objects, in the order in which they are best written.
+  returned: success
+  type: list
+  elements: dict
+manifest:
+  description: The objects as YAML documents.
+  returned: success
+  type: str
+dest:
+  description: Path of the file that was written.
+  returned: when O(dest) is given
+  type: str
+problems:
+  description: Mistakes, when the description was refused.
+  returned: when refused
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.cluster_module import run_cluster_template
+
+
+def main():
+    """Run the module."""
+    run_cluster_template()
+
+
+if __name__ == "__main__":
+    main()
