@@ -1,0 +1,157 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A server: power, boot order, one agent at a time, and what survives a restart of the machine room."""
+from __future__ import annotations
+
+import pytest
+from machine_room.server import AGENT, NOTHING, SYSTEM
+from room_support import NODE, TOKEN, eventually, make_image
+
+
+def install(server, tmp_path):
+    """Put an operating system on the first disk."""
+    disk = server.disks[0]
+    disk.ensure()
+    disk.write([make_image(tmp_path / "os.raw")])
+
+
+def test_power_on_boots_the_agent_once(server, netboot, ironic):
+    netboot(server)
+    server.reset("On")
+    first = server.agent
+    server.reset("On")
+    server.reset("ForceOn")
+    assert server.agent is first and server.boots == 1 and server.runs == AGENT
+    eventually(lambda: ironic.calls("/v1/heartbeat"), "heartbeat")
+    assert len(ironic.calls("/v1/lookup")) == 1
+
+
+def test_power_off_ends_the_agent(server, agent, ironic):
+    server.reset("ForceOff")
+    assert server.power == "Off" and server.agent is None and not agent.answers
+    count = len(ironic.calls("/v1/heartbeat"))
+    agent.call_soon()
+    assert len(ironic.calls("/v1/heartbeat")) == count
+
+
+def test_restart_makes_a_new_agent(server, agent):
+    server.reset("ForceRestart")
+    assert server.agent is not agent and not agent.answers and server.boots == 2
+
+
+def test_an_agent_that_has_ended_no_longer_rules_its_machine(server, agent):
+    server.reset("ForceRestart")
+    server.agent_asks(agent, "power_off")
+    assert server.power == "On"
+
+
+def test_disk_boot(server, disk_boot, tmp_path):
+    install(server, tmp_path)
+    server.reset("On")
+    assert server.runs == SYSTEM and disk_boot.asked == ["power_on"]
+    server.reset("ForceOff")
+    assert server.runs == NOTHING and disk_boot.asked == ["power_on", "hard_off"]
+
+
+def test_soft_off_asks_the_system(server, disk_boot, tmp_path):
+    install(server, tmp_path)
+    server.reset("On")
+    server.reset("GracefulShutdown")
+    assert server.power == "Off" and disk_boot.asked == ["power_on", "soft_off", "hard_off"]
+
+
+def test_reboot_from_inside_boots_again(server, disk_boot, tmp_path):
+    install(server, tmp_path)
+    server.reset("On")
+    server.system_ended(True)
+    assert server.power == "On" and server.runs == SYSTEM and server.boots == 2
+
+
+def test_empty_disk_boots_nothing(server):
+    server.reset("On")
+    assert server.power == "On" and server.runs == NOTHING
+    assert "boot failed: no disk has a partition table" in server.console.tail(1)[0]
+
+
+def test_network_without_configuration_goes_on_to_the_disk(server, tmp_path):
+    install(server, tmp_path)
+    server.configure(boot_device="Pxe")
+    server.reset("On")
+    assert server.runs == SYSTEM
+    assert "no configuration found for 00:5c:52:00:00:10; trying the disk" in "".join(server.console.tail(5))
+
+
+def test_empty_cd_goes_on_to_the_disk(server):
+    server.configure(boot_device="Cd")
+    server.reset("On")
+    assert server.runs == NOTHING
+    assert "virtual CD: no medium inserted" in "".join(server.console.tail(5))
+
+
+def test_slow_power(server, netboot):
+    netboot(server)
+    server.knobs.set({"slow_power": 1})
+    server.reset("On")
+    assert server.power == "Off"
+    eventually(lambda: server.power == "On", "power")
+
+
+def test_a_later_power_request_replaces_a_slow_one(server, netboot):
+    netboot(server)
+    server.knobs.set({"slow_power": 1})
+    server.reset("On")
+    server.knobs.clear()
+    server.reset("ForceOff")
+    assert server._pending is None
+    assert server.power == "Off" and server.boots == 0
+
+
+def test_unknown_reset_type(server):
+    with pytest.raises(KeyError):
+        server.reset("Nmi")
+
+
+def test_the_agent_goes_on_after_a_restart_of_the_machine_room(make_server, netboot, ironic):
+    server = make_server()
+    netboot(server)
+    server.reset("On")
+    eventually(lambda: ironic.calls("/v1/heartbeat"), "heartbeat")
+    server.agent.stop()
+    ironic.requests.clear()
+    again = make_server()
+    assert again.power == "On" and again.agent.node_uuid == NODE and again.boots == 1
+    body = eventually(lambda: ironic.calls("/v1/heartbeat/" + NODE), "heartbeat")[0]
+    assert body["agent_token"] == TOKEN
+    assert not ironic.calls("/v1/lookup")
+
+
+def test_a_command_that_a_restart_cut_off_has_failed(make_server, netboot, ironic):
+    server = make_server()
+    netboot(server)
+    server.reset("On")
+    eventually(lambda: ironic.calls("/v1/heartbeat"), "heartbeat")
+    server.agent.commands._results.append({"id": "1", "command_name": "execute_deploy_step", "command_error": None,
+                                           "command_result": None, "command_status": "RUNNING"})
+    server.save()
+    server.agent.stop()
+    result = make_server().agent.commands.list()[0]
+    assert result["command_status"] == "FAILED" and "restarted" in result["command_error"]["details"]
+
+
+def test_a_system_that_ended_meanwhile_leaves_the_power_off(make_server, disk_boot, tmp_path):
+    server = make_server()
+    install(server, tmp_path)
+    server.reset("On")
+    assert make_server().power == "On"
+    disk_boot.running = False
+    assert make_server().power == "Off"
+
+
+def test_knobs_and_boot_settings_survive(make_server):
+    server = make_server()
+    server.knobs.set({"slow_power": 3})
+    server.configure(boot_device="Pxe", boot_mode="Legacy", secure_boot=True)
+    again = make_server()
+    assert (again.boot_device, again.boot_mode, again.secure_boot) == ("Pxe", "Legacy", True)
+    assert again.knobs.dump() == {"slow_power": 3}

@@ -1,0 +1,169 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The WSGI applications: BMC access, the agents' API, the machine room's API."""
+from __future__ import annotations
+
+import base64
+import io
+import json
+
+import pytest
+from machine_room.agent_api import AgentApi
+from machine_room.api import Api
+from machine_room.bmc_access import BmcAccess, Credentials
+from machine_room.wsgi import NoAnswer, answer
+from room_support import TOKEN
+
+
+def call(application, method, path, body=None, **headers):
+    """Return status and decoded body of a request."""
+    data = b"" if body is None else json.dumps(body).encode()
+    path, query = (path.split("?") + [""])[:2]
+    environ = dict({"REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query,
+                    "CONTENT_LENGTH": str(len(data)), "wsgi.input": io.BytesIO(data)}, **headers)
+    told = []
+    answered = b"".join(application(environ, lambda status, _headers: told.append(int(status.split()[0]))))
+    return told[0], json.loads(answered) if answered else None
+
+
+def basic(username, password):
+    return "Basic " + base64.b64encode(("%s:%s" % (username, password)).encode()).decode()
+
+
+class TestBmcAccess:
+    @pytest.fixture
+    def servers(self, make_server):
+        return [make_server(1), make_server(2)]
+
+    @pytest.fixture
+    def bmc(self, servers):
+        def redfish(_environ, start_response):
+            return answer(start_response, 200, {"ok": True})
+        credentials = {server.name: Credentials("user-" + server.name, "password") for server in servers}
+        return BmcAccess(redfish, servers, credentials)
+
+    @staticmethod
+    def system(server):
+        return "/redfish/v1/Systems/%s" % server.uuid
+
+    def test_own_credentials(self, bmc, servers):
+        for server in servers:
+            assert call(bmc, "GET", self.system(server),
+                        HTTP_AUTHORIZATION=basic("user-" + server.name, "password"))[0] == 200
+
+    def test_another_servers_credentials(self, bmc, servers):
+        assert call(bmc, "GET", self.system(servers[0]),
+                    HTTP_AUTHORIZATION=basic("user-server-02", "password"))[0] == 401
+
+    @pytest.mark.parametrize("authorization", ["", "Basic", "Basic %%%", "Bearer x", basic("user-server-01", "wrong")])
+    def test_wrong_credentials(self, bmc, servers, authorization):
+        assert call(bmc, "GET", self.system(servers[0]), HTTP_AUTHORIZATION=authorization)[0] == 401
+
+    @pytest.mark.parametrize("path", ["/redfish", "/redfish/v1", "/redfish/v1/"])
+    def test_the_root_is_public(self, bmc, path):
+        assert call(bmc, "GET", path)[0] == 200
+
+    def test_other_paths_need_any_servers_credentials(self, bmc):
+        assert call(bmc, "GET", "/redfish/v1/Systems")[0] == 401
+        assert call(bmc, "GET", "/redfish/v1/Systems",
+                    HTTP_AUTHORIZATION=basic("user-server-02", "password"))[0] == 200
+
+    @pytest.mark.parametrize("knob, status", [("bmc_unauthorized", 401), ("bmc_unavailable", 503)])
+    def test_knobs_that_refuse(self, bmc, servers, knob, status):
+        servers[0].knobs.set({knob: True})
+        mine = {"HTTP_AUTHORIZATION": basic("user-server-01", "password")}
+        assert call(bmc, "GET", self.system(servers[0]), **mine)[0] == status
+        assert call(bmc, "GET", self.system(servers[1]),
+                    HTTP_AUTHORIZATION=basic("user-server-02", "password"))[0] == 200
+        servers[0].knobs.clear()
+        assert call(bmc, "GET", self.system(servers[0]), **mine)[0] == 200
+
+    def test_unreachable(self, bmc, servers):
+        servers[0].knobs.set({"bmc_unreachable": True})
+        with pytest.raises(NoAnswer):
+            call(bmc, "GET", self.system(servers[0]), HTTP_AUTHORIZATION=basic("user-server-01", "password"))
+
+
+class TestAgentApi:
+    @pytest.fixture
+    def api(self, server):
+        return AgentApi({server.name: server})
+
+    def test_commands_need_the_token(self, api, agent):
+        assert call(api, "GET", "/agents/server-01/v1/commands/")[0] == 401
+        assert call(api, "GET", "/agents/server-01/v1/commands/?agent_token=wrong")[0] == 401
+        assert call(api, "GET", "/agents/server-01/v1/commands/?agent_token=" + TOKEN) == (200, {"commands": []})
+
+    def test_running_a_command(self, api, agent):
+        path = "/agents/server-01/v1/commands/?wait=true&agent_token=" + TOKEN
+        status, result = call(api, "POST", path, {"name": "standby.get_partition_uuids", "params": {}})
+        assert status == 200 and result["command_result"] == {}
+        path = "/agents/server-01/v1/commands/%s?agent_token=%s" % (result["id"], TOKEN)
+        assert call(api, "GET", path) == (200, result)
+
+    @pytest.mark.parametrize("body, status", [({"name": "standby.sync"}, 400), (None, 400),
+                                              ({"name": "a.b", "params": {}}, 400)])
+    def test_bad_requests(self, api, agent, body, status):
+        found, fault = call(api, "POST", "/agents/server-01/v1/commands/?agent_token=" + TOKEN, body)
+        assert found == status and fault["faultstring"]
+
+    def test_busy(self, api, agent):
+        agent.commands._results.append({"id": "1", "command_name": "sync", "command_status": "RUNNING"})
+        status, fault = call(api, "POST", "/agents/server-01/v1/commands/?agent_token=" + TOKEN,
+                             {"name": "standby.sync", "params": {}})
+        # Ironic looks for these words.
+        assert status == 409 and "agent is busy" in fault["faultstring"].lower()
+
+    def test_nobody_answers_for_a_machine_without_agent(self, api, server):
+        with pytest.raises(NoAnswer):
+            call(api, "GET", "/agents/server-01/v1/commands/")
+        with pytest.raises(NoAnswer):
+            call(api, "GET", "/agents/server-99/v1/commands/")
+
+
+class TestApi:
+    TOKEN = {"HTTP_AUTHORIZATION": "Bearer secret"}
+
+    @pytest.fixture
+    def api(self, server):
+        return Api({server.name: server}, "secret")
+
+    def test_status_needs_no_token(self, api):
+        assert call(api, "GET", "/v1/status") == (200, {"servers": 1})
+
+    def test_all_else_does(self, api):
+        assert call(api, "GET", "/v1/servers")[0] == 401
+        assert call(api, "GET", "/v1/servers", HTTP_AUTHORIZATION="Bearer wrong")[0] == 401
+
+    def test_servers(self, api):
+        assert call(api, "GET", "/v1/servers", **self.TOKEN)[1]["servers"][0]["power"] == "Off"
+        assert call(api, "GET", "/v1/servers/server-01", **self.TOKEN)[1]["name"] == "server-01"
+        assert call(api, "GET", "/v1/servers/server-99", **self.TOKEN)[0] == 404
+
+    def test_knobs(self, api, server):
+        path = "/v1/servers/server-01/knobs"
+        assert call(api, "PUT", path, {"slow_power": 2}, **self.TOKEN)[1]["knobs"] == {"slow_power": 2}
+        assert call(api, "PUT", path, {"fast_power": 2}, **self.TOKEN)[0] == 400
+        assert server.knobs.get("slow_power") == 2
+        assert call(api, "DELETE", path, **self.TOKEN)[1]["knobs"] == {}
+
+    def test_power(self, api, server):
+        path = "/v1/servers/server-01/power"
+        assert call(api, "POST", path, {"action": "power_on"}, **self.TOKEN)[1]["power"] == "On"
+        assert call(api, "POST", path, {"action": "power_off"}, **self.TOKEN)[1]["power"] == "Off"
+        assert call(api, "POST", path, {"action": "explode"}, **self.TOKEN)[0] == 400
+
+    def test_console(self, api, server):
+        server.console.print("line %d", 1)
+        server.console.print("100%")
+        lines = call(api, "GET", "/v1/servers/server-01/console?lines=1", **self.TOKEN)[1]["lines"]
+        assert len(lines) == 1 and lines[0].endswith("100%")
+
+    def test_disk(self, api, server):
+        server.disks[0].ensure()
+        server.disks[0].write([b"abc"])
+        path = "/v1/servers/server-01/disks/sda?algorithm=md5&length=3"
+        found = call(api, "GET", path, **self.TOKEN)[1]
+        assert found["digest"] == "900150983cd24fb0d6963f7d28e17f72" and found["partitions"] == []
+        assert call(api, "GET", "/v1/servers/server-01/disks/sdz", **self.TOKEN)[0] == 404
