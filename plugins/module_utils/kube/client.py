@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import time
 from urllib.parse import quote
 
 from ansible.module_utils.basic import env_fallback
@@ -21,6 +22,8 @@ except ImportError:
 FIELD_MANAGER = "metal3.baremetal"
 WORKERS = 8
 REQUEST_TIMEOUT_SECONDS = 30
+# Tokens of exec plugins and service accounts live for minutes at least.
+CREDENTIALS_SECONDS = 10
 
 _JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -84,6 +87,7 @@ class KubeClient:
         self.configuration = _configuration(params)
         self._api = kubernetes.client.ApiClient(self.configuration)
         self._pool = self._api.rest_client.pool_manager
+        self._known_credentials = (float("-inf"), {})
 
     @property
     def server(self):
@@ -94,9 +98,17 @@ class KubeClient:
         headers = {"Accept": _JSON, "User-Agent": FIELD_MANAGER}
         if content_type:
             headers["Content-Type"] = content_type
-        for setting in self.configuration.auth_settings().values():
-            if setting["in"] == "header" and setting["value"]:
-                headers[setting["key"]] = setting["value"]
+        headers.update(self._credentials())
+        return headers
+
+    def _credentials(self):
+        # Asking kubernetes may load the kubeconfig's token anew, which costs more than a request.
+        known_at, headers = self._known_credentials
+        if time.monotonic() - known_at > CREDENTIALS_SECONDS:
+            headers = dict((setting["key"], setting["value"])
+                           for setting in self.configuration.auth_settings().values()
+                           if setting["in"] == "header" and setting["value"])
+            self._known_credentials = (time.monotonic(), headers)
         return headers
 
     def request(self, method, path, query=None, body=None, content_type=None, subject=None,
