@@ -80,7 +80,7 @@ class ClusterService:
         facts = self._facts(objects, addresses, snapshot)
         self._refuse(description, facts, snapshot)
         desired = render(description)
-        entries = apply.plan(self.client, desired)
+        entries = self._judged(apply.plan(self.client, desired))
         changes = cluster_rollout.preview(entries, snapshot)
         warnings = rollout_warnings(description, facts, [change["owner"] for change in changes if change["rolls"]])
         removed = cluster_rollout.undescribed(objects, desired, self.name) if self.options["prune"] else []
@@ -151,22 +151,44 @@ class ClusterService:
                 "choose another, or find out what has it"))
         return found
 
-    def _write(self, entries):
-        kinds = [("Cluster",), None, _LAST_KINDS]
-        for wave in kinds:
-            due = [entry for entry in entries if entry.action != "none" and _in_wave(entry, wave)]
-            if due and not self.check_mode:
-                self.progress.event("cluster %s: writing %s" % (self.name, ", ".join(map(_entry_title, due))))
-            refused = []
-            for entry, outcome in zip(due, self._run([self._writer(entry) for entry in due])):
-                if outcome.error is not None:
-                    refused.append("%s: %s" % (_entry_title(entry), outcome.error.message))
-            if refused:
-                raise KubeError("the API server refused %d of %d objects:\n%s" % (
-                    len(refused), len(due), "\n".join("- " + line for line in refused)))
+    def _judged(self, entries):
+        """Let the API server and its webhooks judge all that is due before anything is written.
 
-    def _writer(self, entry):
-        return lambda: self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=self.check_mode)
+        An update that would store what is stored already is none: the server's own spelling of a value differs, as
+        with the version in references of v1beta1.
+        """
+        due = [position for position, entry in enumerate(entries) if entry.action != "none"]
+        outcomes = self._sent([entries[position] for position in due], dry_run=True)
+        for position, outcome in zip(due, outcomes):
+            entry = entries[position]
+            if entry.action == "update" and _content(outcome.value) == _content(entry.current):
+                entries[position] = entry._replace(action="none")
+        return entries
+
+    def _write(self, entries):
+        if self.check_mode:
+            return
+        for wave in (("Cluster",), None, _LAST_KINDS):
+            due = [entry for entry in entries if entry.action != "none" and _in_wave(entry, wave)]
+            if due:
+                self.progress.event("cluster %s: writing %s" % (self.name, ", ".join(map(_entry_title, due))))
+                self._sent(due, dry_run=False)
+
+    def _sent(self, entries, dry_run):
+        """Apply entries and return their outcomes.
+
+        :raises KubeError: with all that the server refused
+        """
+        outcomes = self._run([
+            lambda entry=entry: self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=dry_run)
+            for entry in entries])
+        refused = ["%s: %s" % (_entry_title(entry), outcome.error.message)
+                   for entry, outcome in zip(entries, outcomes) if outcome.error is not None]
+        if refused:
+            raise KubeError("the API server refused %d of %d objects%s:\n%s" % (
+                len(refused), len(entries), ", nothing was written" if dry_run else "",
+                "\n".join("- " + line for line in refused)))
+        return outcomes
 
     def _run(self, calls):
         """Run calls side by side; what an API server that does not answer has not taken is sent again."""
@@ -277,6 +299,13 @@ def read_cluster(client, namespace, name):
     tree = workflow_tree.tree(snapshot)
     return {"name": name, "namespace": namespace, "phase": (snapshot.cluster.get("status") or {}).get("phase"),
             "machines": machine_steps(snapshot), "tree": tree, "lines": workflow_tree.lines(tree)}
+
+
+def _content(obj):
+    """Return an object without what changes at every write."""
+    metadata = dict((key, value) for key, value in obj["metadata"].items()
+                    if key not in ("managedFields", "resourceVersion", "generation"))
+    return dict(obj, metadata=metadata)
 
 
 def _in_wave(entry, kinds):

@@ -60,8 +60,9 @@ def _cluster(spec, namespace):
 
 def _metal3_cluster(spec, _namespace):
     if "failureDomains" in spec:
+        # There, false and nothing are the same.
         spec["failureDomains"] = dict(
-            (domain["name"], dict((key, value) for key, value in domain.items() if key != "name"))
+            (domain["name"], dict((key, value) for key, value in domain.items() if key != "name" and value))
             for domain in spec["failureDomains"])
 
 
@@ -119,6 +120,7 @@ def _extra_args(owner, key):
 
 def _timeouts(spec, key, part):
     timeouts = part.pop("timeouts", {})
+    # Init and join agree (KubeadmControlPlane webhook).
     if _HEALTH_CHECK in timeouts:
         server = spec.setdefault("clusterConfiguration", {}).setdefault("apiServer", {})
         server["timeoutForControlPlane"] = _seconds(timeouts.pop(_HEALTH_CHECK))
@@ -143,6 +145,11 @@ def _data_template(spec, _namespace):
         if parameters:
             bond["parameters"] = parameters
     networks = (spec.get("networkData") or {}).get("networks") or {}
+    for form in networks.values():
+        for route in [route for network in form for route in network.get("routes") or []]:
+            # There, 0 and nothing are the same.
+            if route.get("prefix") == 0:
+                del route["prefix"]
     # Required there; CAPM3 prefers fromPoolRef when both are set.
     for network in networks.get("ipv6") or []:
         network.setdefault("ipAddressFromIPPool", (network.get("fromPoolRef") or {}).get("name", ""))

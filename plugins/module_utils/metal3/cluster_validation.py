@@ -189,7 +189,7 @@ def _family(subject, field, settings):
 
 def _group(subject, description, group):
     field = "control_plane" if group["role"] == CONTROL_PLANE else "workers.%s" % group["name"]
-    found = _replicas(subject, field, group)
+    found = _replicas(subject, field, group) + _timeouts(subject, field, group)
     owner = "%s-%s" % (description["name"], group["name"])
     if group["role"] != CONTROL_PLANE and (group["name"] == CONTROL_PLANE or not re.match(NAME_RULE, group["name"])):
         found.append(problem(subject, field, group["name"],
@@ -245,6 +245,16 @@ def _replicas(subject, field, group):
         found.append(problem(subject, field + ".max_surge", most, "0 with node_reuse",
                              "a host can only be reused when its machine goes before the new one comes"))
     return found
+
+
+def _timeouts(subject, field, group):
+    name = "controlPlaneComponentHealthCheckSeconds"
+    values = [((group.get(part) or {}).get("timeouts") or {}).get(name)
+              for part in ("init_configuration", "join_configuration")]
+    if group["role"] != CONTROL_PLANE or values[0] == values[1]:
+        return []
+    return [problem(subject, "%s.join_configuration.timeouts.%s" % (field, name), values[1],
+                    "%s, as in init_configuration (KubeadmControlPlane webhook)" % (values[0] or "nothing"))]
 
 
 def _zero(value):

@@ -89,6 +89,8 @@ BAD = [
     ("networks/Two", {"ipv4": {"mode": "dhcp"}}, "networks.Two: seen Two"),
     ("control_plane/replicas", 2, "control_plane.replicas: seen 2, expected an odd number"),
     ("control_plane/replicas", 0, "control_plane.replicas: seen 0"),
+    ("control_plane/init_configuration", {"timeouts": {"controlPlaneComponentHealthCheckSeconds": 9}},
+     "join_configuration.timeouts.controlPlaneComponentHealthCheckSeconds: seen nothing, expected 9"),
     ("control_plane/max_surge", 2, "control_plane.max_surge: seen 2"),
     ("control_plane/attached_networks", ["x"], "control_plane.attached_networks: seen x"),
     ("workers/control-plane", {}, "workers.control-plane: seen control-plane"),

@@ -1,0 +1,157 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lab's API server and its webhooks judge what is rendered, and upstream's own template is the measure."""
+from __future__ import annotations
+
+import copy
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from support import REPOSITORY
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN, resource_for
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
+    cluster_description,
+    cluster_render,
+    cluster_v1beta1,
+)
+
+GOLDEN = REPOSITORY / "tests" / "unit" / "metal3" / "golden"
+TEMPLATE = Path(__file__).parent / "data" / "clusterctl-cluster.yaml"
+TEMPLATE_MODULE = "github.com/metal3-io/cluster-api-provider-metal3"
+
+
+def golden(name):
+    return list(yaml.safe_load_all((GOLDEN / name / "objects.yaml").read_text()))
+
+
+def try_out(lab, item):
+    """Let the API server judge an object without storing it, and return it as it would be stored."""
+    return lab.kube.apply(resource_for(item["apiVersion"], item["kind"]), item["metadata"]["namespace"], item,
+                          dry_run=True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _namespace(lab):
+    """The namespace of a golden file that is not the lab's own."""
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "site"}}
+    lab.kube.apply(KNOWN["Namespace"], None, body)
+    yield
+    lab.kube.delete(KNOWN["Namespace"], None, "site")
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in GOLDEN.glob("*/objects.yaml")))
+def test_the_api_server_takes_all_that_is_rendered_and_drops_nothing(lab, name):
+    for item in golden(name):
+        stored = try_out(lab, item)
+        assert covers(stored["spec"], item["spec"]), "%s %s: asked for %s, stored %s" % (
+            item["kind"], item["metadata"]["name"], item["spec"], stored["spec"])
+
+
+def covers(stored, wanted):
+    """Say whether all that is wanted is stored, whatever defaults were added.
+
+    The version in a v1beta1 reference is not compared: Cluster API puts the referenced kind's storage version there.
+    """
+    if isinstance(wanted, dict):
+        return isinstance(stored, dict) and all(
+            key in stored and (key == "apiVersion" or covers(stored[key], value)) for key, value in wanted.items())
+    if isinstance(wanted, list):
+        return isinstance(stored, list) and len(stored) == len(wanted) and all(map(covers, stored, wanted))
+    return stored == wanted
+
+
+def test_the_api_server_would_refuse_what_is_wrong(lab):
+    plane = next(item for item in golden("small") if item["kind"] == "KubeadmControlPlane")
+    plane["spec"]["replicas"] = 2
+    with pytest.raises(KubeError, match="even number"):
+        try_out(lab, plane)
+    template = next(item for item in golden("small") if item["kind"] == "Metal3DataTemplate")
+    template["spec"]["metaData"]["fromHostInterfaces"] = [{"key": "mac"}]
+    with pytest.raises(KubeError, match="interface must be specified"):
+        try_out(lab, template)
+
+
+def test_upstreams_template_with_the_same_values_gives_the_same_objects(lab):
+    pins = (REPOSITORY / "lab" / "engine" / "go.mod").read_text()
+    pinned = next(line.split()[1] for line in pins.splitlines() if line.split()[:1] == [TEMPLATE_MODULE])
+    assert "%s %s," % (TEMPLATE_MODULE, pinned) in TEMPLATE.read_text(), "copy the template of %s anew" % pinned
+    params = yaml.safe_load((GOLDEN / "upstream.yml").read_text())
+    description, mistakes = cluster_description.read(params)
+    assert mistakes == []
+    ours = [cluster_v1beta1.downgrade(item) if item["apiVersion"].startswith("infrastructure.") else item
+            for item in cluster_render.render(description)]
+    assert canonical(ours) == canonical(generated(lab, params))
+
+
+def generated(lab, params):
+    """Return what ``clusterctl generate cluster`` makes of upstream's template."""
+    image = params["image"]
+    values = {
+        "CLUSTER_APIENDPOINT_HOST": params["endpoint"]["host"], "CLUSTER_APIENDPOINT_PORT": "6443",
+        "NODE_DRAIN_TIMEOUT": str(params["node_drain_timeout_seconds"]),
+        "IMAGE_URL": image["url"], "IMAGE_CHECKSUM": image["checksum"], "IMAGE_CHECKSUM_TYPE": image["checksum_type"],
+        "IMAGE_FORMAT": image["format"], "CTLPLANE_KUBEADM_EXTRA_CONFIG": "", "WORKERS_KUBEADM_EXTRA_CONFIG": "",
+    }
+    command = [
+        os.path.join(lab.figures["engine_dir"], "bin", "clusterctl"), "generate", "cluster", params["name"],
+        "--from", str(TEMPLATE), "--kubeconfig", str(lab.dir / "kubeconfig"), "--target-namespace", "metal3",
+        "--kubernetes-version", params["kubernetes_version"],
+        "--control-plane-machine-count", str(params["control_plane"]["replicas"]),
+        "--worker-machine-count", str(params["workers"]["nodepool-0"]["replicas"])]
+    text = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60,
+                          env=dict(os.environ, CLUSTERCTL_DISABLE_VERSIONCHECK="true", **values)).stdout
+    return list(yaml.safe_load_all(text))
+
+
+def canonical(items):
+    """Return objects with the names that are a matter of taste replaced: templates, owners, the pool's label."""
+    items = copy.deepcopy(items)
+    names = {}
+    for item in items:
+        if item["kind"] == "KubeadmControlPlane":
+            names[("KubeadmControlPlane", item["metadata"]["name"])] = "plane"
+            reference = item["spec"]["machineTemplate"]["spec"]["infrastructureRef"]
+            names[(reference["kind"], reference["name"])] = "plane"
+        if item["kind"] == "MachineDeployment":
+            names[("MachineDeployment", item["metadata"]["name"])] = "pool"
+            machine = item["spec"]["template"]["spec"]
+            for reference in (machine["infrastructureRef"], machine["bootstrap"]["configRef"]):
+                names[(reference["kind"], reference["name"])] = "pool"
+            labels = item["spec"]["selector"]["matchLabels"]
+            assert labels == item["spec"]["template"]["metadata"]["labels"]
+            assert labels.pop("cluster.x-k8s.io/cluster-name") == item["spec"]["clusterName"]
+            assert len(labels) == 1, "one label besides the cluster's tells the pool"
+            item["spec"]["selector"]["matchLabels"] = item["spec"]["template"]["metadata"]["labels"] = "the pool's"
+    for item in items:
+        if item["kind"] == "Metal3MachineTemplate":
+            role = names[("Metal3MachineTemplate", item["metadata"]["name"])]
+            names[("Metal3DataTemplate", item["spec"]["template"]["spec"]["dataTemplate"]["name"])] = role
+    result = {}
+    for item in items:
+        item["metadata"].pop("labels", None)
+        item["metadata"]["name"] = names.get((item["kind"], item["metadata"]["name"]), item["metadata"]["name"])
+        if item["kind"] == "Metal3MachineTemplate":
+            reference = item["spec"]["template"]["spec"]["dataTemplate"]
+            reference["name"] = names[("Metal3DataTemplate", reference["name"])]
+        key = (item["kind"], item["metadata"]["name"])
+        assert key not in result
+        result[key] = renamed(item, names)
+    return result
+
+
+def renamed(value, names):
+    """Replace the names in references, dicts with kind and name."""
+    if isinstance(value, list):
+        return [renamed(item, names) for item in value]
+    if not isinstance(value, dict):
+        return value
+    value = dict((key, renamed(item, names)) for key, item in value.items())
+    if "kind" in value and "name" in value:
+        value["name"] = names.get((value["kind"], value["name"]), value["name"])
+    return value
