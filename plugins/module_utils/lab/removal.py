@@ -4,14 +4,10 @@
 """Removes everything of a lab, whole or half-dead."""
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 
 from . import claim, layout, orphans
-from .supervisor import Layout, Supervisor, SupervisorError
-
-SHUTDOWN_SECONDS = 30
 
 
 def remove(name, environ, check_mode=False):
@@ -28,17 +24,8 @@ def remove(name, environ, check_mode=False):
     if not layout.NAME_RULE.match(name):
         raise ValueError("lab name %r: expected a lower case letter, then at most 19 letters, digits or dashes" % name)
     figures = _figures(name, directory, environ)
-    if check_mode:
-        removed = ["%s %s" % found for found in orphans.find(figures)]
-    else:
-        before = orphans.processes(directory)
-        supervisor = Supervisor(Layout(os.path.join(directory, "supervisor")))
-        # In order while supervisord can; what outlives its shutdown is ended all the same.
-        with contextlib.suppress(SupervisorError):
-            supervisor.shutdown(SHUTDOWN_SECONDS)
-        ended = ["process %d" % pid for pid in before]
-        cleared = ["%s %s" % found for found in orphans.clear(figures)]
-        removed = ended + [text for text in cleared if text not in ended]
+    # All at once, not by supervisord: that stops one program after the other.
+    removed = ["%s %s" % found for found in (orphans.find(figures) if check_mode else orphans.clear(figures))]
     if os.path.isdir(directory):
         removed.append("folder %s" % directory)
         if not check_mode:
