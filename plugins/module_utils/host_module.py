@@ -33,6 +33,10 @@ class HostListModule(AnsibleModule):
         super().__init__(**arguments)
         self._checking_arguments = False
 
+    def exit_json(self, **result):
+        """Return the result."""
+        super().exit_json(**self._prepared(result))
+
     def fail_json(self, msg, **result):
         """Fail with ``msg``, or while arguments are checked with all problems of the list of hosts."""
         if self._checking_arguments:
@@ -40,7 +44,34 @@ class HostListModule(AnsibleModule):
             problems = host_validation.check_raw(self.params.get("hosts"), self.params.get("wait_for"))
             if problems:
                 msg = host_validation.message(problems, names_for(self.params))
-        super().fail_json(msg, **result)
+        super().fail_json(msg, **self._prepared(dict(result, msg=msg), "msg"))
+
+    def _prepared(self, result, *without):
+        """Return the result with the parameters as they may be shown.
+
+        Ansible looks for each secret in each value of a result, which takes seconds for a thousand hosts with a
+        password each. So the parameters are added without secrets, and only the secrets that do occur in the result
+        are left for Ansible to look for.
+        """
+        shown = dict(self.params)
+        if isinstance(shown.get("hosts"), list):
+            shown["hosts"] = [host_fields.without_secrets(host) for host in shown["hosts"]]
+        result = dict({"invocation": {"module_args": shown}}, **result)
+        text = "\n".join(set(_leaves(result)))
+        self.no_log_values = set(value for value in self.no_log_values if str(value) in text)
+        return dict((key, value) for key, value in result.items() if key not in without)
+
+
+def _leaves(value):
+    """Yield all values in a structure as texts."""
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _leaves(item)
+    elif isinstance(value, (list, tuple, set)):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield str(value)
 
 
 def host_argument_spec():
@@ -62,7 +93,8 @@ def host_argument_spec():
 
 def run_baremetal_host():
     """Run the module ``baremetal_host``."""
-    module = HostListModule(argument_spec=host_argument_spec(), supports_check_mode=True)
+    # Without a line in the system's log, which would hold the whole list.
+    module = HostListModule(argument_spec=host_argument_spec(), supports_check_mode=True, no_log=True)
     _require_kubernetes(module)
     params = dict(module.params)
     for host in params["hosts"]:

@@ -216,8 +216,8 @@ class HostService:
         """Write entries side by side; those that an unreachable API server did not take are sent again."""
         due = [(position, entry) for position, entry in enumerate(entries) if entry.action != "none"]
         results = [bulk.Outcome(entry.current, None) for entry in entries]
-        answers = self._run([self._writer(entry, removals_of(entry)) for _position, entry in due])
-        for (position, _entry), outcome in zip(due, answers):
+        answers = self._run([self._writer(entry, removals_of(entry)) for dummy, entry in due])
+        for (position, dummy), outcome in zip(due, answers):
             results[position] = outcome
         return results
 
@@ -254,8 +254,8 @@ class HostService:
                    for name in [host_objects.credentials_secret_name(item.host)]
                    if _is_orphan(current.secrets.get(name))]
         calls = [self._deleter(BMH, item.name) for item in there]
-        calls += [self._deleter(SECRET, name) for _item, name in orphans]
-        for item, outcome in zip(there + [item for item, _name in orphans], self._run(calls)):
+        calls += [self._deleter(SECRET, name) for dummy, name in orphans]
+        for item, outcome in zip(there + [item for item, dummy in orphans], self._run(calls)):
             if outcome.error is not None:
                 item.error = outcome.error.message
                 continue
@@ -405,7 +405,7 @@ def read_hosts(client, namespace, names=None, label_selector=None, full_objects=
     :returns: ``{"hosts": summaries, "missing": names that were not found, "table": lines}``
     :raises KubeError: when the API server can't be asked
     """
-    items, _version = client.list(BMH, namespace, label_selector)
+    items, dummy = client.list(BMH, namespace, label_selector)
     if names is not None:
         items = [item for item in items if item["metadata"]["name"] in names]
     items.sort(key=lambda item: (item["metadata"].get("namespace", ""), item["metadata"]["name"]))

@@ -28,6 +28,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources im
 BMH = KNOWN["BareMetalHost"]
 SECRET = KNOWN["Secret"]
 THREADS = 8
+ROUNDS = 3
 
 # goal: text, or empty; met: True, False or None without a goal; peer: what it is compared with.
 Figure = namedtuple("Figure", ["name", "value", "unit", "goal", "met", "peer"])
@@ -95,9 +96,9 @@ class Playbooks:
     def enrol_by_loop(self, namespace, hosts):
         """Enrol hosts by kubernetes.core.k8s in a loop; return seconds, less those of a run without hosts."""
         task = {"kubernetes.core.k8s": {"state": "present", "definition": "{{ item }}"}, "loop": "{{ documents }}"}
-        _result, overhead = self.run(task, {"documents": []})
+        dummy, overhead = self.run(task, {"documents": []})
         items = [item for host in hosts for item in objects(host, namespace)]
-        _result, seconds = self.run(task, {"documents": items})
+        dummy, seconds = self.run(task, {"documents": items})
         return seconds - overhead
 
 
@@ -137,7 +138,7 @@ def raw_writes(control_plane, namespace, hosts, method):
 
 
 def watch_latencies(control_plane, namespace, names):
-    """Change hosts' status one by one; return the seconds from each answer to its sight on the watch."""
+    """Change hosts' status one by one; return the seconds from each request to its sight on the watch."""
     client = control_plane.client()
     written, seen, ready = {}, {}, threading.Event()
 
@@ -157,14 +158,14 @@ def watch_latencies(control_plane, namespace, names):
     if not ready.wait(60):
         raise RuntimeError("the watch did not begin within 60 s")
     for name in names:
+        written[name] = time.monotonic()
         status = {"status": {"operationalStatus": "OK", "errorMessage": "", "errorCount": 0, "poweredOn": False,
                              "provisioning": {"state": "available", "ID": ""}}}
         client.patch(BMH, namespace, name, status, subresource="status")
-        written[name] = time.monotonic()
     watcher.join(130)
     if len(seen) != len(names):
         raise RuntimeError("%d of %d changes were not seen" % (len(names) - len(seen), len(names)))
-    return [max(0.0, seen[name] - written[name]) for name in names]
+    return [seen[name] - written[name] for name in names]
 
 
 def measure(control_plane, work_dir, count, sample):
@@ -176,13 +177,18 @@ def measure(control_plane, work_dir, count, sample):
     playbooks = Playbooks(control_plane, work_dir)
     hosts = entries(count)
 
-    applied = raw_writes(control_plane, control_plane.make_namespace("raw-apply"), hosts, "PATCH")
-    posted = raw_writes(control_plane, control_plane.make_namespace("raw-post"), hosts, "POST")
-    ours = control_plane.make_namespace("ours")
-    result, program = playbooks.enrol(ours, hosts)
-    if result["counts"]["created"] != count:
-        raise RuntimeError("expected %d hosts created, seen %s" % (count, result["counts"]))
-    seconds = result["seconds"]
+    # The best of several rounds, taken by turns: what else the machine does at a time must not decide.
+    applied, posted, seconds, program = [], [], [], []
+    for number in range(ROUNDS):
+        applied.append(raw_writes(control_plane, control_plane.make_namespace("apply-%d" % number), hosts, "PATCH"))
+        posted.append(raw_writes(control_plane, control_plane.make_namespace("post-%d" % number), hosts, "POST"))
+        ours = control_plane.make_namespace("ours-%d" % number)
+        result, whole = playbooks.enrol(ours, hosts)
+        if result["counts"]["created"] != count:
+            raise RuntimeError("expected %d hosts created, seen %s" % (count, result["counts"]))
+        seconds.append(result["seconds"])
+        program.append(whole)
+    applied, posted, seconds, program = min(applied), min(posted), min(seconds), min(program)
     yield Figure("enrol %d hosts, module" % count, seconds, "s", "", None,
                  "raw HTTP, %d threads: server-side apply %.2f s, create %.2f s" % (THREADS, applied, posted))
     yield Figure("enrol: module / raw server-side apply", seconds / applied, "x", "<= 1.5", seconds <= 1.5 * applied,
@@ -203,5 +209,5 @@ def measure(control_plane, work_dir, count, sample):
                  "%.0f s for %d hosts, extrapolated from %d" % (looped, count, sample))
 
     latencies = watch_latencies(control_plane, ours, [host["name"] for host in hosts[:200]])
-    yield Figure("status change to sight on the watch, median of %d" % len(latencies),
+    yield Figure("status change sent to seen on the watch, median of %d" % len(latencies),
                  statistics.median(latencies) * 1000, "ms", "", None, "slowest %.1f ms" % (max(latencies) * 1000))

@@ -166,7 +166,7 @@ def parse(address):
 
 def _split_scheme(address):
     if "://" in address:
-        name, _separator, rest = address.partition("://")
+        name, dummy, rest = address.partition("://")
         return name.lower(), rest
     # BMO reads [address]:port as IPMI, but not without a port.
     if address.startswith("[") and not re.match(r"^\[[^]]+\]:\d+$", address):

@@ -107,8 +107,8 @@ class HostHistory:
         self.bmh = baseline
         self.settled_at = None
         self.verdict = Verdict(WAITING, "", "")
-        _type, _message, self._old_count = error_of(baseline)
         self._reported = error_of(baseline)
+        self._old_count = self._reported[2]
 
     def update(self, bmh, now):
         """Judge the host's newest state.
@@ -209,7 +209,7 @@ def status_line(histories, now, slowest=3, unreachable_seconds=None):
     text = "%d/%d %s" % (done, len(histories), goal)
     if failed:
         text += ", %d failed" % failed
-    states = Counter(history.state for _name, history in waiting)
+    states = Counter(history.state for dummy, history in waiting)
     if states:
         text += ", " + ", ".join("%d %s" % (count, state) for state, count in sorted(states.items()))
     if unreachable_seconds is not None:
@@ -224,7 +224,7 @@ def status_line(histories, now, slowest=3, unreachable_seconds=None):
 def timeout_cause(history, now):
     """Return what is known of a host that did not get to its goal in time."""
     text = "still %s after %d s" % (history.state, history.seconds_in_state(now))
-    error_type, message, _count = error_of(history.bmh)
+    error_type, message, dummy = error_of(history.bmh)
     if message:
         return "%s; last error: %s: %s" % (text, error_type, message)
     return "%s; %s" % (text, history.verdict.cause) if history.verdict.cause else text

@@ -113,5 +113,5 @@ def table(hosts):
     :param hosts: list of summaries
     """
     rows = [dict((key, title) for title, key in COLUMNS)] + [row(facts) for facts in hosts]
-    widths = dict((key, max(len(cells[key]) for cells in rows)) for _title, key in COLUMNS)
-    return ["  ".join(cells[key].ljust(widths[key]) for _title, key in COLUMNS).rstrip() for cells in rows]
+    widths = dict((key, max(len(cells[key]) for cells in rows)) for dummy, key in COLUMNS)
+    return ["  ".join(cells[key].ljust(widths[key]) for dummy, key in COLUMNS).rstrip() for cells in rows]

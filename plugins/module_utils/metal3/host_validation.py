@@ -458,9 +458,6 @@ def _check_data(label, host):
             problems.append(Problem(label, option + ".content", _HIDDEN, "a mapping, not a list",
                                     "give a dictionary with links, networks and services" if "network" in option
                                     else "give a dictionary"))
-        if name and content is not None and name == credentials_secret_name(host):
-            problems.append(Problem(label, option + ".name", _show(name),
-                                    "another name than the credentials Secret's", "rename one of them"))
     return problems
 
 

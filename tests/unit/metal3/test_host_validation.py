@@ -114,7 +114,7 @@ SINGLE = [
     (host(user_data={"name": "Not Right"}), "user_data.name", "a Secret's name"),
     (host(network_data={"content": "{'links': []}"}), "network_data.content", "JSON or YAML"),
     (host(network_data={"content": "- links"}), "network_data.content", "a mapping"),
-    (host(user_data={"name": "h1-bmc-secret", "content": "x"}), "user_data.name", "another name"),
+    (host(user_data={"name": "h1-bmc-secret", "content": "x"}), "user_data.name", "a Secret of its own"),
     (host(raid={"hardware_raid_volumes": [{"level": "0"}], "software_raid_volumes": [{"level": "1"}]}), "raid",
      "one of the two"),
     (host(bmc={"address": "ipmi://192.0.2.1"}, raid={"hardware_raid_volumes": [{"level": "0"}]}),
@@ -268,7 +268,8 @@ def stored(name="h1", state="available", spec=None, **metadata):
 
 CONSUMER = {"consumerRef": {"kind": "Metal3Machine", "namespace": "metal3", "name": "m1"}}
 AGAINST = [
-    (host(name="new"), [stored()], {}, None, "boot_mac_address", "metal3/h1 has it"),
+    (host(name="new", bmc={"address": "ipmi://192.0.2.99"}), [stored()], {}, None, "boot_mac_address",
+     "metal3/h1 has it"),
     (host(name="new", boot_mac_address="00:5c:52:31:3a:09",
           bmc={"address": "redfish://192.0.2.11/redfish/v1/Systems/1"}), [stored()], {}, None, "bmc.address",
      "metal3/h1 has it"),
