@@ -1,11 +1,23 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the module cluster and shows at which step its machines are meanwhile."""
+"""Runs the module cluster, shows at which step its machines are meanwhile, and the cluster as a tree at the end."""
 from __future__ import annotations
+
+from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.metal3.baremetal.plugins.plugin_utils.progress import ProgressAction
 
 
 class ActionModule(ProgressAction):
     """See the module of the same name."""
+
+    def finished(self, result):
+        """Print the tree, when it was asked for and there is something to show."""
+        wanted = boolean(self._task.args.get("show_tree", False), strict=False)
+        if not wanted or not self.shows_progress() or result.get("failed"):
+            return
+        for line in result.get("tree") or []:
+            self.show(line)
+        if result.get("workload_kubeconfig"):
+            self.show("kubeconfig: %s" % result["workload_kubeconfig"])

@@ -354,6 +354,10 @@ node_name:
 node_ip_network:
   description: Network whose address is the node's own; by default the only one with addresses from a pool.
   type: str
+options:
+  description:
+    - More of these options by name, in place of those given directly, so that a role can hand on a whole description.
+  type: dict
 workers:
   description: Pools of workers by name. Each has the options of O(control_plane).
   type: dict

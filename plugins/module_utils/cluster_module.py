@@ -41,7 +41,12 @@ def cluster_argument_spec():
         prune={"type": "bool", "default": True},
         confirm={"type": "str"},
         workload_kubeconfig={"type": "path"},
-        **description_options())
+        show_tree={"type": "bool", "default": False},
+        **_described())
+
+
+def _described():
+    return dict(description_options(), options={"type": "dict"})
 
 
 def run_cluster():
@@ -91,7 +96,7 @@ def run_cluster_info():
 
 def run_cluster_template():
     """Run the module ``cluster_template``."""
-    module = AnsibleModule(argument_spec=dict(description_options(), dest={"type": "path"}), supports_check_mode=True)
+    module = AnsibleModule(argument_spec=dict(_described(), dest={"type": "path"}), supports_check_mode=True)
     if not HAS_YAML:
         module.fail_json(msg=missing_required_lib("PyYAML"))
     try:
@@ -107,7 +112,9 @@ def run_cluster_template():
 
 
 def _description(params):
-    return dict((key, params[key]) for key in description_options())
+    given = dict((key, params[key]) for key in description_options())
+    given.update(params["options"] or {})
+    return given
 
 
 def _kubeconfig(module, service, path, changed):

@@ -76,6 +76,10 @@ options:
         0600; its content is never shown.
       - With O(state=absent) the file is removed.
     type: path
+  show_tree:
+    description: Whether to print the cluster as a tree at the end, when the module runs on the controller.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.cluster
