@@ -170,9 +170,14 @@ class _SocketConnection(http.client.HTTPConnection):
 
     def connect(self):
         """Connect to the socket in place of a TCP port."""
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.settimeout(self.timeout)
+            connection.connect(self._path)
+        except OSError:
+            connection.close()
+            raise
+        self.sock = connection
 
 
 class _SocketTransport(xmlrpc.client.Transport):
@@ -197,11 +202,11 @@ class Supervisor:
 
     def _call(self, method, *arguments):
         # Each call has a connection of its own: supervisord closes an idle one.
-        proxy = xmlrpc.client.ServerProxy("http://localhost", transport=_SocketTransport(self.layout.socket))
-        function = proxy
-        for part in method.split("."):
-            function = getattr(function, part)
-        return function(*arguments)
+        with xmlrpc.client.ServerProxy("http://localhost", transport=_SocketTransport(self.layout.socket)) as proxy:
+            function = proxy
+            for part in method.split("."):
+                function = getattr(function, part)
+            return function(*arguments)
 
     def alive(self):
         """Tell whether supervisord answers."""

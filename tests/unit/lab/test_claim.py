@@ -1,0 +1,153 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+
+import pytest
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab import claim, credentials, orphans, removal
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import layout
+
+
+@pytest.fixture
+def environ(tmp_path):
+    return {"METAL3_LAB_HOME": str(tmp_path / "labs"), "HOME": str(tmp_path)}
+
+
+@pytest.fixture(autouse=True)
+def free_machine(monkeypatch):
+    monkeypatch.setattr(claim, "networks", list)
+    monkeypatch.setattr(claim, "taken_ports", lambda ports: {})
+
+
+def ensure(name, environ, **options):
+    return claim.ensure(name, {"engine_dir": "/e"}, lambda lab: [], environ, **options)
+
+
+def test_labs_get_the_lowest_free_index_and_keep_it(environ, tmp_path):
+    assert ensure("one", environ)[0]["index"] == 0
+    assert ensure("two", environ)[0]["index"] == 1
+    assert ensure("one", environ) == (ensure("one", environ)[0], [], [])
+    removal.remove("one", environ)
+    assert ensure("three", environ)[0]["index"] == 0
+    assert ensure("two", environ)[0]["index"] == 1
+    lab_file = tmp_path / "labs" / "two" / "lab.json"
+    assert stat.S_IMODE(lab_file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(lab_file.parent.stat().st_mode) == 0o700
+    assert json.loads(lab_file.read_text())["engine_dir"] == "/e"
+
+
+def test_check_mode_writes_nothing(environ, tmp_path):
+    assert ensure("one", environ, check_mode=True)[2] == ["lab.json", "servers.json"]
+    assert not (tmp_path / "labs" / "one").exists()
+
+
+def test_what_is_in_the_way_is_passed_by(environ, monkeypatch):
+    taken = {layout("x", 0, environ)["ports"]["ironic"]}
+    monkeypatch.setattr(claim, "taken_ports", lambda ports: dict(
+        (part, port) for part, port in ports.items() if port in taken))
+    assert ensure("one", environ)[0]["index"] == 1
+
+
+def test_a_foreign_process_on_a_labs_port_is_named(environ, monkeypatch):
+    figures = ensure("one", environ)[0]
+    port = figures["ports"]["ironic"]
+    monkeypatch.setattr(claim, "taken_ports", lambda ports: {"ironic": port})
+    monkeypatch.setattr(claim, "listeners", lambda: {port: os.getpid()})
+    with pytest.raises(claim.ClaimError, match=r"port %d \(ironic\) is taken by pid %d \(" % (port, os.getpid())):
+        ensure("one", environ)
+
+
+def test_a_broken_file_is_named(environ, tmp_path):
+    ensure("one", environ)
+    (tmp_path / "labs" / "one" / "lab.json").write_text("{")
+    with pytest.raises(claim.ClaimError, match="lab.json: not JSON"):
+        ensure("one", environ)
+    assert removal.remove("one", environ) == ["folder %s" % (tmp_path / "labs" / "one")]
+
+
+@pytest.mark.parametrize("name", ["../x", "X", "", "a" * 21])
+def test_removal_refuses_names_that_are_none(name, environ):
+    with pytest.raises(ValueError, match="lab name"):
+        removal.remove(name, environ)
+
+
+def test_real_ports(monkeypatch):
+    monkeypatch.undo()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1)
+        port = listener.getsockname()[1]
+        assert claim.taken_ports({"ironic": port}) == {"ironic": port}
+        assert claim.listeners()[port] == os.getpid()
+    assert claim.taken_ports({"ironic": port}) == {}
+
+
+def test_networks_of_this_machine(monkeypatch):
+    monkeypatch.undo()
+    for _device, network in claim.networks():
+        assert network.version == 4 and network.prefixlen > 0
+
+
+def test_processes_of_a_lab_are_found_and_ended(tmp_path):
+    lab_dir = str(tmp_path / "lab")
+    command = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
+    mine = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            env=dict(os.environ, METAL3_LAB_DIR=lab_dir))
+    other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             env=dict(os.environ, METAL3_LAB_DIR=lab_dir + "-2"))
+    try:
+        for process in (mine, other):
+            process.stdout.readline()
+        assert orphans.processes(lab_dir) == [mine.pid]
+        # The test is their parent, so that they stay as zombies until asked for.
+        os.kill(mine.pid, 15)
+        assert mine.wait(10) == -15
+        assert orphans.stop_processes(lab_dir) == []
+        assert other.poll() is None
+    finally:
+        for process in (mine, other):
+            process.kill()
+            process.wait()
+            process.stdin.close()
+            process.stdout.close()
+
+
+def test_mounts_innermost_first(tmp_path):
+    table = tmp_path / "mountinfo"
+    table.write_text("".join("1 2 0:1 / %s rw - tmpfs x rw\n" % point for point in (
+        "/labs/lab/a", "/labs/lab/a/b\\040c", "/labs/lab2", "/labs/lab")))
+    assert orphans.mounts("/labs/lab", str(table)) == ["/labs/lab", "/labs/lab/a/b c", "/labs/lab/a"]
+
+
+def test_loop_devices(tmp_path):
+    for number, backing in ((0, "/labs/lab/machines/disk"), (1, "/labs/lab2/disk")):
+        (tmp_path / ("loop%d" % number) / "loop").mkdir(parents=True)
+        (tmp_path / ("loop%d" % number) / "loop" / "backing_file").write_text(backing + "\n")
+    assert orphans.loop_devices("/labs/lab", str(tmp_path)) == ["/dev/loop0"]
+
+
+def test_devices_of_the_bridge(tmp_path):
+    (tmp_path / "m3lab0" / "brif" / "m3lab0-01").mkdir(parents=True)
+    assert orphans.links("m3lab0", str(tmp_path)) == ["m3lab0-01", "m3lab0"]
+    assert orphans.links("m3lab1", str(tmp_path)) == []
+    for name in ("m3lab0-server-01", "m3lab01-x", "other"):
+        (tmp_path / "netns" / name).mkdir(parents=True)
+    assert orphans.network_namespaces("m3lab0-", str(tmp_path / "netns")) == ["m3lab0-server-01"]
+
+
+def test_credentials_are_chosen_once(tmp_path):
+    bmc = dict((field, str(tmp_path / "bmc" / field)) for field in ("username_file", "password_file"))
+    assert len(credentials.ensure_bmc([{"bmc": bmc}], check_mode=True)) == 2
+    assert not (tmp_path / "bmc").exists()
+    assert len(credentials.ensure_bmc([{"bmc": bmc}])) == 2
+    password = (tmp_path / "bmc" / "password_file").read_text()
+    assert len(password) == 24 and stat.S_IMODE((tmp_path / "bmc" / "password_file").stat().st_mode) == 0o600
+    assert credentials.ensure_bmc([{"bmc": bmc}]) == []
+    assert (tmp_path / "bmc" / "password_file").read_text() == password
