@@ -65,6 +65,9 @@ def main(root, images):
     for reference in chroot(root, [*CTR, "images", "list", "--quiet"]).split():
         if not reference.startswith("sha256:"):
             chroot(root, [*CTR, "content", "rm", *layers(root, reference)])
+    # Removing a lease is what makes containerd delete what nobody refers to, and wait for it.
+    chroot(root, [*CTR, "leases", "create", "--id", "collect"])
+    chroot(root, [*CTR, "leases", "delete", "--sync", "collect"])
     daemon.terminate()
     daemon.wait(timeout=START_TIMEOUT_SECONDS)
 

@@ -185,11 +185,9 @@ class NodeGroup:
                 raise GroupError("control group %s can't be removed: something in it does not end" % left[0])
             if any(os.path.isdir(path) for path in left):
                 time.sleep(0.05)
-
-
-def remove_lab_group(index):
-    """Remove the lab's groups, when no node is left in them."""
-    for hierarchy in of_this_machine():
-        path = os.path.join(hierarchy.mount_point, names.lab_group(index))
-        if os.path.isdir(path):
-            os.rmdir(path)
+        for dummy, path in self.paths():
+            try:
+                os.rmdir(os.path.dirname(path))
+            except OSError:
+                # Other nodes of the lab are in it, or it is gone.
+                continue

@@ -1,7 +1,7 @@
 """The lab's bridge and each server's cables to it, by ip."""
 from __future__ import annotations
 
-import json
+import functools
 import os
 import subprocess
 
@@ -42,12 +42,6 @@ def ensure_bridge(name, address):
     _ip("link", "set", name, "up")
 
 
-def remove_bridge(name):
-    """Remove the bridge if it is there."""
-    if _exists(name):
-        _ip("link", "delete", name)
-
-
 def connect(index, server, nics, bridge):
     """Make a server's network namespace with one link for each NIC.
 
@@ -63,24 +57,20 @@ def connect(index, server, nics, bridge):
         _ip("link", "set", link, "master", bridge, "up")
 
 
+def _remove(exists, *arguments):
+    """Remove a thing that may vanish by itself or by another's hand."""
+    if exists():
+        try:
+            _ip(*arguments)
+        except NetworkError:
+            if exists():
+                raise
+
+
 def disconnect(index, server, nics):
     """Remove what connect() made, as far as it is there."""
     namespace = names.network_namespace(index, server)
-    if os.path.exists("/run/netns/" + namespace):
-        _ip("netns", "delete", namespace)
+    _remove(lambda: os.path.exists("/run/netns/" + namespace), "netns", "delete", namespace)
     for nic in nics:
         link = names.host_link(index, server, nic["name"])
-        if _exists(link):
-            try:
-                _ip("link", "delete", link)
-            except NetworkError:
-                # The namespace took it along.
-                if _exists(link):
-                    raise
-
-
-def namespaces(index):
-    """Return the servers of a lab that have a network namespace."""
-    prefix = names.network_namespace(index, "")
-    return [one["name"][len(prefix):] for one in json.loads(_ip("-json", "netns", "list") or "[]")
-            if one["name"].startswith(prefix)]
+        _remove(functools.partial(_exists, link), "link", "delete", link)

@@ -24,7 +24,9 @@ from .root_partition import root_partition
 POWER_BUTTON = signal.SIGRTMIN + 4
 # What the kernel ends the first process of a namespace with, when it calls reboot(2).
 REBOOT_SIGNAL = signal.SIGHUP
-ESCAPE_SEQUENCE = re.compile(r"\x1b(\[[0-9;?]*[a-zA-Z]|\][^\x07]*\x07|[()][A-Z0-9]|[=>78])|\r")
+ESCAPE_SEQUENCE = re.compile(r"\x1b(\[[0-9;?]*[a-zA-Z]|\][^\x07]*\x07|[()][A-Z0-9]|[=>78M])|\r")
+# systemd draws this anew twice a second while it waits.
+ANIMATION = re.compile(r"^\[[ *]{6}\] ")
 CHUNK_BYTES = 65536
 ERRORS = (OSError, partitions.PartitionError, config_drive.ConfigDriveError, cgroups.GroupError, network.NetworkError,
           first_stage.FirstStageError, subprocess.SubprocessError)
@@ -50,7 +52,7 @@ class ConsoleReader:
         lines = text.split("\n")
         self._rest = lines.pop()
         for line in lines:
-            if line.strip():
+            if line.strip() and not ANIMATION.match(line):
                 self._console.print("%s", line)
 
 

@@ -19,12 +19,12 @@ from . import addons, cache_entry, container_image, engine
 # Raise it when the image is made in another way than before: it is part of the cache's key.
 RECIPE = "1"
 SUITE = "bookworm"
-DISK_GIB = 8
+DISK_GIB = 6
 MIB = 1024 ** 2
 SECTOR_BYTES = 512
 # Partitions start at 1 MiB; the last MiB is for the backup of the partition table.
 FIRST_SECTOR = MIB // SECTOR_BYTES
-# One for each 32 KiB: a root file system of container layers has few large files.
+# Container layers have few and large files.
 BYTES_FOR_AN_INODE = 32768
 JOURNAL_MIB = 64
 # https://uapi-group.org/specifications/specs/discoverable_partitions_specification/
@@ -33,10 +33,9 @@ ROOT_PARTITION_TYPES = {
     "aarch64": "B921B045-1DF0-41C3-AF44-4C6F280D3FAE",
 }
 PAUSE_USER = "65535:65535"
-# What kubeadm's list calls differently from the program in it.
+# Not in kubeadm's list. flannel's own image has a shell and more; a name of its own keeps them apart.
 FLANNEL_NAME = "lab.local/flannel"
 TEST_IMAGE_NAME = "e2e-test-images/agnhost"
-TEST_IMAGE_VERSION = os.path.join("test", "images", "agnhost", "VERSION")
 NETFILTER_PROGRAMS = ("usr/sbin/nft", "usr/sbin/conntrack", "usr/sbin/xtables-nft-multi")
 NETFILTER_NAMES = (
     "iptables", "iptables-save", "iptables-restore", "ip6tables", "ip6tables-save", "ip6tables-restore")
@@ -153,6 +152,7 @@ class NodeImage:
         if self.complete():
             return
         self._check_means()
+        self._addons.build(progress)
         with cache_entry.making(self.directory, progress) as partial:
             if partial is None:
                 return
@@ -184,8 +184,6 @@ class NodeImage:
             if not os.access(os.path.join(self._bin_dir, name), os.X_OK):
                 raise NodeImageError(
                     "%s is missing: build the engine's sets management and node first" % os.path.join(self._bin_dir, name))
-        if not self._addons.complete():
-            raise NodeImageError("%s is missing: build the add-ons first" % self._addons.directory)
 
     def _install_debian(self, root):
         with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
@@ -280,7 +278,9 @@ class NodeImage:
             "enable": ["kubelet", "containerd", "systemd-networkd", "systemd-resolved", "ssh"],
             "disable": ["keepalived"],
             "mask": ["console-getty.service", "apt-daily.timer", "apt-daily-upgrade.timer", "e2scrub_all.timer",
-                     "dpkg-db-backup.timer", "systemd-networkd-wait-online@.service"],
+                     "dpkg-db-backup.timer",
+                     # In a lab the kernel is everybody's.
+                     "sys-kernel-debug.mount", "sys-kernel-tracing.mount"],
         }
         for verb, names in units.items():
             _run(["systemctl", "--root", root, verb] + names, "choosing the services")
@@ -294,7 +294,7 @@ class NodeImage:
         for pattern in ("etc/ssh/ssh_host_*", "var/log/*.log", "var/lib/dbus/machine-id", "var/cache/apt/*.bin"):
             for path in glob.glob(os.path.join(root, pattern)):
                 os.unlink(path)
-        # Empty, not missing: systemd makes one at the first boot and then runs the presets of nothing.
+        # Empty, not missing: systemd makes a new one, and does not take this for a first boot, which resets services.
         with open(os.path.join(root, "etc/machine-id"), "w", encoding="utf-8"):
             pass
         with open(os.path.join(root, "etc/hostname"), "w", encoding="utf-8") as stream:
@@ -321,8 +321,8 @@ class NodeImage:
               "-J", "size=%d" % JOURNAL_MIB, "-U", str(uuid.uuid5(uuid.NAMESPACE_OID, self.directory)),
               "-E", "offset=%d,nodiscard,assume_storage_prezeroed=1" % (FIRST_SECTOR * SECTOR_BYTES),
               "-d", root, raw, "%dk" % (sectors * SECTOR_BYTES // 1024)], "making the root file system")
-        _run(["qemu-img", "convert", "-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd", raw, qcow2],
-             "converting to qcow2")
+        _run(["qemu-img", "convert", "-m", "8", "-W", "-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd",
+              raw, qcow2], "converting to qcow2")
         for path in (raw, qcow2):
             with open(path + ".sha256", "w", encoding="utf-8") as stream:
                 stream.write("%s  %s\n" % (file_digest(path), os.path.basename(path)))

@@ -1,0 +1,178 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Servers whose disks are written without Ironic, for the tests of what happens when they boot."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import textwrap
+from pathlib import Path
+from types import SimpleNamespace
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab import layout, servers
+from machine_room import config_drive, partitions
+from machine_room.node_boot.namespace_boot import NamespaceBoot
+from machine_room.server import ON, Server
+
+# The highest index: labs take the lowest that is free.
+INDEX = layout.INDEX_LIMIT - 1
+MEMORY_MIB = 6144
+TOKEN = "abcdef.0123456789abcdef"
+POD_SUBNET = "10.244.0.0/16"
+
+NODE_REGISTRATION = """\
+nodeRegistration:
+  name: '{{ ds.meta_data.name }}'
+  criSocket: unix:///run/containerd/containerd.sock
+  ignorePreflightErrors: [SystemVerification]
+  kubeletExtraArgs:
+  - {name: node-labels, value: 'metal3.io/uuid={{ ds.meta_data.uuid }}'}
+"""
+INIT = """\
+apiVersion: kubeadm.k8s.io/v1beta4
+kind: InitConfiguration
+bootstrapTokens:
+- {token: %(token)s, ttl: 1h}
+%(registration)s  taints: []
+---
+apiVersion: kubeadm.k8s.io/v1beta4
+kind: ClusterConfiguration
+kubernetesVersion: %(version)s
+controlPlaneEndpoint: %(endpoint)s:6443
+networking: {podSubnet: %(pod_subnet)s, serviceSubnet: 10.96.0.0/16}
+---
+apiVersion: kubeproxy.config.k8s.io/v1alpha1
+kind: KubeProxyConfiguration
+conntrack: {maxPerCore: 0}
+"""
+JOIN = """\
+apiVersion: kubeadm.k8s.io/v1beta4
+kind: JoinConfiguration
+discovery:
+  bootstrapToken: {apiServerEndpoint: "%(endpoint)s:6443", token: %(token)s, unsafeSkipCAVerification: true}
+%(registration)s"""
+
+
+def user_data(verb, settings):
+    """Return cloud-init's user data that runs ``kubeadm init`` or ``join``, in the form that CABPK gives it."""
+    text = (INIT if verb == "init" else JOIN) % dict(settings, registration=NODE_REGISTRATION, token=TOKEN)
+    return textwrap.dedent("""\
+        ## template: jinja
+        #cloud-config
+
+        write_files:
+        - path: /run/kubeadm/kubeadm.yaml
+          permissions: '0640'
+          content: |
+        %s
+        runcmd:
+        - kubeadm %s --config /run/kubeadm/kubeadm.yaml && touch /run/bootstrap-success.complete
+        """) % (textwrap.indent(text, "    "), verb)
+
+
+class Nodes:
+    """A machine room of its own, without BMCs and agents.
+
+    :param folder: where disks and state go
+    :param image: what the module node_image returned
+    """
+
+    def __init__(self, folder, image):
+        self.folder, self.image = Path(folder), image
+        self.lab = layout.layout("nodes", INDEX, {"METAL3_LAB_HOME": str(folder), "HOME": str(folder)})
+        network = self.lab["bridge"]["network"].rsplit(".", 1)[0]
+        hardware = servers.describe(2, {"memory_mib": MEMORY_MIB})
+        specs = servers.servers(self.lab, hardware)
+        self.addresses = dict((spec["name"], "%s.%d" % (network, 10 + spec["number"])) for spec in specs)
+        self.endpoint = self.addresses["server-01"]
+        self.gateway = self.lab["bridge"]["address"].split("/")[0]
+        self.specs = dict((spec["name"], spec) for spec in specs)
+        self.machines = {}
+        self.start_machine_room()
+
+    def start_machine_room(self):
+        """Make the servers anew from what is on disk, as a restarted machine room does."""
+        settings = SimpleNamespace(machines_dir=str(self.folder / "machines"))
+        boot = NamespaceBoot(self.lab)
+        self.machines = dict((name, Server(spec, settings, None, boot)) for name, spec in self.specs.items())
+
+    def write(self, name, verb):
+        """Write the image and a config drive to a server's first disk."""
+        disk = self.machines[name].disks[0]
+        disk.ensure()
+        subprocess.run(["qemu-img", "convert", "-f", "qcow2", "-O", "raw",
+                        os.path.join(self.image["image_dir"], "node.qcow2"), disk.path], check=True)
+        os.truncate(disk.path, disk.size)
+        partitions.fill_disk(disk.path)
+        config_drive.write(disk, self._config_drive(name, verb))
+
+    def _config_drive(self, name, verb):
+        spec = self.specs[name]
+        tree, iso = self.folder / (name + "-config"), self.folder / (name + ".iso")
+        latest = tree / "openstack" / "latest"
+        latest.mkdir(parents=True)
+        (latest / "meta_data.json").write_text(json.dumps({
+            "uuid": spec["uuid"], "name": "node-" + name, "local-hostname": "node-" + name}))
+        (latest / "network_data.json").write_text(json.dumps({
+            "links": [{"id": "eno1", "type": "phy", "ethernet_mac_address": spec["boot_mac"], "mtu": 1500}],
+            "networks": [{
+                "id": "provisioning", "link": "eno1", "type": "ipv4", "ip_address": self.addresses[name],
+                "netmask": "255.255.254.0",
+                "routes": [{"network": "0.0.0.0", "netmask": "0.0.0.0", "gateway": self.gateway}]}],
+            "services": [{"type": "dns", "address": self.gateway}]}))
+        (latest / "user_data").write_text(user_data(verb, {
+            "endpoint": self.endpoint, "version": self.image["kubernetes_version"], "pod_subnet": POD_SUBNET}))
+        subprocess.run(["xorrisofs", "-quiet", "-R", "-J", "-V", "config-2", "-o", str(iso), str(tree)],
+                       check=True, capture_output=True)
+        shutil.rmtree(tree)
+        return iso.read_bytes()
+
+    def run_file(self, name):
+        """Return what is known of the process that runs a server's system."""
+        return json.loads(Path(self.machines[name].folder, "system", "run.json").read_text())
+
+    def inside(self, name, *command, text=None, check=True, seconds=60):
+        """Run a program in a server's namespaces and return what it prints."""
+        run = self.run_file(name)["pid"]
+        init = Path("/proc/%d/task/%d/children" % (run, run)).read_text().split()[0]
+        result = subprocess.run(
+            ["nsenter", "--target", init, "--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup", "env", "-i",
+             "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "KUBECONFIG=/etc/kubernetes/admin.conf", *command],
+            input=text, capture_output=True, text=True, timeout=seconds, check=False)
+        assert not check or result.returncode == 0, "%s on %s: %s%s" % (
+            " ".join(command), name, result.stdout, result.stderr)
+        return result.stdout
+
+    def kubectl(self, *arguments, **options):
+        """Run kubectl on the control plane."""
+        return self.inside("server-01", "kubectl", *arguments, **options)
+
+    def ready(self):
+        """Return the names of the nodes that are Ready."""
+        listed = self.kubectl("get", "nodes", "--no-headers", check=False)
+        return {line.split()[0] for line in listed.splitlines() if line.split()[1] == "Ready"}
+
+    def answers(self):
+        """Tell whether the API server answers on its address, as this machine sees it."""
+        result = subprocess.run(["curl", "--silent", "--insecure", "--max-time", "2",
+                                 "https://%s:6443/livez" % self.endpoint], capture_output=True, text=True, check=False)
+        return result.stdout == "ok"
+
+    def left(self, name):
+        """Return what is there of a server's system on this machine: namespace, links, groups, loop devices."""
+        group = "m3lab%d" % INDEX
+        found = [str(path) for path in Path("/sys/fs/cgroup").glob("*/%s/%s" % (group, name))]
+        found += [str(path) for path in Path("/sys/fs/cgroup").glob("%s/%s" % (group, name))]
+        found += [str(path) for path in Path("/run/netns").glob("%s-%s" % (group, name))]
+        loops = subprocess.run(["losetup", "--all"], capture_output=True, text=True, check=True).stdout
+        return found + [line for line in loops.splitlines() if self.machines[name].folder + "/" in line]
+
+    def close(self):
+        """Switch everything off and remove the bridge."""
+        for machine in self.machines.values():
+            if machine.power == ON:
+                machine.power_off()
+        subprocess.run(["ip", "link", "delete", self.lab["bridge"]["name"]], capture_output=True, check=False)

@@ -1,0 +1,215 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is on a server's disk really boots: two kubeadm nodes from the node image, power and reboots. Needs root."""
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from nodes import INDEX, MEMORY_MIB, POD_SUBNET, Nodes
+from support import REPOSITORY, eventually
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab import layout
+from machine_room import partitions
+
+pytestmark = pytest.mark.nodes
+
+HOST_SETTINGS = ("vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops",
+                 "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes", "net/ipv4/ip_forward")
+ECHO = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: echo}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: echo}}
+  template:
+    metadata: {labels: {app: echo}}
+    spec:
+      topologySpreadConstraints:
+      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule,
+         labelSelector: {matchLabels: {app: echo}}}
+      containers:
+      - name: echo
+        image: "%s"
+        args: [netexec, --http-port=8080]
+        readinessProbe: {httpGet: {path: /healthz, port: 8080}, periodSeconds: 1}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: echo}
+spec:
+  selector: {app: echo}
+  ports: [{port: 80, targetPort: 8080}]
+"""
+
+
+def module(name, **arguments):
+    """Run a module of the collection as Ansible does and return its result."""
+    result = subprocess.run(
+        [str(Path(sys.executable).parent / "ansible"), "localhost", "-m", "metal3.baremetal." + name, "-a",
+         json.dumps(arguments)],
+        capture_output=True, text=True, check=False, env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
+    assert result.returncode == 0, result.stdout + result.stderr
+    return json.loads(result.stdout.partition("=>")[2])
+
+
+def host_settings():
+    return dict((name, Path("/proc/sys", name).read_text()) for name in HOST_SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def image():
+    """The node image, from the cache or built now."""
+    cache = layout.cache_dir()
+    engine = module("engine", source_dir=str(REPOSITORY / "lab" / "engine"), cache_dir=cache,
+                    sets=["management", "node"])
+    return module("node_image", source_dir=str(REPOSITORY / "lab" / "node_image"), cache_dir=cache,
+                  addons_source_dir=str(REPOSITORY / "lab" / "engine" / "addons"), engine_dir=engine["engine_dir"])
+
+
+@pytest.fixture(scope="module")
+def nodes(image, tmp_path_factory, record_testsuite_property):
+    """A control plane and a worker, both Ready, with flannel."""
+    before = host_settings()
+    cluster = Nodes(tmp_path_factory.mktemp("nodes"), image)
+    try:
+        for name, verb in (("server-01", "init"), ("server-02", "join")):
+            cluster.write(name, verb)
+        started = time.monotonic()
+        cluster.machines["server-01"].power_on()
+        eventually(cluster.answers, 120, "the API server answers")
+        record_testsuite_property("seconds from power on to the API server", round(time.monotonic() - started, 1))
+        cluster.machines["server-02"].power_on()
+        eventually(lambda: cluster.ready() == {"node-server-01", "node-server-02"}, 180, "both nodes are Ready")
+        record_testsuite_property("seconds from power on to two nodes Ready", round(time.monotonic() - started, 1))
+        manifest = Path(image["image_dir"], "kube-flannel.yml").read_text().replace("@POD_SUBNET@", POD_SUBNET)
+        cluster.kubectl("apply", "-f", "-", text=manifest)
+        cluster.kubectl("rollout", "status", "daemonset/kube-flannel-ds", "-n", "kube-flannel", "--timeout=120s",
+                        seconds=130)
+        cluster.host_settings_before = before
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def test_coredns_becomes_ready(nodes):
+    nodes.kubectl("rollout", "status", "deployment/coredns", "-n", "kube-system", "--timeout=120s", seconds=130)
+
+
+def test_service_answers_across_nodes(nodes):
+    nodes.kubectl("apply", "-f", "-", text=ECHO % nodes.image["container_images"]["agnhost"])
+    nodes.kubectl("rollout", "status", "deployment/echo", "--timeout=120s", seconds=130)
+    pods = json.loads(nodes.kubectl("get", "pods", "-l", "app=echo", "-o", "json"))["items"]
+    assert {pod["spec"]["nodeName"] for pod in pods} == {"node-server-01", "node-server-02"}
+    names = {pod["metadata"]["name"] for pod in pods}
+    for pod in pods:
+        # The pod asks the Service by its name: cluster DNS, kube-proxy and the route to the other node.
+        url = ("http://%s:8080/dial?host=echo.default.svc.cluster.local&port=80&request=hostname&protocol=http&tries=1"
+               % pod["status"]["podIP"])
+        seen = set()
+        for _ in range(40):
+            seen.update(json.loads(nodes.inside("server-01", "curl", "--silent", "--max-time", "10", url))["responses"])
+            if seen == names:
+                break
+        assert seen == names, "%s reached %s through the Service" % (pod["metadata"]["name"], sorted(seen))
+
+
+def test_node_has_the_servers_identity_and_memory(nodes):
+    for node in json.loads(nodes.kubectl("get", "nodes", "-o", "json"))["items"]:
+        server = nodes.specs[node["metadata"]["name"].partition("-")[2]]
+        assert node["metadata"]["labels"]["metal3.io/uuid"] == server["uuid"]
+        assert node["status"]["capacity"]["memory"] == "%dKi" % (MEMORY_MIB * 1024)
+        assert node["status"]["nodeInfo"]["machineID"] == server["uuid"].replace("-", "")
+
+
+def test_machine_keeps_its_settings(nodes):
+    assert nodes.inside("server-01", "cat", "/proc/sys/kernel/panic") == "10\n"
+    assert host_settings() == nodes.host_settings_before
+
+
+def test_node_sees_no_foreign_disk_and_no_sysrq(nodes):
+    root = os.stat(nodes.folder).st_dev
+    nodes.inside("server-02", "mknod", "/root/disk", "b", str(os.major(root)), str(os.minor(root)))
+    assert nodes.inside("server-02", "head", "-c", "1", "/root/disk", check=False) == ""
+    assert nodes.inside("server-02", "sh", "-c", "head -c1 /root/disk 2>&1", check=False).endswith(
+        "Operation not permitted\n")
+    nodes.inside("server-02", "rm", "/root/disk")
+    assert nodes.inside("server-02", "cat", "/proc/sysrq-trigger") == ""
+    assert nodes.inside("server-02", "sh", "-c", "ls /dev/kvm /dev/mem 2>/dev/null", check=False) == ""
+
+
+def test_config_drive_on_the_disk_stays_as_written(nodes):
+    disk = nodes.machines["server-02"].disks[0]
+    partition = partitions.config_drive(disk.path)
+    iso = Path(nodes.folder, "server-02.iso").read_bytes()
+    assert disk.read(partition["start"] * partitions.SECTOR_BYTES, len(iso)) == iso
+
+
+def test_restarted_machine_room_finds_its_nodes(nodes):
+    before = nodes.run_file("server-02")
+    nodes.start_machine_room()
+    assert nodes.machines["server-02"].power == "On"
+    assert nodes.machines["server-02"].runs == "system"
+    assert nodes.run_file("server-02") == before
+
+
+def test_soft_power_off_is_followed_by_the_bmc(nodes):
+    worker = nodes.machines["server-02"]
+    worker.soft_off()
+    eventually(lambda: worker.power == "Off", 60, "the worker shuts down")
+    assert nodes.left("server-02") == []
+    worker.power_on()
+    eventually(lambda: "node-server-02" in nodes.ready(), 90, "the worker is Ready again")
+
+
+def test_reboot_from_inside_is_seen(nodes):
+    control_plane = nodes.machines["server-01"]
+    boots = control_plane.boots
+    nodes.inside("server-01", "systemctl", "reboot", check=False)
+    eventually(lambda: control_plane.boots == boots + 1, 90, "the machine room sees the reboot")
+    eventually(nodes.answers, 90, "the API server answers again")
+    assert control_plane.power == "On"
+
+
+def test_power_off_from_inside_is_followed_by_the_bmc(nodes):
+    worker = nodes.machines["server-02"]
+    nodes.inside("server-02", "systemctl", "poweroff", check=False)
+    eventually(lambda: worker.power == "Off", 60, "the worker is off")
+    assert nodes.left("server-02") == []
+    worker.power_on()
+
+
+def test_power_cut_and_power_on_keep_the_disk(nodes):
+    control_plane = nodes.machines["server-01"]
+    control_plane.power_off()
+    assert nodes.left("server-01") == []
+    assert not nodes.answers()
+    control_plane.power_on()
+    eventually(nodes.answers, 90, "the API server answers after a power cut")
+    eventually(lambda: nodes.ready() == {"node-server-01", "node-server-02"}, 120, "both nodes are Ready again")
+    assert nodes.kubectl("get", "deployment", "echo", "-o", "name") == "deployment.apps/echo\n"
+
+
+def test_killed_run_process_takes_the_node_along(nodes):
+    worker = nodes.machines["server-02"]
+    os.kill(nodes.run_file("server-02")["pid"], signal.SIGKILL)
+    eventually(lambda: worker.power == "Off", 30, "the BMC reports the server off")
+    assert nodes.left("server-02") == []
+    worker.power_on()
+    eventually(lambda: "node-server-02" in nodes.ready(), 120, "the worker is Ready again")
+
+
+def test_nothing_is_left_when_all_are_off(nodes):
+    for machine in nodes.machines.values():
+        machine.power_off()
+        assert nodes.left(machine.name) == []
+    assert not list(Path("/sys/fs/cgroup").glob("*/m3lab%d" % INDEX))
+    assert host_settings() == nodes.host_settings_before
