@@ -1,0 +1,96 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A small whole-disk image with a partition table and a file system, for trying out what writes images to disks."""
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import tempfile
+
+MIB = 1024 ** 2
+# Room for the partition table before the file system, and for its backup behind it.
+FIRST_MIB = 1
+LAST_MIB = 1
+LEAST_MIB = 8
+LABEL = "lab-root"
+TIMEOUT_SECONDS = 120
+
+
+class DiskImageError(Exception):
+    """The image could not be made; the text names the program and what it said."""
+
+
+def digest(path):
+    """Return the SHA-256 of a file as hex digits."""
+    sha256 = hashlib.sha256()
+    with open(path, "rb") as stream:
+        for block in iter(lambda: stream.read(MIB), b""):
+            sha256.update(block)
+    return sha256.hexdigest()
+
+
+def checksum_line(path, hexdigest):
+    """Return the one line of a checksum file as ``sha256sum`` writes it."""
+    return "%s  %s\n" % (hexdigest, os.path.basename(path))
+
+
+def is_complete(path):
+    """True when the image and its checksum file are there and fit each other."""
+    try:
+        with open(path + ".sha256", encoding="ascii") as stream:
+            return stream.read() == checksum_line(path, digest(path))
+    except OSError:
+        return False
+
+
+def build(path, size_mib, files):
+    """Make the image and, last, its checksum file ``<path>.sha256``; both appear whole or not at all.
+
+    :param path: where the image is to be
+    :param size_mib: size of the disk in MiB, at least LEAST_MIB
+    :param files: dict of file name in the file system's root → text
+    :returns: the image's SHA-256
+    :raises DiskImageError: when a program fails
+    """
+    if size_mib < LEAST_MIB:
+        raise DiskImageError("size_mib %d: expected at least %d" % (size_mib, LEAST_MIB))
+    with tempfile.TemporaryDirectory(prefix=".disk-image-", dir=os.path.dirname(path)) as work:
+        disk = os.path.join(work, "disk")
+        root = os.path.join(work, "root")
+        os.mkdir(root)
+        for name, text in files.items():
+            with open(os.path.join(root, name), "w", encoding="utf-8") as stream:
+                stream.write(text)
+        with open(disk, "wb") as stream:
+            stream.truncate(size_mib * MIB)
+        filesystem_mib = size_mib - FIRST_MIB - LAST_MIB
+        _run(["sfdisk", "--quiet", disk],
+             "label: gpt\nstart=%dMiB, size=%dMiB, name=%s\n" % (FIRST_MIB, filesystem_mib, LABEL))
+        _run(["mkfs.ext4", "-q", "-F", "-L", LABEL, "-d", root, "-E", "offset=%d" % (FIRST_MIB * MIB), disk,
+              "%dk" % (filesystem_mib * 1024)])
+        result = digest(disk)
+        checksum = os.path.join(work, "checksum")
+        with open(checksum, "w", encoding="ascii") as stream:
+            stream.write(checksum_line(path, result))
+        os.chmod(disk, 0o644)
+        os.chmod(checksum, 0o644)
+        os.replace(disk, path)
+        os.replace(checksum, path + ".sha256")
+    return result
+
+
+def _run(arguments, text=None):
+    # Debian keeps both programs in sbin, which is not on every user's path.
+    environment = dict(os.environ, PATH=os.environ.get("PATH", "") + os.pathsep + "/usr/sbin" + os.pathsep + "/sbin")
+    try:
+        result = subprocess.run(arguments, input=text, capture_output=True, text=True, check=False,
+                                timeout=TIMEOUT_SECONDS, env=environment)
+    except FileNotFoundError:
+        raise DiskImageError("program %s is missing: install the Debian packages fdisk and e2fsprogs"
+                             % arguments[0]) from None
+    except subprocess.TimeoutExpired:
+        raise DiskImageError("%s: no end after %d s" % (arguments[0], TIMEOUT_SECONDS)) from None
+    if result.returncode:
+        raise DiskImageError("%s: %s" % (arguments[0], result.stderr.strip() or "exit code %d" % result.returncode))
