@@ -1,0 +1,300 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A run over a list of hosts, against an API server in memory."""
+from __future__ import annotations
+
+import copy
+import threading
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import (
+    BMH,
+    SECRET,
+    HostListError,
+    HostService,
+    failure,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import FIELD_MANAGER
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_fields
+
+
+class Server:
+    """As much of an API server as a run needs: apply with ownership, patch, delete, LIST; and faults."""
+
+    server = "https://198.18.0.1:6443"
+
+    def __init__(self):
+        self.objects = {}
+        self.requests = []
+        self.failures = {}
+        self.unreachable = 0
+        self.lock = threading.Lock()
+        self.version = 0
+
+    def _request(self, verb, resource, name, dry_run=False):
+        with self.lock:
+            self.requests.append((verb, resource.kind, name, dry_run))
+            if self.unreachable and verb != "LIST":
+                self.unreachable -= 1
+                raise KubeError("no answer", reason="Unreachable")
+        if (resource.kind, name) in self.failures:
+            raise KubeError(self.failures[resource.kind, name], 422)
+
+    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
+        self._request("LIST", resource, None)
+        found = [copy.deepcopy(item) for (kind, dummy), item in self.objects.items() if kind == resource.kind]
+        if label_selector:
+            key, dummy, value = label_selector.partition("=")
+            found = [item for item in found if item["metadata"].get("labels", {}).get(key) == value]
+        return found, str(self.version)
+
+    def get(self, resource, namespace, name):
+        self._request("GET", resource, name)
+        return copy.deepcopy(self.objects.get((resource.kind, name)))
+
+    def apply(self, resource, namespace, body, dry_run=False, force=True):
+        name = body["metadata"]["name"]
+        self._request("APPLY", resource, name, dry_run)
+        stored = copy.deepcopy(self.objects.get((resource.kind, name))) or {"metadata": {}}
+        owned = (stored["metadata"].get("managedFields") or [{"fieldsV1": {}}])[0]["fieldsV1"].get("f:spec", {})
+        spec = dict((key, value) for key, value in stored.get("spec", {}).items() if "f:" + key not in owned)
+        result = dict(stored, **copy.deepcopy(body))
+        if "spec" in body:
+            result["spec"] = dict(spec, **copy.deepcopy(body["spec"]))
+        fields = {"f:spec": dict(("f:" + key, {}) for key in body.get("spec", {}))}
+        if body["metadata"].get("labels"):
+            fields["f:metadata"] = {"f:labels": dict(("f:" + key, {}) for key in body["metadata"]["labels"])}
+        with self.lock:
+            self.version += 1
+            result["metadata"] = dict(
+                stored["metadata"], uid="uid-" + name, resourceVersion=str(self.version), managedFields=[
+                    {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": fields}],
+                **copy.deepcopy(body["metadata"]))
+            if not dry_run:
+                self.objects[resource.kind, name] = result
+        return copy.deepcopy(result)
+
+    def patch(self, resource, namespace, name, body, content_type=None, subresource=None, dry_run=False):
+        self._request("PATCH", resource, name, dry_run)
+        stored = self.objects[resource.kind, name]
+        if not dry_run:
+            for key, value in body["spec"].items():
+                assert value is None
+                stored["spec"].pop(key, None)
+        return copy.deepcopy(stored)
+
+    def delete(self, resource, namespace, name, propagation="Background", uid=None, dry_run=False):
+        self._request("DELETE", resource, name, dry_run)
+        if dry_run:
+            return (resource.kind, name) in self.objects
+        return self.objects.pop((resource.kind, name), None) is not None
+
+    def watch(self, resource, namespace, resource_version, timeout_seconds=60, label_selector=None,
+              field_selector=None):
+        return iter(())
+
+    def writes(self):
+        return [request for request in self.requests if request[0] not in ("LIST", "GET")]
+
+
+class Reports:
+    def __init__(self):
+        self.lines = []
+
+    def event(self, text):
+        self.lines.append(text)
+
+    status = event
+
+
+def filled(fields, given):
+    return dict((field.name, filled(field.fields, given[field.name])
+                 if field.kind == "dict" and field.fields and given.get(field.name) is not None
+                 else given.get(field.name)) for field in fields)
+
+
+def host(number, **values):
+    return filled(host_fields.HOST, dict({
+        "name": "h%d" % number, "state": "present", "boot_mac_address": "00:5c:52:00:00:%02x" % number,
+        "bmc": {"address": "ipmi://192.0.2.%d" % number, "username": "admin", "password": "secret-%d" % number},
+    }, **values))
+
+
+def run(server, hosts, check_mode=False, **values):
+    reports = Reports()
+    params = dict({"namespace": "metal3", "create_namespace": False, "hosts": hosts, "deploy": True, "force_hosts": [],
+                   "wait_for": None, "wait_timeout_seconds": 5, "error_limit": 3, "field_names": "options"}, **values)
+    service = HostService(server, params, check_mode, reports, sleep=lambda seconds: None)
+    return service.run(), reports.lines
+
+
+def test_hosts_and_their_secrets_are_made_in_the_right_order():
+    server = Server()
+    result, lines = run(server, [host(1, user_data={"content": "u"}), host(2)])
+    assert [facts["action"] for facts in result["hosts"]] == ["created", "created"]
+    assert result["counts"] == {"total": 2, "created": 2, "updated": 0, "deleted": 0, "failed": 0}
+    order = [(kind, name) for dummy, kind, name, dummy2 in server.writes()]
+    assert order.index(("Secret", "h1-bmc-secret")) < order.index(("BareMetalHost", "h1"))
+    owner = server.objects["Secret", "h1-user-data"]["metadata"]["ownerReferences"][0]
+    assert (owner["kind"], owner["uid"]) == ("BareMetalHost", "uid-h1")
+    assert lines == ["writing 2 of 2 hosts"]
+
+
+def test_a_second_run_reads_twice_and_writes_nothing():
+    server = Server()
+    hosts = [host(1, user_data={"content": "u"}), host(2)]
+    run(server, hosts)
+    server.requests.clear()
+    result, dummy = run(server, hosts)
+    assert result["changed"] is False
+    assert sorted(server.requests) == [("LIST", "BareMetalHost", None, False), ("LIST", "Secret", None, False)]
+
+
+def test_a_changed_password_changes_only_its_secret():
+    server = Server()
+    run(server, [host(1), host(2)])
+    server.requests.clear()
+    changed = host(1)
+    changed["bmc"]["password"] = "another-secret"
+    result, dummy = run(server, [changed, host(2)])
+    assert server.writes() == [("APPLY", "Secret", "h1-bmc-secret", False)]
+    assert [facts["action"] for facts in result["hosts"]] == ["updated", "none"]
+    assert "secret" not in str(result["diff"][0]["before"]["data"]) + str(result["diff"][0]["after"]["data"])
+    assert result["diff"][0]["before"] != result["diff"][0]["after"]
+
+
+def test_check_mode_only_tries():
+    server = Server()
+    result, lines = run(server, [host(1)], check_mode=True, wait_for="available")
+    assert result["hosts"][0]["action"] == "created"
+    assert server.objects == {}
+    assert all(dry_run for dummy, dummy2, dummy3, dry_run in server.writes())
+    assert [item["after_header"] for item in result["diff"]] == ["Secret metal3/h1-bmc-secret",
+                                                                 "BareMetalHost metal3/h1"]
+    assert lines == ["checking changes to 1 of 1 hosts"]
+
+
+def test_a_faulty_list_is_refused_before_any_write():
+    server = Server()
+    with pytest.raises(HostListError) as caught:
+        run(server, [host(1), host(2, boot_mac_address="x"), host(3, bmc={"address": "foo://x"})])
+    assert [(item["host"], item["field"]) for item in caught.value.problems] == [
+        ("h2", "boot_mac_address"), ("h3", "bmc.address"), ("h3", "bmc")]
+    assert server.writes() == []
+
+
+def test_faults_of_the_list_are_told_even_when_the_server_is_away():
+    server = Server()
+    server.list = lambda *arguments, **options: (_ for _ in ()).throw(KubeError("away", reason="Unreachable"))
+    with pytest.raises(HostListError):
+        run(server, [host(1, boot_mac_address="x")])
+    with pytest.raises(KubeError, match="away"):
+        run(server, [host(1)])
+
+
+def test_one_refused_host_does_not_stop_the_others():
+    server = Server()
+    server.failures["BareMetalHost", "h1"] = "spec.bmc.address: refused"
+    result, dummy = run(server, [host(1), host(2)])
+    assert [facts["failed"] for facts in result["hosts"]] == [True, False]
+    assert ("BareMetalHost", "h2") in server.objects
+    text = failure(result["hosts"], None)
+    assert text == "1 of 2 hosts failed:\n- h1 (absent): spec.bmc.address: refused"
+
+
+def test_a_host_whose_secret_was_refused_is_not_made():
+    server = Server()
+    server.failures["Secret", "h1-bmc-secret"] = "forbidden"
+    result, dummy = run(server, [host(1)])
+    assert result["hosts"][0]["error"] == "forbidden"
+    assert ("BareMetalHost", "h1") not in server.objects
+
+
+def test_writes_that_were_not_answered_are_sent_again():
+    server = Server()
+    server.unreachable = 3
+    result, lines = run(server, [host(1), host(2)])
+    assert result["counts"]["failed"] == 0 and result["counts"]["created"] == 2
+    assert any("were not answered (no answer); trying again in 1 s" in line for line in lines)
+
+
+def test_a_server_that_stays_away_is_told():
+    server = Server()
+    server.unreachable = 10 ** 6
+    result, dummy = run(server, [host(1)])
+    assert result["hosts"][0]["error"] == "no answer"
+
+
+def test_without_deploy_images_are_checked_and_left():
+    server = Server()
+    image = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
+    run(server, [host(1, image=image)], deploy=False)
+    assert "image" not in server.objects["BareMetalHost", "h1"]["spec"]
+    run(server, [host(1, image=image)])
+    assert server.objects["BareMetalHost", "h1"]["spec"]["image"] == image
+    run(server, [host(1)], deploy=False)
+    assert server.objects["BareMetalHost", "h1"]["spec"]["image"] == image
+    run(server, [host(1, image={})])
+    assert "image" not in server.objects["BareMetalHost", "h1"]["spec"]
+    with pytest.raises(HostListError):
+        run(server, [host(1, image={"url": "http://192.0.2.1/i"})], deploy=False)
+
+
+def test_fields_of_another_owner_are_removed_by_a_patch():
+    server = Server()
+    run(server, [host(1)])
+    server.objects["BareMetalHost", "h1"]["spec"]["image"] = {"url": "theirs"}
+    result, dummy = run(server, [host(1, image={})])
+    assert ("PATCH", "BareMetalHost", "h1", False) in server.requests
+    assert result["hosts"][0]["action"] == "updated"
+    assert result["diff"][0]["before"]["spec"]["image"] == {"url": "theirs"}
+
+
+def test_hosts_are_deleted_and_left_over_secrets_with_them():
+    server = Server()
+    run(server, [host(1), host(2)])
+    del server.objects["BareMetalHost", "h2"]
+    gone = [dict(host(number), state="absent") for number in (1, 2, 3)]
+    result, dummy = run(server, gone)
+    assert [facts["action"] for facts in result["hosts"]] == ["deleted", "deleted", "none"]
+    assert ("BareMetalHost", "h1") not in server.objects
+    assert ("Secret", "h2-bmc-secret") not in server.objects
+
+
+def test_referenced_secrets_are_looked_up_even_without_the_label():
+    server = Server()
+    by_name = host(1, bmc={"address": "ipmi://192.0.2.1", "credentials_name": "mine"})
+    with pytest.raises(HostListError, match="a Secret in namespace metal3"):
+        run(server, [by_name])
+    server.objects["Secret", "mine"] = {"metadata": {"name": "mine"}, "data": {"username": "eA==", "password": "eA=="}}
+    result, dummy = run(server, [by_name])
+    assert result["hosts"][0]["action"] == "created"
+    assert "data" in server.objects["Secret", "mine"] and len(server.objects) == 2
+
+
+def test_a_wait_ends_with_the_last_state_of_each_host():
+    server = Server()
+    run(server, [host(1), host(2)])
+    server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "available"}}
+    server.objects["BareMetalHost", "h2"]["status"] = {"provisioning": {"state": "inspecting"}}
+    result, lines = run(server, [host(1), host(2)], wait_for="available", wait_timeout_seconds=1)
+    assert [facts["failed"] for facts in result["hosts"]] == [False, True]
+    assert "not available within 1 s: still inspecting" in result["hosts"][1]["error"]
+    assert any(line.startswith("1/2 available, 1 inspecting") for line in lines)
+
+
+def test_missing_definitions_name_the_next_step():
+    server = Server()
+
+    def missing(resource, *arguments, **options):
+        if resource is BMH:
+            raise KubeError("the server could not find the requested resource", 404)
+        return [], "1"
+
+    server.list = missing
+    with pytest.raises(KubeError, match="install the Bare Metal Operator first"):
+        run(server, [host(1)])
+    assert SECRET.kind == "Secret"
