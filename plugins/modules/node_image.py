@@ -10,12 +10,12 @@ module: node_image
 short_description: Build the disk image of a lab's Kubernetes nodes
 version_added: "0.1.0"
 description:
-  - Builds a whole-disk image of Debian 12 with systemd, cloud-init, containerd, kubelet, kubeadm, kubectl, CNI plugins
-    and keepalived. All container images that kubeadm wants, those of flannel and of a test program are in it.
-  - Kubernetes' programs are those that M(metal3.baremetal.engine) built; CoreDNS, flannel and the test program are built
-    here from the versions that a C(go.mod) pins; everything else comes from Debian.
-  - The image goes to a cache folder whose name depends on all of that; what is there already is not built again. Packages
-    that Debian updated meanwhile don't count as a change; remove the folder to get them.
+  - Builds a whole-disk image of Debian 12 with systemd, cloud-init, containerd, kubelet, kubeadm, kubectl, CNI
+    plugins and keepalived. All container images that kubeadm wants, those of flannel and of a test program are in it.
+  - Kubernetes' programs are those that M(metal3.baremetal.engine) built; CoreDNS, flannel and the test program are
+    built here from the versions that a C(go.mod) pins; everything else comes from Debian.
+  - The image goes to a cache folder whose name depends on all of that; what is there already is not built again.
+    Packages that Debian updated meanwhile don't count as a change; remove the folder to get them.
   - A failed or interrupted build leaves nothing.
 options:
   source_dir:

@@ -12,14 +12,15 @@ import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import layout, servers
 from machine_room import config_drive, partitions
 from machine_room.node_boot.namespace_boot import NamespaceBoot
 from machine_room.server import ON, Server
 
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab import layout, servers
+
 # The highest index: labs take the lowest that is free.
 INDEX = layout.INDEX_LIMIT - 1
-MEMORY_MIB = 6144
+MEMORY_MIB = 6000
 TOKEN = "abcdef.0123456789abcdef"
 POD_SUBNET = "10.244.0.0/16"
 
@@ -91,13 +92,17 @@ class Nodes:
         self.gateway = self.lab["bridge"]["address"].split("/")[0]
         self.specs = dict((spec["name"], spec) for spec in specs)
         self.machines = {}
+        self.boot = None
         self.start_machine_room()
 
     def start_machine_room(self):
         """Make the servers anew from what is on disk, as a restarted machine room does."""
         settings = SimpleNamespace(machines_dir=str(self.folder / "machines"))
-        boot = NamespaceBoot(self.lab)
-        self.machines = dict((name, Server(spec, settings, None, boot)) for name, spec in self.specs.items())
+        if self.boot:
+            # A process that has ended watches nothing.
+            self.boot.forget()
+        self.boot = NamespaceBoot(self.lab)
+        self.machines = dict((name, Server(spec, settings, None, self.boot)) for name, spec in self.specs.items())
 
     def write(self, name, verb):
         """Write the image and a config drive to a server's first disk."""

@@ -13,11 +13,12 @@ import time
 from pathlib import Path
 
 import pytest
+from machine_room import partitions
+from machine_room.node_boot.first_stage import HIDDEN_FILES
 from nodes import INDEX, MEMORY_MIB, POD_SUBNET, Nodes
 from support import REPOSITORY, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import layout
-from machine_room import partitions
 
 pytestmark = pytest.mark.nodes
 
@@ -56,7 +57,8 @@ def module(name, **arguments):
     result = subprocess.run(
         [str(Path(sys.executable).parent / "ansible"), "localhost", "-m", "metal3.baremetal." + name, "-a",
          json.dumps(arguments)],
-        capture_output=True, text=True, check=False, env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
+        capture_output=True, text=True, check=False,
+        env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
     assert result.returncode == 0, result.stdout + result.stderr
     return json.loads(result.stdout.partition("=>")[2])
 
@@ -142,7 +144,8 @@ def test_node_sees_no_foreign_disk_and_no_sysrq(nodes):
     assert nodes.inside("server-02", "sh", "-c", "head -c1 /root/disk 2>&1", check=False).endswith(
         "Operation not permitted\n")
     nodes.inside("server-02", "rm", "/root/disk")
-    assert nodes.inside("server-02", "cat", "/proc/sysrq-trigger") == ""
+    hidden = " ".join("/proc/" + name for name in HIDDEN_FILES)
+    assert nodes.inside("server-02", "sh", "-c", "cat %s 2>/dev/null" % hidden, check=False) == ""
     assert nodes.inside("server-02", "sh", "-c", "ls /dev/kvm /dev/mem 2>/dev/null", check=False) == ""
 
 

@@ -1,7 +1,7 @@
 """The config drive as a block device that cloud-init can mount with this machine's kernel.
 
-Ironic's config drive is an ISO. Where the kernel can't mount one, its contents are copied to an ext4 file system with the
-same label, which cloud-init takes just as well; the ISO on the disk stays as it is.
+Ironic's config drive is an ISO. Where the kernel can't mount one, its contents are copied to an ext4 file system with
+the same label, which cloud-init takes just as well; the ISO on the disk stays as it is.
 """
 from __future__ import annotations
 

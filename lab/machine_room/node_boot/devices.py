@@ -1,9 +1,8 @@
-"""Which devices a node's processes may use: a list of what is denied on version 1 of control groups, a filter program of
-what is allowed on version 2.
+"""Which devices a node may use: a list of the denied ones on version 1 of control groups, of the allowed on version 2.
 
-Version 1 needs the list the other way round because a privileged pod asks for all devices, which the kernel refuses below
-a group that allows by name. Making a device node is left alone, on both: container runtimes want it, and a node that
-can't be opened does nothing.
+Version 1 needs the list the other way round because a privileged pod asks for all devices, which the kernel refuses
+below a group that allows by name. Making a device node is left alone, on both: container runtimes want it, and a node
+that can't be opened does nothing.
 """
 from __future__ import annotations
 
@@ -81,7 +80,7 @@ def program(rules):
     :param rules: list of (type, major, minor)
     """
     load_word, move, set_value, shift, mask = 0x61, 0xBF, 0xB7, 0x74, 0x54
-    jump_if_equal, jump_unless_equal, leave = 0x15, 0x55, 0x95
+    jump_unless_equal, leave = 0x55, 0x95
     allow = [_instruction(set_value, 0, value=1), _instruction(leave)]
     # struct bpf_cgroup_dev_ctx: access << 16 | type, major, minor.
     code = [

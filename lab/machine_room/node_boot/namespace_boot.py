@@ -9,7 +9,7 @@ import threading
 
 from .. import state
 from ..disk_boot import BootError, DiskBoot
-from . import process
+from . import network, process
 from .release import release
 
 START_TIMEOUT_SECONDS = 30
@@ -39,6 +39,8 @@ class NamespaceBoot(DiskBoot):
         # server name → process; whoever takes an entry out is the one that acts on its end.
         self._running = {}
         self._lock = threading.Lock()
+        bridge = lab["bridge"]
+        network.ensure_bridge(bridge["name"], bridge["address"])
 
     def power_on(self, server):
         disk = server.boot_disk()
@@ -87,6 +89,11 @@ class NamespaceBoot(DiskBoot):
         with self._lock:
             self._running[server.name] = child
         threading.Thread(target=self._report_end, args=(server, child), daemon=True).start()
+
+    def forget(self):
+        """Stop telling servers when their systems end; the systems go on."""
+        with self._lock:
+            self._running.clear()
 
     def _take(self, server, child=None):
         """Remove a server's entry and return whether it was there."""

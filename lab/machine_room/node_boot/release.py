@@ -1,4 +1,4 @@
-"""Removes what a node leaves behind on this machine, however it ended; finds it by name, so it can be run at any time."""
+"""Removes what a node leaves behind on this machine, however it ended; finds it by name, so it can run at any time."""
 from __future__ import annotations
 
 from . import cgroups, network

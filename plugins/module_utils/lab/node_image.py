@@ -14,7 +14,7 @@ import subprocess
 import sys
 import uuid
 
-from . import addons, cache_entry, container_image, engine
+from . import addons, cache_entry, container_image
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
 RECIPE = "1"
@@ -182,8 +182,8 @@ class NodeImage:
                 raise NodeImageError("%s is missing: install the package %s" % (command, package))
         for name in NODE_PROGRAMS + POD_PROGRAMS:
             if not os.access(os.path.join(self._bin_dir, name), os.X_OK):
-                raise NodeImageError(
-                    "%s is missing: build the engine's sets management and node first" % os.path.join(self._bin_dir, name))
+                raise NodeImageError("%s is missing: build the engine's sets management and node first"
+                                     % os.path.join(self._bin_dir, name))
 
     def _install_debian(self, root):
         with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
