@@ -104,7 +104,7 @@ def run_baremetal_host():
     except HostListError as exc:
         module.fail_json(msg=str(exc), problems=exc.problems)
     except KubeError as exc:
-        module.fail_json(msg=exc.message, exception=traceback.format_exc())
+        module.fail_json(msg=_with_next_step(exc), exception=traceback.format_exc())
     if module._diff:
         result["diff"] = [_as_text(item) for item in result["diff"]]
     else:
@@ -134,8 +134,14 @@ def run_baremetal_host_info():
             KubeClient(params), None if params["all_namespaces"] else params["namespace"], params["names"],
             params["label_selector"], params["full_objects"])
     except KubeError as exc:
-        module.fail_json(msg=exc.message, exception=traceback.format_exc())
+        module.fail_json(msg=_with_next_step(exc), exception=traceback.format_exc())
     module.exit_json(changed=False, **result)
+
+
+def _with_next_step(error):
+    if error.reason == "Unreachable":
+        return error.message + "; start it, or correct kubeconfig, then run again: nothing is lost"
+    return error.message
 
 
 def _as_text(diff):

@@ -332,9 +332,8 @@ class HostService:
                 return
         if unreachable is not None:
             raise KubeError(
-                "API server %s has not answered for %d s, until the end of wait_timeout_seconds: %s; %s" % (
-                    self.client.server, unreachable, error.message if error else "no answer",
-                    "bring it back and run again, nothing is lost"), reason="Unreachable")
+                "API server %s has not answered for %d s, until the end of wait_timeout_seconds: %s" % (
+                    self.client.server, unreachable, error.message if error else "no answer"), reason="Unreachable")
 
     def _judge(self, histories, step, now):
         for name, history in histories.items():

@@ -25,7 +25,7 @@ _TABLE = (
      "another Ironic node already has this boot MAC address, perhaps the remains of a deleted host",
      "find the node with `baremetal port list --address <MAC>`; correct boot_mac_address or delete the left-over node",
      True),
-    (r"\b401\b|[Uu]nauthorized|InvalidCredentials|authentication fail|[Ll]ogin fail|"
+    (r"code:? 401\b|401 [Uu]nauthorized|[Uu]nauthorized|InvalidCredentials|authentication fail|[Ll]ogin fail|"
      r"RAKP 2 HMAC is invalid|unable to establish IPMI v2|password invalid|code 403\b|\bForbidden\b",
      "the BMC refused the credentials",
      "correct bmc.username and bmc.password; look whether the account is locked or lacks the operator role", True),
