@@ -18,6 +18,7 @@ VERSION = "13.0.0"
 MIN_TOKEN_LENGTH = 32
 # ironic-python-agent waits 5 s and longer; nothing here takes that long to change.
 RETRY_SECONDS = 1
+ERROR_RETRY_SECONDS = 5
 RETRY_LIMIT_SECONDS = 30
 RETRY_FACTOR = 1.5
 # Ironic accepts a heartbeat of a node it has locked, but leaves it at that until the next one. A simulated machine is
@@ -210,11 +211,12 @@ class Agent:
             if status == 202:
                 wait = min(soon, self.heartbeat_timeout * random.uniform(*HEARTBEAT_SHARE))
                 soon *= HEARTBEAT_FACTOR
-            else:
-                # 409: Ironic is at work on the node.
-                if status != 409:
-                    self.log("heartbeat: %s %s", status, text)
+            elif status == 409:
+                # Ironic is at work on the node.
                 wait = RETRY_SECONDS
+            else:
+                self.log("heartbeat: %s %s", status, text)
+                wait = ERROR_RETRY_SECONDS
             if self._wake.wait(wait):
                 self._wake.clear()
                 soon = RETRY_SECONDS
