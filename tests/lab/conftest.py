@@ -4,8 +4,6 @@
 """Fixtures: the lab that ``make test-lab`` has brought up."""
 from __future__ import annotations
 
-import os
-
 import pytest
 from support import Lab
 
@@ -13,6 +11,4 @@ from support import Lab
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """The running lab; without one these tests fail, they do not skip."""
-    lab = Lab(tmp_path_factory.mktemp("runs"))
-    os.environ["OS_CLIENT_CONFIG_FILE"] = str(lab.dir / "clouds.yaml")
-    return lab
+    return Lab(tmp_path_factory.mktemp("runs"))

@@ -160,7 +160,8 @@ class Lab:
 
     def ironic(self):
         """Return a connection to the lab's Ironic."""
-        return openstack.connect(cloud="metal3-lab", load_envvars=False).baremetal
+        clouds = openstack.config.OpenStackConfig(config_files=[str(self.dir / "clouds.yaml")], load_envvars=False)
+        return openstack.connection.Connection(config=clouds.get_one("metal3-lab")).baremetal
 
     def nodes(self):
         """Return Ironic's nodes by the name of their host."""
