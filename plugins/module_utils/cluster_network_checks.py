@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import urllib.error
 
 from ansible.module_utils.urls import ConnectionError as OpenUrlError
@@ -34,9 +35,16 @@ def image_fetcher(ca_file=None):
 
 
 def endpoint_answers(host, port):
-    """Say whether something takes connections at an address."""
+    """Say whether a server speaks TLS at an address, as an API server does.
+
+    Taking a connection alone says nothing: a proxy on the way may do that for any address.
+    """
     try:
-        with socket.create_connection((host, port), timeout=_ENDPOINT_TIMEOUT_SECONDS):
+        with socket.create_connection((host, port), timeout=_ENDPOINT_TIMEOUT_SECONDS) as connection, \
+                ssl.create_default_context().wrap_socket(connection, server_hostname=host):
             return True
+    except ssl.SSLCertVerificationError:
+        # It answered, with a certificate of a cluster's own authority.
+        return True
     except OSError:
         return False

@@ -34,8 +34,8 @@ def machine_steps(snapshot):
 
     :param snapshot: a Snapshot
     :returns: list of dicts with ``machine`` (None when there is none yet), ``owner``, ``role``, ``host``, ``node``,
-        ``step`` (1 to 15), ``title``, ``since`` (RFC 3339 or None), ``waits_for`` (text), ``complete`` (boolean) and
-        ``deleting`` (boolean)
+        ``step`` (1 to 15), ``title``, ``since`` (RFC 3339 or None), ``waits_for`` (text), ``error`` (of its host, None
+        when it has none), ``complete`` (boolean) and ``deleting`` (boolean)
     """
     result = []
     for owner in snapshot.owners():
@@ -50,8 +50,8 @@ def machine_steps(snapshot):
 
 def _entry(owner, step, since, waits_for, **more):
     entry = {"machine": None, "owner": owner["metadata"]["name"], "role": _role(owner), "host": None, "node": None,
-             "step": step, "title": STEPS[step], "since": since, "waits_for": waits_for, "complete": False,
-             "deleting": False}
+             "step": step, "title": STEPS[step], "since": since, "waits_for": waits_for, "error": None,
+             "complete": False, "deleting": False}
     entry.update(more)
     return entry
 
@@ -113,13 +113,21 @@ def _machine(snapshot, owner, machine):
     metal3_machine = snapshot.metal3_machine(machine)
     host = snapshot.host(metal3_machine)
     node = ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
-    about = {"machine": machine["metadata"]["name"], "host": host["metadata"]["name"] if host else None, "node": node}
+    about = {"machine": machine["metadata"]["name"], "host": host["metadata"]["name"] if host else None, "node": node,
+             "error": _host_error(host)}
     if machine["metadata"].get("deletionTimestamp"):
         deleting = condition(machine, "Deleting")
         return _entry(owner, LAST_STEP, machine["metadata"]["deletionTimestamp"],
                       _message(deleting, "the machine to be deleted"), deleting=True, **about)
     step, since, waits_for = _cluster_step(snapshot) or _machine_step(snapshot, machine, metal3_machine, host)
     return _entry(owner, step, since, waits_for, complete=waits_for is None, **about)
+
+
+def _host_error(host):
+    status = (host or {}).get("status") or {}
+    if status.get("operationalStatus") != "error":
+        return None
+    return " ".join((status.get("errorMessage") or "").split()) or status.get("errorType")
 
 
 def _machine_step(snapshot, machine, metal3_machine, host):
@@ -210,8 +218,8 @@ def _deployment(machine, metal3_machine, host):
         return None
     started = ((status.get("operationHistory") or {}).get("provision") or {}).get("start")
     waits_for = "host %s, in state %s" % (host["metadata"]["name"], state or "(none yet)")
-    if status.get("operationalStatus") == "error":
-        waits_for += ": %s" % " ".join((status.get("errorMessage") or "").split())
+    if _host_error(host):
+        waits_for += ": %s" % _host_error(host)
     elif status.get("operationalStatus") in ("delayed", "detached"):
         waits_for += ", which is %s" % status["operationalStatus"]
     return 12, started or since, waits_for
