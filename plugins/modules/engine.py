@@ -36,15 +36,14 @@ options:
     default: [management]
 requirements:
   - PyYAML
+extends_documentation_fragment:
+  - metal3.baremetal.attributes
 attributes:
   check_mode:
-    description: Can run in check mode and tell what would be built.
     support: full
   diff_mode:
-    description: Returns details on what has changed when in diff mode.
     support: none
   idempotent:
-    description: Does nothing when run again with the same options.
     support: full
 author:
   - metal3.baremetal contributors (@metal3-community)

@@ -13,8 +13,8 @@ description:
   - With O(state=present), chooses the lowest index whose ports, bridge and network are free and that no other lab has,
     and keeps all that follows from it in C(lab.json) and C(servers.json) in the lab's folder. A lab that exists keeps
     its figures; when another process listens on one of its ports, the module fails and names port, part and process.
-  - With O(state=absent), ends the lab's processes, removes its mounts, loop devices, network namespaces, network devices
-    and its folder. It does so from whatever a killed run left behind.
+  - With O(state=absent), ends the lab's processes, removes its mounts, loop devices, network namespaces, network
+    devices and its folder. It does so from whatever a killed run left behind.
 options:
   name:
     description: Name of the lab.
@@ -38,15 +38,14 @@ options:
         P(metal3.baremetal.lab#inventory) gives it.
     type: dict
     default: {}
+extends_documentation_fragment:
+  - metal3.baremetal.attributes
 attributes:
   check_mode:
-    description: Can run in check mode and tell what would be done.
     support: full
   diff_mode:
-    description: Returns details on what has changed when in diff mode.
     support: none
   idempotent:
-    description: Does nothing when run again with the same options.
     support: full
 author:
   - metal3.baremetal contributors (@metal3-community)

@@ -19,7 +19,8 @@ description:
 options:
   supervisor_dir:
     description:
-      - Folder C(supervisor) in the lab's folder. The lab's C(lab.json) beside it names the Python that runs supervisord.
+      - Folder C(supervisor) in the lab's folder. The lab's C(lab.json) beside it names the Python that runs
+        supervisord.
     type: path
     required: true
   state:
@@ -97,15 +98,14 @@ options:
             description: How long to wait.
             type: int
             default: 60
+extends_documentation_fragment:
+  - metal3.baremetal.attributes
 attributes:
   check_mode:
-    description: Can run in check mode and tell what would be started or restarted.
     support: full
   diff_mode:
-    description: Returns details on what has changed when in diff mode.
     support: none
   idempotent:
-    description: Does nothing when run again with the same options.
     support: full
 author:
   - metal3.baremetal contributors (@metal3-community)

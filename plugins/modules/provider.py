@@ -12,14 +12,16 @@ version_added: "0.1.0"
 description:
   - Applies the definitions, roles, webhooks and namespaces of Cluster API providers and of the Bare Metal Operator, and
     runs their managers as supervised processes on this machine instead of Deployments.
-  - Deployments, Services and cert-manager's objects are left out; webhooks, of admission and of conversion, point to the
-    local process, which serves a certificate of the lab's authority. All webhooks stay on, with upstream's failure
+  - Deployments, Services and cert-manager's objects are left out; webhooks, of admission and of conversion, point to
+    the local process, which serves a certificate of the lab's authority. All webhooks stay on, with upstream's failure
     policies.
   - Each manager has the identity of the service account it would have in a pod, so that it runs under the roles that
     upstream ships.
   - Reads what is there with one request for each kind and writes only what differs, by server-side apply.
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.actiongroup_kubernetes
 options:
   management_plane:
     description: The lab's figures, what its C(lab.json) holds.
@@ -70,13 +72,10 @@ requirements:
   - PyYAML
 attributes:
   check_mode:
-    description: Can run in check mode and tell what would be written.
     support: full
   diff_mode:
-    description: Returns details on what has changed when in diff mode.
     support: full
   idempotent:
-    description: Does nothing when run again with the same options.
     support: full
 author:
   - metal3.baremetal contributors (@metal3-community)

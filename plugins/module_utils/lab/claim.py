@@ -139,7 +139,8 @@ def networks():
     found = []
     with open("/proc/net/route", encoding="utf-8") as stream:
         for line in stream.read().splitlines()[1:]:
-            device, target, _gateway, _flags, _count, _use, _metric, mask = line.split()[:8]
+            fields = line.split()
+            device, target, mask = fields[0], fields[1], fields[7]
             if mask == "00000000":
                 continue
             found.append((device, ipaddress.ip_network("%s/%s" % (_address(target), _address(mask)))))

@@ -113,7 +113,7 @@ def complete(objects, provider, version):
     :param provider: a Provider
     :param version: for example ``v1.13.2``
     """
-    namespace, _account = service_account(objects)
+    namespace = service_account(objects)[0]
     if not any(obj["kind"] == "Namespace" for obj in objects):
         objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}] + objects
     if provider.label:

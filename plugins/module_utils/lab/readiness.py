@@ -20,7 +20,7 @@ POLL_INTERVAL_SECONDS = 0.1
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, req, fp, code, msg, headers, newurl):
         """Refuse: a redirection is an answer of its own."""
-        return None
+        return
 
 
 def _context(check):
@@ -49,7 +49,7 @@ def _url_fault(check):
 
 
 def _tcp_fault(check):
-    host, _colon, port = check["tcp"].rpartition(":")
+    host, port = check["tcp"].rsplit(":", 1)
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CHECK_TIMEOUT_SECONDS).close()
     except OSError as exc:

@@ -9,6 +9,7 @@ import os
 import stat
 
 import pytest
+
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import certificates, kubeconfig
 
 WANTED = {"name": "etcd", "common_name": "etcd", "organizations": [], "sans": ["localhost", "127.0.0.1"],

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import engine, toolchain, webhook_host
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
 
@@ -52,7 +53,7 @@ def test_versions_of_the_pinned_modules(pins):
     assert pins.go == "1.26.0"
     assert pins.version("k8s.io/kubernetes") == "v1.35.4"
     assert pins.version("k8s.io/api") == "v0.35.4", "a replacement wins"
-    with pytest.raises(engine.EngineError, match="example.test is not required"):
+    with pytest.raises(engine.EngineError, match=r"example\.test is not required"):
         pins.version("example.test")
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import manifests
 
 PROVIDER = manifests.Provider("ipam", "ip-address-manager", "example.test/ipam", "", "ipam-metal3", "IPAMProvider",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import process_mode as subject
 
 CA = "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n"

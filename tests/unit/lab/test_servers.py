@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import layout
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import describe, servers
 

@@ -10,6 +10,7 @@ import subprocess
 import threading
 
 import pytest
+
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import readiness, status, supervisor
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import layout as lab_layout
 
