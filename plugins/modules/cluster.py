@@ -242,6 +242,10 @@ machines:
       description: What it waits for, null when it is complete.
       type: str
       returned: always
+    error:
+      description: What the operator says is wrong with its host, null when nothing is.
+      type: str
+      returned: always
     complete:
       description: Whether the machine is a ready node.
       type: bool

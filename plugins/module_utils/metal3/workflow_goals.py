@@ -54,7 +54,7 @@ def _owner(snapshot, owner, goal):
 
 
 def progress(snapshot):
-    """Return one line on how far a cluster is: machines complete, and how many are at which step."""
+    """Return one line on how far a cluster is: machines complete, how many are at which step, and the slowest."""
     steps = machine_steps(snapshot)
     done = sum(1 for step in steps if step["complete"])
     counts = {}
@@ -68,11 +68,14 @@ def progress(snapshot):
             parts.append("%d at step %d (%s)" % (counts[number], number, STEPS[number]))
     if counts.get("deleting"):
         parts.append("%d being deleted" % counts["deleting"])
-    return "cluster %s: %s" % (snapshot.cluster_name, ", ".join(parts))
+    slow = sorted((step["since"], step["machine"], step["waits_for"]) for step in steps
+                  if step["since"] and step["machine"] and not step["complete"])
+    longest = "; longest: %s, since %s, waits for %s" % (slow[0][1], slow[0][0], slow[0][2]) if slow else ""
+    return "cluster %s: %s%s" % (snapshot.cluster_name, ", ".join(parts), longest)
 
 
 def changes(before, after):
-    """Return a line for each machine that came to another step.
+    """Return a line for each machine that came to another step, and for each new error.
 
     :param before: result of ``machine_steps`` at an earlier time, or None
     :param after: result of ``machine_steps`` now
@@ -80,11 +83,15 @@ def changes(before, after):
     known = dict((step["machine"], step) for step in before or [] if step["machine"])
     lines = []
     for step in after:
-        old = known.get(step["machine"])
-        if not step["machine"] or (old and (old["step"], old["complete"], old["deleting"]) == (
-                step["step"], step["complete"], step["deleting"])):
+        if not step["machine"]:
             continue
+        old = known.get(step["machine"])
         where = step["machine"] + (" (host %s)" % step["host"] if step["host"] else "")
+        if step["error"] and step["error"] != (old or {}).get("error"):
+            lines.append("%s: error: %s" % (where, step["error"]))
+        if old and (old["step"], old["complete"], old["deleting"]) == (
+                step["step"], step["complete"], step["deleting"]):
+            continue
         if step["deleting"]:
             lines.append("%s: being deleted" % where)
         elif step["complete"]:

@@ -271,6 +271,15 @@ def test_progress_counts_and_changes_name():
         "waits for a Node with the label metal3.io/uuid of its host"]
 
 
+def test_an_error_of_a_host_is_told_when_it_occurs():
+    story = Story().until(12)
+    before = workflow_steps.machine_steps(story.snapshot())
+    story.host["status"].update(operationalStatus="error", errorMessage="no\n disk")
+    after = workflow_steps.machine_steps(story.snapshot())
+    assert workflow_goals.changes(before, after) == ["c1-control-plane-x (host host-1): error: no disk"]
+    assert workflow_goals.changes(after, after) == []
+
+
 def test_the_tree_goes_from_the_cluster_to_the_node():
     story = Story().until(16)
     text = "\n".join(workflow_tree.lines(workflow_tree.tree(story.snapshot())))
