@@ -14,6 +14,7 @@ from .agent_api import AgentApi
 from .api import Api
 from .bmc_access import BmcAccess, Credentials
 from .disk_boot import DiskBoot
+from .node_boot.namespace_boot import NamespaceBoot
 from .server import Server
 from .web import Web
 
@@ -32,7 +33,8 @@ def main(path):
     with open(settings.token_file, encoding="utf-8") as file:
         token = file.read().strip()
     os.makedirs(settings.redfish_dir, exist_ok=True)
-    web, disk_boot = Web(settings.ca_file), DiskBoot()
+    web = Web(settings.ca_file)
+    disk_boot = NamespaceBoot(settings.nodes) if settings.nodes else DiskBoot()
     servers = [Server(spec, settings, web, disk_boot) for spec in specs]
     by_name = {server.name: server for server in servers}
     api, agents = Api(by_name, token), AgentApi(by_name)

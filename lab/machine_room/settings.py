@@ -22,6 +22,7 @@ class Settings:
     :param ironic_url: Ironic's API as the agents reach it when their kernel command line doesn't say
     :param boot_url: where network boot configurations are served, as a DHCP server would tell
     :param agent_tls: whether the agents serve TLS, as ``[agent]require_tls`` of Ironic wants by default
+    :param nodes: ``index`` and ``bridge`` of the lab, if what is on disks shall run, which needs root; else None
     """
 
     servers_file: str
@@ -38,6 +39,7 @@ class Settings:
     ironic_url: str
     boot_url: str
     agent_tls: bool = True
+    nodes: dict | None = None
 
 
 def load(path):

@@ -8,6 +8,11 @@ import pytest
 from support import Lab
 
 
+def pytest_configure(config):
+    """Name the markers of these tests."""
+    config.addinivalue_line("markers", "nodes: needs root; boots what is on the disks of simulated servers")
+
+
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """The running lab; without one these tests fail, they do not skip."""
