@@ -310,7 +310,7 @@ class HostService:
             item.stored, item.seconds = history.bmh, history.seconds_taken(now)
             verdict = history.verdict
             if verdict.outcome == host_goals.FAILED:
-                item.error = self._text("%s; %s" % (verdict.cause, verdict.next_step))
+                item.error = self._text("%s; %s" % (verdict.full_cause, verdict.next_step))
             elif verdict.outcome == host_goals.WAITING:
                 step = verdict.next_step or "raise wait_timeout_seconds or look at the server's console"
                 item.error = self._text("not %s within %d s: %s; %s" % (

@@ -21,8 +21,15 @@ ERROR = "error"
 
 WAITING, REACHED, FAILED = "waiting", "reached", "failed"
 
-# outcome: waiting, reached or failed; cause and next_step: for failed, and where known for waiting.
-Verdict = namedtuple("Verdict", ["outcome", "cause", "next_step"])
+class Verdict(namedtuple("Verdict", ["outcome", "cause", "next_step", "detail"], defaults=[""])):
+    """How a host stands: outcome (waiting, reached, failed) and, where known, cause, next step and BMO's own words."""
+
+    __slots__ = ()
+
+    @property
+    def full_cause(self):
+        """The cause with BMO's own words."""
+        return "%s (%s)" % (self.cause, self.detail) if self.detail else self.cause
 
 
 def state_of(bmh):
@@ -109,6 +116,7 @@ class HostHistory:
         self.verdict = Verdict(WAITING, "", "")
         self._reported = error_of(baseline)
         self._old_count = self._reported[2]
+        self._old_message = self._reported[1]
 
     def update(self, bmh, now):
         """Judge the host's newest state.
@@ -184,14 +192,17 @@ class HostHistory:
     def _judge_error(self, error, now):
         error_type, text, count = error
         explanation = explain(error_type, text)
-        cause = "%s (%s: %s)" % (explanation.cause, error_type or "error", text or "no message")
+        cause, detail = explanation.cause, "%s: %s" % (error_type or "error", text or "no message")
         if count <= self._old_count:
             if now - self.began_at < self.patience_seconds:
-                return Verdict(WAITING, "an error from before this run: " + cause, explanation.next_step)
-            return Verdict(FAILED, cause, explanation.next_step)
-        if explanation.definitive or count - self._old_count >= self.error_limit:
-            return Verdict(FAILED, cause, explanation.next_step)
-        return Verdict(WAITING, cause, explanation.next_step)
+                return Verdict(WAITING, "an error from before this run: " + cause, explanation.next_step, detail)
+            return Verdict(FAILED, cause, explanation.next_step, detail)
+        fresh = count - self._old_count
+        # After a change BMO may repeat Ironic's last error once, before it tries anew.
+        definitive = explanation.definitive and (text != self._old_message or fresh > 1)
+        if definitive or fresh >= self.error_limit:
+            return Verdict(FAILED, cause, explanation.next_step, detail)
+        return Verdict(WAITING, cause, explanation.next_step, detail)
 
 
 def status_line(histories, now, slowest=3, unreachable_seconds=None):

@@ -69,10 +69,10 @@ def test_refused_credentials_end_the_wait_at_once():
     seen = history()
     events = seen.update(bmh("registering", error=(*REFUSED, 1)), 10)
     assert seen.verdict.outcome == host_goals.FAILED
-    assert "refused the credentials" in seen.verdict.cause and "code 401" in seen.verdict.cause
+    assert "refused the credentials" in seen.verdict.cause and "code 401" in seen.verdict.full_cause
     assert "bmc.password" in seen.verdict.next_step
     assert events[0].startswith("registration error: HTTP GET")
-    assert events[1].startswith("failed: the BMC refused the credentials")
+    assert events[1].startswith("failed: the BMC refused the credentials; correct")
 
 
 def test_errors_that_may_pass_end_the_wait_at_their_limit():
@@ -98,6 +98,8 @@ def test_an_error_from_before_counts_only_when_it_comes_again_or_stays():
     assert seen.update(old, 1) == [] and seen.waiting
     assert "from before this run" in seen.verdict.cause
     seen.update(bmh("registering", error=(*REFUSED, 5)), 2)
+    assert seen.waiting, "BMO may have repeated the old error"
+    seen.update(bmh("registering", error=(*REFUSED, 6)), 3)
     assert seen.verdict.outcome == host_goals.FAILED
 
     patient = history(baseline=old, patience_seconds=180)
@@ -110,7 +112,7 @@ def test_an_error_from_before_counts_only_when_it_comes_again_or_stays():
 def test_a_cured_error_does_not_excuse_the_next_one():
     seen = history(baseline=bmh("registering", error=(*REFUSED, 4)))
     seen.update(bmh("registering"), 1)
-    seen.update(bmh("registering", error=(*REFUSED, 1)), 2)
+    seen.update(bmh("registering", error=("registration error", "Resource https://b/x not found", 1)), 2)
     assert seen.verdict.outcome == host_goals.FAILED
 
 
