@@ -104,7 +104,7 @@ def _removed(tree, wanted, current, path=()):
     for mark, below in tree.items():
         if mark.startswith("f:"):
             key = mark[2:]
-            if not path and key in _IDENTITY or not isinstance(current, dict) or key not in current:
+            if (not path and key in _IDENTITY) or not isinstance(current, dict) or key not in current:
                 continue
             if isinstance(wanted, dict) and key in wanted:
                 yield from _removed(below, wanted[key], current[key], path + (key,))
