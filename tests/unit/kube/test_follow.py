@@ -60,7 +60,7 @@ def test_events_update_the_objects():
         {"type": "DELETED", "object": host("a", 4)},
     ]])
     seen = steps(server, lambda step: sorted(step.objects) == ["b"])
-    assert set(sum((changed for _objects, changed, _lost in seen), [])) == {"a", "b"}
+    assert {name for _objects, changed, _lost in seen for name in changed} == {"a", "b"}
 
 
 def test_an_expired_watch_lists_again_and_reports_what_vanished():
