@@ -19,7 +19,7 @@ class AgentApi:
         self._servers = servers
 
     def __call__(self, environ, start_response):
-        _agents, name, *path = environ["PATH_INFO"].strip("/").split("/")
+        name, *path = environ["PATH_INFO"].strip("/").split("/")[1:]
         server = self._servers.get(name)
         agent = server.agent if server else None
         # No machine that listens: nobody answers.

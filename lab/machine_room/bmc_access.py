@@ -30,7 +30,7 @@ class Credentials:
 
     def fit(self, authorization):
         """Return whether an Authorization header holds them."""
-        scheme, _space, token = authorization.partition(" ")
+        scheme, token = (authorization.split(" ", 1) + [""])[:2]
         if scheme.lower() != "basic":
             return False
         try:
