@@ -128,7 +128,7 @@ def test_service_answers_across_nodes(nodes):
         url = ("http://%s:8080/dial?host=echo.default.svc.cluster.local&port=80&request=hostname&protocol=http&tries=1"
                % pod["status"]["podIP"])
         seen = set()
-        for _ in range(40):
+        for dummy in range(40):
             seen.update(json.loads(nodes.inside("server-01", "curl", "--silent", "--max-time", "10", url))["responses"])
             if seen == names:
                 break
