@@ -54,6 +54,8 @@ def test_limit_touches_only_the_hosts_named(lab):
     assert run.changed() == 1, run.output
     after = dict((name, host["metadata"]["generation"]) for name, host in lab.hosts().items())
     assert [name for name in after if after[name] != versions[name]] == ["server-03"]
+    lab.playbook("enroll").ok()
+    assert "description" not in lab.host("server-03")["spec"]
 
 
 def test_no_secret_is_printed(lab):
