@@ -145,8 +145,9 @@ def _write(module, path, content, mode, result=None):
         descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".metal3-")
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
+        # Not atomic_move, which gives a new file the mode that the umask says.
         os.chmod(temporary, mode)
-        module.atomic_move(temporary, path, keep_dest_attrs=False)
+        os.replace(temporary, path)
     except OSError as exc:
         module.fail_json(msg="%s: %s" % (path, exc.strerror or exc))
     return True
