@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.errors import UnsupportedError
 
 from .cluster_spec import description_options, group_options, machine_options, network_options
 
@@ -103,5 +104,6 @@ def _checked(where, options, params, mistakes):
         params = {}
     result = ArgumentSpecValidator(options).validate(params)
     prefix = where + ": " if where else ""
-    mistakes.extend(prefix + message for message in result.error_messages)
+    mistakes.extend(prefix + ("unknown option " if isinstance(error, UnsupportedError) else "") + error.msg
+                    for error in result.errors)
     return result.validated_parameters
