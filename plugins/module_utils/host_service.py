@@ -160,30 +160,44 @@ class HostService:
             desired[item.name] = host_objects.desired_host(
                 item.host, self.namespace, item.current, owned, item.name in self.forced)
             item.protected = desired[item.name].protected
-        self._write_secrets(outcomes, desired, current)
+        self._write_secrets(outcomes, desired, current, self._early_secrets)
         due = [item for item in outcomes if not item.error]
         self._write_hosts(due, desired, current)
-        if not self.check_mode:
-            # Secrets of a host that is new: only now there is an owner that they can go away with.
-            self._write_secrets([item for item in due if item.current is None and not item.error], desired, current,
-                                owned=True)
+        self._write_secrets([item for item in due if not item.error], desired, current, self._late_secrets)
 
     def _make_namespace(self):
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
         self._run([lambda: self.client.apply(NAMESPACE, None, body, dry_run=self.check_mode)])
 
-    def _write_secrets(self, outcomes, desired, current, owned=False):
+    def _early_secrets(self, item, desired):
+        made = host_objects.data_secrets(item.host, self.namespace, item.current, desired.protected)
+        credentials = host_objects.credentials_secret(item.host, self.namespace)
+        if credentials and not host_objects.changes_address(item.host, item.current):
+            made.append(credentials)
+        return made
+
+    def _late_secrets(self, item, desired):
+        """Secrets that can only be written after their host."""
+        if item.current is None:
+            # Only now there is an owner that the data of a new host can go away with.
+            return [] if self.check_mode else host_objects.data_secrets(
+                item.host, self.namespace, item.stored, desired.protected)
+        if host_objects.changes_address(item.host, item.current):
+            # Written earlier, the operator would take it together with the old address.
+            credentials = host_objects.credentials_secret(item.host, self.namespace)
+            return [credentials] if credentials else []
+        return []
+
+    def _write_secrets(self, outcomes, desired, current, secrets_of):
         secrets, owners = [], []
         for item in outcomes:
-            made = host_objects.data_secrets(
-                item.host, self.namespace, item.stored if owned else item.current, desired[item.name].protected)
-            credentials = None if owned else host_objects.credentials_secret(item.host, self.namespace)
-            made += [credentials] if credentials else []
+            made = secrets_of(item, desired[item.name])
             secrets += made
             owners += [item] * len(made)
         entries = apply.plan(self.client, secrets, {(SECRET, self.namespace): current.secrets})
-        if not owned:
-            self._note_diffs(entries, host_objects.hidden_secret_diff)
+        self._note_diffs([entry for item, entry in zip(owners, entries)
+                          if item.current is not None or secrets_of == self._early_secrets],
+                         host_objects.hidden_secret_diff)
         for item, entry, outcome in zip(owners, entries, self._execute(entries)):
             self._note(item, entry.action if item.current is None or entry.action == "none" else "update", outcome)
             if outcome.error is None and outcome.value is not None and not self.check_mode:

@@ -166,6 +166,20 @@ def test_a_changed_password_changes_only_its_secret():
     assert result["diff"][0]["before"] != result["diff"][0]["after"]
 
 
+def test_a_changed_address_is_written_before_its_secret():
+    server = Server()
+    run(server, [host(1)])
+    server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "registering"}}
+    server.requests.clear()
+    moved = host(1, bmc={"address": "ipmi://192.0.2.99", "username": "admin", "password": "secret-1"})
+    run(server, [moved])
+    assert [(kind, name) for dummy, kind, name, dummy2 in server.writes()] == [
+        ("BareMetalHost", "h1"), ("Secret", "h1-bmc-secret")]
+    server.requests.clear()
+    run(server, [moved])
+    assert server.writes() == []
+
+
 def test_check_mode_only_tries():
     server = Server()
     result, lines = run(server, [host(1)], check_mode=True, wait_for="available")

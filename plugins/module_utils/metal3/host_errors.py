@@ -59,6 +59,8 @@ _TABLE = (
     (r"[Cc]hecksum|image (is )?corrupt|does not match.*hash|ImageChecksumError",
      "the image's checksum is not the given one",
      "correct image.checksum and image.checksum_type, or the image on the server", True),
+    (r"No partitions found", "the image has no partition table, so it is no whole-disk image",
+     "give an image of a whole disk, or the right image.format", True),
     (r"[Nn]o suitable device|device hints|root device|could not find.*disk|No suitable block",
      "no disk of the server matches the root device hints, or the server has no usable disk",
      "compare root_device_hints with the inspected disks", True),
