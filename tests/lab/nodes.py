@@ -47,6 +47,7 @@ networking: {podSubnet: %(pod_subnet)s, serviceSubnet: 10.96.0.0/16}
 ---
 apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration
+mode: nftables
 conntrack: {maxPerCore: 0}
 """
 JOIN = """\

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds and clears what belongs to a lab: processes, mounts, loop devices, network namespaces, the bridge."""
+"""Finds and clears what belongs to a lab: processes, mounts, loop devices, network namespaces, the bridge, groups."""
 from __future__ import annotations
 
 import glob
@@ -170,6 +170,11 @@ def network_namespaces(prefix, directory="/run/netns"):
     return sorted(name for name in os.listdir(directory) if name.startswith(prefix))
 
 
+def control_groups(name, directory="/sys/fs/cgroup"):
+    """Return the control groups of a lab's nodes, one in each mounted hierarchy."""
+    return sorted(glob.glob(os.path.join(directory, name)) + glob.glob(os.path.join(directory, "*", name)))
+
+
 def links(bridge, sys_net="/sys/class/net"):
     """Return the network devices of a lab: those attached to its bridge, and the bridge itself."""
     path = os.path.join(sys_net, bridge)
@@ -193,7 +198,8 @@ def _find_devices(lab):
     found += [("loop device", device) for device in loop_devices(lab["dir"])]
     bridge = lab["bridge"]["name"]
     found += [("network namespace", name) for name in network_namespaces(bridge + "-")]
-    return found + [("network device", name) for name in links(bridge)]
+    found += [("network device", name) for name in links(bridge)]
+    return found + [("control group", path) for path in control_groups(bridge)]
 
 
 _REMOVERS = {
@@ -201,6 +207,8 @@ _REMOVERS = {
     "loop device": lambda what: ["losetup", "-d", what],
     "network namespace": lambda what: ["ip", "netns", "delete", what],
     "network device": lambda what: ["ip", "link", "delete", what],
+    # Each folder of it, innermost first; the files in them are the kernel's.
+    "control group": lambda what: ["find", what, "-depth", "-type", "d", "-exec", "rmdir", "{}", ";"],
 }
 
 
