@@ -4,390 +4,421 @@
 """Options that describe a cluster."""
 from __future__ import annotations
 
-import textwrap
-
-# What applies to machines, of the whole cluster and of a group of them; ``machine_options`` in
-# ``module_utils/metal3/cluster_spec.py``.
-_MACHINE = r"""
-image:
-  description: Image that is written to the machines' disks.
-  type: dict
-  suboptions:
-    url:
-      description: Where the servers download it.
-      type: str
-      required: true
-    checksum:
-      description: Checksum, or URL of a checksum file. Needed unless the image is a live ISO.
-      type: str
-    checksum_type:
-      description: Kind of the checksum; else told by its length.
-      type: str
-      choices: [md5, sha256, sha512]
-    format:
-      description: Format of the image.
-      type: str
-      choices: [raw, qcow2, vdi, vmdk, live-iso]
-custom_deploy:
-  description: Name of a custom deploy method, in place of an image.
-  type: str
-host_selector:
-  description: Labels that a BareMetalHost must have, with their values.
-  type: dict
-host_selector_expressions:
-  description: More conditions for a host's labels.
-  type: list
-  elements: dict
-  suboptions:
-    key:
-      description: Name of the label.
-      type: str
-      required: true
-    operator:
-      description: How the label is compared.
-      type: str
-      required: true
-      choices: [In, NotIn, Exists, DoesNotExist]
-    values:
-      description: Values, for V(In) and V(NotIn).
-      type: list
-      elements: str
-automated_cleaning_mode:
-  description: Whether partition tables are wiped before and after use; V(metadata) when it is not said.
-  type: str
-  choices: [metadata, disabled]
-attached_networks:
-  description: Names of the networks that the machines are on, all by default.
-  type: list
-  elements: str
-network_data:
-  description:
-    - Network data as in CAPM3's C(v1beta2) Metal3DataTemplate (C(spec.networkData)), laid over what the networks give.
-  type: dict
-metadata:
-  description:
-    - Meta data as in CAPM3's C(v1beta2) Metal3DataTemplate (C(spec.metaData)), added to what the collection needs
-      itself.
-    - >-
-      Its keys are C(strings), C(objectNames), C(indexes), C(namespaces), C(ipAddressesFromPool), C(prefixesFromPool),
-      C(gatewaysFromPool), C(dnsServersFromPool), C(fromHostInterfaces), C(fromLabels) and C(fromAnnotations), each a
-      list.
-  type: dict
-cluster_configuration:
-  description: kubeadm's ClusterConfiguration as in Cluster API's C(v1beta2). Counts for the control plane only.
-  type: dict
-init_configuration:
-  description: kubeadm's InitConfiguration as in Cluster API's C(v1beta2). Counts for the control plane only.
-  type: dict
-join_configuration:
-  description: kubeadm's JoinConfiguration as in Cluster API's C(v1beta2).
-  type: dict
-kubelet_configuration:
-  description:
-    - Fields of a KubeletConfiguration, applied as a kubeadm patch on init and join.
-  type: dict
-kube_proxy_configuration:
-  description:
-    - Fields of a KubeProxyConfiguration, appended to kubeadm's configuration on init. Counts for the control plane
-      only.
-  type: dict
-kubelet_extra_args:
-  description: Arguments of the kubelet, names without dashes in front.
-  type: dict
-node_labels:
-  description: Labels of the nodes.
-  type: dict
-node_taints:
-  description:
-    - Taints of the nodes, with C(key), C(value) and C(effect).
-    - An empty list takes away a control plane's own taint.
-  type: list
-  elements: dict
-cri_socket:
-  description: Socket of the container runtime.
-  type: str
-ignore_preflight_errors:
-  description: Preflight checks of kubeadm that may fail.
-  type: list
-  elements: str
-skip_phases:
-  description: Phases that kubeadm leaves out.
-  type: list
-  elements: str
-files:
-  description: Files that cloud-init writes. Their text is rendered as a Jinja template over the config drive's meta
-    data.
-  type: list
-  elements: dict
-  suboptions:
-    path:
-      description: Absolute path.
-      type: str
-      required: true
-    content:
-      description: The text. It is readable in the management cluster; for secrets there is C(content_secret).
-      type: str
-    content_secret:
-      description: Secret in the cluster's namespace that holds the text.
-      type: dict
-      suboptions:
-        name:
-          description: Name of the Secret.
-          type: str
-          required: true
-        key:
-          description: Key in the Secret.
-          type: str
-          required: true
-    owner:
-      description: Owner and group; V(root:root) when it is not said.
-      type: str
-    permissions:
-      description: Permissions in octal digits; V(0644) when they are not said.
-      type: str
-    encoding:
-      description: How the text is encoded.
-      type: str
-      choices: [base64, gzip, gzip+base64]
-    append:
-      description: Whether the text is added to a file that is there.
-      type: bool
-boot_commands:
-  description: Shell commands early in each boot.
-  type: list
-  elements: str
-pre_commands:
-  description: Shell commands before kubeadm.
-  type: list
-  elements: str
-post_commands:
-  description: Shell commands after kubeadm.
-  type: list
-  elements: str
-users:
-  description: Users, as in Cluster API's C(v1beta2) KubeadmConfig.
-  type: list
-  elements: dict
-ssh_user:
-  description: User that O(ssh_authorized_keys) is for; V(metal3) when it is not said.
-  type: str
-ssh_authorized_keys:
-  description: Public keys of a user who may become root.
-  type: list
-  elements: str
-ntp_servers:
-  description: Time servers.
-  type: list
-  elements: str
-mounts:
-  description: Mounts, each a list of the fields of a line of fstab.
-  type: list
-  elements: list
-disk_setup:
-  description: Partitions and file systems, as in Cluster API's C(v1beta2) KubeadmConfig.
-  type: dict
-user_data_format:
-  description: Format of the user data; V(cloud-config) when it is not said.
-  type: str
-  choices: [cloud-config, ignition]
-machine_labels:
-  description: Labels of the Machines.
-  type: dict
-machine_annotations:
-  description: Annotations of the Machines.
-  type: dict
-machine_name_template:
-  description: Template of the Machines' names, as in Cluster API.
-  type: str
-node_drain_timeout_seconds:
-  description: How long a node is drained before its machine goes; V(0) for no limit.
-  type: int
-node_deletion_timeout_seconds:
-  description: How long deletion of the Node is tried.
-  type: int
-node_volume_detach_timeout_seconds:
-  description: How long volumes are waited for before a machine goes.
-  type: int
-max_surge:
-  description:
-    - How many machines, or how many percent, there may be more than wanted during a rollout; V(1) when it is not said.
-    - V(0) for sites without a spare host.
-  type: raw
-max_unavailable:
-  description: How many machines, or how many percent, there may be less than wanted during a rollout. Of workers only.
-  type: raw
-node_reuse:
-  description: Whether a rollout takes the same hosts again. Needs C(max_surge=0).
-  type: bool
-health_check:
-  description: A MachineHealthCheck.
-  type: dict
-  suboptions:
-    enabled:
-      description: Whether there is one.
-      type: bool
-      default: true
-    node_startup_timeout_seconds:
-      description: How long a machine may take to become a node. Bare metal boots slowly; V(0) for no limit.
-      type: int
-      default: 1800
-    unhealthy_conditions:
-      description: Conditions of a node that make its machine unhealthy; by default C(Ready) not C(True) for 300 s.
-      type: list
-      elements: dict
-      suboptions:
-        type:
-          description: Type of the condition.
-          type: str
-          required: true
-        status:
-          description: Its status.
-          type: str
-          required: true
-        timeout_seconds:
-          description: How long it must last.
-          type: int
-          required: true
-    max_unhealthy:
-      description: Number or percentage of unhealthy machines above which nothing is done.
-      type: raw
-    reboot_retry_limit:
-      description: How often CAPM3 reboots an unhealthy machine before it is replaced; not at all when it is not said.
-      type: int
-    reboot_timeout_seconds:
-      description: How long each reboot may take; V(600) when it is not said, at least V(100).
-      type: int
-minimum_memory_mebibytes:
-  description: Memory that a host must have; V(1700), which is kubeadm's limit, when it is not said.
-  type: int
-minimum_root_disk_gigabytes:
-  description: Size that a host's root disk must have; V(10) when it is not said.
-  type: int
-"""
-
-_GROUP = r"""
-replicas:
-  description:
-    - How many machines. An odd number for a control plane.
-    - Left out, a control plane has one machine, and a worker pool is left to others, for example an autoscaler.
-  type: int
-failure_domain:
-  description: Failure domain that a worker pool's hosts are preferred in.
-  type: str
-"""
-
-_CLUSTER = r"""
-name:
-  description: Name of the cluster.
-  type: str
-  required: true
-namespace:
-  description: Namespace of the cluster and of the hosts that it is made of.
-  type: str
-  default: metal3
-api_version:
-  description:
-    - API version that objects of Cluster API and CAPM3 are written in.
-    - A Metal3DataTemplate with bonds is always written in V(v1beta1), for the C(v1beta2) CRD of CAPM3 1.13 refuses bond
-      parameters.
-  type: str
-  choices: [v1beta2, v1beta1]
-  default: v1beta2
-kubernetes_version:
-  description: Kubernetes version of the machines, for example V(v1.35.4). The image must hold it.
-  type: str
-endpoint:
-  description: Where the API server of the cluster is reached. Something in the nodes or outside must hold the address.
-  type: dict
-  suboptions:
-    host:
-      description: Address or name.
-      type: str
-      required: true
-    port:
-      description: Port.
-      type: int
-      default: 6443
-pod_cidrs:
-  description: Networks of the pods, one of each address family at most; V(192.168.0.0/18) when they are not said.
-  type: list
-  elements: str
-service_cidrs:
-  description: Networks of the services, one of each address family at most; V(10.96.0.0/12) when they are not said.
-  type: list
-  elements: str
-service_domain:
-  description: DNS domain of the services.
-  type: str
-  default: cluster.local
-cloud_provider_enabled:
-  description:
-    - Whether an external cloud provider sets the nodes' provider IDs. Without one in the cluster, nodes are never
-      linked.
-  type: bool
-  default: false
-failure_domains:
-  description: Failure domains; a host is in one by its label C(infrastructure.cluster.x-k8s.io/failure-domain).
-  type: list
-  elements: dict
-  suboptions:
-    name:
-      description: Name.
-      type: str
-      required: true
-    control_plane:
-      description: Whether control plane machines are spread over it.
-      type: bool
-      default: true
-    attributes:
-      description: Texts for people and programs.
-      type: dict
-label_sync_prefixes:
-  description: Prefixes of the hosts' labels that CAPM3 copies to the nodes.
-  type: list
-  elements: str
-node_name:
-  description: Whether a node is named after its Machine or after its host.
-  type: str
-  choices: [machine, host]
-  default: machine
-node_ip_network:
-  description: Network whose address is the node's own; by default the only one with addresses from a pool.
-  type: str
-options:
-  description:
-    - More of these options by name, in place of those given directly, so that a role can hand on a whole description.
-  type: dict
-workers:
-  description: Pools of workers by name. Each has the options of O(control_plane).
-  type: dict
-networks:
-  description:
-    - Networks of the machines by name.
-    - >-
-      C(interface) (name of an inspected interface, by default the network's name), C(bond) (C(mode), C(interfaces),
-      C(transmit_hash_policy), C(parameters)) or C(vlan) (C(id), C(network)) say what carries a network; C(mac_address)
-      (as in CAPM3), C(link_type), C(link_name) and C(mtu) say more of the link.
-    - >-
-      C(ipv4) and C(ipv6) say where addresses come from. C(mode) is V(pool) (default), V(dhcp), V(slaac) or V(none).
-      With C(ranges), C(prefix), C(gateway), C(dns_servers), C(pre_allocations) and C(allocation_strategy), as in
-      M(metal3.baremetal.ip_pool), a pool is made for the cluster; C(pool) names one that is there,
-      C(pool_annotation) an annotation that does. C(routes) are those of CAPM3; C(default_route) says whether there
-      is one to the gateway.
-  type: dict
-"""
-
-
-def _indented(text, spaces):
-    return textwrap.indent(text.strip("\n") + "\n", " " * spaces)
-
 
 class ModuleDocFragment:
     """The options of ``description_options`` in ``module_utils/metal3/cluster_spec.py``."""
 
-    DOCUMENTATION = (
-        "options:\n" + _indented(_CLUSTER, 2) + _indented(_MACHINE, 2)
-        + "  control_plane:\n"
-        + "    description: The control plane. Its options are laid over those of the cluster; lists are joined.\n"
-        + "    type: dict\n"
-        + "    suboptions:\n" + _indented(_GROUP, 6) + _indented(_MACHINE, 6))
+    DOCUMENTATION = r"""
+options:
+  name:
+    description: Name of the cluster.
+    type: str
+    required: true
+  namespace:
+    description: Namespace of the cluster and of the hosts that it is made of.
+    type: str
+    default: metal3
+  api_version:
+    description:
+      - API version that objects of Cluster API and CAPM3 are written in.
+      - A Metal3DataTemplate with bonds is always written in V(v1beta1), for the C(v1beta2) CRD of CAPM3 1.13 refuses
+        bond parameters.
+    type: str
+    choices: [v1beta2, v1beta1]
+    default: v1beta2
+  kubernetes_version:
+    description: Kubernetes version of the machines, for example V(v1.35.4). The image must hold it.
+    type: str
+  endpoint:
+    description: Where the API server of the cluster is reached. Something in the nodes or outside must hold the
+      address.
+    type: dict
+    suboptions:
+      host:
+        description: Address or name.
+        type: str
+        required: true
+      port:
+        description: Port.
+        type: int
+        default: 6443
+  pod_cidrs:
+    description: Networks of the pods, one of each address family at most; V(192.168.0.0/18) when they are not said.
+    type: list
+    elements: str
+  service_cidrs:
+    description: Networks of the services, one of each address family at most; V(10.96.0.0/12) when they are not said.
+    type: list
+    elements: str
+  service_domain:
+    description: DNS domain of the services.
+    type: str
+    default: cluster.local
+  cloud_provider_enabled:
+    description:
+      - Whether an external cloud provider sets the nodes' provider IDs. Without one in the cluster, nodes are never
+        linked.
+    type: bool
+    default: false
+  failure_domains:
+    description: Failure domains; a host is in one by its label C(infrastructure.cluster.x-k8s.io/failure-domain).
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description: Name.
+        type: str
+        required: true
+      control_plane:
+        description: Whether control plane machines are spread over it.
+        type: bool
+        default: true
+      attributes:
+        description: Texts for people and programs.
+        type: dict
+  label_sync_prefixes:
+    description: Prefixes of the hosts' labels that CAPM3 copies to the nodes.
+    type: list
+    elements: str
+  node_name:
+    description: Whether a node is named after its Machine or after its host.
+    type: str
+    choices: [machine, host]
+    default: machine
+  node_ip_network:
+    description: Network whose address is the node's own; by default the only one with addresses from a pool.
+    type: str
+  options:
+    description:
+      - More of these options by name, in place of those given directly, so that a role can hand on a whole description.
+    type: dict
+  workers:
+    description: Pools of workers by name. Each has the options of O(control_plane).
+    type: dict
+  networks:
+    description:
+      - Networks of the machines by name.
+      - >-
+        C(interface) (name of an inspected interface, by default the network's name), C(bond) (C(mode), C(interfaces),
+        C(transmit_hash_policy), C(parameters)) or C(vlan) (C(id), C(network)) say what carries a network;
+        C(mac_address) (as in CAPM3), C(link_type), C(link_name) and C(mtu) say more of the link.
+      - >-
+        C(ipv4) and C(ipv6) say where addresses come from. C(mode) is V(pool) (default), V(dhcp), V(slaac) or V(none).
+        With C(ranges), C(prefix), C(gateway), C(dns_servers), C(pre_allocations) and C(allocation_strategy), as in
+        M(metal3.baremetal.ip_pool), a pool is made for the cluster; C(pool) names one that is there,
+        C(pool_annotation) an annotation that does. C(routes) are those of CAPM3; C(default_route) says whether there
+        is one to the gateway.
+    type: dict
+  # What applies to machines: of the whole cluster, and below of a group of them.
+  image: &image
+    description: Image that is written to the machines' disks.
+    type: dict
+    suboptions:
+      url:
+        description: Where the servers download it.
+        type: str
+        required: true
+      checksum:
+        description: Checksum, or URL of a checksum file. Needed unless the image is a live ISO.
+        type: str
+      checksum_type:
+        description: Kind of the checksum; else told by its length.
+        type: str
+        choices: [md5, sha256, sha512]
+      format:
+        description: Format of the image.
+        type: str
+        choices: [raw, qcow2, vdi, vmdk, live-iso]
+  custom_deploy: &custom_deploy
+    description: Name of a custom deploy method, in place of an image.
+    type: str
+  host_selector: &host_selector
+    description: Labels that a BareMetalHost must have, with their values.
+    type: dict
+  host_selector_expressions: &host_selector_expressions
+    description: More conditions for a host's labels.
+    type: list
+    elements: dict
+    suboptions:
+      key:
+        description: Name of the label.
+        type: str
+        required: true
+      operator:
+        description: How the label is compared.
+        type: str
+        required: true
+        choices: [In, NotIn, Exists, DoesNotExist]
+      values:
+        description: Values, for V(In) and V(NotIn).
+        type: list
+        elements: str
+  automated_cleaning_mode: &automated_cleaning_mode
+    description: Whether partition tables are wiped before and after use; V(metadata) when it is not said.
+    type: str
+    choices: [metadata, disabled]
+  attached_networks: &attached_networks
+    description: Names of the networks that the machines are on, all by default.
+    type: list
+    elements: str
+  network_data: &network_data
+    description:
+      - Network data as in CAPM3's C(v1beta2) Metal3DataTemplate (C(spec.networkData)), laid over what the networks
+        give.
+    type: dict
+  metadata: &metadata
+    description:
+      - Meta data as in CAPM3's C(v1beta2) Metal3DataTemplate (C(spec.metaData)), added to what the collection needs
+        itself.
+      - >-
+        Its keys are C(strings), C(objectNames), C(indexes), C(namespaces), C(ipAddressesFromPool), C(prefixesFromPool),
+        C(gatewaysFromPool), C(dnsServersFromPool), C(fromHostInterfaces), C(fromLabels) and C(fromAnnotations), each a
+        list.
+    type: dict
+  cluster_configuration: &cluster_configuration
+    description: kubeadm's ClusterConfiguration as in Cluster API's C(v1beta2). Counts for the control plane only.
+    type: dict
+  init_configuration: &init_configuration
+    description: kubeadm's InitConfiguration as in Cluster API's C(v1beta2). Counts for the control plane only.
+    type: dict
+  join_configuration: &join_configuration
+    description: kubeadm's JoinConfiguration as in Cluster API's C(v1beta2).
+    type: dict
+  kubelet_configuration: &kubelet_configuration
+    description:
+      - Fields of a KubeletConfiguration, applied as a kubeadm patch on init and join.
+    type: dict
+  kube_proxy_configuration: &kube_proxy_configuration
+    description:
+      - Fields of a KubeProxyConfiguration, appended to kubeadm's configuration on init. Counts for the control plane
+        only.
+    type: dict
+  kubelet_extra_args: &kubelet_extra_args
+    description: Arguments of the kubelet, names without dashes in front.
+    type: dict
+  node_labels: &node_labels
+    description: Labels of the nodes.
+    type: dict
+  node_taints: &node_taints
+    description:
+      - Taints of the nodes, with C(key), C(value) and C(effect).
+      - An empty list takes away a control plane's own taint.
+    type: list
+    elements: dict
+  cri_socket: &cri_socket
+    description: Socket of the container runtime.
+    type: str
+  ignore_preflight_errors: &ignore_preflight_errors
+    description: Preflight checks of kubeadm that may fail.
+    type: list
+    elements: str
+  skip_phases: &skip_phases
+    description: Phases that kubeadm leaves out.
+    type: list
+    elements: str
+  files: &files
+    description: Files that cloud-init writes. Their text is rendered as a Jinja template over the config drive's meta
+      data.
+    type: list
+    elements: dict
+    suboptions:
+      path:
+        description: Absolute path.
+        type: str
+        required: true
+      content:
+        description: The text. It is readable in the management cluster; for secrets there is C(content_secret).
+        type: str
+      content_secret:
+        description: Secret in the cluster's namespace that holds the text.
+        type: dict
+        suboptions:
+          name:
+            description: Name of the Secret.
+            type: str
+            required: true
+          key:
+            description: Key in the Secret.
+            type: str
+            required: true
+      owner:
+        description: Owner and group; V(root:root) when it is not said.
+        type: str
+      permissions:
+        description: Permissions in octal digits; V(0644) when they are not said.
+        type: str
+      encoding:
+        description: How the text is encoded.
+        type: str
+        choices: [base64, gzip, gzip+base64]
+      append:
+        description: Whether the text is added to a file that is there.
+        type: bool
+  boot_commands: &boot_commands
+    description: Shell commands early in each boot.
+    type: list
+    elements: str
+  pre_commands: &pre_commands
+    description: Shell commands before kubeadm.
+    type: list
+    elements: str
+  post_commands: &post_commands
+    description: Shell commands after kubeadm.
+    type: list
+    elements: str
+  users: &users
+    description: Users, as in Cluster API's C(v1beta2) KubeadmConfig.
+    type: list
+    elements: dict
+  ssh_user: &ssh_user
+    description: User that O(ssh_authorized_keys) is for; V(metal3) when it is not said.
+    type: str
+  ssh_authorized_keys: &ssh_authorized_keys
+    description: Public keys of a user who may become root.
+    type: list
+    elements: str
+  ntp_servers: &ntp_servers
+    description: Time servers.
+    type: list
+    elements: str
+  mounts: &mounts
+    description: Mounts, each a list of the fields of a line of fstab.
+    type: list
+    elements: list
+  disk_setup: &disk_setup
+    description: Partitions and file systems, as in Cluster API's C(v1beta2) KubeadmConfig.
+    type: dict
+  user_data_format: &user_data_format
+    description: Format of the user data; V(cloud-config) when it is not said.
+    type: str
+    choices: [cloud-config, ignition]
+  machine_labels: &machine_labels
+    description: Labels of the Machines.
+    type: dict
+  machine_annotations: &machine_annotations
+    description: Annotations of the Machines.
+    type: dict
+  machine_name_template: &machine_name_template
+    description: Template of the Machines' names, as in Cluster API.
+    type: str
+  node_drain_timeout_seconds: &node_drain_timeout_seconds
+    description: How long a node is drained before its machine goes; V(0) for no limit.
+    type: int
+  node_deletion_timeout_seconds: &node_deletion_timeout_seconds
+    description: How long deletion of the Node is tried.
+    type: int
+  node_volume_detach_timeout_seconds: &node_volume_detach_timeout_seconds
+    description: How long volumes are waited for before a machine goes.
+    type: int
+  max_surge: &max_surge
+    description:
+      - How many machines, or how many percent, there may be more than wanted during a rollout; V(1) when it is not
+        said.
+      - V(0) for sites without a spare host.
+    type: raw
+  max_unavailable: &max_unavailable
+    description: How many machines, or how many percent, there may be less than wanted during a rollout. Of workers
+      only.
+    type: raw
+  node_reuse: &node_reuse
+    description: Whether a rollout takes the same hosts again. Needs C(max_surge=0).
+    type: bool
+  health_check: &health_check
+    description: A MachineHealthCheck.
+    type: dict
+    suboptions:
+      enabled:
+        description: Whether there is one.
+        type: bool
+        default: true
+      node_startup_timeout_seconds:
+        description: How long a machine may take to become a node. Bare metal boots slowly; V(0) for no limit.
+        type: int
+        default: 1800
+      unhealthy_conditions:
+        description: Conditions of a node that make its machine unhealthy; by default C(Ready) not C(True) for 300 s.
+        type: list
+        elements: dict
+        suboptions:
+          type:
+            description: Type of the condition.
+            type: str
+            required: true
+          status:
+            description: Its status.
+            type: str
+            required: true
+          timeout_seconds:
+            description: How long it must last.
+            type: int
+            required: true
+      max_unhealthy:
+        description: Number or percentage of unhealthy machines above which nothing is done.
+        type: raw
+      reboot_retry_limit:
+        description: How often CAPM3 reboots an unhealthy machine before it is replaced; not at all when it is not said.
+        type: int
+      reboot_timeout_seconds:
+        description: How long each reboot may take; V(600) when it is not said, at least V(100).
+        type: int
+  minimum_memory_mebibytes: &minimum_memory_mebibytes
+    description: Memory that a host must have; V(1700), which is kubeadm's limit, when it is not said.
+    type: int
+  minimum_root_disk_gigabytes: &minimum_root_disk_gigabytes
+    description: Size that a host's root disk must have; V(10) when it is not said.
+    type: int
+  control_plane:
+    description: The control plane. Its options are laid over those of the cluster; lists are joined.
+    type: dict
+    suboptions:
+      replicas:
+        description:
+          - How many machines. An odd number for a control plane.
+          - Left out, a control plane has one machine, and a worker pool is left to others, for example an autoscaler.
+        type: int
+      failure_domain:
+        description: Failure domain that a worker pool's hosts are preferred in.
+        type: str
+      image: *image
+      custom_deploy: *custom_deploy
+      host_selector: *host_selector
+      host_selector_expressions: *host_selector_expressions
+      automated_cleaning_mode: *automated_cleaning_mode
+      attached_networks: *attached_networks
+      network_data: *network_data
+      metadata: *metadata
+      cluster_configuration: *cluster_configuration
+      init_configuration: *init_configuration
+      join_configuration: *join_configuration
+      kubelet_configuration: *kubelet_configuration
+      kube_proxy_configuration: *kube_proxy_configuration
+      kubelet_extra_args: *kubelet_extra_args
+      node_labels: *node_labels
+      node_taints: *node_taints
+      cri_socket: *cri_socket
+      ignore_preflight_errors: *ignore_preflight_errors
+      skip_phases: *skip_phases
+      files: *files
+      boot_commands: *boot_commands
+      pre_commands: *pre_commands
+      post_commands: *post_commands
+      users: *users
+      ssh_user: *ssh_user
+      ssh_authorized_keys: *ssh_authorized_keys
+      ntp_servers: *ntp_servers
+      mounts: *mounts
+      disk_setup: *disk_setup
+      user_data_format: *user_data_format
+      machine_labels: *machine_labels
+      machine_annotations: *machine_annotations
+      machine_name_template: *machine_name_template
+      node_drain_timeout_seconds: *node_drain_timeout_seconds
+      node_deletion_timeout_seconds: *node_deletion_timeout_seconds
+      node_volume_detach_timeout_seconds: *node_volume_detach_timeout_seconds
+      max_surge: *max_surge
+      max_unavailable: *max_unavailable
+      node_reuse: *node_reuse
+      health_check: *health_check
+      minimum_memory_mebibytes: *minimum_memory_mebibytes
+      minimum_root_disk_gigabytes: *minimum_root_disk_gigabytes
+"""

@@ -100,7 +100,7 @@ class ClusterService:
         return self._with_state(result)
 
     def _facts(self, objects, addresses, snapshot):
-        calls = [lambda: self.client.list(KNOWN["Metal3Cluster"])[0], lambda: self._providers()]
+        calls = [lambda: self.client.list(KNOWN["Metal3Cluster"])[0], self._providers]
         calls += [lambda name=name: self.client.get(KNOWN["CustomResourceDefinition"], None, name) for name in _CRDS]
         outcomes = bulk.run(calls)
         for outcome in outcomes:

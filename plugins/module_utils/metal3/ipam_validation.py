@@ -75,7 +75,6 @@ def _names(subject, pool):
 
 def _ranges(subject, pool):
     spans, found = [], []
-    version = None
     for number, range_ in enumerate(pool.get("ranges") or []):
         field = "ranges[%d]" % number
         mistakes = _unreadable(subject, field, range_)
@@ -92,11 +91,10 @@ def _ranges(subject, pool):
                                  "without them the range goes on to the last address there is"))
         if range_.get("end") and range_.get("subnet") and _outside(range_["end"], range_):
             found.append(problem(subject, field + ".end", range_["end"], "an address in subnet %s" % range_["subnet"]))
-        if version is not None and span.first.version != version:
+        if spans and span.first.version != spans[0][1].first.version:
             found.append(problem(subject, field, "IPv%d" % span.first.version,
-                                 "IPv%d like the pool's other ranges" % version,
+                                 "IPv%d like the pool's first range" % spans[0][1].first.version,
                                  "make one pool for each address family"))
-        version = version or span.first.version
         spans.append((field, span))
         found += _prefix(subject, field, pool, range_, span)
         found += _gateway(subject, field, pool, range_, span)

@@ -78,8 +78,8 @@ def test_a_change_of_one_pool_leaves_the_other_groups_alone():
     old = dict((item["metadata"]["name"], item) for item in of_kind(objects("full"), "MachineDeployment"))
     workers = copy.deepcopy(description("full")["workers"])
     workers["large"]["kubelet_extra_args"] = {"v": 5}
-    new = dict((item["metadata"]["name"], item) for item in of_kind(objects("full", workers=workers),
-                                                                   "MachineDeployment"))
+    changed = of_kind(objects("full", workers=workers), "MachineDeployment")
+    new = dict((item["metadata"]["name"], item) for item in changed)
     assert old["prod-small"] == new["prod-small"]
     assert old["prod-large"] != new["prod-large"]
 

@@ -64,8 +64,8 @@ def test_good_pools_of_both_families_side_by_side():
 ])
 def test_one_mistake_is_named(changes, field, words):
     lines = problems(pool(**changes))
-    hits = [line for line in lines if line.startswith("IPPool metal3/%s: %s: " % (changes.get("name", "prov")
-                                                                              or "pools[0]", field))]
+    name = changes.get("name", "prov") or "pools[0]"
+    hits = [line for line in lines if line.startswith("IPPool metal3/%s: %s: " % (name, field))]
     assert len(hits) == 1, lines
     for word in words:
         assert word in hits[0]
