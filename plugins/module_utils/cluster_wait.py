@@ -126,8 +126,10 @@ class ClusterWait:
         :param sweep: callable that takes the objects as they are now and deletes what nothing else takes away
         :raises WaitFailedError: when something does not go, or not in time
         """
-        rest = []
+        rest, before = [], None
         for objects in self._snapshots(_DELETION_KINDS):
+            if before is None:
+                before = _errors(objects, hosts)
             snapshot = Snapshot(objects, self.cluster)
             rest = leftovers(objects, self.cluster, hosts)
             if not rest:
@@ -135,20 +137,30 @@ class ClusterWait:
             if snapshot.cluster is None:
                 sweep(objects)
             self.progress.status("cluster %s: %s" % (self.cluster, "; ".join(rest[:4])))
-            self._give_up_deleting(objects, hosts)
+            self._give_up_deleting(objects, hosts, before)
         raise WaitFailedError("cluster %s/%s is not gone within %d s:\n%s" % (
             self.namespace, self.cluster, self.timeout_seconds, "\n".join("- " + line for line in rest)), [])
 
-    def _give_up_deleting(self, objects, hosts):
-        for host in objects["BareMetalHost"]:
-            status = host.get("status") or {}
-            if host["metadata"]["name"] not in hosts or status.get("operationalStatus") != "error":
+    def _give_up_deleting(self, objects, hosts, before):
+        for name, (kind, message, count) in sorted(_errors(objects, hosts).items()):
+            # What was wrong before, such as a deployment that failed, deprovisioning puts right.
+            if before.get(name, (None, None))[1] == message and self.clock() - self.began_at < OLD_FAILURE_SECONDS:
                 continue
-            explanation = explain(status.get("errorType"), status.get("errorMessage"))
-            if explanation.definitive or (status.get("errorCount") or 0) >= workflow_failures.ERROR_LIMIT:
+            explanation = explain(kind, message)
+            if explanation.definitive or count >= workflow_failures.ERROR_LIMIT:
                 raise WaitFailedError("BareMetalHost %s/%s can't be deprovisioned: %s (%s); %s" % (
-                    self.namespace, host["metadata"]["name"], explanation.cause,
-                    " ".join((status.get("errorMessage") or "").split()), explanation.next_step), [])
+                    self.namespace, name, explanation.cause, message, explanation.next_step), [])
+
+
+def _errors(objects, hosts):
+    """Return the present errors of hosts: name to type, message and count."""
+    result = {}
+    for host in objects["BareMetalHost"]:
+        status = host.get("status") or {}
+        if host["metadata"]["name"] in hosts and status.get("operationalStatus") == "error":
+            message = " ".join((status.get("errorMessage") or "").split())
+            result[host["metadata"]["name"]] = (status.get("errorType"), message, status.get("errorCount") or 0)
+    return result
 
 
 def leftovers(objects, cluster, hosts):

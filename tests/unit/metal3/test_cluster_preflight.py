@@ -1,0 +1,134 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A description against hosts, pools and other clusters that are there."""
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
+    cluster_description,
+    cluster_preflight,
+    ipam_pool,
+    workflow_snapshot,
+)
+
+PARAMS = {
+    "name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.18.0.10"},
+    "image": {"url": "https://x/a.raw", "checksum": "0" * 64},
+    "networks": {"prov": {"interface": "eth0", "ipv4": {
+        "ranges": [{"start": "198.18.0.20", "end": "198.18.0.29"}], "prefix": 24, "gateway": "198.18.0.1"}}},
+    "workers": {"one": {"replicas": 1}}}
+SERVED = {"clusters.cluster.x-k8s.io": ["v1beta2"], "metal3clusters.infrastructure.cluster.x-k8s.io": ["v1beta2"]}
+
+
+def host(name):
+    return {"kind": "BareMetalHost", "metadata": {"name": name}, "spec": {}, "status": {
+        "provisioning": {"state": "available"},
+        "hardware": {"ramMebibytes": 8192, "nics": [{"name": "eth0"}], "storage": [{"sizeBytes": 10 ** 11}]}}}
+
+
+def facts(objects=None, **changes):
+    objects = objects or {}
+    values = {"snapshot": workflow_snapshot.Snapshot(objects, "c1"), "hosts": [host("a"), host("b")], "hardware": {},
+              "pools": {}, "addresses": [], "claims": [], "metal3_clusters": [], "providers": {}, "served": SERVED}
+    return cluster_preflight.Facts(**dict(values, **changes))
+
+
+def described(**changes):
+    description, mistakes = cluster_description.read(dict(copy.deepcopy(PARAMS), **changes))
+    assert mistakes == []
+    return description
+
+
+def problems(known, **changes):
+    return cluster_preflight.preflight_problems(described(**changes), known)
+
+
+def test_a_description_that_fits():
+    assert problems(facts()) == []
+
+
+def other_cluster(name, address, port=6443):
+    return {"metadata": {"name": name, "namespace": "metal3"},
+            "spec": {"controlPlaneEndpoint": {"host": address, "port": port}}}
+
+
+def pool(name, **changes):
+    return ipam_pool.render(dict({"name": name, "prefix": 24, "ranges": [
+        {"start": "198.18.0.100", "end": "198.18.0.101"}]}, **changes), "metal3")
+
+
+ADDRESS = {"kind": "IPAddress", "metadata": {"name": "x"}, "spec": {
+    "address": "198.18.0.10", "pool": {"name": "p"}, "claim": {"name": "c"}}}
+
+
+@pytest.mark.parametrize("known, words", [
+    (facts(hosts=[host("a")]), "workers.one.host_selector: seen 0 free of 1 hosts that match, expected 1 available"),
+    (facts(served={}), "no resource clusters.cluster.x-k8s.io"),
+    (facts(metal3_clusters=[other_cluster("c2", "198.18.0.10")]), "the endpoint of cluster metal3/c2"),
+    (facts(addresses=[ADDRESS]), "endpoint.host: seen 198.18.0.10, which IPAddress x has"),
+    (facts(pools={"p": pool("p", ranges=[{"start": "198.18.0.9", "end": "198.18.0.11"}])}), "in a range of pool p"),
+    (facts(pools={"p": pool("p", ranges=[{"start": "198.18.0.29", "end": "198.18.0.40"}])}),
+     "which is in ranges[0] of existing IPPool metal3/p too"),
+    (facts(pools={"c1-prov": pool("c1-prov", name_prefix="other")}), "name_prefix: seen c1-prov, expected other"),
+])
+def test_what_does_not_fit_is_named(known, words):
+    found = problems(known)
+    assert any(words in line for line in found), found
+
+
+def test_an_endpoint_that_a_pool_keeps_free_is_good():
+    reserved = pool("p", ranges=[{"start": "198.18.0.9", "end": "198.18.0.11"}],
+                    pre_allocations={"endpoint": "198.18.0.10"})
+    assert problems(facts(pools={"p": reserved})) == []
+
+
+def test_a_pool_that_is_there_must_be_there_and_have_enough():
+    networks = {"prov": {"interface": "eth0", "ipv4": {"pool": "shared"}}}
+    assert "seen shared, expected one of no pools" in problems(facts(), networks=networks)[0]
+    assert problems(facts(pools={"shared": pool("shared")}), networks=networks) == []
+    taken = copy.deepcopy(ADDRESS)
+    taken["spec"].update(address="198.18.0.100", pool={"name": "shared"})
+    found = problems(facts(pools={"shared": pool("shared")}, addresses=[taken]), networks=networks)
+    assert "shared with 1 free addresses, expected at least 2" in found[0]
+
+
+def existing():
+    """A cluster whose worker has its host, while its control plane machine still waits for one."""
+    labels = {"cluster.x-k8s.io/cluster-name": "c1"}
+    return {
+        "Cluster": [{"kind": "Cluster", "metadata": {"name": "c1"}, "spec": {
+            "infrastructureRef": {"name": "c1"}, "controlPlaneRef": {"name": "c1-control-plane"}}}],
+        "Metal3Cluster": [dict(other_cluster("c1", "198.18.0.10"), kind="Metal3Cluster")],
+        "KubeadmControlPlane": [{"kind": "KubeadmControlPlane", "metadata": {"name": "c1-control-plane"},
+                                 "spec": {"replicas": 1, "version": "v1.35.4"}}],
+        "MachineDeployment": [{"kind": "MachineDeployment", "spec": {"replicas": 1},
+                               "metadata": {"name": "c1-one", "labels": labels}}],
+        "Machine": [{"kind": "Machine", "spec": {"infrastructureRef": {"name": "w"}}, "metadata": {
+            "name": "w", "labels": dict(labels, **{"cluster.x-k8s.io/deployment-name": "c1-one"})}}],
+        "Metal3Machine": [{"kind": "Metal3Machine", "spec": {}, "metadata": {
+            "name": "w", "annotations": {"metal3.io/BareMetalHost": "metal3/b"}}}],
+        "BareMetalHost": [host("a"), host("b")]}
+
+
+def test_hosts_that_machines_have_already_are_not_asked_for_again():
+    known = facts(existing())
+    wanted = [cluster_preflight.hosts_wanted(described(), group, known.snapshot)
+              for group in cluster_description.groups(described())]
+    assert wanted == [1, 0]
+
+
+def test_a_cluster_keeps_its_endpoint_and_is_upgraded_step_by_step():
+    assert "for a cluster keeps its endpoint" in problems(facts(existing()), endpoint={"host": "198.18.0.11"})[0]
+    assert "does not downgrade" in problems(facts(existing()), kubernetes_version="v1.34.0")[0]
+
+
+def test_a_rollout_without_a_spare_host_is_warned_of():
+    busy = [dict(host("a"), spec={"consumerRef": {"kind": "Metal3Machine", "name": "w"}})]
+    warnings = cluster_preflight.rollout_warnings(described(), facts(hosts=busy), ["c1-one"])
+    assert len(warnings) == 1 and "c1-one makes a new machine before it takes an old one away" in warnings[0]
+    assert cluster_preflight.rollout_warnings(described(), facts(), ["c1-one"]) == []
+    assert cluster_preflight.rollout_warnings(described(), facts(hosts=busy), []) == []
