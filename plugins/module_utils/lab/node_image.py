@@ -45,7 +45,9 @@ FORWARDED_APT_SETTINGS = (
     "Acquire::Check-Valid-Until", "Acquire::Check-Date", "Acquire::http::Proxy", "Acquire::https::Proxy")
 NEEDED_COMMANDS = (
     ("mmdebstrap", "mmdebstrap"), ("mkfs.ext4", "e2fsprogs"), ("sfdisk", "fdisk"), ("qemu-img", "qemu-utils"),
-    ("unshare", "util-linux"), ("chroot", "coreutils"))
+    ("unshare", "util-linux"), ("setpriv", "util-linux"), ("chroot", "coreutils"))
+# What runs in it ends with this process, however that ends, and takes its mounts along.
+CONTAINED = ("setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
 CHROOT_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 TIMEOUT_SECONDS = 1200
 
@@ -199,7 +201,8 @@ class NodeImage:
             ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
              "Created-By: Packages"], "reading apt's sources"))
         command += [SUITE, root] + sources
-        _run(command, "installing Debian " + SUITE, env=dict(os.environ, LC_ALL="C.UTF-8"))
+        _run(list(CONTAINED) + command, "installing Debian " + SUITE,
+             env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=os.path.dirname(root)))
 
     def _libraries(self, root, paths):
         return library_paths(_run(
@@ -286,8 +289,7 @@ class NodeImage:
             _run(["systemctl", "--root", root, verb] + names, "choosing the services")
 
     def _import(self, root, images):
-        _run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private",
-              sys.executable, os.path.join(self._source_dir, "import_images.py"), root, images],
+        _run([*CONTAINED, sys.executable, os.path.join(self._source_dir, "import_images.py"), root, images],
              "importing the container images")
 
     def _clean(self, root):
