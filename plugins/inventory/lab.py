@@ -11,6 +11,7 @@ version_added: "0.1.0"
 description:
   - Gives the simulated servers of a lab as hosts of the group C(baremetal), and this machine as the only host of the
     group C(management).
+  - On request also a workload cluster, as the host C(<name>-cluster) of the group C(<name>) below C(clusters).
   - Each server has the variable C(lab_hardware). Addresses and credentials follow from the lab's figures, which exist
     once the lab is up; the group variables beside the lab's inventory file read them.
 options:
@@ -45,6 +46,18 @@ options:
       - Names beyond O(servers) are allowed.
     type: dict
     default: {}
+  cluster:
+    description:
+      - Name of the lab's workload cluster, V(none) for no cluster.
+      - There is none either where its nodes can't run, which is without root or with fewer than O(cluster_servers).
+    type: str
+    default: none
+    env:
+      - name: LAB_CLUSTER
+  cluster_servers:
+    description: How many servers the cluster needs.
+    type: int
+    default: 2
 author:
   - metal3.baremetal contributors (@metal3-community)
 """
@@ -53,6 +66,7 @@ EXAMPLES = r"""
 # lab.yml
 plugin: metal3.baremetal.lab
 servers: 4
+cluster: workload
 overrides:
   server-04:
     memory_mib: 65536
@@ -67,7 +81,7 @@ from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import NAME_RULE, labs_dir
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import describe
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import describe, has_cluster
 
 MANAGEMENT_HOST = "localhost"
 
@@ -106,3 +120,9 @@ class InventoryModule(BaseInventoryPlugin):
         for server, values in hardware.items():
             inventory.add_host(server, group="baremetal")
             inventory.set_variable(server, "lab_hardware", values)
+        cluster = self.get_option("cluster")
+        if has_cluster(cluster, len(hardware), self.get_option("cluster_servers"), os.geteuid() == 0):
+            inventory.add_group("clusters")
+            inventory.add_group(cluster)
+            inventory.add_child("clusters", cluster)
+            inventory.add_host(cluster + "-cluster", group=cluster)

@@ -11,6 +11,7 @@ import re
 import string
 import uuid
 
+NO_CLUSTER = "none"
 NAME_RULE = re.compile(r"^server-(0[1-9]|[1-9][0-9]{1,3})$")
 # A MAC address has two bytes for both: the number takes twelve bits, the NIC four.
 SERVER_LIMIT = 4095
@@ -130,6 +131,17 @@ def describe(count, defaults=None, overrides=None):
         values["nics"] = [dict(NIC_DEFAULTS, **nic) for nic in values["nics"]]
         result[name] = values
     return result
+
+
+def has_cluster(name, count, needed, root):
+    """True when a lab has a workload cluster of that name.
+
+    :param name: the cluster's name, NO_CLUSTER for none
+    :param count: number of servers of the lab
+    :param needed: number of servers that the cluster takes
+    :param root: whether the lab runs as root; only root can make the namespaces that a node boots in
+    """
+    return name != NO_CLUSTER and count >= needed and root
 
 
 def _mac(index, number, nic):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import layout
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import describe, servers
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import describe, has_cluster, servers
 
 LAB = layout("lab", 3, {"HOME": "/home/me"})
 
@@ -66,3 +66,14 @@ def test_all_mistakes_at_once():
                  "overrides.server-01.disks[1]: expected a mapping", "overrides.server-01.nics: expected at least one",
                  "overrides.server-02: expected a mapping", "overrides.server-3: expected a server's name"):
         assert part in text
+
+
+@pytest.mark.parametrize("name, count, needed, root, there", [
+    ("workload", 4, 2, True, True),
+    ("workload", 2, 2, True, True),
+    ("workload", 1, 2, True, False),
+    ("workload", 4, 2, False, False),
+    ("none", 4, 2, True, False),
+])
+def test_a_cluster_is_there_where_its_nodes_can_run(name, count, needed, root, there):
+    assert has_cluster(name, count, needed, root) is there
