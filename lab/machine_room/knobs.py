@@ -20,6 +20,11 @@ SMALL_DISK_BYTES = 64 * 1024 * 1024
 SLOW_POWER_LIMIT_SECONDS = 3600
 
 
+def _is_a(kind, value):
+    """Tell whether a value is of a kind; to Python true is a whole number, here it is not."""
+    return isinstance(value, kind) and isinstance(value, bool) == (kind is bool)
+
+
 class Knobs:
     """The knobs of one server; all are off at first.
 
@@ -45,7 +50,7 @@ class Knobs:
         for name, value in sorted(values.items()):
             if name not in KNOBS:
                 errors.append("unknown knob %s; known are %s" % (name, ", ".join(sorted(KNOBS))))
-            elif type(value) is not KNOBS[name][0]:
+            elif not _is_a(KNOBS[name][0], value):
                 errors.append("knob %s: expected a value like %r, got %r" % (name, KNOBS[name][0](), value))
             elif KNOBS[name][0] is int and not 0 <= value <= SLOW_POWER_LIMIT_SECONDS:
                 errors.append("knob %s: expected 0 to %d seconds" % (name, SLOW_POWER_LIMIT_SECONDS))

@@ -111,7 +111,8 @@ def run_baremetal_host():
         del result["diff"]
     text = failure(result["hosts"], params["wait_for"])
     if text:
-        module.fail_json(msg=text, **dict(result, hosts=[shortened(facts) for facts in result["hosts"]]))
+        result["hosts"] = [shortened(facts) for facts in result["hosts"]]
+        module.fail_json(msg=text, **result)
     module.exit_json(**result)
 
 

@@ -22,12 +22,12 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
 )
 
 GOLDEN = REPOSITORY / "tests" / "unit" / "metal3" / "golden"
-TEMPLATE = Path(__file__).parent / "data" / "clusterctl-cluster.yaml"
+TEMPLATE = Path(__file__).parent / "data" / "clusterctl-cluster.template"
 TEMPLATE_MODULE = "github.com/metal3-io/cluster-api-provider-metal3"
 
 
 def golden(name):
-    return list(yaml.safe_load_all((GOLDEN / name / "objects.yaml").read_text()))
+    return list(yaml.safe_load_all((GOLDEN / name / "objects.manifest").read_text()))
 
 
 def try_out(lab, item):
@@ -45,7 +45,7 @@ def _namespace(lab):
     lab.kube.delete(KNOWN["Namespace"], None, "site")
 
 
-@pytest.mark.parametrize("name", sorted(path.parent.name for path in GOLDEN.glob("*/objects.yaml")))
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in GOLDEN.glob("*/objects.manifest")))
 def test_the_api_server_takes_all_that_is_rendered_and_drops_nothing(lab, name):
     for item in golden(name):
         stored = try_out(lab, item)

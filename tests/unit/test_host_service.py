@@ -202,7 +202,11 @@ def test_a_faulty_list_is_refused_before_any_write():
 
 def test_faults_of_the_list_are_told_even_when_the_server_is_away():
     server = Server()
-    server.list = lambda *arguments, **options: (_ for _ in ()).throw(KubeError("away", reason="Unreachable"))
+
+    def away(*arguments, **options):
+        raise KubeError("away", reason="Unreachable")
+
+    server.list = away
     with pytest.raises(HostListError):
         run(server, [host(1, boot_mac_address="x")])
     with pytest.raises(KubeError, match="away"):

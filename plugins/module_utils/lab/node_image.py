@@ -330,7 +330,7 @@ class NodeImage:
                 stream.write("%s  %s\n" % (file_digest(path), os.path.basename(path)))
 
     def _write_info(self, directory, references):
-        with open(os.path.join(self._source_dir, "kube-flannel.yml"), encoding="utf-8") as stream:
+        with open(os.path.join(self._source_dir, "kube-flannel.manifest"), encoding="utf-8") as stream:
             manifest = stream.read().replace("@FLANNEL_IMAGE@", references["flannel"])
         with open(os.path.join(directory, "kube-flannel.yml"), "w", encoding="utf-8") as stream:
             stream.write(manifest)

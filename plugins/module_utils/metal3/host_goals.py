@@ -21,6 +21,7 @@ ERROR = "error"
 
 WAITING, REACHED, FAILED = "waiting", "reached", "failed"
 
+
 class Verdict(namedtuple("Verdict", ["outcome", "cause", "next_step", "detail"], defaults=[""])):
     """How a host stands: outcome (waiting, reached, failed) and, where known, cause, next step and BMO's own words."""
 

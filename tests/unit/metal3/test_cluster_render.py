@@ -37,7 +37,7 @@ def of_kind(items, kind, prefix=""):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rendering_gives_the_golden_objects(name):
-    golden = list(yaml.safe_load_all((GOLDEN / name / "objects.yaml").read_text(encoding="utf-8")))
+    golden = list(yaml.safe_load_all((GOLDEN / name / "objects.manifest").read_text(encoding="utf-8")))
     assert objects(name) == golden
 
 
@@ -110,5 +110,5 @@ def test_mistakes_of_type_and_name_are_told_with_their_place():
 if __name__ == "__main__":
     for stem in NAMES:
         (GOLDEN / stem).mkdir(exist_ok=True)
-        with open(GOLDEN / stem / "objects.yaml", "w", encoding="utf-8") as stream:
+        with open(GOLDEN / stem / "objects.manifest", "w", encoding="utf-8") as stream:
             yaml.safe_dump_all(objects(stem), stream, sort_keys=True, explicit_start=True, width=110)

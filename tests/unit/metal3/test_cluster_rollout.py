@@ -147,8 +147,8 @@ def test_a_pool_that_is_not_described_any_more_goes_with_its_health_check():
 
 def test_what_is_left_of_a_deleted_cluster():
     pool = {"kind": "IPPool", "metadata": {"name": "c1-p"}, "spec": {"clusterName": "c1"}}
-    address = {"kind": "IPAddress", "metadata": {"name": "a"}, "spec": {"address": "198.18.0.20",
-                                                                       "pool": {"name": "c1-p"}}}
+    address = {"kind": "IPAddress", "metadata": {"name": "a"},
+               "spec": {"address": "198.18.0.20", "pool": {"name": "c1-p"}}}
     busy = {"kind": "BareMetalHost", "metadata": {"name": "h"}, "spec": {},
             "status": {"provisioning": {"state": "deprovisioning"}}}
     other = {"kind": "IPPool", "metadata": {"name": "x"}, "spec": {"clusterName": "other"}}
