@@ -11,7 +11,7 @@ version_added: "0.1.0"
 description:
   - Gives the simulated servers of a lab as hosts of the group C(baremetal), and this machine as the only host of the
     group C(management).
-  - On request also a workload cluster, as the host C(<name>-cluster) of the group C(<name>) below C(clusters).
+  - A workload cluster, if there is to be one, is the host C(<name>-cluster) of the group C(<name>) below C(clusters).
   - Each server has the variable C(lab_hardware). Addresses and credentials follow from the lab's figures, which exist
     once the lab is up; the group variables beside the lab's inventory file read them.
 options:
@@ -51,7 +51,7 @@ options:
       - Name of the lab's workload cluster, V(none) for no cluster.
       - There is none either where its nodes can't run, which is without root or with fewer than O(cluster_servers).
     type: str
-    default: none
+    default: workload
     env:
       - name: LAB_CLUSTER
   cluster_servers:
@@ -66,7 +66,6 @@ EXAMPLES = r"""
 # lab.yml
 plugin: metal3.baremetal.lab
 servers: 4
-cluster: workload
 overrides:
   server-04:
     memory_mib: 65536
@@ -113,7 +112,7 @@ class InventoryModule(BaseInventoryPlugin):
             raise AnsibleParserError("%s: %s" % (path, exc)) from exc
         inventory.set_variable("all", "lab_name", name)
         inventory.set_variable("all", "lab_dir", os.path.join(labs_dir(), name))
-        for group in ("baremetal", "management"):
+        for group in ("baremetal", "management", "clusters"):
             inventory.add_group(group)
         inventory.add_host(MANAGEMENT_HOST, group="management")
         inventory.set_variable(MANAGEMENT_HOST, "ansible_connection", "local")
@@ -122,7 +121,6 @@ class InventoryModule(BaseInventoryPlugin):
             inventory.set_variable(server, "lab_hardware", values)
         cluster = self.get_option("cluster")
         if has_cluster(cluster, len(hardware), self.get_option("cluster_servers"), os.geteuid() == 0):
-            inventory.add_group("clusters")
             inventory.add_group(cluster)
             inventory.add_child("clusters", cluster)
             inventory.add_host(cluster + "-cluster", group=cluster)
