@@ -25,7 +25,6 @@ from .metal3.workflow_steps import machine_steps
 # The Cluster first: IPAM and CAPM3 look for it when they see what names it. Owners of machines after their templates.
 _LAST_KINDS = ("KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck")
 _CRDS = ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io")
-RETRY_DELAYS_SECONDS = (1, 2, 4, 8, 15)
 # In diffs. Secrets belong into Secrets (content_secret, passwdFrom), but kubeadm also takes them in the open.
 SECRET_FIELDS = ("passwd", "token", "tlsBootstrapToken")
 HIDDEN = "(hidden)"
@@ -179,7 +178,7 @@ class ClusterService:
 
         :raises KubeError: with all that the server refused
         """
-        outcomes = self._run([
+        outcomes = self._persist([
             lambda entry=entry: self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=dry_run)
             for entry in entries])
         refused = ["%s: %s" % (_entry_title(entry), outcome.error.message)
@@ -190,23 +189,11 @@ class ClusterService:
                 "\n".join("- " + line for line in refused)))
         return outcomes
 
-    def _run(self, calls):
-        """Run calls side by side; what an API server that does not answer has not taken is sent again."""
-        outcomes = bulk.run(calls)
-        for delay in RETRY_DELAYS_SECONDS:
-            again = [position for position, outcome in enumerate(outcomes)
-                     if outcome.error is not None and outcome.error.retriable]
-            if not again:
-                break
-            self.progress.event("%d requests were not answered (%s); trying again in %d s" % (
-                len(again), outcomes[again[0]].error.message, delay))
-            self.sleep(delay)
-            for position, outcome in zip(again, bulk.run([calls[position] for position in again])):
-                outcomes[position] = outcome
-        return outcomes
+    def _persist(self, calls):
+        return bulk.persist(calls, self.progress.event, self.sleep)
 
     def _delete(self, items):
-        outcomes = self._run([
+        outcomes = self._persist([
             lambda item=item: self.client.delete(
                 resource_for(item["apiVersion"], item["kind"]), self.namespace, item["metadata"]["name"],
                 uid=item["metadata"]["uid"], dry_run=self.check_mode) for item in items])

@@ -17,8 +17,6 @@ from .metal3 import host_goals, host_inventory, host_objects, host_table, host_v
 BMH = KNOWN["BareMetalHost"]
 SECRET = KNOWN["Secret"]
 NAMESPACE = KNOWN["Namespace"]
-# An API server that restarts is back within seconds; writes are idempotent, so they are simply sent again.
-RETRY_DELAYS_SECONDS = (1, 2, 4, 8, 15)
 _TRUTH = {"create": "created", "update": "updated", "none": "none"}
 
 Current = namedtuple("Current", ["hosts", "secrets"])
@@ -167,7 +165,7 @@ class HostService:
 
     def _make_namespace(self):
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
-        self._run([lambda: self.client.apply(NAMESPACE, None, body, dry_run=self.check_mode)])
+        self._persist([lambda: self.client.apply(NAMESPACE, None, body, dry_run=self.check_mode)])
 
     def _early_secrets(self, item, desired):
         made = host_objects.data_secrets(item.host, self.namespace, item.current, desired.protected)
@@ -230,7 +228,7 @@ class HostService:
         """Write entries side by side; those that an unreachable API server did not take are sent again."""
         due = [(position, entry) for position, entry in enumerate(entries) if entry.action != "none"]
         results = [bulk.Outcome(entry.current, None) for entry in entries]
-        answers = self._run([self._writer(entry, removals_of(entry)) for dummy, entry in due])
+        answers = self._persist([self._writer(entry, removals_of(entry)) for dummy, entry in due])
         for (position, dummy), outcome in zip(due, answers):
             results[position] = outcome
         return results
@@ -247,19 +245,8 @@ class HostService:
             return self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=self.check_mode)
         return call
 
-    def _run(self, calls):
-        outcomes = bulk.run(calls)
-        for delay in RETRY_DELAYS_SECONDS:
-            again = [position for position, outcome in enumerate(outcomes)
-                     if outcome.error is not None and outcome.error.retriable]
-            if not again:
-                break
-            self.progress.event("%d requests were not answered (%s); trying again in %d s" % (
-                len(again), outcomes[again[0]].error.message, delay))
-            self.sleep(delay)
-            for position, outcome in zip(again, bulk.run([calls[position] for position in again])):
-                outcomes[position] = outcome
-        return outcomes
+    def _persist(self, calls):
+        return bulk.persist(calls, self.progress.event, self.sleep)
 
     def _delete(self, outcomes, current):
         there = [item for item in outcomes if item.current is not None]
@@ -269,7 +256,7 @@ class HostService:
                    if _is_orphan(current.secrets.get(name))]
         calls = [self._deleter(BMH, item.name) for item in there]
         calls += [self._deleter(SECRET, name) for dummy, name in orphans]
-        for item, outcome in zip(there + [item for item, dummy in orphans], self._run(calls)):
+        for item, outcome in zip(there + [item for item, dummy in orphans], self._persist(calls)):
             if outcome.error is not None:
                 item.error = outcome.error.message
                 continue

@@ -12,6 +12,9 @@ from .errors import KubeError
 
 Outcome = namedtuple("Outcome", ["value", "error"])
 
+# An API server that restarts is back within seconds.
+RETRY_DELAYS_SECONDS = (1, 2, 4, 8, 15)
+
 
 def run(calls, workers=WORKERS):
     """Run callables on threads and return their outcomes in the given order.
@@ -33,3 +36,25 @@ def run(calls, workers=WORKERS):
         return [guarded(call) for call in calls]
     with ThreadPoolExecutor(max_workers=min(workers, len(calls))) as pool:
         return list(pool.map(guarded, calls))
+
+
+def persist(calls, tell, sleep):
+    """Run callables like :func:`run`, and those that an API server did not answer again, for half a minute.
+
+    :param calls: list of callables without arguments, each of which may be repeated
+    :param tell: callable that takes one line of text, for live progress
+    :param sleep: callable that waits for a number of seconds
+    :returns: list of :class:`Outcome`
+    """
+    outcomes = run(calls)
+    for delay_seconds in RETRY_DELAYS_SECONDS:
+        again = [position for position, outcome in enumerate(outcomes)
+                 if outcome.error is not None and outcome.error.retriable]
+        if not again:
+            break
+        tell("%d requests were not answered (%s); trying again in %d s" % (
+            len(again), outcomes[again[0]].error.message, delay_seconds))
+        sleep(delay_seconds)
+        for position, outcome in zip(again, run([calls[position] for position in again])):
+            outcomes[position] = outcome
+    return outcomes
