@@ -1,0 +1,166 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The main job: a description becomes a cluster of real nodes, grows, shrinks, and goes without a trace."""
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from support import NAMESPACE, eventually
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+
+NAME = "workload"
+KINDS = ("Cluster", "Metal3Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine",
+         "Metal3Machine", "KubeadmConfig", "KubeadmConfigTemplate", "Metal3MachineTemplate", "Metal3DataTemplate",
+         "Metal3Data", "Metal3DataClaim", "IPPool", "IPClaim", "IPAddress")
+# Long enough for a busy machine; a test that takes longer has something wrong.
+SECONDS = 600
+
+
+def objects(lab):
+    """Return the generations of all objects that belong to clusters."""
+    return dict(((kind, item["metadata"]["name"]), item["metadata"]["generation"])
+                for kind in KINDS for item in lab.kube.list(KNOWN[kind], NAMESPACE)[0])
+
+
+def nodes(lab):
+    """Return the workload cluster's nodes and whether they are ready, as its own API server tells."""
+    client = KubeClient({"kubeconfig": str(kubeconfig(lab))})
+    return dict((node["metadata"]["name"], any(
+        entry["type"] == "Ready" and entry["status"] == "True" for entry in node["status"]["conditions"]))
+        for node in client.list(KNOWN["Node"])[0])
+
+
+def kubeconfig(lab):
+    return lab.dir / "kubeconfigs" / NAME
+
+
+def workers(count):
+    return ("-e", json.dumps({"workers": {"pool-a": {"replicas": count}}}))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cluster(lab):
+    """The lab's cluster, made by a run that follows a killed one; taken away afterwards."""
+    first = lab.start("cluster")
+    eventually(lambda: "step 12" in first.output or first.process.poll() is not None, SECONDS,
+               "a machine that is being deployed", interval_seconds=1)
+    assert "step 12" in first.output, first.output
+    first.kill()
+    lab.playbook("cluster", seconds=SECONDS).ok()
+    yield
+    lab.playbook("teardown", "-e", "teardown_confirm=" + NAME, seconds=SECONDS).ok()
+
+
+def test_both_machines_are_ready_nodes(lab):
+    assert list(nodes(lab).values()) == [True, True]
+
+
+def test_nodes_have_the_addresses_of_the_pool_and_the_names_of_their_machines(lab):
+    client = KubeClient({"kubeconfig": str(kubeconfig(lab))})
+    pool = set(item["spec"]["address"] for item in lab.kube.list(KNOWN["IPAddress"], NAMESPACE)[0])
+    seen = set()
+    for node in client.list(KNOWN["Node"])[0]:
+        seen |= set(entry["address"] for entry in node["status"]["addresses"] if entry["type"] == "InternalIP")
+        assert lab.kube.get(KNOWN["Machine"], NAMESPACE, node["metadata"]["name"])
+    assert seen == pool and len(seen) == 2
+
+
+def test_the_kubeconfig_is_its_owners_only_and_is_not_printed(lab):
+    assert kubeconfig(lab).stat().st_mode & 0o777 == 0o600
+    run = lab.playbook("cluster", "-vvv", "--diff", seconds=SECONDS).ok()
+    key = re.search(r"client-key-data: (\S+)", kubeconfig(lab).read_text()).group(1)
+    assert key not in run.output
+    assert str(kubeconfig(lab)) in run.output
+
+
+def test_a_second_run_changes_nothing_and_check_mode_agrees(lab):
+    before = objects(lab)
+    assert lab.playbook("cluster", seconds=SECONDS).ok().changed() == 0
+    assert lab.playbook("cluster", "--check", "--diff").ok().changed() == 0
+    assert objects(lab) == before
+
+
+def test_another_api_version_rolls_nothing(lab):
+    names = set(objects(lab))
+    options = json.dumps({"cluster_options": {
+        "api_version": "v1beta1", "pod_cidrs": ["10.244.0.0/16"], "ignore_preflight_errors": ["SystemVerification"],
+        "kube_proxy_configuration": {"conntrack": {"maxPerCore": 0}}, "node_drain_timeout_seconds": 60}})
+    run = lab.playbook("cluster", "--check", "-e", options).ok()
+    assert run.changed() == 0, run.output
+    assert set(objects(lab)) == names
+
+
+def test_check_mode_says_which_machines_would_roll(lab):
+    before = objects(lab)
+    machine = next(item["metadata"]["name"] for item in lab.kube.list(KNOWN["Machine"], NAMESPACE)[0]
+                   if "pool-a" in item["metadata"]["name"])
+    labels = json.dumps({"workers": {"pool-a": {"replicas": 1, "node_labels": {"example.org/a": "b"}}}})
+    run = lab.playbook("cluster", "--check", "-e", labels).ok()
+    assert "MachineDeployment %s-pool-a: replaces %s" % (NAME, machine) in run.output
+    assert "KubeadmControlPlane" not in run.output.replace("KubeadmControlPlane %s-control-plane: 1/1" % NAME, "")
+    assert objects(lab) == before
+
+
+BAD = [
+    ({"workers": {"pool-a": {"replicas": 9}}}, "workers.pool-a.host_selector: seen"),
+    ({"workers": {"pool-a": {"replicas": 2, "host_selector": {"rack": "none"}}}}, "hosts with these labels"),
+    ({"workers": {"pool-a": {"replicas": 60}}}, "IPPool metal3/workload-nodes: ranges: seen 41 addresses"),
+    ({"kubernetes_version": "v1.99.0"}, "which Cluster API v1.13 supports"),
+    ({"control_plane": {"replicas": 2}}, "control_plane.replicas: seen 2, expected an odd number"),
+    ({"cluster_options": {"node_labls": {}}}, "unknown option node_labls"),
+    ({"image": {"url": "https://127.0.0.1:1/node.raw", "checksum": "0" * 64}}, "control_plane.image.url: seen"),
+    ({"endpoint": {"host": "203.0.113.9"}}, "endpoint.host: seen 203.0.113.9, expected an address in"),
+]
+
+
+@pytest.mark.parametrize("variables, words", BAD)
+def test_what_can_not_work_is_refused_before_anything_is_written(lab, variables, words):
+    before = objects(lab)
+    lab.playbook("cluster", "-e", json.dumps(variables)).failed(words)
+    assert objects(lab) == before
+
+
+def test_workers_come_and_go(lab):
+    lab.playbook("cluster", *workers(2), seconds=SECONDS).ok()
+    assert list(nodes(lab).values()) == [True, True, True]
+    lab.playbook("cluster", seconds=SECONDS).ok()
+    assert list(nodes(lab).values()) == [True, True]
+
+
+def test_a_wrong_checksum_ends_the_wait_with_the_cause(lab):
+    """A second cluster, whose image's checksum file says what is not so."""
+    images = lab.dir / "www" / "images"
+    (images / "wrong.sha256").write_text("%064d  node.qcow2\n" % 0)
+    prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
+    url = lab.figures["urls"]["image_server"] + "/images/"
+    variables = json.dumps({
+        "cluster_name": "broken", "cluster_workload_kubeconfig": str(lab.dir / "kubeconfigs" / "broken"),
+        "endpoint": {"host": prefix + ".11"}, "workers": {},
+        "image": {"url": url + "node.qcow2", "checksum": url + "wrong.sha256", "checksum_type": "sha256",
+                  "format": "qcow2"},
+        "networks": {"nodes": {"interface": "eno1", "ipv4": {
+            "ranges": [{"start": prefix + ".80", "end": prefix + ".89"}], "prefix": 23, "gateway": prefix + ".1",
+            "dns_servers": [prefix + ".1"]}}}})
+    lab.playbook("cluster", "-e", variables, seconds=SECONDS).failed(
+        "cluster metal3/broken can't become ready", "the image's checksum is not the given one")
+    lab.playbook("teardown", "-e", variables, "-e", '{"teardown_name": "broken", "teardown_confirm": "broken"}',
+                 seconds=SECONDS).ok()
+    assert not [name for _kind, name in objects(lab) if name.startswith("broken")]
+    (images / "wrong.sha256").unlink()
+
+
+def test_teardown_wants_the_name_and_leaves_nothing(lab):
+    lab.playbook("teardown").failed("confirm: seen nothing, expected the cluster's name")
+    assert list(nodes(lab).values()) == [True, True]
+    used = [host["metadata"]["name"] for host in lab.hosts().values() if host["spec"].get("consumerRef")]
+    assert len(used) == 2
+    lab.playbook("teardown", "-e", "teardown_confirm=" + NAME, seconds=SECONDS).ok()
+    assert objects(lab) == {}
+    assert not kubeconfig(lab).exists()
+    assert [lab.state(name) for name in used] == ["available", "available"]
+    assert lab.playbook("teardown", "-e", "teardown_confirm=" + NAME).ok().changed() == 0
