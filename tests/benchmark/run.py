@@ -9,6 +9,7 @@ ANSIBLE_COLLECTIONS_PATH. Exit code 1 when a goal is missed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -18,9 +19,10 @@ for folder in os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":"):
     if folder:
         sys.path.append(folder)
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import labs_dir
 from control_plane import ControlPlane
 from measures import measure
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import labs_dir
 
 
 def main():
@@ -37,11 +39,12 @@ def main():
         with open(os.path.join(labs_dir(), arguments.lab, "lab.json"), encoding="utf-8") as stream:
             engine_dir = json.load(stream)["engine_dir"]
     missed = 0
-    with tempfile.TemporaryDirectory(prefix="metal3-benchmark-") as work_dir:
-        with ControlPlane(engine_dir, work_dir) as control_plane:
-            for figure in measure(control_plane, work_dir, arguments.hosts, arguments.sample):
-                missed += figure.met is False
-                print(line(figure), flush=True)
+    with contextlib.ExitStack() as stack:
+        work_dir = stack.enter_context(tempfile.TemporaryDirectory(prefix="metal3-benchmark-"))
+        control_plane = stack.enter_context(ControlPlane(engine_dir, work_dir))
+        for figure in measure(control_plane, work_dir, arguments.hosts, arguments.sample):
+            missed += figure.met is False
+            print(line(figure), flush=True)
     return 1 if missed else 0
 
 
