@@ -16,41 +16,13 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugins"))
+
+from module_utils.lab.debian_packages import PackagesError, missing, parse
+
 # invoke-rc.d asks this program before it starts a service (Debian policy, 9.3.3); 101 means "not allowed".
 POLICY_PROGRAM = "/usr/sbin/policy-rc.d"
 POLICY = "#!/bin/sh\n# Written by metal3.baremetal for one installation: no service may start.\nexit 101\n"
-
-
-class PackagesError(Exception):
-    """Packages can't be installed; the message says what to do."""
-
-
-def parse(text):
-    """Return the packages of a list and the services they bring.
-
-    :param text: the list's text: on each line a package, ``service:<name>`` any number of times, ``# comment``
-    :returns: dict of package name to list of service names
-    :raises PackagesError: for a word that is neither
-    """
-    packages = {}
-    for line in text.splitlines():
-        words = line.partition("#")[0].split()
-        if not words:
-            continue
-        wrong = [word for word in words[1:] if not word.startswith("service:")]
-        if wrong:
-            raise PackagesError("line %r: expected 'service:<name>' after the package, found %r" % (line, wrong[0]))
-        packages[words[0]] = [word.partition(":")[2] for word in words[1:]]
-    return packages
-
-
-def missing(packages):
-    """Return those package names that aren't installed, in the given order."""
-    query = subprocess.run(
-        ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\\n", *packages],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, text=True)
-    installed = {line.split()[0] for line in query.stdout.splitlines() if line.endswith(" installed")}
-    return [package for package in packages if package not in installed]
 
 
 @contextlib.contextmanager

@@ -10,113 +10,20 @@ Python that is too old. Standard library only: this runs before any environment 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import fcntl
-import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugins", "module_utils", "lab"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugins"))
 
-import layout
-
-OLDEST_PYTHON = (3, 11)
-# An environment's scripts hold its path, so that it can't be made elsewhere and renamed: this file, written last,
-# is what tells a finished one from what a killed pip left.
-FINISHED = "finished.json"
+from module_utils.lab.python_environment import VenvError, check_python, ensure, venv_path
 
 
-class VenvError(Exception):
-    """An environment could not be made; the message says what to do."""
-
-
-def check_python(version=None):
-    """Refuse a Python that ansible-core or Ironic would refuse later, and less clearly.
-
-    :param version: tuple, the running Python's by default
-    :raises VenvError: for a Python older than 3.11
-    """
-    version = sys.version_info[:3] if version is None else version
-    if tuple(version[:2]) < OLDEST_PYTHON:
-        raise VenvError(
-            "Python %s is too old: %d.%d or newer is needed; name another one, as in: make PYTHON=python3.12"
-            % (".".join(str(part) for part in version), *OLDEST_PYTHON))
-
-
-def venv_path(name, lock_file, environ=None):
-    """Return the folder of the environment that belongs to a lock file and to the running Python.
-
-    :param name: short name, for people who look at the cache
-    :param lock_file: path of a requirements file in which everything is pinned
-    :param environ: mapping of environment variables (XDG_CACHE_HOME, HOME); the process's own by default
-    """
-    digest = hashlib.sha256()
-    with open(lock_file, "rb") as stream:
-        digest.update(stream.read())
-    # An environment refers to the Python it was made from by path, and to its version by folder names.
-    digest.update(repr((sys.version, os.path.realpath(sys.base_prefix))).encode())
-    return os.path.join(layout.cache_dir(environ), "venv", "%s-%s" % (name, digest.hexdigest()[:16]))
-
-
-def is_finished(path):
-    """Tell whether an environment was made to its end and its Python still runs."""
-    return os.path.exists(os.path.join(path, FINISHED)) and os.access(os.path.join(path, "bin", "python"), os.X_OK)
-
-
-@contextlib.contextmanager
-def locked(path):
-    """Hold a lock beside a folder: two clones may ask for the same environment at once."""
-    os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
-    with open(path + ".lock", "w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
-
-
-def run(arguments, what):
-    """Run a program with its output on standard error; standard output is the caller's.
-
-    :raises VenvError: when the program fails
-    """
-    arguments = [os.fspath(argument) for argument in arguments]
-    result = subprocess.run(arguments, stdout=sys.stderr, stderr=sys.stderr, stdin=subprocess.DEVNULL, check=False)
-    if result.returncode:
-        raise VenvError("%s failed (exit code %d): %s" % (what, result.returncode, " ".join(arguments)))
-
-
-def ensure(name, lock_file):
-    """Make the environment for a lock file unless it is there.
-
-    :param name: see ``venv_path``
-    :param lock_file: see ``venv_path``
-    :returns: the environment's folder
-    :raises VenvError: when Python is too old or a step fails; nothing that looks finished is left then
-    """
-    check_python()
-    path = venv_path(name, lock_file)
-    if is_finished(path):
-        return path
-    with locked(path):
-        if is_finished(path):
-            return path
-        started = time.monotonic()
-        print("Python environment %s: making it from %s" % (name, lock_file), file=sys.stderr)
-        shutil.rmtree(path, ignore_errors=True)
-        run([sys.executable, "-m", "venv", path], "making a virtual environment (on Debian: package python3-venv)")
-        python = os.path.join(path, "bin", "python")
-        pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
-        run([*pip, "install", "--quiet", "--requirement", lock_file], "installing %s" % lock_file)
-        run([*pip, "check"], "checking %s" % lock_file)
-        seconds = round(time.monotonic() - started)
-        with open(os.path.join(path, FINISHED + ".part"), "w") as stream:
-            json.dump({"lock_file": os.path.basename(lock_file), "python": sys.version, "seconds": seconds}, stream)
-        os.rename(stream.name, os.path.join(path, FINISHED))
-        print("Python environment %s: made in %d s" % (name, seconds), file=sys.stderr)
-    return path
+def report(text):
+    """Print a line on standard error: standard output is for the environment's path."""
+    print(text, file=sys.stderr)
 
 
 def lock_lines(report):
@@ -169,8 +76,9 @@ def main(arguments=None):
         elif options.command == "lock":
             lock(options.in_file, options.lock_file)
         else:
-            make_path = ensure if options.command == "ensure" else venv_path
-            print(make_path(options.name, options.lock_file))
+            path = (ensure(options.name, options.lock_file, report) if options.command == "ensure"
+                    else venv_path(options.name, options.lock_file))
+            print(path)
     except VenvError as error:
         print("python_environment.py: %s" % error, file=sys.stderr)
         return 1
