@@ -5,15 +5,23 @@
 from __future__ import annotations
 
 import pytest
+from machine_room.client import MachineRoomClient
 from support import Lab
 
 
 def pytest_configure(config):
     """Name the markers of these tests."""
     config.addinivalue_line("markers", "nodes: needs root; boots what is on the disks of simulated servers")
+    config.addinivalue_line("markers", "long: waits minutes for the lab's timeouts; make test-faults-long runs them")
 
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """The running lab; without one these tests fail, they do not skip."""
     return Lab(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="session")
+def room(lab):
+    """The lab's machine room, whose knobs make servers fail."""
+    return MachineRoomClient.of_lab(str(lab.dir))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -58,6 +59,9 @@ class Run:
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError("still running after %d s:\n%s" % (seconds, self.output)) from None
+        except KeyboardInterrupt:
+            self.kill()
+            raise
         return self
 
     def kill(self):
@@ -76,6 +80,12 @@ class Run:
         for text in texts:
             assert text in flat, "%r is missing in:\n%s" % (text, self.output)
         return self
+
+    def told_of(self, name):
+        """Return the lines that the failure's message has about a host."""
+        lines = [line for line in self.output.splitlines() if re.match(r"- %s( \(.*?\))?: " % re.escape(name), line)]
+        assert lines, "nothing about %s in:\n%s" % (name, self.output)
+        return lines
 
     def recap(self):
         """Return the numbers of the play recap: {host: {"changed": n, …}}."""
@@ -153,10 +163,27 @@ class Lab:
         raise AssertionError("%s: not %s within %d s; last seen: %s" % (
             name, what, seconds, json.dumps((step.objects.get(name) or {}).get("status") if step else None)))
 
-    def remove_host(self, name):
-        """Delete a host and wait until it is gone, from Ironic too."""
-        self.kube.delete(HOST, NAMESPACE, name)
-        self.wait_for_host(name, lambda host: host is None, "gone")
+    def remove_hosts(self, *names):
+        """Delete hosts and wait until they are gone, from Ironic too."""
+        for name in names:
+            self.kube.delete(HOST, NAMESPACE, name)
+        for name in names:
+            self.wait_for_host(name, lambda host: host is None, "gone")
+
+    def inventory(self, hosts):
+        """Write an inventory file and return its path.
+
+        :param hosts: {name: variables} of the group baremetal; what the lab's inventory has of a host stays
+        """
+        self._runs += 1
+        path = Path(self._logs) / ("%02d-inventory.json" % self._runs)
+        path.write_text(json.dumps({"baremetal": {"hosts": hosts}}))
+        return path
+
+    def versions(self):
+        """Return the resourceVersions of all hosts and their Secrets."""
+        return dict(((resource.kind, item["metadata"]["name"]), item["metadata"]["resourceVersion"])
+                    for resource in (HOST, KNOWN["Secret"]) for item in self.kube.list(resource, NAMESPACE)[0])
 
     def ironic(self):
         """Return a connection to the lab's Ironic."""
@@ -180,12 +207,18 @@ class Lab:
 
 
 def processes_of(directory):
-    """Return the pids of the processes that belong to the lab in ``directory``."""
+    """Return the pids of the processes that belong to the lab in ``directory``.
+
+    Those that carry its mark, and the supervisor's session: nginx writes over its environment.
+    """
     mark = ("METAL3_LAB_DIR=%s" % directory).encode()
+    pid_file = Path(directory) / "supervisor" / "supervisord.pid"
+    session = pid_file.read_text().strip() if pid_file.exists() else None
     found = []
     for environment in Path("/proc").glob("[0-9]*/environ"):
         try:
-            if mark in environment.read_bytes().split(b"\0"):
+            stat = (environment.parent / "stat").read_text(errors="replace").rpartition(")")[2].split()
+            if stat[3] == session or mark in environment.read_bytes().split(b"\0"):
                 found.append(int(environment.parent.name))
         except OSError:
             # It ended meanwhile, or is another user's.

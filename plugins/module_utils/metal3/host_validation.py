@@ -94,18 +94,27 @@ def check_values(hosts):
 
 
 def check_raw(hosts, wait_for=None):
-    """Check raw entries, and what is well-typed among them by :func:`check_list` too.
+    """Check raw entries, and what is well-typed in them by :func:`check_list` too.
 
     :param hosts: what was given as O(hosts), of any type
     :param wait_for: goal of the run, or None
     :returns: list of Problem
     """
     problems = check_values(hosts)
-    faulty = set(problem.host for problem in problems if problem.seen != _UNKNOWN)
     if not isinstance(hosts, list):
         return problems
-    return problems + check_list(
-        [entry for position, entry in enumerate(hosts) if _label(entry, position) not in faulty], wait_for)
+    told = set((problem.host, _head(problem.field)) for problem in problems if problem.seen != _UNKNOWN)
+    labelled = [(_label(entry, position), entry) for position, entry in enumerate(hosts)]
+    typed = [dict((option, value) for option, value in entry.items() if option == "name" or (label, option) not in told)
+             if isinstance(entry, dict) else {} for label, entry in labelled]
+    not_dicts = set(label for label, entry in labelled if not isinstance(entry, dict))
+    # An option that is left out here because of its type must not be called missing as well.
+    return problems + [problem for problem in check_list(typed, wait_for) if problem.host not in not_dicts
+                       and (problem.host, _head(problem.field)) not in told]
+
+
+def _head(path):
+    return re.split(r"[.\[]", path)[0]
 
 
 def check_list(hosts, wait_for=None):

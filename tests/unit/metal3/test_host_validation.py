@@ -260,6 +260,13 @@ def test_wrong_types_do_not_hide_the_faults_of_other_hosts():
     assert fields == [("h1", "online"), ("h2", "boot_mac_address")]
 
 
+def test_wrong_types_do_not_hide_other_faults_of_their_host():
+    fields = [(problem.host, problem.field) for problem in host_validation.check_raw(
+        [host(online="maybe", boot_mac_address=["x"], bmc={"address": "foo://x"}), "h2"])]
+    assert sorted(fields) == [("h1", "bmc.address"), ("h1", "boot_mac_address"), ("h1", "online"),
+                              ("hosts[1]", "hosts")]
+
+
 def stored(name="h1", state="available", spec=None, **metadata):
     return {"metadata": dict({"name": name}, **metadata), "status": {"provisioning": {"state": state}},
             "spec": dict({"online": True, "bootMACAddress": "00:5c:52:31:3a:01", "bmc": {
