@@ -1,6 +1,7 @@
 """HTTP as the agents and the firmware speak it: TLS verified against the lab's CA."""
 from __future__ import annotations
 
+import http.client
 import json
 import ssl
 import urllib.error
@@ -50,7 +51,7 @@ class Web:
             return urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS, context=self._context)
         except urllib.error.HTTPError:
             raise
-        except (urllib.error.URLError, OSError) as error:
+        except (OSError, http.client.HTTPException) as error:
             raise Unreachable("%s: %s" % (url, error)) from error
 
     def request(self, url, method="GET", body=None, headers=None):
@@ -65,9 +66,12 @@ class Web:
             data = json.dumps(body).encode("utf-8")
             headers["Content-Type"] = "application/json"
         try:
-            with self.open(url, method, data, headers) as answer:
+            try:
+                answer = self.open(url, method, data, headers)
+            except urllib.error.HTTPError as error:
+                answer = error
+            with answer:
                 return Answer(answer.status, answer.read())
-        except urllib.error.HTTPError as error:
-            return Answer(error.code, error.read())
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
+            # HTTPException: the server ended in the middle of its answer.
             raise Unreachable("%s: %s" % (url, error)) from error
