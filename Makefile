@@ -67,9 +67,11 @@ sanity:  ## ansible-test sanity, without an ignore file
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-lab molecule bench pytest
+.PHONY: test-lab test-faults-long molecule bench pytest
 test-lab: test-lab-needs  ## pytest tests/lab and molecule, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-lab
+test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes, on such a lab; not part of make test
+	@$(IN_LAB) tests/gates/test-lab faults-long
 molecule: test-lab-needs  ## molecule alone, on such a lab
 	@$(IN_LAB) tests/gates/test-lab molecule
 bench: lab-needs venv-bench  ## measure against kubernetes.core, on an API server of its own (BENCH_ARGS=…)
