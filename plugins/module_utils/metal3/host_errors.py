@@ -12,6 +12,12 @@ Explanation = namedtuple("Explanation", ["cause", "next_step", "definitive"])
 
 # The first pattern that matches wins. Messages are those of BMO 0.13, Ironic 39 and sushy 5.
 _TABLE = (
+    # Before the BMC's own answers with these codes.
+    (r"Validation of image href .* HTTP code 40[134]\b|Received status code 40[134] from|"
+     r"[Cc]hecksum file \S+ status code 40[134]\b",
+     "the image server does not give out the image or its checksum file", "correct image.url and image.checksum", True),
+    (r"Validation of image href", "the image can't be downloaded",
+     "look whether image.url answers from the provisioning network", False),
     (r"secret doesn't exist|failed to fetch secret",
      "a Secret that the host refers to does not exist",
      "create it, or give bmc.username and bmc.password", True),

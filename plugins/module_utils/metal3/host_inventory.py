@@ -21,9 +21,13 @@ VARIABLES = {
 
 
 def field_names():
-    """Return ``{option: inventory variable}`` for all options."""
-    names = dict((field.name, PREFIX + field.name) for field in host_fields.HOST
-                 if field.name not in ("name", "state", "bmc"))
+    """Return ``{option: inventory variable}`` for all options, and for their parts as ``image.url``."""
+    names = {}
+    for field in host_fields.HOST:
+        if field.name not in ("name", "state", "bmc"):
+            names[field.name] = PREFIX + field.name
+            names.update(("%s.%s" % (field.name, part.name), "%s.%s" % (PREFIX + field.name, part.name))
+                         for part in field.fields or ())
     names.update(VARIABLES)
     return names
 

@@ -205,6 +205,12 @@ def test_a_timeout_tells_the_last_state_and_error():
     ("power management error", "PowerOn operation failed: x", "power state", False),
     ("servicing error", "strange", "servicing failed", False),
     ("", "strange", "the host is in error", False),
+    ("provisioning error", "Failed to prepare to deploy: Validation of image href https://192.0.2.1/node.raw failed, "
+     "reason: Got HTTP code 404 instead of 200 in response to HEAD request.", "does not give out the image", True),
+    ("provisioning error", "Received status code 403 from https://192.0.2.1/node.raw, expected 200",
+     "does not give out the image", True),
+    ("provisioning error", "Validation of image href https://192.0.2.1/node.raw failed, reason: timed out",
+     "can't be downloaded", False),
 ])
 def test_errors_are_explained(error_type, message, cause, definitive):
     explanation = host_errors.explain(error_type, message)
