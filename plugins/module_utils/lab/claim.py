@@ -134,6 +134,11 @@ def foreign_ports(figures):
     return texts
 
 
+def network_devices():
+    """Return the names of this machine's network devices."""
+    return os.listdir("/sys/class/net")
+
+
 def networks():
     """Return the networks of this machine's addresses and routes, as far as the kernel tells for IPv4."""
     found = []
@@ -151,11 +156,46 @@ def _address(text):
     return ipaddress.ip_address(bytes.fromhex(text)[::-1])
 
 
+def running_indexes(name, environ):
+    """Return the indexes of labs that run, wherever their folders are: METAL3_LAB_HOME may be another one.
+
+    :param name: the lab whose own index does not count
+    :param environ: mapping of environment variables
+    """
+    own, found = os.path.join(layout.labs_dir(environ), name), set()
+    for directory in orphans.lab_dirs() - {own}:
+        try:
+            figures = read(directory)
+        except (ClaimError, OSError):
+            # Its ports still tell.
+            continue
+        if figures:
+            found.add(figures["index"])
+    return found
+
+
+def ensure_folders(directory, check_mode=False):
+    """Make the folders of a lab, for its owner only.
+
+    :param directory: the lab's folder
+    :param check_mode: only tell
+    :returns: those of layout.FOLDERS that were made, or would be
+    """
+    made = [folder for folder in layout.FOLDERS if not os.path.isdir(os.path.join(directory, folder))]
+    for folder in [] if check_mode else made:
+        path = directory
+        for part in folder.split("/"):
+            path = os.path.join(path, part)
+            if not os.path.isdir(path):
+                os.mkdir(path, 0o700)
+    return made
+
+
 def obstacles(figures):
     """Return why figures can't be used by a new lab, as texts; empty when they can."""
     bridge = figures["bridge"]
     texts = ["port %d (%s) is taken" % (port, part) for part, port in sorted(taken_ports(figures["ports"]).items())]
-    if os.path.exists("/sys/class/net/%s" % bridge["name"]):
+    if bridge["name"] in network_devices():
         texts.append("network device %s exists" % bridge["name"])
     wanted = ipaddress.ip_network(bridge["network"])
     texts += ["network %s is reached by %s" % (network, device) for device, network in networks()
@@ -171,6 +211,7 @@ def choose(name, environ):
     :raises ClaimError: when there is none
     """
     claimed = set(figures["index"] for figures in others(layout.labs_dir(environ), name).values())
+    claimed |= running_indexes(name, environ)
     seen = []
     for index in range(layout.INDEX_LIMIT):
         figures = layout.layout(name, index, environ)

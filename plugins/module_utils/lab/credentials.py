@@ -12,6 +12,8 @@ from .files import write_private
 
 USERNAME_LENGTH = 10
 PASSWORD_LENGTH = 24
+TOKEN_LENGTH = 40
+LETTERS_AND_DIGITS = string.ascii_letters + string.digits
 
 
 def _random(alphabet, length):
@@ -25,6 +27,27 @@ def _missing(path):
         return True
 
 
+def _ensure(path, alphabet, length, check_mode):
+    """Write a random text to a file unless it holds one; returns whether it didn't."""
+    if not _missing(path):
+        return False
+    if not check_mode:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        write_private(path, _random(alphabet, length).encode())
+    return True
+
+
+def ensure_machine_room(directory, check_mode=False):
+    """Choose the token for the machine room's API unless there is one.
+
+    :param directory: the lab's folder
+    :param check_mode: only tell
+    :returns: the files that were written, or would be
+    """
+    path = os.path.join(directory, "secrets", "machine_room_token")
+    return [path] if _ensure(path, LETTERS_AND_DIGITS, TOKEN_LENGTH, check_mode) else []
+
+
 def ensure_bmc(servers, check_mode=False):
     """Choose user name and password of each server's BMC that has none yet.
 
@@ -36,13 +59,9 @@ def ensure_bmc(servers, check_mode=False):
     for server in servers:
         for field, alphabet, length in (
             ("username_file", string.ascii_lowercase, USERNAME_LENGTH),
-            ("password_file", string.ascii_letters + string.digits, PASSWORD_LENGTH),
+            ("password_file", LETTERS_AND_DIGITS, PASSWORD_LENGTH),
         ):
             path = server["bmc"][field]
-            if not _missing(path):
-                continue
-            written.append(path)
-            if not check_mode:
-                os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-                write_private(path, _random(alphabet, length).encode())
+            if _ensure(path, alphabet, length, check_mode):
+                written.append(path)
     return written

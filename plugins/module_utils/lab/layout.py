@@ -47,6 +47,24 @@ PORT_OFFSETS = {
     "ipam_metrics": 37,
 }
 
+# Folders in the lab's folder that its programs write to or are configured in; each is its owner's only.
+FOLDERS = (
+    "image-server",
+    "ironic/bin",
+    "ironic/certificates",
+    "ironic/images/master",
+    "ironic/isos",
+    "ironic/tftp/master",
+    "ironic/tmp",
+    "log",
+    "machines",
+    "redfish",
+    "secrets",
+    "www/agent",
+    "www/images",
+    "www/ironic",
+)
+
 
 def cache_dir(environ=None):
     """Return the folder for what is slow to make and shared by all labs.

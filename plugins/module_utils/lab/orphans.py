@@ -85,6 +85,25 @@ def processes(lab_dir, proc="/proc"):
     return sorted(found)
 
 
+def lab_dirs(proc="/proc"):
+    """Return the folders of all labs that have a process, as far as this user may see.
+
+    :param proc: where procfs is mounted
+    """
+    mark, found = ("%s=" % LAB_DIR_VARIABLE).encode(), set()
+    for entry in os.listdir(proc):
+        if not entry.isdigit():
+            continue
+        try:
+            with open("%s/%s/environ" % (proc, entry), "rb") as stream:
+                variables = stream.read().split(b"\0")
+        except OSError:
+            # It is gone, or another user's.
+            continue
+        found.update(os.fsdecode(variable[len(mark):]) for variable in variables if variable.startswith(mark))
+    return found
+
+
 def _signal(pids, number):
     for pid in pids:
         try:

@@ -24,7 +24,11 @@ def environ(tmp_path):
 @pytest.fixture(autouse=True)
 def free_machine(monkeypatch):
     monkeypatch.setattr(claim, "networks", list)
+    monkeypatch.setattr(claim, "network_devices", list)
     monkeypatch.setattr(claim, "taken_ports", lambda ports: {})
+    monkeypatch.setattr(orphans, "lab_dirs", set)
+    # A lab of this machine may have the index that a test's lab gets; its bridge and its nodes are to stay.
+    monkeypatch.setattr(orphans, "clear", lambda figures: [])
 
 
 def ensure(name, environ, **options):
@@ -47,6 +51,27 @@ def test_labs_get_the_lowest_free_index_and_keep_it(environ, tmp_path):
 def test_check_mode_writes_nothing(environ, tmp_path):
     assert ensure("one", environ, check_mode=True)[2] == ["lab.json", "servers.json"]
     assert not (tmp_path / "labs" / "one").exists()
+
+
+def test_labs_that_run_elsewhere_keep_their_index(environ, tmp_path, monkeypatch):
+    elsewhere = dict(environ, METAL3_LAB_HOME=str(tmp_path / "elsewhere"))
+    running = ensure("one", elsewhere)[0]["dir"]
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "lab.json").write_text("{")
+    monkeypatch.setattr(orphans, "lab_dirs", lambda: {running, str(tmp_path / "gone"), str(tmp_path / "broken")})
+    assert ensure("one", environ)[0]["index"] == 1
+    # Its own processes are no other lab's.
+    monkeypatch.setattr(orphans, "lab_dirs", lambda: {str(tmp_path / "labs" / "one")})
+    removed = removal.remove("one", environ)
+    assert removed == ["folder %s" % (tmp_path / "labs" / "one")]
+    assert ensure("one", environ)[0]["index"] == 0
+
+
+def test_folders_are_made_once_for_their_owner_only(tmp_path):
+    directory = str(tmp_path)
+    assert claim.ensure_folders(directory, check_mode=True) == claim.ensure_folders(directory) != []
+    assert claim.ensure_folders(directory) == []
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*")} == {0o700}
 
 
 def test_what_is_in_the_way_is_passed_by(environ, monkeypatch):
@@ -96,7 +121,8 @@ def test_networks_of_this_machine(monkeypatch):
         assert network.version == 4 and network.prefixlen > 0
 
 
-def test_processes_of_a_lab_are_found_and_ended(tmp_path):
+def test_processes_of_a_lab_are_found_and_ended(tmp_path, monkeypatch):
+    monkeypatch.undo()
     lab_dir = str(tmp_path / "lab")
     command = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
     mine = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -107,6 +133,7 @@ def test_processes_of_a_lab_are_found_and_ended(tmp_path):
         for process in (mine, other):
             process.stdout.readline()
         assert orphans.processes(lab_dir) == [mine.pid]
+        assert {lab_dir, lab_dir + "-2"} <= orphans.lab_dirs()
         # The test is their parent, so that they stay as zombies until asked for.
         os.kill(mine.pid, 15)
         assert mine.wait(10) == -15
@@ -141,6 +168,17 @@ def test_devices_of_the_bridge(tmp_path):
     for name in ("m3lab0-server-01", "m3lab01-x", "other"):
         (tmp_path / "netns" / name).mkdir(parents=True)
     assert orphans.network_namespaces("m3lab0-", str(tmp_path / "netns")) == ["m3lab0-server-01"]
+
+
+def test_the_machine_rooms_token_is_chosen_once(tmp_path):
+    path = tmp_path / "secrets" / "machine_room_token"
+    assert credentials.ensure_machine_room(str(tmp_path), check_mode=True) == [str(path)]
+    assert not path.exists()
+    assert credentials.ensure_machine_room(str(tmp_path)) == [str(path)]
+    token = path.read_text()
+    assert len(token) == 40 and stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert credentials.ensure_machine_room(str(tmp_path)) == []
+    assert path.read_text() == token
 
 
 def test_credentials_are_chosen_once(tmp_path):
