@@ -23,9 +23,10 @@ options:
     type: path
     required: true
   cache_dir:
-    description: Folder for what is slow to make and shared by all labs.
+    description:
+      - Folder for what is slow to make and shared by all labs, by default C(metal3.baremetal) in E(XDG_CACHE_HOME) or
+        in C(~/.cache).
     type: path
-    required: true
   sets:
     description:
       - Which programs to build.
@@ -84,7 +85,7 @@ import traceback
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import engine, manifests, toolchain
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab import engine, layout, manifests, toolchain
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
 
 
@@ -93,7 +94,7 @@ def main():
     module = AnsibleModule(
         argument_spec={
             "source_dir": {"type": "path", "required": True},
-            "cache_dir": {"type": "path", "required": True},
+            "cache_dir": {"type": "path"},
             "sets": {"type": "list", "elements": "str", "choices": ["management", "node"], "default": ["management"]},
         },
         supports_check_mode=True,
@@ -102,7 +103,7 @@ def main():
         module.fail_json(msg=missing_required_lib("PyYAML"))
     sets = module.params["sets"]
     try:
-        made = engine.Engine(module.params["source_dir"], module.params["cache_dir"])
+        made = engine.Engine(module.params["source_dir"], module.params["cache_dir"] or layout.cache_dir())
         if module.check_mode:
             built, changed = [program.name for program in made.missing(sets)], not made.complete(sets)
         else:

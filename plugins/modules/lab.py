@@ -11,8 +11,10 @@ short_description: Give a lab its figures, or remove a lab
 version_added: "0.1.0"
 description:
   - With O(state=present), chooses the lowest index whose ports, bridge and network are free and that no other lab has,
-    and keeps all that follows from it in C(lab.json) and C(servers.json) in the lab's folder. A lab that exists keeps
-    its figures; when another process listens on one of its ports, the module fails and names port, part and process.
+    and keeps all that follows from it in C(lab.json) and C(servers.json) in the lab's folder, with the folders and
+    secrets that its programs need. A lab that exists keeps its figures; when another process listens on one of its
+    ports, the module fails and names port, part and process.
+  - Before that, sees to what the lab's programs stand on, O(packages_file) and O(requirements_file).
   - With O(state=absent), ends the lab's processes, removes its mounts, loop devices, network namespaces, network
     devices and its folder. It does so from whatever a killed run left behind.
 options:
@@ -30,7 +32,17 @@ options:
     type: path
   services_python:
     description:
-      - Python program of the environment that has Ironic, sushy-tools and supervisor. Required with O(state=present).
+      - Python program of the environment that has Ironic, sushy-tools and supervisor.
+      - By default the environment that O(requirements_file) describes, which is made in the cache unless it is there.
+        With O(state=present) one of the two is required.
+    type: path
+  requirements_file:
+    description: Requirements file in which all packages of that environment are pinned.
+    type: path
+  packages_file:
+    description:
+      - List of Debian packages that the lab needs. The module installs none; it fails and names those that are missing.
+      - On a machine without C(dpkg-query) nothing is checked.
     type: path
   hardware:
     description:
@@ -56,7 +68,8 @@ EXAMPLES = r"""
   metal3.baremetal.lab:
     name: lab
     source_dir: "{{ role_path }}/../../lab/engine"
-    services_python: "{{ ansible_playbook_python }}"
+    requirements_file: "{{ role_path }}/../../lab/requirements.txt"
+    packages_file: "{{ role_path }}/../../lab/debian-packages.txt"
 
 - name: Leave nothing of the lab
   metal3.baremetal.lab:
@@ -75,10 +88,29 @@ servers:
   type: list
   elements: dict
 differing:
-  description: Files that were written.
+  description: Files and folders that were made, or would be in check mode.
   returned: when O(state=present)
   type: list
   elements: str
+existed:
+  description: Whether the lab had its figures before.
+  returned: when O(state=present)
+  type: bool
+owner:
+  description: Whose the lab's processes and files are.
+  returned: when O(state=present)
+  type: dict
+  sample: {uid: 1000, user: me, group: me}
+  contains:
+    uid:
+      description: Number of the user.
+      type: int
+    user:
+      description: Name of the user.
+      type: str
+    group:
+      description: Name of the user's group.
+      type: str
 removed:
   description: What was removed.
   returned: when O(state=absent)
@@ -87,26 +119,78 @@ removed:
   sample: [process 4711, network device m3lab0, folder /home/me/.local/state/metal3.baremetal/labs/lab]
 """
 
+import grp
 import os
+import pwd
+import shutil
 import traceback
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import claim, engine, removal, servers
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab import (
+    claim,
+    credentials,
+    debian_packages,
+    engine,
+    layout,
+    python_environment,
+    removal,
+    servers,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.orphans import CleanupError
+from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+
+
+def check_packages(path):
+    """Fail for Debian packages that are missing.
+
+    :param path: the list
+    :raises PackagesError: naming them
+    """
+    with open(path, encoding="utf-8") as stream:
+        lacking = debian_packages.missing(debian_packages.parse(stream.read()))
+    if lacking:
+        raise debian_packages.PackagesError(
+            "these Debian packages are missing: %s. As root: apt-get install --no-install-recommends %s"
+            % (", ".join(lacking), " ".join(lacking)))
+
+
+def services_environment(module):
+    """Return the Python that runs the lab's services, and whether its environment was made."""
+    params = module.params
+    if params["services_python"]:
+        return params["services_python"], False
+    path = python_environment.venv_path("services", params["requirements_file"])
+    made = not python_environment.is_finished(path)
+    if made and not module.check_mode:
+        python_environment.ensure("services", params["requirements_file"], Progress().event)
+    return os.path.join(path, "bin", "python"), made
+
+
+def owner():
+    """Return who runs this."""
+    user = pwd.getpwuid(os.geteuid())
+    return {"uid": user.pw_uid, "user": user.pw_name, "group": grp.getgrgid(user.pw_gid).gr_name}
 
 
 def present(module):
     """Give the lab its figures and return the module's result."""
     params = module.params
+    if params["packages_file"] and shutil.which("dpkg-query"):
+        check_packages(params["packages_file"])
+    services_python, made_environment = services_environment(module)
     additions = {
-        "services_python": params["services_python"],
-        "engine_dir": engine.Engine(params["source_dir"], claim.layout.cache_dir()).directory,
+        "services_python": services_python,
+        "engine_dir": engine.Engine(params["source_dir"], layout.cache_dir()).directory,
     }
+    existed = claim.read(os.path.join(layout.labs_dir(), params["name"])) is not None
     figures, made, differing = claim.ensure(
         params["name"], additions, lambda lab: servers.servers(lab, params["hardware"]), os.environ,
         module.check_mode)
-    return {"changed": bool(differing), "lab": figures, "servers": made, "differing": differing}
+    differing += claim.ensure_folders(figures["dir"], module.check_mode)
+    differing += credentials.ensure_machine_room(figures["dir"], module.check_mode)
+    return {"changed": bool(differing) or made_environment, "lab": figures, "servers": made, "differing": differing,
+            "existed": existed, "owner": owner()}
 
 
 def main():
@@ -117,9 +201,14 @@ def main():
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
             "source_dir": {"type": "path"},
             "services_python": {"type": "path"},
+            "requirements_file": {"type": "path"},
+            "packages_file": {"type": "path"},
             "hardware": {"type": "dict", "default": {}},
         },
-        required_if=[("state", "present", ["source_dir", "services_python"])],
+        required_if=[
+            ("state", "present", ["source_dir"]),
+            ("state", "present", ["services_python", "requirements_file"], True),
+        ],
         supports_check_mode=True,
     )
     try:
@@ -128,7 +217,8 @@ def main():
             result = {"changed": bool(removed), "removed": removed}
         else:
             result = present(module)
-    except (claim.ClaimError, engine.EngineError, CleanupError, ValueError) as exc:
+    except (claim.ClaimError, engine.EngineError, CleanupError, debian_packages.PackagesError,
+            python_environment.VenvError, OSError, ValueError) as exc:
         module.fail_json(msg=str(exc), exception=traceback.format_exc())
     module.exit_json(**result)
 

@@ -11,6 +11,7 @@ RUNNING = "running"
 ABSENT = "absent"
 # A program that waits for another one may have to be started again; one that always dies won't get better.
 RESTART_LIMIT = 5
+ADDRESS_IN_USE = "address already in use"
 
 
 def start(supervisor, programs, check_mode=False):
@@ -110,4 +111,6 @@ def wait(supervisor, names=None):
         parts.append("program %s is not ready (%s, %s): %s. Its log %s ends with:\n%s" % (
             name, info.get("statename", "not running"), info.get("spawnerr") or info.get("description") or "no pid",
             failed[name], log, "\n".join(last_lines(log)) or "(empty)"))
+    if any(ADDRESS_IN_USE in text.lower() for name in failed for text in last_lines(supervisor.layout.log_file(name))):
+        parts = claim.foreign_ports(claim.read(supervisor.layout.lab_dir)) + parts
     raise SupervisorError("\n".join(parts))

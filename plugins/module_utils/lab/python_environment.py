@@ -99,6 +99,7 @@ def ensure(name, lock_file, report):
     path = venv_path(name, lock_file)
     if is_finished(path):
         return path
+    lock_file = os.path.normpath(lock_file)
     with locked(path):
         if is_finished(path):
             return path

@@ -30,6 +30,10 @@ PASSED_VARIABLES = ("PATH", "HOME", "LANG", "TZ")
 ALIVE_STATES = ("RUNNING", "STARTING")
 # A program that waits for another one may give up many times before that one is there.
 START_RETRIES = 100
+# Of a log in an error; etcd writes whole stacks into one line.
+LAST_LINES = 5
+LINE_LIMIT = 300
+LOG_TAIL_BYTES = 65536
 
 
 class SupervisorError(Exception):
@@ -363,13 +367,13 @@ def configured(layout):
     return checks
 
 
-def last_lines(path, count=15):
-    """Return the last lines of a log file, without a long file being read whole."""
+def last_lines(path, count=LAST_LINES):
+    """Return the last lines of a log file, each cut to LINE_LIMIT, without a long file being read whole."""
     try:
         with open(path, "rb") as stream:
             stream.seek(0, os.SEEK_END)
-            stream.seek(max(0, stream.tell() - 16384))
+            stream.seek(max(0, stream.tell() - LOG_TAIL_BYTES))
             text = stream.read().decode(errors="replace")
     except FileNotFoundError:
         return []
-    return [line[:500] for line in text.splitlines()[-count:]]
+    return [line[:LINE_LIMIT] for line in text.splitlines()[-count:]]

@@ -75,6 +75,8 @@ def test_last_lines(tmp_path):
     path.write_text("".join("line %d\n" % number for number in range(10000)))
     assert supervisor.last_lines(str(path), 2) == ["line 9998", "line 9999"]
     assert supervisor.last_lines(str(tmp_path / "none")) == []
+    path.write_text("x" * 9000)
+    assert supervisor.last_lines(str(path)) == ["x" * supervisor.LINE_LIMIT]
 
 
 @pytest.fixture

@@ -1,0 +1,48 @@
+"""Bring Ironic's SQLite database to the schema of the Ironic that is to run; tell "made", "upgraded" or "unchanged".
+
+Arguments: ironic-dbsync, Ironic's configuration file, the folder of the database.
+"""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+DATABASE_FILES = ("ironic.db", "ironic.db-shm", "ironic.db-wal")
+
+
+def read(path):
+    """Return a file's text, None when there is no such file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def main(dbsync, config_file, directory):
+    """Make or upgrade the database unless this Ironic's environment has done so before."""
+    # Written last: without it, what is there was left by an interrupted run.
+    mark = os.path.join(directory, "database-schema")
+    made_by = read(mark)
+    if made_by == dbsync:
+        print("unchanged")
+        return
+    if made_by is None:
+        for name in DATABASE_FILES:
+            if os.path.exists(os.path.join(directory, name)):
+                os.unlink(os.path.join(directory, name))
+    # SQLite can't be brought from nothing to today's schema by migrations, so that these are two commands.
+    command = [dbsync, "--config-file=" + config_file, "create_schema" if made_by is None else "upgrade"]
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            check=False, text=True)
+    if result.returncode:
+        sys.exit("%s failed (exit code %d): %s" % (" ".join(command), result.returncode, result.stdout[-2000:]))
+    with open(mark + ".new", "w", encoding="utf-8") as file:
+        file.write(dbsync)
+    os.replace(mark + ".new", mark)
+    print("made" if made_by is None else "upgraded")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
