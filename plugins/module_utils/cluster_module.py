@@ -16,6 +16,7 @@ from .ipam_service import RefusedError
 from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
 from .kube.errors import KubeError
 from .kube.resources import KNOWN
+from .manifests.rollout_wait import RolloutError
 from .metal3.cluster_render import render
 from .metal3.cluster_spec import description_options
 from .metal3.workflow_goals import GOALS
@@ -39,6 +40,7 @@ def cluster_argument_spec():
         wait_timeout_seconds={"type": "int", "default": 3600},
         node_startup_timeout_seconds={"type": "int", "default": 900},
         prune={"type": "bool", "default": True},
+        manifests={"type": "list", "elements": "raw", "default": []},
         confirm={"type": "str"},
         workload_kubeconfig={"type": "path"},
         show_tree={"type": "bool", "default": False},
@@ -64,6 +66,8 @@ def run_cluster():
             result.update(_kubeconfig(module, service, params["workload_kubeconfig"], result["changed"]))
     except RefusedError as exc:
         module.fail_json(msg=str(exc), problems=exc.problems)
+    except RolloutError as exc:
+        module.fail_json(msg="cluster %s/%s: its manifests are %s" % (params["namespace"], params["name"], exc))
     except WaitFailedError as exc:
         module.fail_json(msg=str(exc), machines=exc.steps)
     except KubeError as exc:
@@ -167,3 +171,5 @@ def _remove(module, path):
 def _require_kubernetes(module):
     if not HAS_KUBERNETES:
         module.fail_json(msg=missing_required_lib("kubernetes"))
+    if not HAS_YAML:
+        module.fail_json(msg=missing_required_lib("PyYAML"))

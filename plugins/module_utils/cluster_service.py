@@ -4,7 +4,6 @@
 """From a description to a running cluster: read once, check all, write what differs, wait; and the way back."""
 from __future__ import annotations
 
-import base64
 import time
 
 from .cluster_network_checks import endpoint_answers, image_fetcher
@@ -14,6 +13,7 @@ from .ipam_service import RefusedError
 from .kube import apply, bulk
 from .kube.errors import KubeError
 from .kube.resources import KNOWN, resource_for
+from .manifests.service import ManifestsService
 from .metal3 import cluster_description, cluster_image, cluster_rollout, workflow_tree
 from .metal3.cluster_preflight import Facts, preflight_problems, rollout_warnings
 from .metal3.cluster_render import render
@@ -21,6 +21,7 @@ from .metal3.cluster_validation import description_problems
 from .metal3.problem import problem
 from .metal3.workflow_snapshot import Snapshot
 from .metal3.workflow_steps import machine_steps
+from .workload_client import workload_client, workload_kubeconfig
 
 # The Cluster first: IPAM and CAPM3 look for it when they see what names it. Owners of machines after their templates.
 _LAST_KINDS = ("KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck")
@@ -48,7 +49,7 @@ class ClusterService:
     :param client: a KubeClient
     :param params: the description, see ``cluster_spec``
     :param options: what is not part of the description: ``check_hosts``, ``check_network``, ``image_ca_file``,
-        ``wait_for``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``, ``prune``, ``confirm``
+        ``wait_for``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``, ``prune``, ``confirm``, ``manifests``
     :param check_mode: let the API server judge writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
@@ -71,9 +72,12 @@ class ClusterService:
 
         :raises RefusedError: when the description has mistakes or does not fit what there is
         :raises WaitFailedError: when the goal is not reached
+        :raises RolloutError: when what the manifests hold does not run
         :raises KubeError: when the API server can't be asked or refuses
         """
         description = read_description(self.params)
+        # Only to be told of their mistakes before there is a cluster.
+        self._manifests(None).objects()
         objects, addresses = read_all(self.client, self.namespace)
         snapshot = Snapshot(objects, self.name)
         facts = self._facts(objects, addresses, snapshot)
@@ -93,8 +97,15 @@ class ClusterService:
                   "removed": [_title(item) for item in removed],
                   "diff": [_diff(entry) for entry in entries if entry.action != "none"] + [
                       _removal(item) for item in removed]}
-        if not self.check_mode and self.options["wait_for"] != "none":
-            result.update(self._wait())
+        waits = not self.check_mode and self.options["wait_for"] != "none"
+        wait = ClusterWait(self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
+        if self.options["manifests"]:
+            self._add_manifests(result, wait if waits else None)
+        if waits:
+            wait.until(self.options["wait_for"], self.options["node_startup_timeout_seconds"])
+            if self.options["manifests"] and self.options["wait_for"] == "available":
+                self._manifests(self._workload()).wait(wait.remaining_seconds())
+            result.update(timeline=wait.timeline, seconds=round(wait.clock() - wait.began_at, 1))
         result.update(self._collect(desired))
         return self._with_state(result)
 
@@ -160,7 +171,7 @@ class ClusterService:
         outcomes = self._sent([entries[position] for position in due], dry_run=True)
         for position, outcome in zip(due, outcomes):
             entry = entries[position]
-            if entry.action == "update" and _content(outcome.value) == _content(entry.current):
+            if apply.stores_nothing_new(entry, outcome.value):
                 entries[position] = entry._replace(action="none")
         return entries
 
@@ -202,10 +213,29 @@ class ClusterService:
         if refused:
             raise KubeError("the API server refused to delete:\n%s" % "\n".join("- " + line for line in refused))
 
-    def _wait(self):
-        wait = ClusterWait(self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
-        wait.until(self.options["wait_for"], self.options["node_startup_timeout_seconds"])
-        return {"timeline": wait.timeline, "seconds": round(wait.clock() - wait.began_at, 1)}
+    def _workload(self):
+        return workload_client(self.client, self.namespace, self.name)
+
+    def _manifests(self, client):
+        return ManifestsService(client, self.options["manifests"], "default", self.check_mode, self.progress, self.sleep)
+
+    def _add_manifests(self, result, wait):
+        """Write the manifests into the workload cluster as soon as it takes them: nodes may need them to be ready.
+
+        :param wait: a ClusterWait, None when nothing is to be waited for
+        """
+        if wait:
+            wait.until("initialized", self.options["node_startup_timeout_seconds"])
+        workload = self._workload()
+        if workload is None and not self.check_mode:
+            result["warnings"].append(
+                "cluster %s/%s: its manifests are not applied, because it has no control plane yet and wait_for is "
+                "none; run again when it has" % (self.namespace, self.name))
+            return
+        written = self._manifests(workload).write()
+        result["manifests"] = written["objects"]
+        result["changed"] = result["changed"] or written["changed"]
+        result["diff"] += written["diff"]
 
     def _collect(self, desired):
         """Delete templates that nothing refers to any more; after the wait, when old machines are gone."""
@@ -271,13 +301,6 @@ class ClusterService:
         return workload_kubeconfig(self.client, self.namespace, self.name)
 
 
-def workload_kubeconfig(client, namespace, name):
-    """Return the kubeconfig that Cluster API keeps for a cluster as bytes, or None when there is none yet."""
-    secret = client.get(KNOWN["Secret"], namespace, "%s-kubeconfig" % name)
-    data = ((secret or {}).get("data") or {}).get("value")
-    return base64.b64decode(data) if data else None
-
-
 def read_cluster(client, namespace, name):
     """Return the result of ``cluster_info`` for one cluster."""
     snapshot = snapshot_of(client, namespace, name)
@@ -286,13 +309,6 @@ def read_cluster(client, namespace, name):
     tree = workflow_tree.tree(snapshot)
     return {"name": name, "namespace": namespace, "phase": (snapshot.cluster.get("status") or {}).get("phase"),
             "machines": machine_steps(snapshot), "tree": tree, "lines": workflow_tree.lines(tree)}
-
-
-def _content(obj):
-    """Return an object without what changes at every write."""
-    metadata = dict((key, value) for key, value in obj["metadata"].items()
-                    if key not in ("managedFields", "resourceVersion", "generation"))
-    return dict(obj, metadata=metadata)
 
 
 def _in_wave(entry, kinds):

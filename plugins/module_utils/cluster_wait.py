@@ -55,6 +55,10 @@ class ClusterWait:
         self._steps = None
         self._first_seen = {}
 
+    def remaining_seconds(self):
+        """Return how much of the time for waiting is left, at least one second: enough to look once."""
+        return max(1, self.timeout_seconds - int(self.clock() - self.began_at))
+
     def until(self, goal, node_startup_timeout_seconds):
         """Wait until the cluster is at a goal and return its last Snapshot.
 

@@ -70,6 +70,16 @@ options:
         refers to any more.
     type: bool
     default: true
+  manifests:
+    description:
+      - Objects for the new cluster, a network add-on first of all. They are applied as soon as its control plane is
+        initialized, as M(metal3.baremetal.manifests) does; see O(metal3.baremetal.manifests#module:manifests).
+      - With O(wait_for=available) they are waited for too, after the machines.
+      - With O(wait_for=none) they are applied only when the control plane is there already.
+      - What is not listed any more stays in the cluster.
+    type: list
+    elements: raw
+    default: []
   workload_kubeconfig:
     description:
       - Path of a file for the cluster's administrator kubeconfig, on the machine that the module runs on. It has mode
@@ -99,6 +109,7 @@ attributes:
 seealso:
   - module: metal3.baremetal.cluster_info
   - module: metal3.baremetal.cluster_template
+  - module: metal3.baremetal.manifests
   - module: metal3.baremetal.baremetal_host
   - module: metal3.baremetal.ip_pool
 author:
@@ -134,6 +145,8 @@ EXAMPLES = r"""
     workers:
       pool-a:
         replicas: 10
+    manifests:
+      - files/network-add-on.yml
     workload_kubeconfig: ~/.kube/prod
 
 - name: Delete it
@@ -183,6 +196,11 @@ changes:
 objects:
   description: Objects that were written, with C(kind), C(name) and C(action).
   returned: when O(state=present)
+  type: list
+  elements: dict
+manifests:
+  description: Objects of O(manifests), with C(object) and C(action).
+  returned: when O(manifests) were applied
   type: list
   elements: dict
 removed:

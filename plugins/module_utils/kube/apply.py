@@ -17,17 +17,18 @@ Entry = namedtuple("Entry", ["resource", "namespace", "name", "action", "desired
 _VOLATILE_METADATA = ("managedFields", "resourceVersion", "generation")
 
 
-def plan(client, items, listed=None):
+def plan(client, items, listed=None, resource_of=resource_for):
     """Say for each desired object what an apply would do.
 
     :param client: a KubeClient
-    :param items: list of complete objects (apiVersion, kind, metadata, …) of known kinds, Secrets with ``data``
+    :param items: list of complete objects (apiVersion, kind, metadata, …), Secrets with ``data``
     :param listed: what the caller has listed already: ``{(resource, namespace): {name: object}}``
+    :param resource_of: callable that takes apiVersion and kind and returns the Resource
     :returns: list of Entry, in the order of ``items``
     :raises KubeError: when the current state can't be read
     """
     known = dict(listed or {})
-    keyed = [(resource_for(item["apiVersion"], item["kind"]), item["metadata"].get("namespace"), item)
+    keyed = [(resource_of(item["apiVersion"], item["kind"]), item["metadata"].get("namespace"), item)
              for item in items]
     missing = sorted(set((resource, namespace) for resource, namespace, _item in keyed) - set(known), key=str)
     for key, outcome in zip(missing, bulk.run([_lister(client, *key) for key in missing])):
@@ -76,6 +77,14 @@ def _settled(client, entries):
         if outcome.error is not None or _comparable(outcome.value) != _comparable(entry.current):
             settled[position] = entry._replace(action="update")
     return settled
+
+
+def stores_nothing_new(entry, answer):
+    """Say whether an update, by the answer to its dry run, would store what is stored already.
+
+    The server spells some values its own way, for example quantities.
+    """
+    return entry.action == "update" and _comparable(answer) == _comparable(entry.current)
 
 
 def _comparable(obj):

@@ -47,7 +47,13 @@ def kube_argument_spec():
 
 def _configuration(params):
     configuration = kubernetes.client.Configuration()
-    if params.get("host") and not params.get("kubeconfig"):
+    if params.get("kubeconfig_content"):
+        try:
+            kubernetes.config.load_kube_config_from_dict(
+                params["kubeconfig_content"], client_configuration=configuration, persist_config=False)
+        except kubernetes.config.ConfigException as exc:
+            raise KubeError("kubeconfig: %s" % exc, reason="Configuration") from exc
+    elif params.get("host") and not params.get("kubeconfig"):
         configuration.host = params["host"]
     else:
         try:
@@ -79,7 +85,8 @@ def _configuration(params):
 class KubeClient:
     """Requests to one API server; safe to share between threads.
 
-    :param params: dict with the options of :func:`kube_argument_spec`
+    :param params: dict with the options of :func:`kube_argument_spec`, or with ``kubeconfig_content``, a kubeconfig as
+        a dict
     :raises KubeError: when no usable configuration is found
     """
 

@@ -1,0 +1,66 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The resource of a kind: from the table, from a definition that is about to be applied, else asked of the server."""
+from __future__ import annotations
+
+from . import bulk
+from .errors import KubeError
+from .resources import Resource, resource_for
+
+
+def resolve(client, objects, run=bulk.run):
+    """Return the resource of each kind among objects.
+
+    :param client: a KubeClient
+    :param objects: list of objects; CustomResourceDefinitions among them count as served
+    :param run: callable that takes a list of calls and returns their ``bulk.Outcome``
+    :returns: dict of ``(apiVersion, kind)`` to Resource, None for a kind that nothing serves
+    :raises KubeError: when the server can't be asked
+    """
+    found = _defined(objects)
+    unknown = set()
+    for key in set((obj["apiVersion"], obj["kind"]) for obj in objects) - set(found):
+        try:
+            found[key] = resource_for(*key)
+        except KeyError:
+            unknown.add(key)
+    versions = sorted(set(api_version for api_version, _kind in unknown))
+    served = {}
+    for api_version, outcome in zip(versions, run([_asker(client, version) for version in versions])):
+        if outcome.error is not None:
+            raise outcome.error
+        served.update(((api_version, resource.kind), resource) for resource in outcome.value)
+    found.update((key, served.get(key)) for key in unknown)
+    return found
+
+
+def _defined(objects):
+    """Return the resources that CustomResourceDefinitions define."""
+    result = {}
+    for obj in objects:
+        if obj["kind"] != "CustomResourceDefinition":
+            continue
+        spec = obj["spec"]
+        for version in spec["versions"]:
+            resource = Resource(spec["group"], version["name"], spec["names"]["plural"], spec["names"]["kind"],
+                                spec["scope"] == "Namespaced")
+            result[(resource.api_version, resource.kind)] = resource
+    return result
+
+
+def _asker(client, api_version):
+    group, dummy, version = api_version.rpartition("/")
+    path = "/apis/%s" % api_version if group else "/api/%s" % version
+
+    def call():
+        try:
+            answer = client.request("GET", path, subject="resources of %s" % api_version)
+        except KubeError as exc:
+            if exc.status == 404:
+                return []
+            raise
+        # Subresources are listed as plural/name.
+        return [Resource(group, version, item["name"], item["kind"], item["namespaced"])
+                for item in answer["resources"] if "/" not in item["name"]]
+    return call

@@ -1,0 +1,131 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether an object is rolled out, and what keeps its pods from it; pure.
+
+The rules are those of ``kubectl rollout status`` and of the conditions that the API documents.
+"""
+from __future__ import annotations
+
+# What waiting does not put right.
+DEFINITIVE_REASONS = ("InvalidImageName", "ErrImageNeverPull")
+# What may pass, when a Secret or a registry comes late, and is a failure when it stays.
+STUCK_REASONS = ("ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff", "CreateContainerConfigError",
+                 "CreateContainerError", "RunContainerError")
+
+
+def _condition(obj, kind):
+    return next((entry for entry in (obj.get("status") or {}).get("conditions") or [] if entry["type"] == kind), {})
+
+
+def _deployment(obj, status):
+    wanted = obj["spec"].get("replicas", 1)
+    updated, available = status.get("updatedReplicas") or 0, status.get("availableReplicas") or 0
+    if updated < wanted:
+        return "%d of %d pods updated" % (updated, wanted)
+    if (status.get("replicas") or 0) > updated:
+        return "%d old pods are still there" % (status["replicas"] - updated)
+    return None if available >= wanted else "%d of %d pods available" % (available, wanted)
+
+
+def _daemon_set(_obj, status):
+    wanted = status.get("desiredNumberScheduled") or 0
+    for field, text in (("updatedNumberScheduled", "updated"), ("numberAvailable", "available")):
+        if (status.get(field) or 0) < wanted:
+            return "%d of %d pods %s" % (status.get(field) or 0, wanted, text)
+    return None
+
+
+def _stateful_set(obj, status):
+    wanted = obj["spec"].get("replicas", 1)
+    ready = status.get("readyReplicas") or 0
+    if ready < wanted:
+        return "%d of %d pods ready" % (ready, wanted)
+    if status.get("updateRevision") != status.get("currentRevision"):
+        return "%d of %d pods updated" % (status.get("updatedReplicas") or 0, wanted)
+    return None
+
+
+def _job(obj, _status):
+    return None if _condition(obj, "Complete").get("status") == "True" else "not complete"
+
+
+def _definition(obj, _status):
+    return None if _condition(obj, "Established").get("status") == "True" else "not established"
+
+
+_RULES = {"Deployment": _deployment, "DaemonSet": _daemon_set, "StatefulSet": _stateful_set, "Job": _job,
+          "CustomResourceDefinition": _definition}
+KINDS = tuple(_RULES)
+WITH_PODS = ("Deployment", "DaemonSet", "StatefulSet", "Job")
+
+
+def missing(obj):
+    """Return what an object lacks to be rolled out, in words, or None when it is.
+
+    :param obj: an object of one of :data:`KINDS`, as stored; None when it is not there
+    """
+    if obj is None:
+        return "it is not there"
+    status = obj.get("status") or {}
+    if "observedGeneration" in status or obj["kind"] in ("Deployment", "DaemonSet", "StatefulSet"):
+        if (status.get("observedGeneration") or 0) < obj["metadata"].get("generation", 0):
+            return "not observed by its controller yet"
+    return _RULES[obj["kind"]](obj, status)
+
+
+def failure(obj):
+    """Return why an object will not be rolled out, in words, or None when it may be.
+
+    :param obj: as for :func:`missing`
+    """
+    if obj is None:
+        return None
+    for kind, bad, reason in (("Progressing", "False", "ProgressDeadlineExceeded"), ("Failed", "True", None),
+                              ("NamesAccepted", "False", None)):
+        entry = _condition(obj, kind)
+        if entry.get("status") == bad and reason in (None, entry.get("reason")):
+            return "%s: %s" % (entry.get("reason") or kind, " ".join((entry.get("message") or "").split()))
+    return None
+
+
+def selects(obj, pod):
+    """Say whether a pod is one of an object's, by its selector (LabelSelector, Kubernetes API)."""
+    selector = obj["spec"].get("selector") or {}
+    labels = pod["metadata"].get("labels") or {}
+    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
+        return False
+    for rule in selector.get("matchExpressions") or []:
+        has, values = rule["key"] in labels, rule.get("values") or []
+        if not {"In": has and labels.get(rule["key"]) in values,
+                "NotIn": not has or labels.get(rule["key"]) not in values,
+                "Exists": has, "DoesNotExist": not has}[rule["operator"]]:
+            return False
+    return bool(selector)
+
+
+def pod_trouble(pod):
+    """Return ``(reason, text)`` of what keeps a pod from being ready, or None.
+
+    :param pod: a Pod as stored
+    :returns: ``reason`` as the kubelet or the scheduler gives it; ``text`` for people
+    """
+    status = pod.get("status") or {}
+    scheduled = _condition(pod, "PodScheduled")
+    if scheduled.get("status") == "False":
+        return _told(scheduled.get("reason") or "Unschedulable", scheduled.get("message"))
+    for container in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
+        waiting = (container.get("state") or {}).get("waiting")
+        if waiting and waiting.get("reason") not in (None, "PodInitializing", "ContainerCreating"):
+            ended = (container.get("lastState") or {}).get("terminated") or {}
+            last = "; it ended with exit code %s (%s)" % (ended.get("exitCode"), ended.get("reason")) if ended else ""
+            return _told(waiting["reason"], "container %s: %s%s" % (
+                container["name"], waiting.get("message") or "no message", last))
+    for container in status.get("containerStatuses") or []:
+        if (container.get("state") or {}).get("running") and not container.get("ready"):
+            return _told("NotReady", "container %s runs and is not ready" % container["name"])
+    return None
+
+
+def _told(reason, message):
+    return reason, "%s: %s" % (reason, " ".join((message or "no message").split()))

@@ -1,0 +1,123 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applies manifests to a cluster."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: manifests
+short_description: Apply manifests to a cluster and wait until they are rolled out
+version_added: "0.1.0"
+description:
+  - Applies objects of any kind by server-side apply, for example a workload cluster's network add-on.
+  - Current objects are read by one request for each kind and namespace; the API server and its webhooks judge all
+    changes by a dry run before the first one is written; only differences are written, side by side.
+  - Namespaces and CustomResourceDefinitions come first, then what pods refer to, then workloads, then webhooks, and last
+    objects of kinds that the manifests themselves define.
+  - Fields that an earlier run set and that the manifests do not hold any more are removed. Objects that are not listed any
+    more stay.
+options:
+  manifests:
+    description:
+      - A text with a line break holds YAML documents, any other text is the path of a file with YAML documents, on the
+        machine that the module runs on. A dictionary is one object.
+      - For templates use P(ansible.builtin.template#lookup).
+    type: list
+    elements: raw
+    required: true
+  namespace:
+    description: Namespace of objects that name none and need one.
+    type: str
+    default: default
+  wait:
+    description:
+      - Whether to wait until Deployments, DaemonSets, StatefulSets, Jobs and CustomResourceDefinitions among the
+        objects are rolled out. A pod that can't start ends the wait early, with the reason.
+    type: bool
+    default: true
+  wait_timeout_seconds:
+    description: How long to wait in all.
+    type: int
+    default: 300
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.workload
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - The API server and its webhooks judge the changes by a dry run, except for objects in a namespace or of a kind
+        that is yet to be made. Nothing is waited for.
+      - When the cluster of O(cluster_name) is yet to be made, all objects are told as new.
+  diff_mode:
+    support: full
+    details:
+      - Values of Secrets are hidden.
+  idempotent:
+    support: full
+seealso:
+  - module: metal3.baremetal.cluster
+  - module: metal3.baremetal.service_probe
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: A network add-on for a workload cluster
+  metal3.baremetal.manifests:
+    cluster_name: prod
+    manifests:
+      - "{{ lookup('ansible.builtin.template', 'flannel.yml.j2') }}"
+      - files/priority-classes.yml
+
+- name: One object, in the cluster of a kubeconfig
+  metal3.baremetal.manifests:
+    kubeconfig: ~/.kube/prod
+    manifests:
+      - apiVersion: v1
+        kind: Namespace
+        metadata:
+          name: shop
+"""
+
+RETURN = r"""
+objects:
+  description: Each object, in the manifests' order.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: Kind, namespace and name.
+      type: str
+      returned: always
+    action:
+      description: V(created), V(updated) or V(none).
+      type: str
+      returned: always
+  sample:
+    - {object: Namespace shop, action: created}
+seconds:
+  description: How long the wait took, in seconds.
+  returned: when waited
+  type: float
+problems:
+  description: Mistakes of the manifests.
+  returned: when they were refused
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.manifests_module import run_manifests
+
+
+def main():
+    """Run the module."""
+    run_manifests()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether objects are rolled out, and why not."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.apply import Entry
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils.manifests import rollout
+from ansible_collections.metal3.baremetal.plugins.module_utils.manifests.rollout_wait import RolloutError, RolloutWait
+from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+
+
+def stored(kind, spec=None, generation=1, **status):
+    status.setdefault("observedGeneration", generation)
+    return {"kind": kind, "metadata": {"name": "a", "namespace": "n", "generation": 1},
+            "spec": dict({"selector": {"matchLabels": {"app": "a"}}}, **(spec or {})), "status": status}
+
+
+DONE = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
+
+
+@pytest.mark.parametrize("obj, words", [
+    (None, "it is not there"),
+    (stored("Deployment", {"replicas": 2}, generation=0, **DONE), "not observed by its controller yet"),
+    (stored("Deployment", {"replicas": 2}, updatedReplicas=1), "1 of 2 pods updated"),
+    (stored("Deployment", {"replicas": 2}, **dict(DONE, replicas=3)), "1 old pods are still there"),
+    (stored("Deployment", {"replicas": 2}, **dict(DONE, availableReplicas=1)), "1 of 2 pods available"),
+    (stored("Deployment", {"replicas": 2}, **DONE), None),
+    (stored("Deployment", {"replicas": 0}), None),
+    (stored("DaemonSet", desiredNumberScheduled=2, updatedNumberScheduled=1), "1 of 2 pods updated"),
+    (stored("DaemonSet", desiredNumberScheduled=2, updatedNumberScheduled=2, numberAvailable=1),
+     "1 of 2 pods available"),
+    (stored("DaemonSet", desiredNumberScheduled=2, updatedNumberScheduled=2, numberAvailable=2), None),
+    (stored("StatefulSet", readyReplicas=0), "0 of 1 pods ready"),
+    (stored("StatefulSet", readyReplicas=1, updateRevision="b", currentRevision="a"), "0 of 1 pods updated"),
+    (stored("StatefulSet", readyReplicas=1, updateRevision="a", currentRevision="a"), None),
+    (stored("Job"), "not complete"),
+    (stored("Job", conditions=[{"type": "Complete", "status": "True"}]), None),
+    (stored("CustomResourceDefinition"), "not established"),
+    (stored("CustomResourceDefinition", conditions=[{"type": "Established", "status": "True"}]), None),
+])
+def test_what_is_missing(obj, words):
+    assert rollout.missing(obj) == words
+
+
+@pytest.mark.parametrize("obj, words", [
+    (None, None),
+    (stored("Deployment", conditions=[{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded",
+                                       "message": "timed  out"}]), "ProgressDeadlineExceeded: timed out"),
+    (stored("Deployment", conditions=[{"type": "Progressing", "status": "True", "reason": "A"}]), None),
+    (stored("Job", conditions=[{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]),
+     "BackoffLimitExceeded: "),
+    (stored("CustomResourceDefinition", conditions=[
+        {"type": "NamesAccepted", "status": "False", "reason": "PluralConflict", "message": "taken"}]),
+     "PluralConflict: taken"),
+])
+def test_what_will_not_be(obj, words):
+    assert rollout.failure(obj) == words
+
+
+def pod(waiting=None, running=None, ready=False, scheduled=True, last=None):
+    conditions = [{"type": "PodScheduled", "status": str(scheduled), "reason": "Unschedulable", "message": "no node"}]
+    state = {"waiting": waiting} if waiting else {"running": running or {}} if running is not None else {}
+    return {"metadata": {"name": "a-1", "namespace": "n", "labels": {"app": "a"}},
+            "status": {"conditions": conditions, "containerStatuses": [
+                {"name": "c", "state": state, "ready": ready, "lastState": {"terminated": last} if last else {}}]}}
+
+
+@pytest.mark.parametrize("what, trouble", [
+    (pod(scheduled=False), ("Unschedulable", "Unschedulable: no node")),
+    (pod({"reason": "ContainerCreating"}), None),
+    (pod({"reason": "ImagePullBackOff", "message": "no such image"}),
+     ("ImagePullBackOff", "ImagePullBackOff: container c: no such image")),
+    (pod({"reason": "CrashLoopBackOff"}, last={"exitCode": 3, "reason": "Error"}),
+     ("CrashLoopBackOff", "CrashLoopBackOff: container c: no message; it ended with exit code 3 (Error)")),
+    (pod(running={"startedAt": "now"}), ("NotReady", "NotReady: container c runs and is not ready")),
+    (pod(running={"startedAt": "now"}, ready=True), None),
+])
+def test_what_keeps_a_pod(what, trouble):
+    assert rollout.pod_trouble(what) == trouble
+
+
+@pytest.mark.parametrize("selector, chosen", [
+    ({"matchLabels": {"app": "a"}}, True), ({"matchLabels": {"app": "b"}}, False), ({}, False),
+    ({"matchExpressions": [{"key": "app", "operator": "In", "values": ["a"]}]}, True),
+    ({"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]}, False),
+    ({"matchExpressions": [{"key": "app", "operator": "Exists"}]}, True),
+    ({"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}, False),
+])
+def test_selectors(selector, chosen):
+    assert rollout.selects({"spec": {"selector": selector}}, pod()) is chosen
+
+
+class Server:
+    """Answers LISTs with a sequence of states, the last of them for ever; an error is raised."""
+
+    server = "https://server"
+
+    def __init__(self, *states):
+        self.states = list(states)
+        self.now = 0.0
+
+    def list(self, resource, _namespace):
+        state = self.states[0]
+        if isinstance(state, KubeError):
+            raise state
+        return [item for item in state if (resource.kind == "Pod") is ("kind" not in item)], "1"
+
+    def sleep(self, seconds):
+        self.now += seconds
+        if len(self.states) > 1:
+            self.states.pop(0)
+
+
+def wait(server, timeout_seconds=300):
+    entry = Entry(KNOWN["Deployment"], "n", "a", "create", {}, None, {}, {})
+    return RolloutWait(server, [entry], Progress(None), lambda: server.now, server.sleep).until(timeout_seconds)
+
+
+def test_wait_ends_when_all_is_rolled_out_through_an_outage():
+    begun = stored("Deployment", {"replicas": 2}, updatedReplicas=1)
+    done = stored("Deployment", {"replicas": 2}, **DONE)
+    assert wait(Server([begun], KubeError("refused"), [done])) == 2.0
+
+
+def test_wait_names_the_pods_reason_when_it_gives_up():
+    stuck = [stored("Deployment", {"replicas": 2}, updatedReplicas=1),
+             pod({"reason": "ImagePullBackOff", "message": "no such image"})]
+    server = Server(stuck)
+    with pytest.raises(RolloutError, match=r"can't be rolled out:\n- Deployment n/a: 1 of 2 pods updated; pod a-1: "
+                                           r"ImagePullBackOff: container c: no such image"):
+        wait(server)
+    assert server.now == 60
+
+
+def test_wait_ends_at_once_when_waiting_can_not_help():
+    server = Server([stored("Deployment", {"replicas": 2}), pod({"reason": "InvalidImageName"})])
+    with pytest.raises(RolloutError, match="InvalidImageName"):
+        wait(server)
+    assert server.now == 0
+
+
+def test_wait_tells_the_last_state_when_time_is_up():
+    with pytest.raises(RolloutError, match=r"not rolled out within 5 s:\n- Deployment n/a: 0 of 2 pods updated"):
+        wait(Server([stored("Deployment", {"replicas": 2})]), 5)
+
+
+def test_wait_does_not_hide_a_refusal():
+    with pytest.raises(KubeError, match="forbidden"):
+        wait(Server(KubeError("forbidden", 403)))

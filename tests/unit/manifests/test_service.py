@@ -1,0 +1,146 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs over manifests: what is asked, judged and written, in which order; and what a Service is asked."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils.manifests.service import ManifestsService
+from ansible_collections.metal3.baremetal.plugins.module_utils.manifests.service_probe import ProbeError, ServiceProbe
+from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    "metadata": {"name": "widgets.example.org"},
+    "spec": {"group": "example.org", "scope": "Namespaced", "names": {"plural": "widgets", "kind": "Widget"},
+             "versions": [{"name": "v1"}]}}
+WIDGET = {"apiVersion": "example.org/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "shop"}}
+NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+LIMIT = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l"}, "spec": {"cpu": "0.1"}}
+
+
+class Server:
+    """Stores what is applied, spelling quantities its own way, and records writes."""
+
+    server = "https://server"
+
+    def __init__(self, refuse=()):
+        self.objects, self.writes, self.trials, self.refuse = {}, [], [], refuse
+
+    def list(self, resource, namespace):
+        return [obj for key, obj in self.objects.items() if key[:2] == (resource.kind, namespace)], "1"
+
+    def apply(self, resource, namespace, body, dry_run=False):
+        name = body["metadata"]["name"]
+        if name in self.refuse:
+            raise KubeError("%s %s: refused" % (resource.kind, name), 422)
+        (self.trials if dry_run else self.writes).append(name)
+        stored = dict(body, metadata=dict(body["metadata"]))
+        if stored.get("spec", {}).get("cpu"):
+            stored["spec"] = {"cpu": "100m"}
+        if resource.kind == "CustomResourceDefinition":
+            stored["status"] = {"conditions": [{"type": "Established", "status": "True"}]}
+        if not dry_run:
+            self.objects[(resource.kind, namespace, name)] = stored
+        return stored
+
+    def request(self, _method, path, **_options):
+        assert path == "/api/v1"
+        return {"resources": [{"name": "limitranges", "kind": "LimitRange", "namespaced": True},
+                              {"name": "limitranges/status", "kind": "LimitRange", "namespaced": True}]}
+
+
+def service(server, *sources, check_mode=False):
+    return ManifestsService(server, list(sources), "default", check_mode, Progress(None), sleep=lambda _seconds: None)
+
+
+def actions(result):
+    return dict((item["object"], item["action"]) for item in result["objects"])
+
+
+def test_a_kind_is_written_after_its_definition_and_only_judged_when_it_can_be():
+    server = Server()
+    result = service(server, WIDGET, DEFINITION, NAMESPACE, LIMIT).run(60)
+    assert result["changed"]
+    assert sorted(server.writes[:2]) == ["shop", "widgets.example.org"]
+    assert server.writes[2:] == ["l", "w"]
+    assert sorted(server.trials) == ["l", "shop", "widgets.example.org"]
+
+
+def test_a_second_run_changes_nothing_although_the_server_spells_values_its_own_way():
+    server = Server()
+    service(server, LIMIT).run(0)
+    again = service(server, LIMIT).run(0)
+    assert not again["changed"] and again["diff"] == []
+    assert server.writes == ["l"]
+
+
+def test_check_mode_writes_nothing():
+    server = Server()
+    result = service(server, NAMESPACE, LIMIT, check_mode=True).run(60)
+    assert actions(result) == {"Namespace shop": "created", "LimitRange default/l": "created"}
+    assert server.writes == []
+
+
+def test_check_mode_does_without_a_cluster():
+    assert service(None, WIDGET, check_mode=True).run(60)["changed"]
+
+
+def test_nothing_is_written_when_the_server_refuses_one():
+    server = Server(refuse=("l",))
+    with pytest.raises(KubeError, match=r"refused 1 of 2 objects, nothing was written:\n- LimitRange l: refused"):
+        service(server, NAMESPACE, LIMIT).run(60)
+    assert server.writes == []
+
+
+def test_mistakes_are_told_before_the_server_is_asked():
+    with pytest.raises(RefusedError, match="expected a file that can be read"):
+        service(None, "/nowhere").run(60)
+
+
+def test_values_of_secrets_do_not_show_in_diffs():
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"a": "hunter2"}}
+    (diff,) = service(Server(), secret).run(0)["diff"]
+    assert diff["after"]["data"] == {"a": "(hidden, changed)"}
+
+
+class Pods:
+    """Answers like the pods of a Service, one after the other."""
+
+    def __init__(self, *answers):
+        self.answers, self.now, self.paths = list(answers), 0.0, []
+
+    def request(self, _method, path, **_options):
+        self.paths.append(path)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, KubeError):
+            raise answer
+        return answer
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+def probe(pods, answers):
+    params = {"name": "echo", "namespace": "n", "port": "http", "scheme": "http", "path": "/hostname",
+              "answers": answers, "wait_timeout_seconds": 2}
+    return ServiceProbe(pods, params, Progress(None), lambda: pods.now, pods.sleep).run()
+
+
+def test_a_service_is_asked_until_enough_different_answers_have_come():
+    pods = Pods(KubeError("no endpoints", 503), "a", "a", {"b": 1})
+    assert probe(pods, 2)["answers"] == ["a", '{"b": 1}']
+    assert set(pods.paths) == {"/api/v1/namespaces/n/services/echo:http/proxy/hostname"}
+
+
+def test_a_probe_tells_what_it_saw():
+    with pytest.raises(ProbeError, match=r"Service n/echo: seen 1 different answers within 2 s \(a\), expected 2"):
+        probe(Pods("a"), 2)
+
+
+def test_a_probe_does_not_hide_a_refusal():
+    with pytest.raises(KubeError, match="forbidden"):
+        probe(Pods(KubeError("forbidden", 403)), 1)
