@@ -4,6 +4,7 @@
 """What the lab's tests do over and over: run playbooks as a user does, look at the real API server and Ironic."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -65,8 +66,10 @@ class Run:
         return self
 
     def kill(self):
-        """Kill the playbook and its workers at once, as a closed terminal or a lost machine would."""
-        os.killpg(self.process.pid, signal.SIGKILL)
+        """Kill the playbook and all it has started at once, as a lost machine would."""
+        for pid in [self.process.pid, *descendants(self.process.pid)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self.process.wait(10)
 
     def ok(self):
@@ -204,6 +207,22 @@ class Lab:
     def pid(self, program):
         """Return the pid of a supervised program, None when it does not run."""
         return self.parts()[program]["pid"]
+
+
+def descendants(pid):
+    """Return the pids of all that a process has started; Ansible's workers have sessions of their own."""
+    children = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(path.read_text(errors="replace").rpartition(")")[2].split()[1])
+        except OSError:
+            # It ended meanwhile.
+            continue
+        children.setdefault(parent, []).append(int(path.parent.name))
+    found = children.get(pid, [])
+    for child in found:
+        found.extend(children.get(child, []))
+    return found
 
 
 def processes_of(directory):

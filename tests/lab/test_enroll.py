@@ -56,10 +56,3 @@ def test_limit_touches_only_the_hosts_named(lab):
     assert [name for name in after if after[name] != versions[name]] == ["server-03"]
     lab.playbook("enroll").ok()
     assert "description" not in lab.host("server-03")["spec"]
-
-
-def test_no_secret_is_printed(lab):
-    run = lab.playbook("enroll", "-vvv", "--diff").ok()
-    for server in lab.servers.values():
-        with open(server["bmc"]["password_file"]) as stream:
-            assert stream.read().strip() not in run.output
