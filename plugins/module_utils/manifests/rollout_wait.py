@@ -113,8 +113,7 @@ class RolloutWait:
         if stored is None or stored["kind"] not in rollout.WITH_PODS:
             return []
         result = []
-        for pod in pods:
-            trouble = rollout.pod_trouble(pod) if rollout.selects(stored, pod) else None
+        for pod, trouble in [(pod, rollout.pod_trouble(pod)) for pod in pods if rollout.selects(stored, pod)]:
             if trouble is None:
                 continue
             reason, text = trouble
