@@ -217,7 +217,8 @@ class ClusterService:
         return workload_client(self.client, self.namespace, self.name)
 
     def _manifests(self, client):
-        return ManifestsService(client, self.options["manifests"], "default", self.check_mode, self.progress, self.sleep)
+        return ManifestsService(
+            client, self.options["manifests"], "default", self.check_mode, self.progress, self.sleep)
 
     def _add_manifests(self, result, wait):
         """Write the manifests into the workload cluster as soon as it takes them: nodes may need them to be ready.

@@ -13,10 +13,10 @@ description:
   - Applies objects of any kind by server-side apply, for example a workload cluster's network add-on.
   - Current objects are read by one request for each kind and namespace; the API server and its webhooks judge all
     changes by a dry run before the first one is written; only differences are written, side by side.
-  - Namespaces and CustomResourceDefinitions come first, then what pods refer to, then workloads, then webhooks, and last
-    objects of kinds that the manifests themselves define.
-  - Fields that an earlier run set and that the manifests do not hold any more are removed. Objects that are not listed any
-    more stay.
+  - Namespaces and CustomResourceDefinitions come first, then what pods refer to, then workloads, then webhooks, and
+    last objects of kinds that the manifests themselves define.
+  - Fields that an earlier run set and that the manifests do not hold any more are removed. Objects that are not listed
+    any more stay.
 options:
   manifests:
     description:

@@ -57,7 +57,8 @@ def _definition(obj, _status):
 _RULES = {"Deployment": _deployment, "DaemonSet": _daemon_set, "StatefulSet": _stateful_set, "Job": _job,
           "CustomResourceDefinition": _definition}
 KINDS = tuple(_RULES)
-WITH_PODS = ("Deployment", "DaemonSet", "StatefulSet", "Job")
+_OBSERVED = ("Deployment", "DaemonSet", "StatefulSet")
+WITH_PODS = _OBSERVED + ("Job",)
 
 
 def missing(obj):
@@ -68,9 +69,9 @@ def missing(obj):
     if obj is None:
         return "it is not there"
     status = obj.get("status") or {}
-    if "observedGeneration" in status or obj["kind"] in ("Deployment", "DaemonSet", "StatefulSet"):
-        if (status.get("observedGeneration") or 0) < obj["metadata"].get("generation", 0):
-            return "not observed by its controller yet"
+    # Jobs and definitions do not tell which generation they were judged by.
+    if obj["kind"] in _OBSERVED and (status.get("observedGeneration") or 0) < obj["metadata"].get("generation", 0):
+        return "not observed by its controller yet"
     return _RULES[obj["kind"]](obj, status)
 
 

@@ -125,7 +125,8 @@ def _no_node(_snapshot, step, machine, metal3_machine, now, limit):
                    "bootstrap failed: host %s is deployed, but no node of it has joined within %d s" % (
                        step["host"], limit),
                    "look at the machine's console and, on it, /var/log/cloud-init-output.log and "
-                   "journalctl -u kubelet")
+                   "journalctl -u kubelet; cloud-init does not begin again on the same disk, so delete the Machine for "
+                   "its owner to make another")
 
 
 def _lasted(since, now, seconds=GRACE_SECONDS):

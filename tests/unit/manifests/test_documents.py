@@ -13,7 +13,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.manifests import 
 
 WIDGET = Resource("example.org", "v1", "widgets", "Widget", True)
 RESOURCES = {("v1", "ConfigMap"): KNOWN["ConfigMap"], ("v1", "Namespace"): KNOWN["Namespace"],
-             ("v1", "Secret"): KNOWN["Secret"], ("example.org/v1", "Widget"): WIDGET, ("example.org/v2", "Widget"): None}
+             ("v1", "Secret"): KNOWN["Secret"], ("example.org/v1", "Widget"): WIDGET,
+             ("example.org/v2", "Widget"): None}
 
 
 def thing(kind, name="a", api_version="v1", **more):
