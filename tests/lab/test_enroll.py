@@ -54,5 +54,8 @@ def test_limit_touches_only_the_hosts_named(lab):
     assert run.changed() == 1, run.output
     after = dict((name, host["metadata"]["generation"]) for name, host in lab.hosts().items())
     assert [name for name in after if after[name] != versions[name]] == ["server-03"]
-    lab.playbook("enroll").ok()
+    # What the inventory does not name stays, except for labels and annotations; an empty value removes it.
+    lab.playbook("enroll", "--limit", "server-03").ok()
+    assert lab.host("server-03")["spec"]["description"] == "third"
+    lab.playbook("enroll", "--limit", "server-03", "-e", '{"bmh_description": ""}').ok()
     assert "description" not in lab.host("server-03")["spec"]
