@@ -67,11 +67,15 @@ sanity:  ## ansible-test sanity, without an ignore file
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-lab test-faults-long molecule bench pytest
+.PHONY: test-lab test-faults-long test-ha molecule bench bench-cluster pytest
 test-lab: test-lab-needs  ## pytest tests/lab and molecule, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-lab
 test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes, on such a lab; not part of make test
 	@$(IN_LAB) tests/gates/test-lab faults-long
+test-ha: test-lab-needs  ## three control plane machines and a worker, on such a lab with five servers; tells time and memory
+	@$(IN_LAB) TEST_LAB=ha LAB_SERVERS=5 tests/gates/test-lab ha
+bench-cluster: test-lab-needs  ## the playbook cluster against kubectl with the same manifests, on such a lab
+	@$(IN_LAB) TEST_LAB=bench tests/gates/test-lab bench-cluster
 molecule: test-lab-needs  ## molecule alone, on such a lab
 	@$(IN_LAB) tests/gates/test-lab molecule
 bench: lab-needs venv-bench  ## measure against kubernetes.core, on an API server of its own (BENCH_ARGS=…)

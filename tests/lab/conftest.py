@@ -12,6 +12,7 @@ from support import Lab
 def pytest_configure(config):
     """Name the markers of these tests."""
     config.addinivalue_line("markers", "nodes: needs root; boots what is on the disks of simulated servers")
+    config.addinivalue_line("markers", "ha: needs five servers and no other test beside it; make test-ha runs them")
     config.addinivalue_line("markers", "long: waits minutes for the lab's timeouts; make test-faults-long runs them")
 
 
