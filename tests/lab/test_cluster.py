@@ -5,15 +5,23 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from support import NAMESPACE, eventually
+from jinja2 import Environment, StrictUndefined
+from support import NAMESPACE, REPOSITORY, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils.manifests import rollout
 
 NAME = "workload"
+# That of the images in the node image.
+VERSION = "1.35.4"
 KINDS = ("Cluster", "Metal3Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine",
          "Metal3Machine", "KubeadmConfig", "KubeadmConfigTemplate", "Metal3MachineTemplate", "Metal3DataTemplate",
          "Metal3Data", "Metal3DataClaim", "IPPool", "IPClaim", "IPAddress")
@@ -27,12 +35,33 @@ def objects(lab):
                 for kind in KINDS for item in lab.kube.list(KNOWN[kind], NAMESPACE)[0])
 
 
+def workload(lab):
+    """Return a client of the workload cluster's own API server."""
+    return KubeClient({"kubeconfig": str(kubeconfig(lab))})
+
+
 def nodes(lab):
     """Return the workload cluster's nodes and whether they are ready, as its own API server tells."""
-    client = KubeClient({"kubeconfig": str(kubeconfig(lab))})
     return dict((node["metadata"]["name"], any(
         entry["type"] == "Ready" and entry["status"] == "True" for entry in node["status"]["conditions"]))
-        for node in client.list(KNOWN["Node"])[0])
+        for node in workload(lab).list(KNOWN["Node"])[0])
+
+
+def host_of(lab, node):
+    """Return the name of the server that a node runs on."""
+    machine = lab.kube.get(KNOWN["Machine"], NAMESPACE, node)
+    metal3_machine = lab.kube.get(KNOWN["Metal3Machine"], NAMESPACE, machine["spec"]["infrastructureRef"]["name"])
+    return metal3_machine["metadata"]["annotations"]["metal3.io/BareMetalHost"].rpartition("/")[2]
+
+
+def module(lab, name, **arguments):
+    """Run a module of the collection against the workload cluster, as a user does, and return its result."""
+    arguments.update(kubeconfig=str(lab.dir / "kubeconfig"), cluster_name=NAME)
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "ansible"), "localhost", "-m", "metal3.baremetal." + name, "-a",
+         json.dumps(arguments)], capture_output=True, text=True, check=False,
+        env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
+    return json.loads(done.stdout.partition("=>")[2]) if done.returncode == 0 else {"failed": done.stdout}
 
 
 def kubeconfig(lab):
@@ -43,8 +72,16 @@ def workers(count):
     return ("-e", json.dumps({"workers": {"pool-a": {"replicas": count}}}))
 
 
+@pytest.fixture(scope="module")
+def _inventory():
+    """Let the lab's inventory have the cluster, which it has not for the other tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", NAME)
+        yield
+
+
 @pytest.fixture(scope="module", autouse=True)
-def _cluster(lab):
+def _cluster(lab, _inventory):
     """The lab's cluster, made by a run that follows a killed one; taken away afterwards."""
     first = lab.start("cluster")
     eventually(lambda: "step 12" in first.output or first.process.poll() is not None, SECONDS,
@@ -61,13 +98,43 @@ def test_both_machines_are_ready_nodes(lab):
 
 
 def test_nodes_have_the_addresses_of_the_pool_and_the_names_of_their_machines(lab):
-    client = KubeClient({"kubeconfig": str(kubeconfig(lab))})
+    client = workload(lab)
     pool = set(item["spec"]["address"] for item in lab.kube.list(KNOWN["IPAddress"], NAMESPACE)[0])
     seen = set()
     for node in client.list(KNOWN["Node"])[0]:
         seen |= set(entry["address"] for entry in node["status"]["addresses"] if entry["type"] == "InternalIP")
         assert lab.kube.get(KNOWN["Machine"], NAMESPACE, node["metadata"]["name"])
     assert seen == pool and len(seen) == 2
+
+
+def test_pods_answer_across_nodes_by_name(lab):
+    """Each pod asks the Service by its name: cluster DNS, kube-proxy and the route to the other node."""
+    client = workload(lab)
+    eventually(lambda: rollout.missing(client.get(KNOWN["Deployment"], "kube-system", "coredns")) is None, 60,
+               "CoreDNS is Ready")
+    template = (REPOSITORY / "roles" / "lab" / "templates" / "echo.yml.j2").read_text()
+    manifest = Environment(undefined=StrictUndefined).from_string(template.replace(
+        "{{ kubernetes_version | regex_replace('^v', '') }}", VERSION)).render(lab_echo_replicas=2)
+    assert module(lab, "manifests", manifests=[manifest])["changed"]
+    assert not module(lab, "manifests", manifests=[manifest])["changed"]
+    pods = dict((pod["metadata"]["name"], pod["spec"]["nodeName"]) for pod in client.list(
+        KNOWN["Pod"], "default", "app=echo")[0])
+    assert set(pods.values()) == set(nodes(lab))
+    assert module(lab, "service_probe", name="echo", port="http", path="hostname", answers=2)["answers"] == sorted(pods)
+    question = "dial?host=echo.default.svc.cluster.local&port=80&request=hostname&protocol=http&tries=20"
+    for pod in pods:
+        path = KNOWN["Pod"].path("default", pod + ":8080", "proxy/" + question)
+        assert set(client.request("GET", path)["responses"]) == set(pods), "asked from %s" % pods[pod]
+
+
+def test_what_does_not_start_is_told_with_the_pods_reason(lab):
+    bad = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "bad"}, "spec": {
+        "selector": {"matchLabels": {"app": "bad"}}, "template": {
+            "metadata": {"labels": {"app": "bad"}},
+            "spec": {"containers": [{"name": "bad", "image": "no such image"}]}}}}
+    told = module(lab, "manifests", manifests=[bad])["failed"]
+    assert "Deployment default/bad: 0 of 1 pods available; pod bad-" in told and "InvalidImageName" in told
+    workload(lab).delete(KNOWN["Deployment"], "default", "bad")
 
 
 def test_the_kubeconfig_is_its_owners_only_and_is_not_printed(lab):
@@ -125,11 +192,60 @@ def test_what_can_not_work_is_refused_before_anything_is_written(lab, variables,
     assert objects(lab) == before
 
 
-def test_workers_come_and_go(lab):
-    lab.playbook("cluster", *workers(2), seconds=SECONDS).ok()
+def supervise(lab, verb, program):
+    """Stop or start a program of the lab as its supervisor's user does."""
+    control = Path(os.environ["METAL3_SERVICES_PYTHON"]).parent / "supervisorctl"
+    subprocess.run([control, "-c", lab.dir / "supervisor" / "supervisord.conf", verb, program], check=True)
+
+
+def test_a_worker_comes_although_the_image_server_is_down_for_a_while(lab):
+    run = lab.start("cluster", *workers(2))
+    try:
+        eventually(lambda: "step 12" in run.output, SECONDS, "a second worker that is being deployed")
+        supervise(lab, "stop", "image-server")
+        eventually(lambda: "error: " in run.output, 120, "the failed deployment is told")
+    finally:
+        supervise(lab, "start", "image-server")
+    assert "image" in run.output.partition("error: ")[2].partition("\n")[0]
+    run.finish(SECONDS).ok()
     assert list(nodes(lab).values()) == [True, True, True]
+
+
+def test_a_worker_comes_back_after_a_power_cut(lab, room):
+    node = next(name for name in nodes(lab) if "pool-a" in name)
+    server = host_of(lab, node)
+    try:
+        # Without power its BMC is off too, so that nobody switches it on again.
+        room.set_knobs(server, bmc_unreachable=True)
+        room.power(server, "power_off")
+        eventually(lambda: not nodes(lab)[node], 120, "the node is not ready")
+    finally:
+        room.clear_knobs(server)
+    room.power(server, "power_on")
+    eventually(lambda: nodes(lab)[node], 120, "the node is ready again")
+    assert lab.playbook("cluster", *workers(2), seconds=SECONDS).ok().changed() == 0
+
+
+def test_a_worker_goes(lab):
     lab.playbook("cluster", seconds=SECONDS).ok()
     assert list(nodes(lab).values()) == [True, True]
+
+
+def test_a_worker_that_loses_power_while_it_joins_comes_or_is_told(lab, room):
+    """cloud-init begins again when it had not come to kubeadm; else the machine never joins, and a new one does."""
+    run = lab.start("cluster", *workers(2), "-e", "cluster_node_startup_timeout_seconds=90")
+    eventually(lambda: "step 13" in run.output, SECONDS, "a second worker that boots")
+    server = re.search(r"pool-a\S+ \(host (\S+)\): step 13", run.output).group(1)
+    room.power(server, "power_off")
+    room.power(server, "power_on")
+    run.finish(SECONDS)
+    if run.returncode:
+        run.failed("bootstrap failed: host " + server, "delete the Machine for its owner to make another")
+        machine = re.search(r"Machine (\S+pool-a\S+): bootstrap failed", run.output).group(1)
+        lab.kube.delete(KNOWN["Machine"], NAMESPACE, machine)
+        lab.playbook("cluster", *workers(2), seconds=SECONDS).ok()
+    assert list(nodes(lab).values()) == [True, True, True]
+    lab.playbook("cluster", seconds=SECONDS).ok()
 
 
 def test_a_wrong_checksum_ends_the_wait_with_the_cause(lab):

@@ -1,0 +1,84 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Three control plane machines and a worker: the cluster outlives the machine that holds its address."""
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from support import NAMESPACE, eventually
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+
+pytestmark = pytest.mark.ha
+
+NAME = "workload"
+SECONDS = 1800
+
+
+def available_mib():
+    """Return the machine's memory that is available, in MiB."""
+    line = next(line for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemAvailable:"))
+    return int(line.split()[1]) // 1024
+
+
+@pytest.fixture(scope="module")
+def cluster(lab, record_testsuite_property):
+    """The cluster's client; made here and deleted afterwards."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", NAME)
+        memory, began = available_mib(), time.monotonic()
+        lab.playbook("cluster", "-e", json.dumps({"lab_control_planes": 3}), seconds=SECONDS).ok()
+        figures = {"seconds to 3 + 1 Available": round(time.monotonic() - began),
+                   "MiB of memory that 3 + 1 nodes take": memory - available_mib()}
+        for name, value in figures.items():
+            record_testsuite_property(name, value)
+            print("%s: %d" % (name, value))
+        yield KubeClient({"kubeconfig": str(lab.dir / "kubeconfigs" / NAME)})
+        lab.playbook("teardown", "-e", "teardown_confirm=" + NAME, seconds=SECONDS).ok()
+
+
+def ready(client):
+    """Return the names of the ready nodes, None while the API does not answer."""
+    try:
+        return [node["metadata"]["name"] for node in client.list(KNOWN["Node"])[0] if any(
+            entry["type"] == "Ready" and entry["status"] == "True" for entry in node["status"]["conditions"])]
+    except KubeError:
+        return None
+
+
+def holder(lab):
+    """Return the server whose namespace has the endpoint's address, by the neighbour that answers for it."""
+    macs = dict((nic["mac"], name) for name, server in lab.servers.items() for nic in server["nics"])
+    address = lab.figures["bridge"]["network"].rpartition(".")[0] + ".10"
+    for line in Path("/proc/net/arp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if fields[0] == address and fields[3] in macs:
+            return macs[fields[3]]
+    return None
+
+
+def test_all_four_are_ready(cluster):
+    assert len(ready(cluster)) == 4
+
+
+def test_the_endpoint_moves_when_its_machine_loses_power(lab, room, cluster):
+    first = eventually(lambda: ready(cluster) and holder(lab), 60, "who has the endpoint's address")
+    try:
+        room.set_knobs(first, bmc_unreachable=True)
+        room.power(first, "power_off")
+        began = time.monotonic()
+        eventually(lambda: ready(cluster) is not None and holder(lab) not in (None, first), 60,
+                   "the endpoint answers from another machine")
+        print("seconds until the endpoint answered again: %.1f" % (time.monotonic() - began))
+    finally:
+        room.clear_knobs(first)
+    room.power(first, "power_on")
+    eventually(lambda: len(ready(cluster) or []) == 4 and lab.kube.get(
+        KNOWN["KubeadmControlPlane"], NAMESPACE, NAME + "-control-plane")["status"]["readyReplicas"] == 3, 300,
+        "all four are ready again")
