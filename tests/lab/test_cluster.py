@@ -54,11 +54,11 @@ def host_of(lab, node):
     return metal3_machine["metadata"]["annotations"]["metal3.io/BareMetalHost"].rpartition("/")[2]
 
 
-def module(lab, name, **arguments):
+def module(lab, module_name, **arguments):
     """Run a module of the collection against the workload cluster, as a user does, and return its result."""
     arguments.update(kubeconfig=str(lab.dir / "kubeconfig"), cluster_name=NAME)
     done = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible"), "localhost", "-m", "metal3.baremetal." + name, "-a",
+        [str(Path(sys.executable).parent / "ansible"), "localhost", "-m", "metal3.baremetal." + module_name, "-a",
          json.dumps(arguments)], capture_output=True, text=True, check=False,
         env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
     return json.loads(done.stdout.partition("=>")[2]) if done.returncode == 0 else {"failed": done.stdout}
