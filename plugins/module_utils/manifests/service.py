@@ -79,7 +79,11 @@ class ManifestsService:
         placed, problems = documents.placed(objects, resources, self.namespace)
         if problems:
             raise RefusedError(problems)
-        return apply.plan(self.client, placed, resource_of=lambda *key: resources[key])
+        (outcome,) = self._persist([
+            lambda: apply.plan(self.client, placed, resource_of=lambda *key: resources[key])])
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.value
 
     def _judged(self, entries):
         """Let the API server judge all that is due before anything is written.

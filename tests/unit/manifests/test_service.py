@@ -28,9 +28,12 @@ class Server:
     server = "https://server"
 
     def __init__(self, refuse=()):
-        self.objects, self.writes, self.trials, self.refuse = {}, [], [], refuse
+        self.objects, self.writes, self.trials, self.refuse, self.outages = {}, [], [], refuse, 0
 
     def list(self, resource, namespace):
+        if self.outages:
+            self.outages -= 1
+            raise KubeError("connection refused", reason="Unreachable")
         return [obj for key, obj in self.objects.items() if key[:2] == (resource.kind, namespace)], "1"
 
     def apply(self, resource, namespace, body, dry_run=False):
@@ -75,6 +78,13 @@ def test_a_second_run_changes_nothing_although_the_server_spells_values_its_own_
     service(server, LIMIT).run(0)
     again = service(server, LIMIT).run(0)
     assert not again["changed"] and again["diff"] == []
+    assert server.writes == ["l"]
+
+
+def test_an_api_server_that_does_not_answer_at_once_is_asked_again():
+    server = Server()
+    server.outages = 1
+    assert service(server, LIMIT).run(0)["changed"]
     assert server.writes == ["l"]
 
 
