@@ -47,13 +47,17 @@ def preflight_problems(description, facts):
 
 
 def hosts_wanted(description, group, snapshot):
-    """Return how many hosts a group still needs: its replicas less the machines that have one."""
+    """Return how many hosts a group still needs: its replicas less the machines that have one.
+
+    The host of a machine that is being deleted counts when the group can take it: it will be free.
+    """
     owner = _owner(description, group, snapshot)
     if owner is None:
         replicas = group.get("replicas")
         return 1 if replicas is None else replicas
-    alive = [machine for machine in snapshot.machines_of(owner) if not machine["metadata"].get("deletionTimestamp")]
-    having = sum(1 for machine in alive if snapshot.host(snapshot.metal3_machine(machine)) is not None)
+    held = [(machine, snapshot.host(snapshot.metal3_machine(machine))) for machine in snapshot.machines_of(owner)]
+    having = sum(1 for machine, host in held if host is not None and (
+        not machine["metadata"].get("deletionTimestamp") or matches(host, group)))
     replicas = group.get("replicas")
     if replicas is None:
         replicas = (owner.get("spec") or {}).get("replicas") or 0

@@ -121,6 +121,15 @@ def test_hosts_that_machines_have_already_are_not_asked_for_again():
     assert wanted == [1, 0]
 
 
+@pytest.mark.parametrize("selector, wanted", [({}, 0), ({"rack": "elsewhere"}, 1)])
+def test_the_host_of_a_machine_that_leaves_will_be_free(selector, wanted):
+    objects = existing()
+    objects["Machine"][0]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    workers = {"one": {"replicas": 1, "host_selector": selector}}
+    group = next(item for item in cluster_description.groups(described(workers=workers)) if item["name"] == "one")
+    assert cluster_preflight.hosts_wanted(described(), group, facts(objects).snapshot) == wanted
+
+
 def test_a_cluster_keeps_its_endpoint_and_is_upgraded_step_by_step():
     assert "for a cluster keeps its endpoint" in problems(facts(existing()), endpoint={"host": "198.18.0.11"})[0]
     assert "does not downgrade" in problems(facts(existing()), kubernetes_version="v1.34.0")[0]
