@@ -204,8 +204,11 @@ class KubeClient:
         body = {"propagationPolicy": propagation}
         if uid:
             body["preconditions"] = {"uid": uid}
+        if dry_run:
+            # In the query it would not count: the API server takes all options from the body when there is one.
+            body["dryRun"] = ["All"]
         try:
-            self.request("DELETE", resource.path(namespace, name), {"dryRun": _dry_run(dry_run)}, body,
+            self.request("DELETE", resource.path(namespace, name), None, body,
                          subject=_subject(resource, namespace, name))
         except KubeError as exc:
             if exc.status == 404:
