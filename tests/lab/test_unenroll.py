@@ -23,6 +23,7 @@ def test_hosts_go_when_they_are_named_once_more(lab):
     lab.playbook("unenroll", *LIMIT, "-e", "unenroll_confirm=3").failed("seen 3, expected 2")
     assert lab.playbook("unenroll", *LIMIT, "-e", "unenroll_confirm=2", "--check").ok().changed() == 1
     assert sorted(lab.hosts()) == sorted(before)
+    assert not [name for name, host in lab.hosts().items() if host["metadata"].get("deletionTimestamp")]
     try:
         lab.kube.patch(HOST, NAMESPACE, VICTIMS[0], {"spec": {"consumerRef": {
             "apiVersion": "example.org/v1", "kind": "Somebody", "name": "else", "namespace": NAMESPACE}}})
