@@ -112,7 +112,7 @@ class Bench:
         secret = yaml.safe_load(self.kubectl(kubeconfig, "get", "secret", NAME + "-kubeconfig", "-o", "yaml"))
         workload.touch(mode=0o600)
         workload.write_bytes(base64.b64decode(secret["data"]["value"]))
-        self.kubectl(workload, "apply", "--server-side", "-f", self.work_dir / "add-ons.yml", namespace="default")
+        self.kubectl(workload, "apply", "--server-side", "-f", self.work_dir / "add-ons.yml", namespace=None)
         self.wait(kubeconfig, "machinedeployment/%s-pool-a" % NAME, "jsonpath={.status.availableReplicas}=1")
         self.wait(kubeconfig, "kubeadmcontrolplane/%s-control-plane" % NAME, "jsonpath={.status.availableReplicas}=1")
         self.wait(kubeconfig, "cluster/" + NAME, "condition=Available")
@@ -130,8 +130,8 @@ class Bench:
         :raises RuntimeError: when it fails
         """
         done = subprocess.run(
-            [str(self.kubectl_program), "--kubeconfig", str(kubeconfig), "--namespace", namespace,
-             *(str(argument) for argument in arguments)],
+            [str(self.kubectl_program), "--kubeconfig", str(kubeconfig),
+             *(["--namespace", namespace] if namespace else []), *(str(argument) for argument in arguments)],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_SECONDS + 30, check=False)
         if done.returncode:
             raise RuntimeError("kubectl %s: %s" % (" ".join(map(str, arguments)), done.stderr))
@@ -169,14 +169,16 @@ def main():
         for number in range(arguments.rounds):
             # By turns: what else the machine does at a time must not decide.
             for way in ("playbook", "kubectl") if number % 2 == 0 else ("kubectl", "playbook"):
-                if way == "playbook":
-                    seconds, steps = bench.by_playbook()
-                    ours.append(seconds)
-                else:
-                    seconds = bench.by_kubectl()
-                    theirs.append(seconds)
-                print("round %d, %s: %.1f s" % (number + 1, way, seconds), flush=True)
-                bench.remove()
+                try:
+                    if way == "playbook":
+                        seconds, steps = bench.by_playbook()
+                        ours.append(seconds)
+                    else:
+                        seconds = bench.by_kubectl()
+                        theirs.append(seconds)
+                    print("round %d, %s: %.1f s" % (number + 1, way, seconds), flush=True)
+                finally:
+                    bench.remove()
                 if way == "playbook":
                     for machine, step, share in shares(steps, seconds):
                         print("  %6.1f s  %s  %s" % (share, machine, step), flush=True)
