@@ -201,7 +201,8 @@ def supervise(lab, verb, program):
 def test_a_worker_comes_although_the_image_server_is_down_for_a_while(lab):
     run = lab.start("cluster", *workers(2))
     try:
-        eventually(lambda: "step 12" in run.output, SECONDS, "a second worker that is being deployed")
+        # After the check that the image can be fetched, and before a host is deployed, which takes it in seconds.
+        eventually(lambda: "writing MachineDeployment" in run.output, SECONDS, "a second worker that is asked for")
         supervise(lab, "stop", "image-server")
         eventually(lambda: "error: " in run.output, 120, "the failed deployment is told")
     finally:

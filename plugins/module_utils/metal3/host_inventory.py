@@ -58,6 +58,9 @@ def entry(name, variables):
             value = variables[variable]
             if value is not None:
                 result[option] = _data(option, value) if option in host_fields.DATA_KEYS else value
+    if result.get("image") or result.get("custom_deploy"):
+        # BMO provisions only hosts that shall be online, and CAPM3 gives hosts back switched off.
+        result.setdefault("online", True)
     # The inventory is the whole truth of labels and annotations that this collection sets: what it does not name goes.
     result.setdefault("labels", {})
     result.setdefault("annotations", {})

@@ -179,3 +179,14 @@ def test_every_option_has_a_variable():
     for field in host_fields.SPEC:
         if field.name != "bmc":
             assert field.name in names
+
+
+@pytest.mark.parametrize("variables, online", [
+    ({"bmh_image": {"url": "https://images.example/a.raw"}}, True),
+    ({"bmh_custom_deploy": {"method": "install"}}, True),
+    ({"bmh_image": {"url": "https://images.example/a.raw"}, "bmh_online": False}, False),
+    ({"bmh_image": {}}, None),
+    ({}, None),
+])
+def test_what_is_to_be_deployed_is_to_be_online(variables, online):
+    assert host_inventory.entry("a", variables).get("online") is online
