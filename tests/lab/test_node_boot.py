@@ -117,6 +117,17 @@ def test_coredns_becomes_ready(nodes):
     nodes.kubectl("rollout", "status", "deployment/coredns", "-n", "kube-system", "--timeout=120s", seconds=130)
 
 
+def answering(nodes, pod, seen):
+    """Add to ``seen`` what the Service answered when the pod asked it by name, and return it."""
+    # Cluster DNS, kube-proxy and the route to the other node; as long as DNS and kube-proxy learn of the Service, a dial
+    # has errors only.
+    url = ("http://%s:8080/dial?host=echo.default.svc.cluster.local&port=80&request=hostname&protocol=http&tries=1"
+           % pod["status"]["podIP"])
+    answer = json.loads(nodes.inside("server-01", "curl", "--silent", "--max-time", "10", url))
+    seen.update(answer.get("responses", []))
+    return seen
+
+
 def test_service_answers_across_nodes(nodes):
     nodes.kubectl("apply", "-f", "-", text=ECHO % nodes.image["container_images"]["agnhost"])
     nodes.kubectl("rollout", "status", "deployment/echo", "--timeout=120s", seconds=130)
@@ -124,18 +135,9 @@ def test_service_answers_across_nodes(nodes):
     assert {pod["spec"]["nodeName"] for pod in pods} == {"node-server-01", "node-server-02"}
     names = {pod["metadata"]["name"] for pod in pods}
     for pod in pods:
-        # The pod asks the Service by its name: cluster DNS, kube-proxy and the route to the other node.
-        url = ("http://%s:8080/dial?host=echo.default.svc.cluster.local&port=80&request=hostname&protocol=http&tries=1"
-               % pod["status"]["podIP"])
         seen = set()
-
-        def all_answered(url=url, seen=seen):
-            # A dial that fails, as long as DNS and kube-proxy learn of the Service, answers with errors only.
-            answer = json.loads(nodes.inside("server-01", "curl", "--silent", "--max-time", "10", url))
-            seen.update(answer.get("responses", []))
-            return seen == names
-
-        eventually(all_answered, 60, "both pods, reached from %s through the Service" % pod["metadata"]["name"])
+        eventually(lambda pod=pod, seen=seen: answering(nodes, pod, seen) == names, 60,
+                   "both pods, reached from %s through the Service" % pod["metadata"]["name"])
 
 
 def test_node_has_the_servers_identity_and_memory(nodes):
