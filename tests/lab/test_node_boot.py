@@ -119,8 +119,7 @@ def test_coredns_becomes_ready(nodes):
 
 def answering(nodes, pod, seen):
     """Add to ``seen`` what the Service answered when the pod asked it by name, and return it."""
-    # Cluster DNS, kube-proxy and the route to the other node; as long as DNS and kube-proxy learn of the Service, a dial
-    # has errors only.
+    # Cluster DNS, kube-proxy and the route to the other node. While these learn of the Service, a dial has only errors.
     url = ("http://%s:8080/dial?host=echo.default.svc.cluster.local&port=80&request=hostname&protocol=http&tries=1"
            % pod["status"]["podIP"])
     answer = json.loads(nodes.inside("server-01", "curl", "--silent", "--max-time", "10", url))
