@@ -26,6 +26,8 @@ RETRY_FACTOR = 1.5
 HEARTBEAT_FACTOR = 2
 # ironic-python-agent's share of Ironic's heartbeat timeout.
 HEARTBEAT_SHARE = (0.3, 0.6)
+# A heartbeat that Ironic could not use, because it had locked the node, is made up for within this.
+HEARTBEAT_LIMIT_SECONDS = 15
 DEFAULT_HEARTBEAT_TIMEOUT_SECONDS = 300
 
 
@@ -136,6 +138,10 @@ class Agent:
             self._heartbeats(ironic)
         except PoweredOff:
             return
+        except Exception as error:
+            # Without this line in the console nobody could tell why the machine never calls.
+            self.log("crashed: %s: %s", type(error).__name__, error)
+            raise
 
     def _retry(self, attempt):
         wait = RETRY_SECONDS
@@ -209,7 +215,8 @@ class Agent:
             except Unreachable as error:
                 status, text = None, str(error)
             if status == 202:
-                wait = min(soon, self.heartbeat_timeout * random.uniform(*HEARTBEAT_SHARE))
+                wait = min(soon, HEARTBEAT_LIMIT_SECONDS,
+                           self.heartbeat_timeout * random.uniform(*HEARTBEAT_SHARE))
                 soon *= HEARTBEAT_FACTOR
             elif status == 409:
                 # Ironic is at work on the node.
