@@ -1,60 +1,22 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many requests side by side, one outcome for each."""
+"""Many requests to an API server side by side, one outcome for each."""
 from __future__ import annotations
 
-from collections import namedtuple
-from concurrent.futures import ThreadPoolExecutor
-
+from .. import parallel
 from .client import WORKERS
 from .errors import KubeError
 
-Outcome = namedtuple("Outcome", ["value", "error"])
-
-# An API server that restarts is back within seconds.
-RETRY_DELAYS_SECONDS = (1, 2, 4, 8, 15)
+Outcome = parallel.Outcome
+RETRY_DELAYS_SECONDS = parallel.RETRY_DELAYS_SECONDS
 
 
 def run(calls, workers=WORKERS):
-    """Run callables on threads and return their outcomes in the given order.
-
-    A :class:`KubeError` becomes the ``error`` of that call's outcome, so that one refusal does not hide what
-    happened to the others; any other exception is a defect and is raised.
-
-    :param calls: list of callables without arguments
-    :param workers: how many run at once
-    :returns: list of :class:`Outcome`
-    """
-    def guarded(call):
-        try:
-            return Outcome(call(), None)
-        except KubeError as exc:
-            return Outcome(None, exc)
-
-    if len(calls) <= 1:
-        return [guarded(call) for call in calls]
-    with ThreadPoolExecutor(max_workers=min(workers, len(calls))) as pool:
-        return list(pool.map(guarded, calls))
+    """Run callables on threads, with a :class:`KubeError` as an outcome; see :func:`parallel.run`."""
+    return parallel.run(calls, workers, KubeError)
 
 
 def persist(calls, tell, sleep):
-    """Run callables like :func:`run`, and those that an API server did not answer again, for half a minute.
-
-    :param calls: list of callables without arguments, each of which may be repeated
-    :param tell: callable that takes one line of text, for live progress
-    :param sleep: callable that waits for a number of seconds
-    :returns: list of :class:`Outcome`
-    """
-    outcomes = run(calls)
-    for delay_seconds in RETRY_DELAYS_SECONDS:
-        again = [position for position, outcome in enumerate(outcomes)
-                 if outcome.error is not None and outcome.error.retriable]
-        if not again:
-            break
-        tell("%d requests were not answered (%s); trying again in %d s" % (
-            len(again), outcomes[again[0]].error.message, delay_seconds))
-        sleep(delay_seconds)
-        for position, outcome in zip(again, run([calls[position] for position in again])):
-            outcomes[position] = outcome
-    return outcomes
+    """Run callables, and those that an API server did not answer again; see :func:`parallel.persist`."""
+    return parallel.persist(calls, WORKERS, KubeError, tell, sleep)

@@ -1,0 +1,60 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many calls side by side, one outcome for each: for requests to any service."""
+from __future__ import annotations
+
+from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
+
+Outcome = namedtuple("Outcome", ["value", "error"])
+
+# A service that restarts is back within seconds.
+RETRY_DELAYS_SECONDS = (1, 2, 4, 8, 15)
+
+
+def run(calls, workers, refusal):
+    """Run callables on threads and return their outcomes in the given order.
+
+    A refusal becomes the ``error`` of that call's outcome, so that it does not hide what happened to the others; any
+    other exception is a defect and is raised.
+
+    :param calls: list of callables without arguments
+    :param workers: how many run at once
+    :param refusal: class of the exceptions by which the service says no
+    :returns: list of :class:`Outcome`
+    """
+    def guarded(call):
+        try:
+            return Outcome(call(), None)
+        except refusal as exc:
+            return Outcome(None, exc)
+
+    if len(calls) <= 1:
+        return [guarded(call) for call in calls]
+    with ThreadPoolExecutor(max_workers=min(workers, len(calls))) as pool:
+        return list(pool.map(guarded, calls))
+
+
+def persist(calls, workers, refusal, tell, sleep):
+    """Run callables like :func:`run`, and those whose refusal is ``retriable`` again, for half a minute.
+
+    :param calls: list of callables without arguments, each of which may be repeated
+    :param workers: how many run at once
+    :param refusal: class of the exceptions by which the service says no, with ``message`` and ``retriable``
+    :param tell: callable that takes one line of text, for live progress
+    :param sleep: callable that waits for a number of seconds
+    :returns: list of :class:`Outcome`
+    """
+    outcomes = run(calls, workers, refusal)
+    for delay_seconds in RETRY_DELAYS_SECONDS:
+        again = [position for position, outcome in enumerate(outcomes)
+                 if outcome.error is not None and outcome.error.retriable]
+        if not again:
+            break
+        tell("%d requests were not answered (%s); trying again in %d s" % (
+            len(again), outcomes[again[0]].error.message, delay_seconds))
+        sleep(delay_seconds)
+        for position, outcome in zip(again, run([calls[position] for position in again], workers, refusal)):
+            outcomes[position] = outcome
+    return outcomes
