@@ -8,23 +8,21 @@ only shows when the whole list and the cluster's hosts are seen together.
 """
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import uuid
-from collections import namedtuple
 from urllib.parse import urlsplit
 
-from . import bmc_address, host_fields, host_inventory
+from . import bmc_address, field_checks, host_fields, host_inventory
+from .field_checks import DNS_NAME as _DNS_NAME
+from .field_checks import HIDDEN as _HIDDEN
+from .field_checks import UNKNOWN as _UNKNOWN
+from .field_checks import Problem
+from .field_checks import check_fields as _check_dict
+from .field_checks import show as _show
 from .host_objects import consumer_of, credentials_secret_name, data_secret_name, has_inline_credentials, text_of
 
-# host: name of the host, or its place in the list; seen: never a secret value.
-Problem = namedtuple("Problem", ["host", "field", "seen", "expected", "next_step"])
-
 _MAC = re.compile(r"^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
-_DNS_NAME = re.compile(r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")
-_LABEL_VALUE = re.compile(r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$")
-_LABEL_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")
 _HCTL = re.compile(r"^\d+:\d+:\d+:\d+$")
 _HEX = re.compile(r"^[0-9A-Fa-f]+$")
 _CHECKSUM_LENGTHS = {"md5": 32, "sha256": 64, "sha512": 128}
@@ -33,8 +31,6 @@ _INSPECT_ANNOTATION = "inspect.metal3.io"
 _REBOOT_ANNOTATION = "reboot.metal3.io"
 _DETACHED_ANNOTATION = "baremetalhost.metal3.io/detached"
 _HARDWARE_ANNOTATION = "inspect.metal3.io/hardwaredetails"
-_HIDDEN = "(hidden)"
-_UNKNOWN = "an unknown option"
 # Fields that no variable of their own stands for.
 _NO_VARIABLES = ("hosts", "name", "state", "bmc")
 
@@ -182,87 +178,14 @@ def _label(entry, position):
     return name if isinstance(name, str) and name else "hosts[%d]" % position
 
 
-def _show(value, secret=False):
-    if secret:
-        return _HIDDEN
-    text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
-    text = text if len(text) <= 120 else text[:117] + "..."
-    return text if isinstance(value, (int, float)) else "'%s'" % text
-
-
-def _check_dict(label, prefix, fields, values):
-    problems = []
-    known = dict((field.name, field) for field in fields)
-    for name in values:
-        if name not in known:
-            near = difflib.get_close_matches(str(name), sorted(known), 1)
-            problems.append(Problem(label, prefix + str(name), _UNKNOWN, "a field of a host",
-                                    "remove it" + (" (perhaps %s is meant)" % near[0] if near else "")))
-    for field in fields:
-        value = values.get(field.name)
-        path = prefix + field.name
-        if value is None:
-            if field.required:
-                problems.append(Problem(label, path, "none", "a value", "set it"))
-            continue
-        problems += _check_value(label, path, field, value)
-    return problems
-
-
-def _check_value(label, path, field, value):
-    wrong = _type_error(field.kind, value)
-    if wrong:
-        return [Problem(label, path, _show(value, field.secret), wrong, "correct it")]
-    problems = []
-    if field.kind == "dict" and field.fields:
-        return _check_dict(label, path + ".", field.fields, value)
-    if field.kind == "list":
-        if field.maximum_length is not None and len(value) > field.maximum_length:
-            problems.append(Problem(label, path, "%d elements" % len(value), "at most %d" % field.maximum_length,
-                                    "remove some"))
-        for position, item in enumerate(value):
-            place = "%s[%d]" % (path, position)
-            wrong = _type_error(field.element, item)
-            if wrong:
-                problems.append(Problem(label, place, _show(item, field.secret), wrong, "correct it"))
-            elif field.fields:
-                problems += _check_dict(label, place + ".", field.fields, item)
-        return problems
-    if field.choices and str(value) not in field.choices:
-        problems.append(Problem(label, path, _show(value), "one of %s" % ", ".join(field.choices), "correct it"))
-    if field.minimum is not None and int(value) < field.minimum:
-        problems.append(Problem(label, path, _show(value), "at least %d" % field.minimum, "correct it"))
-    if field.kind == "str" and field.maximum_length is not None and len(value) > field.maximum_length:
-        problems.append(Problem(label, path, "%d characters" % len(value), "at most %d" % field.maximum_length,
-                                "shorten it"))
-    return problems
-
-
-def _type_error(kind, value):
-    """Return what was expected when a value can't be taken for ``kind`` (by Ansible's rules), else None."""
-    if kind == "str":
-        return "text" if isinstance(value, (dict, list)) else None
-    if kind == "int":
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        return None if whole or (isinstance(value, str) and re.match(r"^\s*-?\d+\s*$", value)) else "a whole number"
-    if kind == "bool":
-        words = ("yes", "no", "on", "off", "true", "false", "1", "0", "t", "f", "y", "n")
-        accepted = isinstance(value, bool) or value in (0, 1) or (isinstance(value, str) and value.lower() in words)
-        return None if accepted else "true or false"
-    if kind == "dict":
-        return None if isinstance(value, dict) else "a dictionary"
-    return None if isinstance(value, list) else "a list"
-
-
 # One host -----------------------------------------------------------------------------------------------------------
 
 def _check_name(label, host):
     name = host.get("name")
     if not name:
         return [Problem(label, "name", "none", "a name", "set name")]
-    if not _DNS_NAME.match(name) or ".." in name or ".-" in name or "-." in name:
-        return [Problem(label, "name", _show(name), "lower case letters, digits, '-' and '.', at most 253 characters, "
-                        "beginning and ending with a letter or digit", "rename the host")]
+    if not field_checks.is_name(name):
+        return [Problem(label, "name", _show(name), field_checks.NAME_RULE, "rename the host")]
     try:
         uuid.UUID(name)
     except ValueError:
@@ -519,19 +442,7 @@ def _check_raid(label, raid, address):
 
 
 def _check_metadata(label, host):
-    problems = []
-    for kind in ("labels", "annotations"):
-        for key, value in (host.get(kind) or {}).items():
-            prefix, slash, name = str(key).rpartition("/")
-            if not _LABEL_NAME.match(name) or (slash and not _DNS_NAME.match(prefix)):
-                problems.append(Problem(label, "%s.%s" % (kind, key), "the key %s" % _show(key),
-                                        "[prefix/]name of at most 63 letters, digits, '-', '_' and '.'", "rename it"))
-            if isinstance(value, (dict, list)) and kind == "labels":
-                problems.append(Problem(label, "%s.%s" % (kind, key), _show(value), "text", "correct it"))
-            elif kind == "labels" and not _LABEL_VALUE.match(text_of(value)):
-                problems.append(Problem(label, "%s.%s" % (kind, key), _show(value),
-                                        "at most 63 letters, digits, '-', '_' and '.'", "correct it"))
-    return problems + _check_annotations(label, host)
+    return field_checks.check_metadata(label, host) + _check_annotations(label, host)
 
 
 def _check_annotations(label, host):
