@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import difflib
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
@@ -104,6 +105,21 @@ def _checked(where, options, params, mistakes):
         params = {}
     result = ArgumentSpecValidator(options).validate(params)
     prefix = where + ": " if where else ""
-    mistakes.extend(prefix + ("unknown option " if isinstance(error, UnsupportedError) else "") + error.msg
+    mistakes.extend(prefix + (_unknown(error, options) if isinstance(error, UnsupportedError) else error.msg)
                     for error in result.errors)
     return result.validated_parameters
+
+
+def _unknown(error, options):
+    """Return what Ansible says of unknown options, with those that may have been meant before its list of all."""
+    names, dot, rest = error.msg.partition(". Supported parameters include: ")
+    near = [match for name in names.split(", ") for match in difflib.get_close_matches(
+        name.rpartition(".")[2], sorted(_all_names(options)), 1)]
+    return "unknown option %s%s%s%s" % (names, " (perhaps %s is meant)" % ", ".join(near) if near else "", dot, rest)
+
+
+def _all_names(options):
+    names = set(options)
+    for option in options.values():
+        names |= _all_names(option.get("options") or {})
+    return names

@@ -5,8 +5,14 @@
 from __future__ import annotations
 
 
+class Mistake(str):
+    """A mistake as one line of text, with its parts as attributes; they are None in a line made by other means."""
+
+    subject = field = seen = expected = advice = None
+
+
 def problem(subject, field, seen, expected, advice=None):
-    """Return a mistake as one line of text.
+    """Return a mistake as one line of text, a Mistake.
 
     :param subject: the object, for example ``IPPool metal3/provisioning``
     :param field: path of the field as the user writes it, empty when the whole object is meant
@@ -15,5 +21,8 @@ def problem(subject, field, seen, expected, advice=None):
     :param advice: what to do next, a phrase
     """
     where = "%s: %s" % (subject, field) if field else subject
-    text = "%s: seen %s, expected %s" % (where, "nothing" if seen is None else seen, expected)
-    return "%s; %s" % (text, advice) if advice else text
+    seen = "nothing" if seen is None else "%s" % (seen,)
+    text = "%s: seen %s, expected %s" % (where, seen, expected)
+    line = Mistake("%s; %s" % (text, advice) if advice else text)
+    line.subject, line.field, line.seen, line.expected, line.advice = subject, field, seen, expected, advice
+    return line

@@ -102,7 +102,8 @@ def test_mistakes_of_type_and_name_are_told_with_their_place():
     _read, mistakes = cluster_description.read(
         {"name": "a", "workers": {"p": {"replica": 1}, "q": 3}, "networks": {"n": {"ipv4": {"mode": "x"}}}})
     assert len(mistakes) == 3
-    assert mistakes[0].startswith("workers.p: unknown option replica. Supported parameters include: ")
+    assert mistakes[0].startswith(
+        "workers.p: unknown option replica (perhaps replicas is meant). Supported parameters include: ")
     assert "workers.q: seen int" in mistakes[1]
     assert "networks.n" in mistakes[2]
 
