@@ -7,10 +7,10 @@ from __future__ import annotations
 import time
 from collections import namedtuple
 
+from .host_wait import HostWait
 from .kube import apply, bulk
 from .kube.diff import owned_tree
 from .kube.errors import KubeError
-from .kube.follow import follow
 from .kube.resources import KNOWN
 from .metal3 import host_goals, host_inventory, host_objects, host_table, host_validation
 
@@ -301,48 +301,14 @@ class HostService:
             elif item.stored is not None:
                 history.update(item.stored, now)
             histories[item.name] = history
-        if any(history.waiting for history in histories.values()):
-            self._watch(histories, deadline)
+        wait = HostWait(self.client, self.namespace, self.progress, self.clock, self._text)
+        wait.run(histories, deadline)
         now = self.clock()
         for item in outcomes:
             history = histories.get(item.name)
-            if history is None:
-                continue
-            item.stored, item.seconds = history.bmh, history.seconds_taken(now)
-            verdict = history.verdict
-            if verdict.outcome == host_goals.FAILED:
-                item.error = self._text("%s; %s" % (verdict.full_cause, verdict.next_step))
-            elif verdict.outcome == host_goals.WAITING:
-                step = verdict.next_step or "raise wait_timeout_seconds or look at the server's console"
-                item.error = self._text("not %s within %d s: %s; %s" % (
-                    self.goal, self.timeout_seconds, host_goals.timeout_cause(history, now), step))
-
-    def _watch(self, histories, deadline):
-        unreachable, error = None, None
-        for step in follow(self.client, BMH, self.namespace, deadline, clock=self.clock):
-            now = self.clock()
-            if step.unreachable_seconds is not None and unreachable is None:
-                self.progress.event("API server %s does not answer, trying on until the deadline" % self.client.server)
-            elif step.unreachable_seconds is None and unreachable is not None:
-                self.progress.event("API server %s answers again" % self.client.server)
-            unreachable, error = step.unreachable_seconds, step.error
-            if step.listed:
-                self._judge(histories, step, now)
-            self.progress.status(host_goals.status_line(histories, now, unreachable_seconds=unreachable))
-            if not any(history.waiting for history in histories.values()):
-                return
-        if unreachable is not None:
-            raise KubeError(
-                "API server %s has not answered for %d s, until the end of wait_timeout_seconds: %s" % (
-                    self.client.server, unreachable, error.message if error else "no answer"), reason="Unreachable")
-
-    def _judge(self, histories, step, now):
-        for name, history in histories.items():
-            # Who reached the goal has done so; a failed host may still recover while others are waited for.
-            if history.verdict.outcome == host_goals.REACHED or (not history.waiting and name not in step.changed):
-                continue
-            for text in history.update(step.objects.get(name), now):
-                self.progress.event("%s: %s" % (name, self._text(text)))
+            if history is not None:
+                item.stored, item.seconds = history.bmh, history.seconds_taken(now)
+                item.error = wait.error(history, self.timeout_seconds)
 
     def _text(self, text):
         return host_validation.renamed(text, self.names)

@@ -7,13 +7,13 @@ Source: CAPM3 ``baremetal/metal3machine_manager.go`` (chooseHost, hostLabelSelec
 """
 from __future__ import annotations
 
+from . import host_annotations
 from .problem import problem
 
 _AVAILABLE = ("available", "ready")
 # States that lead to available without anybody's help.
 _COMING = ("", "registering", "inspecting", "match profile", "preparing", "deprovisioning")
-_PAUSED = "baremetalhost.metal3.io/paused"
-_UNHEALTHY = ("capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy")
+_UNHEALTHY = (host_annotations.UNHEALTHY, host_annotations.UNHEALTHY_DEPRECATED)
 _NODE_REUSE_LABEL = "infrastructure.cluster.x-k8s.io/node-reuse"
 _OPERATORS = {
     "in": lambda labels, key, values: labels.get(key) in values,
@@ -45,8 +45,8 @@ def refusal(host):
         return "being deleted"
     if status.get("errorMessage"):
         return "in error: %s" % " ".join(status["errorMessage"].split())
-    if _PAUSED in annotations:
-        return "paused (annotation %s)" % _PAUSED
+    if host_annotations.PAUSED in annotations:
+        return "paused (annotation %s)" % host_annotations.PAUSED
     for name in _UNHEALTHY:
         if name in annotations:
             return "marked unhealthy (annotation %s)" % name
@@ -59,8 +59,8 @@ def on_its_way(host):
     """Say whether a host that is not free will be, if nobody interferes."""
     status = host.get("status") or {}
     annotations = host["metadata"].get("annotations") or {}
-    blocked = status.get("errorMessage") or host["metadata"].get("deletionTimestamp") or _PAUSED in annotations \
-        or any(name in annotations for name in _UNHEALTHY)
+    blocked = status.get("errorMessage") or host["metadata"].get("deletionTimestamp") \
+        or any(name in annotations for name in (host_annotations.PAUSED, *_UNHEALTHY))
     state = (status.get("provisioning") or {}).get("state") or ""
     in_use = (host.get("spec") or {}).get("consumerRef") and state != "deprovisioning"
     return not blocked and not in_use and state in _COMING
@@ -75,11 +75,21 @@ def shortage(description, wanted, hosts):
     :param wanted: list of ``(group, number of hosts still needed)``
     :param hosts: BareMetalHosts of the cluster's namespace
     """
+    return shortages([(description, group, count) for group, count in wanted], hosts)
+
+
+def shortages(wanted, hosts):
+    """Return the same for the groups of several clusters that share hosts.
+
+    :param wanted: list of ``(the cluster's description, group, number of hosts still needed)``
+    :param hosts: BareMetalHosts of the clusters' namespace
+    """
     free = [host for host in hosts if refusal(host) is None]
-    candidates = [[number for number, host in enumerate(free) if matches(host, group)] for group, _count in wanted]
+    candidates = [[number for number, host in enumerate(free) if matches(host, group)]
+                  for _description, group, _count in wanted]
     holder = {}
     found = []
-    for number, (group, count) in enumerate(wanted):
+    for number, (description, group, count) in enumerate(wanted):
         got = sum(1 for _slot in range(count) if _take(number, candidates, holder, set()))
         if got < count:
             found.append(_too_few(description, group, count, got, hosts))

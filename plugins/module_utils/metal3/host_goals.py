@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import Counter, namedtuple
 
+from . import host_annotations
 from .host_errors import explain
-from .host_objects import PAUSED_ANNOTATION
 
 GOALS = ("registered", "inspected", "available", "provisioned", "deleted")
 # "ready" and "match profile" are older names that a status may still carry.
@@ -97,15 +97,19 @@ class HostHistory:
     An error that was there before the wait began is told apart from a fresh one by BMO's error count: BMO tries
     again by itself (1 to 2 minutes after the first error), and what was just written may have cured it.
 
-    :param goal: one of :data:`GOALS`
+    :param goal: one of :data:`GOALS`; with ``is_reached``, any words for it
     :param baseline: the BareMetalHost as read before anything was written, or None
     :param now: reading of the caller's clock, in seconds
     :param error_limit: how many fresh errors end the wait, where BMO's next attempt may succeed
     :param patience_seconds: how long an error from before the wait may stand before it counts
+    :param is_reached: callable that takes the BareMetalHost (or None) and says whether it is where it is to be
+    :param tolerated: conditions that do not end the wait: ``paused``, ``detached``, ``deleting``
     """
 
-    def __init__(self, goal, baseline, now, error_limit=3, patience_seconds=180):
+    def __init__(self, goal, baseline, now, error_limit=3, patience_seconds=180, is_reached=None, tolerated=()):
         self.goal = goal
+        self._is_reached = is_reached or (lambda bmh: reached(bmh, goal))
+        self.tolerated = frozenset(("deleting",) if goal == "deleted" else ()) | frozenset(tolerated)
         self.error_limit = error_limit
         self.patience_seconds = patience_seconds
         self.began_at = now
@@ -165,23 +169,14 @@ class HostHistory:
     def _judge(self, bmh, error, now):
         if bmh is None and not self.seen:
             return Verdict(WAITING, "not seen yet", "")
-        if reached(bmh, self.goal):
+        if self._is_reached(bmh):
             return Verdict(REACHED, "", "")
         if bmh is None:
             return Verdict(FAILED, "the host was deleted by somebody else", "run again to enrol it anew")
-        annotations = bmh["metadata"].get("annotations") or {}
-        if PAUSED_ANNOTATION in annotations:
-            by_whom = " by " + annotations[PAUSED_ANNOTATION] if annotations[PAUSED_ANNOTATION] else ""
-            return Verdict(FAILED, "the host is paused%s, so BMO does nothing with it" % by_whom,
-                           "remove the annotation %s (a paused Cluster sets it again)" % PAUSED_ANNOTATION)
-        if self.goal != "deleted" and bmh["metadata"].get("deletionTimestamp"):
-            return Verdict(FAILED, "the host is being deleted", "wait until it is gone, then run again")
+        obstacle = self._obstacle(bmh)
+        if obstacle is not None:
+            return obstacle
         status = (bmh.get("status") or {}).get("operationalStatus")
-        if status == "detached":
-            return Verdict(FAILED, "the host is detached, so BMO does not manage it",
-                           "remove the annotation baremetalhost.metal3.io/detached")
-        if self.state == "unmanaged" and not ((bmh.get("spec") or {}).get("bmc") or {}).get("address"):
-            return Verdict(FAILED, "the host has no BMC address, so BMO can't manage it", "set bmc.address")
         if error[2]:
             return self._judge_error(error, now)
         if status == "delayed":
@@ -189,6 +184,22 @@ class HostHistory:
         if self.goal == "provisioned" and (bmh.get("spec") or {}).get("online") is False:
             return Verdict(FAILED, "online is false, so BMO does not provision the host", "set online to true")
         return Verdict(WAITING, "", "")
+
+    def _obstacle(self, bmh):
+        """Return what keeps BMO from working on the host at all, as a Verdict, or None."""
+        annotations = host_annotations.of(bmh)
+        if host_annotations.PAUSED in annotations and "paused" not in self.tolerated:
+            by_whom = " by " + annotations[host_annotations.PAUSED] if annotations[host_annotations.PAUSED] else ""
+            return Verdict(FAILED, "the host is paused%s, so BMO does nothing with it" % by_whom,
+                           "remove the annotation %s (a paused Cluster sets it again)" % host_annotations.PAUSED)
+        if bmh["metadata"].get("deletionTimestamp") and "deleting" not in self.tolerated:
+            return Verdict(FAILED, "the host is being deleted", "wait until it is gone, then run again")
+        if (bmh.get("status") or {}).get("operationalStatus") == "detached" and "detached" not in self.tolerated:
+            return Verdict(FAILED, "the host is detached, so BMO does not manage it",
+                           "remove the annotation %s" % host_annotations.DETACHED)
+        if self.state == "unmanaged" and not ((bmh.get("spec") or {}).get("bmc") or {}).get("address"):
+            return Verdict(FAILED, "the host has no BMC address, so BMO can't manage it", "set bmc.address")
+        return None
 
     def _judge_error(self, error, now):
         error_type, text, count = error

@@ -18,7 +18,6 @@ SECRET_SELECTOR = ENVIRONMENT_LABEL + "=baremetal"
 MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
 MANAGER = "metal3.baremetal"
 ADDRESS_ANNOTATION = "metal3.baremetal/bmc-address"
-PAUSED_ANNOTATION = "baremetalhost.metal3.io/paused"
 
 # What a consumer (Cluster API's Metal3Machine, a person) relies on: never changed under it.
 PROTECTED = ("online", "image", "custom_deploy", "user_data", "network_data", "meta_data")

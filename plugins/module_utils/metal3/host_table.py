@@ -4,6 +4,7 @@
 """A BareMetalHost in a few words: for results, for people and for tables."""
 from __future__ import annotations
 
+from . import host_annotations
 from .host_goals import error_of, state_of
 from .host_objects import consumer_of
 
@@ -37,7 +38,7 @@ def summary(bmh):
         "consumer": consumer_of(bmh),
         "image_url": (provisioning.get("image") or {}).get("url") or "",
         "node_id": provisioning.get("ID") or "",
-        "paused": "baremetalhost.metal3.io/paused" in (bmh["metadata"].get("annotations") or {}),
+        "paused": host_annotations.PAUSED in host_annotations.of(bmh),
         "hardware": hardware(status.get("hardware") or {}),
     }
 

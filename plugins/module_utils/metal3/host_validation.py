@@ -13,7 +13,7 @@ import re
 import uuid
 from urllib.parse import urlsplit
 
-from . import bmc_address, field_checks, host_fields, host_inventory
+from . import bmc_address, field_checks, host_annotations, host_fields, host_inventory
 from .field_checks import DNS_NAME as _DNS_NAME
 from .field_checks import HIDDEN as _HIDDEN
 from .field_checks import UNKNOWN as _UNKNOWN
@@ -27,10 +27,6 @@ _HCTL = re.compile(r"^\d+:\d+:\d+:\d+$")
 _HEX = re.compile(r"^[0-9A-Fa-f]+$")
 _CHECKSUM_LENGTHS = {"md5": 32, "sha256": 64, "sha512": 128}
 _IMAGE_SCHEMES = ("http", "https", "ftp", "gopher", "oci", "file")
-_INSPECT_ANNOTATION = "inspect.metal3.io"
-_REBOOT_ANNOTATION = "reboot.metal3.io"
-_DETACHED_ANNOTATION = "baremetalhost.metal3.io/detached"
-_HARDWARE_ANNOTATION = "inspect.metal3.io/hardwaredetails"
 # Fields that no variable of their own stands for.
 _NO_VARIABLES = ("hosts", "name", "state", "bmc")
 
@@ -240,8 +236,7 @@ def _check_credentials(label, bmc):
 
 
 def _inspection_disabled(host):
-    return host.get("inspection_mode") == "disabled" \
-        or (host.get("annotations") or {}).get(_INSPECT_ANNOTATION) == "disabled"
+    return host_annotations.is_inspection_disabled(host.get("inspection_mode"), host.get("annotations"))
 
 
 def _check_boot(label, host, address):
@@ -450,22 +445,22 @@ def _check_annotations(label, host):
     annotations = dict((key, text_of(value)) for key, value in (host.get("annotations") or {}).items())
     for key, value in annotations.items():
         path = "annotations.%s" % key
-        if key == _REBOOT_ANNOTATION or key.startswith(_REBOOT_ANNOTATION + "/"):
+        if host_annotations.is_reboot(key):
             problems += _check_json(label, path, value, {"mode": ("", "hard", "soft")})
-        elif key == _DETACHED_ANNOTATION:
+        elif key == host_annotations.DETACHED:
             if value.lstrip().startswith("{"):
                 problems += _check_json(label, path, value, {"deleteAction": ("", "delay", "delete")})
-        elif key == _INSPECT_ANNOTATION and value not in ("", "disabled"):
+        elif key == host_annotations.INSPECT and value not in ("", host_annotations.INSPECTION_DISABLED):
             problems.append(Problem(label, path, _show(value), "'' or 'disabled' (BMO webhook)", "correct it"))
-        elif key == _HARDWARE_ANNOTATION and value:
+        elif key == host_annotations.HARDWARE_DETAILS and value:
             if not _inspection_disabled(host):
                 problems.append(Problem(label, path, "hardware details", "inspection_mode disabled with it",
                                         "set inspection_mode to disabled"))
             problems += _check_json(label, path, value, {})
-    inspect, mode = annotations.get(_INSPECT_ANNOTATION), host.get("inspection_mode")
+    inspect, mode = annotations.get(host_annotations.INSPECT), host.get("inspection_mode")
     if inspect and mode and (inspect == "disabled") != (mode == "disabled"):
         problems.append(Problem(label, "inspection_mode", _show(mode),
-                                "the same as the annotation %s (%s)" % (_INSPECT_ANNOTATION, inspect),
+                                "the same as the annotation %s (%s)" % (host_annotations.INSPECT, inspect),
                                 "remove the annotation, which is deprecated"))
     return problems
 
@@ -634,7 +629,7 @@ def _check_change(host, bmh):
         problems.append(Problem(
             name, "bmc.address", _show(new), "%s: it changes only in registering or detached, the host is %s "
             "(BMO webhook)" % (old, state or "unknown"),
-            "detach the host first (annotation %s), or delete and enrol it anew" % _DETACHED_ANNOTATION))
+            "detach the host first (annotation %s), or delete and enrol it anew" % host_annotations.DETACHED))
     mac, stored = host.get("boot_mac_address"), spec.get("bootMACAddress")
     if mac and stored and mac.lower() != stored.lower():
         problems.append(Problem(name, "boot_mac_address", _show(mac),

@@ -1,0 +1,79 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Annotations of a BareMetalHost: their names, and how BMO 0.13 and CAPM3 1.13 read their values.
+
+Sources: ``baremetalhost_types.go``, ``annotations.go`` and ``baremetalhost_controller.go`` of BMO;
+``api/v1beta2/common_types.go`` and ``baremetal/metal3machine_manager.go`` of CAPM3.
+"""
+from __future__ import annotations
+
+import json
+
+PAUSED = "baremetalhost.metal3.io/paused"
+DETACHED = "baremetalhost.metal3.io/detached"
+STATUS = "baremetalhost.metal3.io/status"
+REBOOT = "reboot.metal3.io"
+INSPECT = "inspect.metal3.io"
+HARDWARE_DETAILS = "inspect.metal3.io/hardwaredetails"
+# CAPM3 1.13 reads both and sets the first.
+UNHEALTHY = "capm3.metal3.io/unhealthy"
+UNHEALTHY_DEPRECATED = "capi.metal3.io/unhealthy"
+# The value of PAUSED by which CAPM3 knows that it paused a host itself, with its Cluster.
+PAUSED_BY_CAPM3 = "metal3.io/capm3"
+# This collection's own: BMO looks at a host again at once when any annotation changes (updateEventHandler).
+RETRY = "metal3.baremetal/retry"
+# Marks, in the value of DETACHED, a host that was detached only while its BMC address changes; BMO ignores the key.
+FOR_BMC_CHANGE = "metal3.baremetal/bmc-change"
+
+INSPECTION_DISABLED = "disabled"
+
+
+def of(bmh):
+    """Return the annotations of an object."""
+    return (bmh.get("metadata") or {}).get("annotations") or {}
+
+
+def is_reboot(key):
+    """True for the anonymous and for keyed reboot annotations."""
+    return key == REBOOT or key.startswith(REBOOT + "/")
+
+
+def reboot_key(key):
+    """Return the name of the keyed reboot annotation of a key."""
+    return "%s/%s" % (REBOOT, key)
+
+
+def arguments(value):
+    """Return a value's JSON object as a dict, empty when it is none; BMO takes such a value for one without arguments.
+
+    :param value: value of an annotation, or None
+    """
+    try:
+        result = json.loads(value or "{}")
+    except ValueError:
+        return {}
+    return result if isinstance(result, dict) else {}
+
+
+def compact(value):
+    """Return a dict as the text of an annotation, empty for an empty one."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":")) if value else ""
+
+
+def held_by(bmh, forced_only=False):
+    """Return the keys of the keyed reboot annotations, by which BMO keeps a host powered off, sorted.
+
+    :param forced_only: only those with ``force``; a host that is not provisioned heeds no others
+    """
+    return sorted(key[len(REBOOT) + 1:] for key, value in of(bmh).items()
+                  if key.startswith(REBOOT + "/") and (not forced_only or arguments(value).get("force") is True))
+
+
+def is_inspection_disabled(inspection_mode, annotations):
+    """True when inspection is disabled by the field or by the older annotation (``InspectionDisabled``).
+
+    :param inspection_mode: ``spec.inspectionMode``, or None
+    :param annotations: annotations of the host
+    """
+    return inspection_mode == INSPECTION_DISABLED or (annotations or {}).get(INSPECT) == INSPECTION_DISABLED
