@@ -107,17 +107,22 @@ def data_secrets(host, namespace, owner=None, protected=()):
 
 def referenced_secrets(host):
     """Return the names of Secrets that an entry refers to and that must exist already."""
-    names = set()
+    return set(name for _field, name in secret_references(host))
+
+
+def secret_references(host):
+    """Return ``(path of the option, name)`` of each Secret that an entry refers to and that must exist already."""
+    found = []
     bmc = host.get("bmc") or {}
     if bmc.get("credentials_name") and not has_inline_credentials(bmc):
-        names.add(bmc["credentials_name"])
+        found.append(("bmc.credentials_name", bmc["credentials_name"]))
     for option in host_fields.DATA_KEYS:
         data = host.get(option) or {}
         if data.get("name") and data.get("content") is None:
-            names.add(data["name"])
+            found.append((option + ".name", data["name"]))
     if (host.get("image") or {}).get("oci_auth_secret_name"):
-        names.add(host["image"]["oci_auth_secret_name"])
-    return names
+        found.append(("image.oci_auth_secret_name", host["image"]["oci_auth_secret_name"]))
+    return found
 
 
 def without_deployment(host):

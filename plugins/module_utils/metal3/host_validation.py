@@ -40,7 +40,7 @@ def message(problems, names=None):
     lines = ["%d problem%s in the list of hosts, nothing was written:" % (count, "" if count == 1 else "s")]
     for problem in problems:
         lines.append("- %s: %s: seen %s; expected %s; %s" % (
-            problem.host, _renamed_field(problem.field, names), problem.seen, renamed(problem.expected, names),
+            problem.host, renamed_field(problem.field, names), problem.seen, renamed(problem.expected, names),
             renamed(problem.next_step, names)))
     return "\n".join(lines)
 
@@ -58,7 +58,8 @@ def renamed(text, names):
     return re.sub(r"(?<![\w./])(%s)(?![\w/])" % longest_first, lambda match: names[match.group(1)], text)
 
 
-def _renamed_field(path, names):
+def renamed_field(path, names):
+    """Return the path of an option by the name under which the reader knows it; see :func:`renamed`."""
     head = re.match(r"^[a-z_]+", path)
     if names and head and path not in names and head.group() in names:
         return names[head.group()] + path[head.end():]
