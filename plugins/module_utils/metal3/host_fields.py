@@ -17,46 +17,46 @@ Field = namedtuple("Field", [
     "name", "crd", "kind", "required", "choices", "minimum", "maximum_length", "fields", "element", "secret"])
 
 
-def _field(name, crd, kind="str", required=False, choices=None, minimum=None, maximum_length=None, fields=None,
+def field(name, crd, kind="str", required=False, choices=None, minimum=None, maximum_length=None, fields=None,
            element=None, secret=False):
     return Field(name, crd, kind, required, choices, minimum, maximum_length, fields, element, secret)
 
 
 ROOT_DEVICE_HINTS = (
-    _field("device_name", "deviceName"),
-    _field("hctl", "hctl"),
-    _field("model", "model"),
-    _field("vendor", "vendor"),
-    _field("serial_number", "serialNumber"),
-    _field("min_size_gigabytes", "minSizeGigabytes", "int", minimum=0),
-    _field("wwn", "wwn"),
-    _field("wwn_with_extension", "wwnWithExtension"),
-    _field("wwn_vendor_extension", "wwnVendorExtension"),
-    _field("rotational", "rotational", "bool"),
+    field("device_name", "deviceName"),
+    field("hctl", "hctl"),
+    field("model", "model"),
+    field("vendor", "vendor"),
+    field("serial_number", "serialNumber"),
+    field("min_size_gigabytes", "minSizeGigabytes", "int", minimum=0),
+    field("wwn", "wwn"),
+    field("wwn_with_extension", "wwnWithExtension"),
+    field("wwn_vendor_extension", "wwnVendorExtension"),
+    field("rotational", "rotational", "bool"),
 )
 
 RAID = (
-    _field("hardware_raid_volumes", "hardwareRAIDVolumes", "list", element="dict", fields=(
-        _field("level", "level", required=True, choices=("0", "1", "2", "5", "6", "1+0", "5+0", "6+0")),
-        _field("size_gibibytes", "sizeGibibytes", "int", minimum=0),
-        _field("name", "name", maximum_length=64),
-        _field("rotational", "rotational", "bool"),
-        _field("number_of_physical_disks", "numberOfPhysicalDisks", "int", minimum=1),
-        _field("controller", "controller"),
-        _field("physical_disks", "physicalDisks", "list", element="str"),
+    field("hardware_raid_volumes", "hardwareRAIDVolumes", "list", element="dict", fields=(
+        field("level", "level", required=True, choices=("0", "1", "2", "5", "6", "1+0", "5+0", "6+0")),
+        field("size_gibibytes", "sizeGibibytes", "int", minimum=0),
+        field("name", "name", maximum_length=64),
+        field("rotational", "rotational", "bool"),
+        field("number_of_physical_disks", "numberOfPhysicalDisks", "int", minimum=1),
+        field("controller", "controller"),
+        field("physical_disks", "physicalDisks", "list", element="str"),
     )),
-    _field("software_raid_volumes", "softwareRAIDVolumes", "list", element="dict", maximum_length=2, fields=(
-        _field("level", "level", required=True, choices=("0", "1", "1+0")),
-        _field("size_gibibytes", "sizeGibibytes", "int", minimum=0),
-        _field("physical_disks", "physicalDisks", "list", element="dict", fields=ROOT_DEVICE_HINTS),
+    field("software_raid_volumes", "softwareRAIDVolumes", "list", element="dict", maximum_length=2, fields=(
+        field("level", "level", required=True, choices=("0", "1", "1+0")),
+        field("size_gibibytes", "sizeGibibytes", "int", minimum=0),
+        field("physical_disks", "physicalDisks", "list", element="dict", fields=ROOT_DEVICE_HINTS),
     )),
 )
 
 
 def _data(name, crd, secret_key):
     """A field whose content lives in a Secret: given inline (``content``) or by the Secret's name."""
-    return _field(name, crd, "dict", fields=(
-        _field("name", None), _field("content", secret_key, secret=True)))
+    return field(name, crd, "dict", fields=(
+        field("name", None), field("content", secret_key, secret=True)))
 
 
 # Fields that deploy something. Left as they are when an entry does not mention them, because leaving them out must
@@ -69,56 +69,56 @@ DATA_KEYS = {
 }
 
 SPEC = (
-    _field("online", "online", "bool"),
-    _field("bmc", "bmc", "dict", fields=(
-        _field("address", "address"),
-        _field("username", None, secret=False),
-        _field("password", None, secret=True),
-        _field("credentials_name", "credentialsName"),
-        _field("disable_certificate_verification", "disableCertificateVerification", "bool"),
+    field("online", "online", "bool"),
+    field("bmc", "bmc", "dict", fields=(
+        field("address", "address"),
+        field("username", None, secret=False),
+        field("password", None, secret=True),
+        field("credentials_name", "credentialsName"),
+        field("disable_certificate_verification", "disableCertificateVerification", "bool"),
     )),
-    _field("boot_mac_address", "bootMACAddress"),
-    _field("boot_mode", "bootMode", choices=("UEFI", "UEFISecureBoot", "legacy")),
-    _field("description", "description"),
-    _field("architecture", "architecture"),
-    _field("automated_cleaning_mode", "automatedCleaningMode", choices=("metadata", "disabled")),
-    _field("inspection_mode", "inspectionMode", choices=("agent", "disabled")),
-    _field("disable_power_off", "disablePowerOff", "bool"),
-    _field("externally_provisioned", "externallyProvisioned", "bool"),
-    _field("consumer_ref", "consumerRef", "dict", fields=(
-        _field("api_version", "apiVersion"),
-        _field("kind", "kind"),
-        _field("name", "name"),
-        _field("namespace", "namespace"),
-        _field("field_path", "fieldPath"),
-        _field("resource_version", "resourceVersion"),
-        _field("uid", "uid"),
+    field("boot_mac_address", "bootMACAddress"),
+    field("boot_mode", "bootMode", choices=("UEFI", "UEFISecureBoot", "legacy")),
+    field("description", "description"),
+    field("architecture", "architecture"),
+    field("automated_cleaning_mode", "automatedCleaningMode", choices=("metadata", "disabled")),
+    field("inspection_mode", "inspectionMode", choices=("agent", "disabled")),
+    field("disable_power_off", "disablePowerOff", "bool"),
+    field("externally_provisioned", "externallyProvisioned", "bool"),
+    field("consumer_ref", "consumerRef", "dict", fields=(
+        field("api_version", "apiVersion"),
+        field("kind", "kind"),
+        field("name", "name"),
+        field("namespace", "namespace"),
+        field("field_path", "fieldPath"),
+        field("resource_version", "resourceVersion"),
+        field("uid", "uid"),
     )),
-    _field("root_device_hints", "rootDeviceHints", "dict", fields=ROOT_DEVICE_HINTS),
-    _field("raid", "raid", "dict", fields=RAID),
-    _field("image", "image", "dict", fields=(
-        _field("url", "url"),
-        _field("checksum", "checksum"),
-        _field("checksum_type", "checksumType", choices=("md5", "sha256", "sha512", "auto")),
-        _field("format", "format", choices=("raw", "qcow2", "vdi", "vmdk", "live-iso")),
-        _field("oci_auth_secret_name", "ociAuthSecretName"),
+    field("root_device_hints", "rootDeviceHints", "dict", fields=ROOT_DEVICE_HINTS),
+    field("raid", "raid", "dict", fields=RAID),
+    field("image", "image", "dict", fields=(
+        field("url", "url"),
+        field("checksum", "checksum"),
+        field("checksum_type", "checksumType", choices=("md5", "sha256", "sha512", "auto")),
+        field("format", "format", choices=("raw", "qcow2", "vdi", "vmdk", "live-iso")),
+        field("oci_auth_secret_name", "ociAuthSecretName"),
     )),
-    _field("custom_deploy", "customDeploy", "dict", fields=(_field("method", "method"),)),
+    field("custom_deploy", "customDeploy", "dict", fields=(field("method", "method"),)),
     _data("user_data", "userData", "userData"),
     _data("network_data", "networkData", "networkData"),
     _data("meta_data", "metaData", "metaData"),
     _data("preprovisioning_network_data", "preprovisioningNetworkDataName", "networkData"),
-    _field("firmware", "firmware", "dict", fields=(
-        _field("simultaneous_multithreading_enabled", "simultaneousMultithreadingEnabled", "bool"),
-        _field("sriov_enabled", "sriovEnabled", "bool"),
-        _field("virtualization_enabled", "virtualizationEnabled", "bool"),
+    field("firmware", "firmware", "dict", fields=(
+        field("simultaneous_multithreading_enabled", "simultaneousMultithreadingEnabled", "bool"),
+        field("sriov_enabled", "sriovEnabled", "bool"),
+        field("virtualization_enabled", "virtualizationEnabled", "bool"),
     )),
-    _field("hardware_profile", "hardwareProfile"),
-    _field("taints", "taints", "list", element="dict", fields=(
-        _field("key", "key", required=True),
-        _field("effect", "effect", required=True),
-        _field("value", "value"),
-        _field("time_added", "timeAdded"),
+    field("hardware_profile", "hardwareProfile"),
+    field("taints", "taints", "list", element="dict", fields=(
+        field("key", "key", required=True),
+        field("effect", "effect", required=True),
+        field("value", "value"),
+        field("time_added", "timeAdded"),
     )),
 )
 
@@ -126,10 +126,10 @@ SPEC = (
 SHOWN_SECRET = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 
 METADATA = (
-    _field("name", None, required=True),
-    _field("state", None, choices=("present", "absent")),
-    _field("labels", None, "dict"),
-    _field("annotations", None, "dict"),
+    field("name", None, required=True),
+    field("state", None, choices=("present", "absent")),
+    field("labels", None, "dict"),
+    field("annotations", None, "dict"),
 )
 
 HOST = METADATA + SPEC
