@@ -14,20 +14,10 @@ from sushy_tools import error
 from sushy_tools.emulator import main as emulator
 from sushy_tools.emulator.resources.systems import fakedriver
 
-from .server import RESET_TYPES
+from . import bios, event_service, update_service
+from .server import OFF, ON, RESET_TYPES
 
-BIOS_VERSION = "1.0.0"
-# The attributes that sushy-tools' BIOS attribute registry describes, less those of the hardware.
-BIOS_ATTRIBUTES = {
-    "BootMode": "Uefi",
-    "EmbeddedSata": "Ahci",
-    "L2Cache": "10x256 KB",
-    "NicBoot1": "NetworkBoot",
-    "QuietBoot": "true",
-    "ProcTurboMode": "Enabled",
-    "SecureBootStatus": "Disabled",
-    "SysPassword": "",
-}
+POWER_EVENTS = {ON: "ResourceEvent.1.0.ResourcePoweredOn", OFF: "ResourceEvent.1.0.ResourcePoweredOff"}
 
 
 class MachineRoomDriver(fakedriver.FakeDriver):
@@ -114,25 +104,30 @@ class MachineRoomDriver(fakedriver.FakeDriver):
                  "cores": str(spec["cpus"]), "threads": str(spec["cpus"])}]
 
     def get_versions(self, identity):
-        return {"BiosVersion": BIOS_VERSION}
+        return {"BiosVersion": self._server(identity).firmware["bios"]}
 
     def get_bios(self, identity):
-        server = self._server(identity)
-        return dict(dict(BIOS_ATTRIBUTES, NumCores=str(server.spec["cpus"]), SerialNumber=server.spec["serial"]),
-                    **server.bios)
+        # sushy-tools asks the same for the settings that count and for those that wait for the next boot.
+        return bios.attributes(self._server(identity), flask.request.endpoint == "bios_settings")
 
     def set_bios(self, identity, attributes):
-        unknown = sorted(set(attributes) - set(BIOS_ATTRIBUTES))
-        if unknown:
-            raise error.BadRequest("unknown or read-only BIOS attributes: %s" % ", ".join(unknown))
         server = self._server(identity)
-        server.configure(bios=dict(server.bios, **attributes))
+        known = json.loads(flask.render_template("bios_registry.json"))
+        try:
+            bios.check(bios.registry(known)["RegistryEntries"]["Attributes"], attributes)
+        except bios.BiosError as fault:
+            raise error.BadRequest("BIOS settings refused: %s" % fault) from fault
+        server.configure(bios_pending=dict(server.bios_pending, **attributes))
 
     def reset_bios(self, identity):
-        self._server(identity).configure(bios={})
+        self._server(identity).configure(bios_pending=dict(bios.DEFAULTS))
 
     def get_nics(self, identity):
         return [{"id": nic["name"], "mac": nic["mac"]} for nic in self._server(identity).spec["nics"]]
+
+    def firmware(self, system):
+        """Return the versions of a system's firmware by component."""
+        return self._server(system).firmware
 
     def identity(self, system):
         """Return what sushy-tools' template of a system has no place for, as a mapping of Redfish properties."""
@@ -162,16 +157,51 @@ def application(servers, settings):
     # sushy-tools chooses among its own drivers only.
     emulator.Application.systems = driver
 
+    app.view_functions["UpdateService.update_service_simple_update"] = update_service.simple_update
+    # In the place of sushy-tools' only task.
+    app.view_functions["simple_task"] = lambda: update_service.task_resource("42")
+    for blueprint in (update_service.service, event_service.service):
+        app.register_blueprint(blueprint)
+    for server in servers:
+        server.on_power_change = _tell_power
+
     @app.after_request
-    def add_identity(response):
-        arguments = flask.request.view_args or {}
-        if flask.request.endpoint == "system_resource" and response.status_code == 200:
-            system = json.loads(response.get_data())
-            system.update(driver.identity(arguments["identity"]))
-            response.set_data(json.dumps(system))
+    def complete(response):
+        if flask.request.method == "GET" and response.status_code == 200:
+            addition = ADDITIONS.get(flask.request.endpoint)
+            if addition:
+                found = json.loads(response.get_data())
+                response.set_data(json.dumps(addition(driver, found)))
         return response
 
     return app
+
+
+def _tell_power(server):
+    text = "The server was switched %s." % server.power.lower()
+    event_service.send(server, "Alert", POWER_EVENTS[server.power], text)
+
+
+def _complete_system(driver, found):
+    return dict(found, **driver.identity(found["UUID"]))
+
+
+def _complete_manager(driver, found):
+    # The managers of sushy-tools carry the identity of their system.
+    return dict(found, FirmwareVersion=driver.firmware(found["UUID"])["bmc"])
+
+
+def _complete_root(_driver, found):
+    return dict(found, EventService={"@odata.id": event_service.ROOT}, Tasks={"@odata.id": "/redfish/v1/TaskService"})
+
+
+def _complete_registry(_driver, found):
+    return bios.registry(found)
+
+
+# Endpoint of sushy-tools → what its answer lacks.
+ADDITIONS = {"system_resource": _complete_system, "manager_resource": _complete_manager,
+             "root_resource": _complete_root, "bios_registry": _complete_registry}
 
 
 def _storage(servers):

@@ -9,6 +9,7 @@ import binascii
 import hmac
 import re
 
+from .redfish import SERVER_KEY
 from .wsgi import NoAnswer, answer
 
 # The Redfish standard lets anybody read these.
@@ -66,6 +67,7 @@ class BmcAccess:
                 environ.get("HTTP_AUTHORIZATION", "")):
             return _refuse(start_response, 401, "Incorrect username or password",
                            [("WWW-Authenticate", 'Basic realm="Redfish"')])
+        environ[SERVER_KEY] = server
         return self._application(environ, start_response)
 
     def _server(self, path, authorization):

@@ -15,6 +15,7 @@ from .knobs import Knobs
 ON, OFF = "On", "Off"
 AGENT, SYSTEM, NOTHING = "agent", "system", "nothing"
 NETWORK_DEVICES = ("Pxe", "UefiHttp")
+FACTORY_FIRMWARE = {"bios": "1.0.0", "bmc": "1.00"}
 # Redfish ResetType → what to do.
 RESET_TYPES = {
     "On": "power_on",
@@ -61,6 +62,13 @@ class Server:
         self.boot_images = saved.get("boot_images", {})
         self.http_boot_uri = saved.get("http_boot_uri")
         self.bios = saved.get("bios", {})
+        # What is to count after the next boot.
+        self.bios_pending = saved.get("bios_pending", {})
+        self.firmware = saved.get("firmware", dict(FACTORY_FIRMWARE))
+        self.firmware_staged = saved.get("firmware_staged", {})
+        self.tasks = saved.get("tasks", {})
+        self.subscriptions = saved.get("subscriptions", {})
+        self.on_power_change = None
         self.runs = saved.get("runs", NOTHING)
         self.boots = saved.get("boots", 0)
         self._resume(saved.get("agent"))
@@ -88,6 +96,11 @@ class Server:
                 "boot_images": self.boot_images,
                 "http_boot_uri": self.http_boot_uri,
                 "bios": self.bios,
+                "bios_pending": self.bios_pending,
+                "firmware": self.firmware,
+                "firmware_staged": self.firmware_staged,
+                "tasks": self.tasks,
+                "subscriptions": self.subscriptions,
                 "runs": self.runs,
                 "boots": self.boots,
                 "knobs": self.knobs.dump(),
@@ -95,7 +108,8 @@ class Server:
             })
 
     def configure(self, **values):
-        """Set boot settings: boot_device, boot_mode, secure_boot, boot_images, http_boot_uri, bios."""
+        """Set what a BMC keeps: boot_device, boot_mode, secure_boot, boot_images, http_boot_uri, bios_pending,
+        subscriptions."""
         with self.lock:
             for name, value in values.items():
                 setattr(self, name, value)
@@ -129,6 +143,7 @@ class Server:
             self.boots += 1
             self._boot()
             self.save()
+            self._tell_power()
 
     def power_off(self):
         """Switch off; what ran is gone when this returns."""
@@ -139,6 +154,7 @@ class Server:
             self.power = OFF
             self.console.print("power off")
             self.save()
+            self._tell_power()
 
     def soft_off(self):
         """Press the power button: a running operating system shuts down, everything else is cut off."""
@@ -171,6 +187,39 @@ class Server:
             else:
                 self.power = OFF
             self.save()
+            self._tell_power()
+
+    def _tell_power(self):
+        if self.on_power_change:
+            self.on_power_change(self)
+
+    def new_task(self, name):
+        """Begin a task of the BMC and return its number, a text."""
+        with self.lock:
+            number = str(len(self.tasks) + 1)
+            self.tasks[number] = {"name": name, "state": "Starting", "message": ""}
+            self.save()
+            return number
+
+    def update_task(self, number, state, message=""):
+        """Set a task's Redfish state, and its message when it failed."""
+        with self.lock:
+            self.tasks[number].update(state=state, message=message)
+            self.save()
+
+    def stage_firmware(self, component, version, task):
+        """Keep a firmware for the next boot; until then its task is pending."""
+        with self.lock:
+            self.console.print("BMC: %s %s waits for the next boot", component, version)
+            self.firmware_staged[component] = {"version": version, "task": task}
+            self.update_task(task, "Pending")
+
+    def flash_firmware(self, component, version, task):
+        """Replace a firmware; its task is done."""
+        with self.lock:
+            self.console.print("flashing %s: %s instead of %s", component, version, self.firmware[component])
+            self.firmware[component] = version
+            self.update_task(task, "Completed")
 
     def agent_asks(self, agent, action):
         """Do what the agent asks of its own machine, unless it is no longer the one that runs.
@@ -186,7 +235,16 @@ class Server:
         """Return the first Disk with a partition table, or None."""
         return next((disk for disk in self.disks if disk.has_partitions()), None)
 
+    def _take_over_pending(self):
+        if self.bios_pending:
+            self.console.print("BIOS: new settings %s", ", ".join(sorted(self.bios_pending)))
+            self.bios, self.bios_pending = dict(self.bios, **self.bios_pending), {}
+        staged, self.firmware_staged = self.firmware_staged, {}
+        for component, firmware in staged.items():
+            self.flash_firmware(component, firmware["version"], firmware["task"])
+
     def _boot(self):
+        self._take_over_pending()
         self.console.print("power on, boot device %s, boot mode %s", self.boot_device, self.boot_mode)
         try:
             parameters = self._kernel_parameters()
@@ -235,6 +293,9 @@ class Server:
                 "boot_device": self.boot_device,
                 "boot_mode": self.boot_mode,
                 "secure_boot": self.secure_boot,
+                "bios_pending": sorted(self.bios_pending),
+                "firmware": dict(self.firmware),
+                "subscriptions": [known["destination"] for known in self.subscriptions.values()],
                 "virtual_media": sorted(device for device, image in self.boot_images.items() if image),
                 "runs": self.runs,
                 "boots": self.boots,

@@ -1,0 +1,131 @@
+"""The BMCs' update service: downloads a firmware image, checks it, and flashes it.
+
+sushy-tools' own one adds one to the BIOS's version and looks neither at the image nor at a task. Here the image says
+what it is: a JSON text like ``{"component": "bios", "version": "1.1.0"}``. BMC firmware is flashed at once, a BIOS at
+the next boot, as on most servers; the task says how far it is.
+"""
+from __future__ import annotations
+
+import json
+import threading
+
+import flask
+
+from . import redfish
+from .web import Unreachable
+
+COMPONENTS = {"bios": "BIOS", "bmc": "BMC"}
+ROOT = "/redfish/v1/UpdateService"
+TASKS = "/redfish/v1/TaskService/Tasks"
+
+service = flask.Blueprint("MachineRoomUpdate", __name__)
+
+
+class FirmwareImageError(Exception):
+    """The image can't be had or is none; the text is for the task's message."""
+
+
+def simple_update():
+    """Answer the action UpdateService.SimpleUpdate of sushy-tools' service."""
+    wanted = flask.request.get_json(silent=True) or {}
+    url = wanted.get("ImageURI")
+    if not isinstance(url, str) or not url:
+        return redfish.fault(400, "ImageURI is missing")
+    server = _server(wanted.get("Targets"))
+    if server is None:
+        return redfish.fault(400, "Targets: expected this BMC's own system or manager")
+    task = server.new_task("Firmware update from %s" % url)
+    threading.Thread(target=flash, args=(server, task, url), daemon=True).start()
+    location = "%s/%s" % (TASKS, task)
+    return dict(describe(server, task)), 202, {"Location": location}
+
+
+def _server(targets):
+    """Return the server whose BMC was asked, unless the targets are another's."""
+    own = redfish.asked()
+    for target in targets or []:
+        if target.rstrip("/").rpartition("/")[2] not in (own.uuid, own.name):
+            return None
+    return own
+
+
+def flash(server, task, url):
+    """Download an image and flash it, or stage it for the next boot; the task tells how it ended."""
+    server.update_task(task, "Running")
+    try:
+        component, version = read_image(server.web, url)
+    except FirmwareImageError as error:
+        server.console.print("BMC: firmware update failed: %s", error)
+        server.update_task(task, "Exception", str(error))
+        return
+    if component == "bios":
+        server.stage_firmware(component, version, task)
+    else:
+        server.flash_firmware(component, version, task)
+
+
+def read_image(web, url):
+    """Return component and version that a firmware image says it is.
+
+    :param web: a Web
+    :raises FirmwareImageError: if it can't be had, or is no image of this kind of server
+    """
+    try:
+        answer = web.request(url)
+    except (Unreachable, ValueError) as error:
+        raise FirmwareImageError("image can't be downloaded: %s" % error) from error
+    if answer.status != 200:
+        raise FirmwareImageError("image can't be downloaded: %s answered %d" % (url, answer.status))
+    try:
+        image = json.loads(answer.body)
+        component, version = image["component"], image["version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise FirmwareImageError("%s is no firmware image of this server" % url) from error
+    if component not in COMPONENTS or not isinstance(version, str) or not version:
+        raise FirmwareImageError("%s is firmware for %s, not for one of %s" % (
+            url, component, ", ".join(sorted(COMPONENTS))))
+    return component, version
+
+
+def describe(server, task):
+    """Return a task as Redfish shows it."""
+    known = server.tasks[task]
+    failed = known["state"] == "Exception"
+    messages = [{"MessageId": "Update.1.0.ApplyFailed", "Message": known["message"]}] if known["message"] else []
+    return {
+        "@odata.type": "#Task.v1_4_3.Task", "@odata.id": "%s/%s" % (TASKS, task), "Id": task, "Name": known["name"],
+        "TaskState": known["state"], "TaskStatus": "Critical" if failed else "OK", "Messages": messages,
+        "PercentComplete": 100 if known["state"] in ("Completed", "Exception") else 50,
+    }
+
+
+@service.route(TASKS)
+def tasks():
+    """List the tasks."""
+    return redfish.collection("Tasks", TASKS, list(redfish.asked().tasks))
+
+
+@service.route(TASKS + "/<task>")
+def task_resource(task):
+    """Show a task."""
+    server = redfish.asked()
+    return describe(server, task) if task in server.tasks else redfish.fault(404, "no task %s" % task)
+
+
+@service.route(ROOT + "/FirmwareInventory")
+def inventory():
+    """List what can be flashed."""
+    return redfish.collection("Firmware inventory", ROOT + "/FirmwareInventory", sorted(COMPONENTS.values()))
+
+
+@service.route(ROOT + "/FirmwareInventory/<name>")
+def inventory_member(name):
+    """Show the version of one component."""
+    component = dict((title, key) for key, title in COMPONENTS.items()).get(name)
+    if component is None:
+        return redfish.fault(404, "no firmware %s" % name)
+    return {
+        "@odata.type": "#SoftwareInventory.v1_3_0.SoftwareInventory", "Id": name, "Name": "%s firmware" % name,
+        "@odata.id": "%s/FirmwareInventory/%s" % (ROOT, name), "Updateable": True,
+        "Version": redfish.asked().firmware[component],
+    }
