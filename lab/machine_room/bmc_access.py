@@ -9,8 +9,7 @@ import binascii
 import hmac
 import re
 
-from .redfish import SERVER_KEY
-from .wsgi import NoAnswer, answer
+from .wsgi import SERVER_KEY, NoAnswer, answer
 
 # The Redfish standard lets anybody read these.
 PUBLIC_PATHS = ("", "redfish", "redfish/v1")

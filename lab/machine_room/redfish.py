@@ -3,8 +3,7 @@ from __future__ import annotations
 
 import flask
 
-# Set by BmcAccess: whose credentials the request bears.
-SERVER_KEY = "machine_room.server"
+from .wsgi import SERVER_KEY
 
 
 def asked():

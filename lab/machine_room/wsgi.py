@@ -6,6 +6,9 @@ import json
 REASONS = {200: "OK", 202: "Accepted", 204: "No Content", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found",
            405: "Method Not Allowed", 409: "Conflict", 500: "Internal Server Error", 503: "Service Unavailable"}
 
+# Key of a request's environment: the Server whose BMC it is for, as BmcAccess found.
+SERVER_KEY = "machine_room.server"
+
 
 class NoAnswer(Exception):
     """Raised by an application that wants the connection closed without an answer; serve.py does it."""
