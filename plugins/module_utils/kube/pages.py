@@ -1,0 +1,54 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A LIST in pages, each asked for while the one before is worked on."""
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from .errors import KubeError
+
+# The API server needs about as long to write a page of this size as Python needs to read it.
+PAGE_SIZE = 500
+_GONE = 410
+
+
+def pages(client, resource, namespace=None, label_selector=None, page_size=PAGE_SIZE):
+    """Yield the objects of a LIST in lists of at most ``page_size``.
+
+    When the API server has forgotten the state that the pages are taken from, the rest comes as one LIST of the
+    present state; no object comes twice.
+
+    :param client: a KubeClient
+    :param resource: a Resource
+    :param namespace: None for all namespaces
+    :param label_selector: as Kubernetes takes it, or None
+    :raises KubeError: when the API server refuses or does not answer
+    """
+    subject = "%s list in %s" % (resource.kind, namespace or "all namespaces")
+
+    def fetch(token):
+        return client.request(
+            "GET", resource.path(namespace),
+            {"limit": page_size, "continue": token, "labelSelector": label_selector}, subject=subject)
+
+    seen = set()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        pending = pool.submit(fetch, None)
+        while pending is not None:
+            try:
+                answer = pending.result()
+            except KubeError as exc:
+                if exc.status != _GONE:
+                    raise
+                items, dummy = client.list(resource, namespace, label_selector)
+                yield [item for item in items if _key(item) not in seen]
+                return
+            token = answer["metadata"].get("continue")
+            pending = pool.submit(fetch, token) if token else None
+            seen.update(_key(item) for item in answer["items"])
+            yield answer["items"]
+
+
+def _key(item):
+    return item["metadata"].get("namespace"), item["metadata"]["name"]
