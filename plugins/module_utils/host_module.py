@@ -4,11 +4,13 @@
 """Running the modules baremetal_host and baremetal_host_info."""
 from __future__ import annotations
 
+import contextlib
 import traceback
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
-from .host_service import HostListError, HostService, failure, names_for, read_hosts, shortened
+from .host_reading import read_hosts
+from .host_service import HostListError, HostService, failure, names_for, shortened
 from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
 from .kube.errors import KubeError
 from .metal3 import host_fields, host_goals, host_validation
@@ -95,20 +97,15 @@ def run_baremetal_host():
     """Run the module ``baremetal_host``."""
     # Without a line in the system's log, which would hold the whole list.
     module = HostListModule(argument_spec=host_argument_spec(), supports_check_mode=True, no_log=True)
-    _require_kubernetes(module)
+    require_kubernetes(module)
     params = dict(module.params)
     for host in params["hosts"]:
         host["state"] = host.get("state") or ("absent" if params["wait_for"] == "deleted" else "present")
-    try:
+    with report_errors(module):
         result = HostService(KubeClient(params), params, module.check_mode, Progress()).run()
-    except HostListError as exc:
-        module.fail_json(msg=str(exc), problems=exc.problems)
-    except KubeError as exc:
-        module.fail_json(msg=_with_next_step(exc), exception=traceback.format_exc())
-    if module._diff:
-        result["diff"] = [_as_text(item) for item in result["diff"]]
-    else:
-        del result["diff"]
+    show_diff(module, result)
+    for warning in result.pop("warnings"):
+        module.warn(warning)
     text = failure(result["hosts"], params["wait_for"])
     if text:
         result["hosts"] = [shortened(facts) for facts in result["hosts"]]
@@ -126,23 +123,41 @@ def run_baremetal_host_info():
             names={"type": "list", "elements": "str"},
             label_selector={"type": "str"},
             full_objects={"type": "bool", "default": False},
+            hardware_data={"type": "bool", "default": False},
         ),
         supports_check_mode=True)
-    _require_kubernetes(module)
+    require_kubernetes(module)
     params = module.params
-    try:
+    with report_errors(module):
         result = read_hosts(
             KubeClient(params), None if params["all_namespaces"] else params["namespace"], params["names"],
-            params["label_selector"], params["full_objects"])
+            params["label_selector"], params["full_objects"], params["hardware_data"])
+    module.exit_json(changed=False, **result)
+
+
+@contextlib.contextmanager
+def report_errors(module):
+    """End the module when its list was refused or the API server can't be asked, and say what to do."""
+    try:
+        yield
+    except HostListError as exc:
+        module.fail_json(msg=str(exc), problems=exc.problems)
     except KubeError as exc:
         module.fail_json(msg=_with_next_step(exc), exception=traceback.format_exc())
-    module.exit_json(changed=False, **result)
 
 
 def _with_next_step(error):
     if error.reason == "Unreachable":
         return error.message + "; start it, or correct kubeconfig, then run again: nothing is lost"
     return error.message
+
+
+def show_diff(module, result):
+    """Keep a result's ``diff`` as YAML text when diff mode asks for it; take it away otherwise."""
+    if module._diff:
+        result["diff"] = [_as_text(item) for item in result["diff"]]
+    else:
+        del result["diff"]
 
 
 def _as_text(diff):
@@ -152,6 +167,7 @@ def _as_text(diff):
     return dict(diff, **sides)
 
 
-def _require_kubernetes(module):
+def require_kubernetes(module):
+    """End the module unless the package kubernetes is there."""
     if not HAS_KUBERNETES:
         module.fail_json(msg=missing_required_lib("kubernetes"))

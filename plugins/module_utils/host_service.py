@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections import namedtuple
 
+from .host_reading import BMH, hosts_everywhere
 from .host_wait import HostWait
 from .kube import apply, bulk
 from .kube.diff import owned_tree
@@ -14,12 +15,11 @@ from .kube.errors import KubeError
 from .kube.resources import KNOWN
 from .metal3 import host_goals, host_inventory, host_objects, host_table, host_validation
 
-BMH = KNOWN["BareMetalHost"]
 SECRET = KNOWN["Secret"]
 NAMESPACE = KNOWN["Namespace"]
 _TRUTH = {"create": "created", "update": "updated", "none": "none"}
 
-Current = namedtuple("Current", ["hosts", "secrets"])
+Current = namedtuple("Current", ["hosts", "elsewhere", "secrets"])
 
 
 class HostListError(Exception):
@@ -54,8 +54,7 @@ class Outcome:
 
     def result(self, namespace):
         """Return the host's result as plain data."""
-        facts = host_table.summary(self.stored) if self.stored else {
-            "name": self.name, "namespace": namespace, "state": "absent"}
+        facts = host_table.summary(self.stored) if self.stored else host_table.absent(self.name, namespace)
         facts.update(action=self.action, changed=self.action != "none", failed=bool(self.error), error=self.error,
                      protected=self.protected, seconds=round(self.seconds, 1))
         return facts
@@ -89,6 +88,7 @@ class HostService:
         self.sleep = sleep
         self.began_at = clock()
         self.diffs = []
+        self.warnings = []
         self.namespace_missing = False
 
     def run(self):
@@ -116,7 +116,7 @@ class HostService:
                 raise HostListError(problems, self.names) from None
             raise
         problems += host_validation.check_against_cluster(
-            self.hosts, current.hosts, current.secrets, self.namespace, self.goal, self.forced)
+            self.hosts, current.hosts, current.secrets, self.namespace, self.goal, self.forced, current.elsewhere)
         if problems:
             raise HostListError(problems, self.names)
         if not self.deploy:
@@ -125,11 +125,8 @@ class HostService:
 
     def _read(self):
         hosts, secrets = bulk.run([
-            lambda: apply.by_name(self.client.list(BMH, self.namespace)[0]),
+            lambda: hosts_everywhere(self.client, self.namespace),
             lambda: apply.by_name(self.client.list(SECRET, self.namespace, host_objects.SECRET_SELECTOR)[0])])
-        if hosts.error is not None and hosts.error.status == 404:
-            raise KubeError("the API server %s does not know BareMetalHosts; install the Bare Metal Operator first "
-                            "(playbook metal3.baremetal.install)" % self.client.server, 404)
         for outcome in (hosts, secrets):
             if outcome.error is not None:
                 raise outcome.error
@@ -140,9 +137,12 @@ class HostService:
                 raise outcome.error
             if outcome.value is not None:
                 secrets.value[name] = outcome.value
-        if self.create_namespace and not hosts.value:
+        here, elsewhere, warning = hosts.value
+        if warning:
+            self.warnings.append(warning)
+        if self.create_namespace and not here:
             self.namespace_missing = self.client.get(NAMESPACE, None, self.namespace) is None
-        return Current(hosts.value, secrets.value)
+        return Current(here, elsewhere, secrets.value)
 
     def _getter(self, name):
         return lambda: self.client.get(SECRET, self.namespace, name)
@@ -322,6 +322,7 @@ class HostService:
             "hosts": hosts,
             "counts": _counts(hosts),
             "diff": self.diffs,
+            "warnings": self.warnings,
             "seconds": round(self.clock() - self.began_at, 3),
         }
 
@@ -358,29 +359,3 @@ def failure(hosts, goal):
     lines = ["%d of %d hosts failed%s:" % (len(failed), len(hosts), " to become %s" % goal if goal else "")]
     lines += ["- %s (%s): %s" % (facts["name"], facts["state"], facts["error"]) for facts in failed]
     return "\n".join(lines)
-
-
-def read_hosts(client, namespace, names=None, label_selector=None, full_objects=False):
-    """Return hosts as plain data, by one LIST.
-
-    :param client: a KubeClient
-    :param namespace: name, or None for all namespaces
-    :param names: only hosts of these names, None for all
-    :param label_selector: as Kubernetes takes it, or None
-    :param full_objects: also return each object as the API server has it, without managedFields
-    :returns: ``{"hosts": summaries, "missing": names that were not found, "table": lines}``
-    :raises KubeError: when the API server can't be asked
-    """
-    items, dummy = client.list(BMH, namespace, label_selector)
-    if names is not None:
-        items = [item for item in items if item["metadata"]["name"] in names]
-    items.sort(key=lambda item: (item["metadata"].get("namespace", ""), item["metadata"]["name"]))
-    hosts = []
-    for item in items:
-        facts = host_table.summary(item)
-        if full_objects:
-            item["metadata"].pop("managedFields", None)
-            facts["object"] = item
-        hosts.append(facts)
-    found = set(facts["name"] for facts in hosts)
-    return {"hosts": hosts, "missing": sorted(set(names or ()) - found), "table": host_table.table(hosts)}

@@ -31,6 +31,12 @@ options:
     description: Whether to also return each object as the API server has it.
     type: bool
     default: false
+  hardware_data:
+    description:
+      - Whether to also return what the last inspection found, from each host's HardwareData, by one more request. It is
+        more than RV(hosts[].hardware) has.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.attributes
@@ -38,6 +44,7 @@ extends_documentation_fragment:
   - metal3.baremetal.attributes.actiongroup_kubernetes
 seealso:
   - module: metal3.baremetal.baremetal_host
+  - module: metal3.baremetal.baremetal_host_action
 author:
   - metal3.baremetal contributors (@metal3-community)
 """
@@ -48,6 +55,16 @@ EXAMPLES = r"""
     namespace: metal3
     label_selector: rack=r1
   register: rack
+
+- name: Read the BIOS versions that inspection found
+  metal3.baremetal.baremetal_host_info:
+    hardware_data: true
+  register: fleet
+
+- name: Show them
+  ansible.builtin.debug:
+    msg: "{{ item.name }}: {{ item.hardware_data.firmware.bios.version | default('unknown') }}"
+  loop: "{{ fleet.hosts }}"
 
 - name: Name those in error
   ansible.builtin.debug:
@@ -142,6 +159,14 @@ hosts:
         manufacturer: A vendor
         product: A server
         serial_number: "42"
+    hardware_data:
+      description:
+        - >-
+          The C(spec.hardware) of the host's HardwareData, with the field names of its CRD: C(cpu), C(firmware),
+          C(hostname), C(nics), C(ramMebibytes), C(storage) and C(systemVendor).
+        - Empty when there is none, because the host was not inspected.
+      type: dict
+      returned: when O(hardware_data=true)
     object:
       description: The whole object, without C(managedFields).
       type: dict

@@ -43,6 +43,11 @@ def summary(bmh):
     }
 
 
+def absent(name, namespace):
+    """Return the facts of a host that is not there."""
+    return {"name": name, "namespace": namespace, "state": "absent"}
+
+
 def hardware(details):
     """Return the inspected hardware as plain data; empty when the host was not inspected.
 

@@ -132,7 +132,7 @@ def check_list(hosts, wait_for=None):
     return problems + _duplicates([(_label(host, at), host) for at, host in enumerate(hosts)])
 
 
-def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, forced=()):
+def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, forced=(), elsewhere=()):
     """Check entries against the hosts and Secrets that are there.
 
     :param hosts: list of dicts that :func:`check_list` found no fault with
@@ -141,13 +141,16 @@ def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, for
     :param namespace: name of the namespace, for messages
     :param wait_for: goal of the run, or None
     :param forced: names of hosts for which the consumer's protection is lifted
+    :param elsewhere: list of BareMetalHosts of other namespaces
     :returns: list of Problem
     """
     problems = []
     named = set(host["name"] for host in hosts)
-    others = [(name, bmh) for name, bmh in current.items() if name not in named]
-    others_macs = dict(((bmh["spec"].get("bootMACAddress") or "").lower(), name) for name, bmh in others)
-    others_bmcs = dict((_identity((bmh["spec"].get("bmc") or {}).get("address")), name) for name, bmh in others)
+    others = dict(("%s/%s" % (namespace, name), bmh) for name, bmh in current.items() if name not in named)
+    others.update(("%s/%s" % (bmh["metadata"]["namespace"], bmh["metadata"]["name"]), bmh)
+                  for bmh in elsewhere if not _is_moving(bmh))
+    others_macs = dict(((bmh["spec"].get("bootMACAddress") or "").lower(), name) for name, bmh in others.items())
+    others_bmcs = dict((_identity((bmh["spec"].get("bmc") or {}).get("address")), name) for name, bmh in others.items())
     for host in hosts:
         name, bmh = host["name"], current.get(host["name"])
         if host.get("state") == "absent":
@@ -156,7 +159,7 @@ def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, for
                     name, "state", "absent", "no consumer (it is in use by %s)" % consumer_of(bmh),
                     "remove the consumer first (scale its cluster down), or name the host in force_hosts"))
             continue
-        problems += _check_conflicts(host, others_macs, others_bmcs, namespace)
+        problems += _check_conflicts(host, others_macs, others_bmcs)
         problems += _check_secrets(host, bmh, secrets, namespace)
         if bmh is None:
             if not (host.get("bmc") or {}).get("address") and wait_for not in (None, "deleted"):
@@ -568,17 +571,22 @@ def _shared_secrets(labelled):
 
 # The cluster --------------------------------------------------------------------------------------------------------
 
-def _check_conflicts(host, others_macs, others_bmcs, namespace):
+def _is_moving(bmh):
+    """True for a host of another namespace that BMO leaves alone, as while hosts are moved between namespaces."""
+    return bool({host_annotations.PAUSED, host_annotations.DETACHED} & set(host_annotations.of(bmh)))
+
+
+def _check_conflicts(host, others_macs, others_bmcs):
     problems = []
     mac = (host.get("boot_mac_address") or "").lower()
     if mac and mac in others_macs:
         problems.append(Problem(host["name"], "boot_mac_address", _show(mac),
-                                "a MAC address that no other host has (%s/%s has it)" % (namespace, others_macs[mac]),
+                                "a MAC address that no other host has (%s has it)" % others_macs[mac],
                                 "correct it, or remove the other host first"))
     identity = _identity((host.get("bmc") or {}).get("address"))
     if identity and identity in others_bmcs:
         problems.append(Problem(host["name"], "bmc.address", _show(host["bmc"]["address"]),
-                                "a BMC that no other host has (%s/%s has it)" % (namespace, others_bmcs[identity]),
+                                "a BMC that no other host has (%s has it)" % others_bmcs[identity],
                                 "correct it, or remove the other host first"))
     return problems
 

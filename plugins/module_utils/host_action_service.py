@@ -1,0 +1,164 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Actions on many hosts: read once, check all, patch side by side, wait for all on one watch."""
+from __future__ import annotations
+
+import time
+
+from .host_reading import BMH, hardware_data_of, hosts_of
+from .host_service import HostListError
+from .host_wait import HostWait
+from .kube import bulk
+from .metal3 import host_action_rules, host_annotations, host_goals, host_table
+from .metal3.host_actions import ACTIONS, NOTHING, difference, patch
+
+# Their annotations hold a structure that the webhook decodes strictly: all are tried before any is written.
+_TRIED_FIRST = ("save_status", "restore_status", "set_hardware")
+
+
+class Outcome:
+    """What became of one request: the host before and after, its change, error and time taken."""
+
+    def __init__(self, request, bmh):
+        self.request = request
+        self.current = bmh
+        self.stored = bmh
+        self.change = ACTIONS[request.action].plan(bmh, request)
+        self.error = ""
+        self.seconds = 0.0
+
+    @property
+    def changed(self):
+        """True when there is something to write."""
+        return self.change != NOTHING
+
+    def result(self):
+        """Return the host's result as plain data."""
+        facts = host_table.summary(self.stored) if self.stored else host_table.absent(
+            self.request.name, self.current["metadata"]["namespace"])
+        facts.update(action=self.request.action, changed=self.changed, failed=bool(self.error), error=self.error,
+                     seconds=round(self.seconds, 1), annotations=host_annotations.of(self.stored or {}))
+        return facts
+
+
+class HostActionService:
+    """One run over a list of requests.
+
+    :param client: a KubeClient
+    :param requests: list of ``host_actions.Request``
+    :param params: the module's parameters: namespace, force_hosts, wait, wait_timeout_seconds, error_limit
+    :param check_mode: let the API server judge writes without storing them
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    """
+
+    def __init__(self, client, requests, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep):
+        self.client = client
+        self.requests = requests
+        self.namespace = params["namespace"]
+        self.forced = frozenset(params["force_hosts"])
+        self.waits = params["wait"]
+        self.timeout_seconds = params["wait_timeout_seconds"]
+        self.error_limit = params["error_limit"]
+        self.check_mode = check_mode
+        self.progress = progress
+        self.clock = clock
+        self.sleep = sleep
+        self.began_at = clock()
+
+    def run(self):
+        """Do it all and return the module's result.
+
+        :raises HostListError: when a request was refused; nothing was written then
+        :raises KubeError: when the API server can't be asked
+        """
+        outcomes = self._checked()
+        due = [item for item in outcomes if item.changed]
+        self._try([item for item in due if item.request.action in _TRIED_FIRST])
+        if due:
+            self.progress.event("%s %d of %d hosts" % (
+                "checking changes to" if self.check_mode else "writing", len(due), len(outcomes)))
+        for item, answer in zip(due, self._patch(due, self.check_mode)):
+            if answer.error is not None:
+                item.error = answer.error.message
+            elif not self.check_mode:
+                item.stored = answer.value
+        if self.waits and not self.check_mode:
+            self._wait([item for item in outcomes if not item.error])
+        hosts = [item.result() for item in outcomes]
+        return {
+            "changed": any(item.changed for item in outcomes),
+            "hosts": hosts,
+            "counts": {"total": len(hosts), "changed": sum(facts["changed"] for facts in hosts),
+                       "failed": sum(facts["failed"] for facts in hosts)},
+            "diff": [self._diff(item) for item in due],
+            "seconds": round(self.clock() - self.began_at, 3),
+        }
+
+    def _checked(self):
+        problems = host_action_rules.check_requests(self.requests)
+        if problems:
+            raise HostListError(problems)
+        current, hardware_data = self._read()
+        problems = host_action_rules.check_hosts(
+            self.requests, current, hardware_data, self.namespace, self.forced)
+        if problems:
+            raise HostListError(problems)
+        return [Outcome(request, current[request.name]) for request in self.requests]
+
+    def _read(self):
+        calls = [lambda: hosts_of(self.client, self.namespace)]
+        if any(request.action == "set_hardware" for request in self.requests):
+            calls.append(lambda: hardware_data_of(self.client, self.namespace))
+        answers = bulk.run(calls)
+        for answer in answers:
+            if answer.error is not None:
+                raise answer.error
+        return answers[0].value, answers[1].value if len(answers) > 1 else {}
+
+    def _try(self, outcomes):
+        if self.check_mode:
+            return
+        problems = [host_action_rules.Problem(
+            item.request.name, item.request.action, "a change that the API server refuses", answer.error.message,
+            "correct what was given") for item, answer in zip(outcomes, self._patch(outcomes, True))
+            if answer.error is not None]
+        if problems:
+            raise HostListError(problems)
+
+    def _patch(self, outcomes, dry_run):
+        return bulk.persist([self._patcher(item, dry_run) for item in outcomes], self.progress.event, self.sleep)
+
+    def _patcher(self, item, dry_run):
+        return lambda: self.client.patch(BMH, self.namespace, item.request.name, patch(item.current, item.change),
+                                         dry_run=dry_run)
+
+    def _diff(self, item):
+        before, after = difference(item.current, item.change)
+        header = "BareMetalHost %s/%s" % (self.namespace, item.request.name)
+        return {"before_header": header, "after_header": header, "before": before, "after": after}
+
+    # Waiting
+
+    def _wait(self, outcomes):
+        now = self.clock()
+        goals = set(ACTIONS[item.request.action].goal for item in outcomes)
+        words = goals.pop() if len(goals) == 1 else "done"
+        histories = dict((item.request.name, self._history(item, words, now)) for item in outcomes)
+        wait = HostWait(self.client, self.namespace, self.progress, self.clock)
+        wait.run(histories, now + self.timeout_seconds)
+        now = self.clock()
+        for item in outcomes:
+            history = histories[item.request.name]
+            item.stored, item.seconds = history.bmh, history.seconds_taken(now)
+            item.error = wait.error(history, self.timeout_seconds)
+
+    def _history(self, item, words, now):
+        action = ACTIONS[item.request.action]
+        history = host_goals.HostHistory(
+            words, item.current, now, self.error_limit, tolerated=action.tolerates,
+            is_reached=lambda bmh: bmh is not None and action.reached(item.current, bmh, item.request))
+        history.update(item.stored, now)
+        return history

@@ -1,0 +1,356 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Powers, reboots, inspects, pauses, detaches and marks BareMetalHosts."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: baremetal_host_action
+short_description: Power, reboot, inspect, pause, detach and mark bare metal hosts
+version_added: "0.1.0"
+description:
+  - Asks the Bare Metal Operator (BMO) for something on many hosts at once, by C(spec.online) or by an annotation, and
+    waits until each host shows that it was done.
+  - What BMO would ignore, misread or reject in the host's present state is refused before anything is written, for all
+    hosts at once, with the reason and the next step.
+  - Hosts are read by one request, patched side by side and followed on one watch. When the module runs on the
+    controller, progress is printed while it waits.
+  - >-
+    A host in use (it has a C(consumerRef)) is protected from the actions V(power_on), V(power_off), V(reboot),
+    V(reboot_hold), V(inspect) and V(detach), unless it is named in O(force_hosts).
+options:
+  namespace:
+    description: Namespace of the hosts.
+    type: str
+    default: metal3
+  names:
+    description: Names of hosts, for which the options of the task hold.
+    type: list
+    elements: str
+  hosts:
+    description: Hosts with options of their own, which go before those of the task.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description: Name of the host.
+        type: str
+        required: true
+      action:
+        description: As O(action).
+        type: str
+        choices:
+          - attach
+          - detach
+          - inspect
+          - mark_healthy
+          - mark_unhealthy
+          - pause
+          - power_off
+          - power_on
+          - reboot
+          - reboot_hold
+          - reboot_release
+          - restore_status
+          - resume
+          - retry
+          - save_status
+          - set_hardware
+      mode:
+        description: As O(mode).
+        type: str
+        choices: [soft, hard]
+      key:
+        description: As O(key).
+        type: str
+      force:
+        description: As O(force).
+        type: bool
+      delete_action:
+        description: As O(delete_action).
+        type: str
+        choices: [delay, delete]
+      reason:
+        description: As O(reason).
+        type: str
+      status:
+        description:
+          - For the action V(restore_status), the status that V(save_status) returned as RV(hosts[].annotations), or
+            C(status) of the host elsewhere. A dictionary or JSON.
+        type: json
+      hardware:
+        description:
+          - >-
+            For the action V(set_hardware), hardware details with the field names of C(status.hardware) in the CRD:
+            C(cpu), C(firmware), C(hostname), C(nics), C(ramMebibytes), C(storage) and C(systemVendor).
+        type: dict
+  action:
+    description:
+      - What to do.
+      - >-
+        V(power_on) and V(power_off) set C(spec.online) of a host that is available, provisioned or externally
+        provisioned. Powering on a host that has an image to be written is refused.
+      - >-
+        V(reboot) sets the annotation C(reboot.metal3.io), which BMO takes away when it has seen the server powered off.
+        The host must be powered on; one that is not provisioned needs O(force).
+      - >-
+        V(reboot_hold) sets C(reboot.metal3.io/<key>): the server is powered off and stays off until V(reboot_release)
+        removes it. Several keys may hold a host.
+      - >-
+        V(inspect) inspects the hardware of an available host again (C(inspect.metal3.io)) and waits until it is
+        available.
+      - >-
+        V(pause) and V(resume) set and remove C(baremetalhost.metal3.io/paused), with which BMO does nothing with the
+        host. A host that Cluster API's provider paused with its Cluster is not resumed.
+      - >-
+        V(detach) sets C(baremetalhost.metal3.io/detached): BMO deletes the host's node in Ironic and leaves the server
+        alone. V(attach) removes it and waits until BMO has registered the host again.
+      - >-
+        V(mark_unhealthy) sets C(capm3.metal3.io/unhealthy), so that Cluster API's provider takes the host for no
+        machine; V(mark_healthy) removes it, and the older C(capi.metal3.io/unhealthy) too.
+      - >-
+        V(save_status) copies the status of a paused host to C(baremetalhost.metal3.io/status), as for a move to another
+        cluster; V(restore_status) lets BMO rebuild the status of a new host from it, and resumes the host in the same
+        write, so that the server is not registered and inspected anew.
+      - >-
+        V(set_hardware) gives hardware details by C(inspect.metal3.io/hardwaredetails) to a host whose inspection is
+        disabled.
+      - >-
+        V(retry) makes BMO try again at once what failed, in place of after its own delay (1 minute to 8 hours). BMO has
+        no request for it; it looks at a host at once when any annotation changes, here C(metal3.baremetal/retry).
+    type: str
+    choices:
+      - attach
+      - detach
+      - inspect
+      - mark_healthy
+      - mark_unhealthy
+      - pause
+      - power_off
+      - power_on
+      - reboot
+      - reboot_hold
+      - reboot_release
+      - restore_status
+      - resume
+      - retry
+      - save_status
+      - set_hardware
+  mode:
+    description:
+      - For V(reboot) and V(reboot_hold), whether the operating system is asked to shut down, or the power is cut.
+      - V(soft) when left out. BMO cuts the power when the BMC knows no soft way, or after an error.
+    type: str
+    choices: [soft, hard]
+  key:
+    description: For V(reboot_hold) and V(reboot_release), whose hold it is.
+    type: str
+  force:
+    description:
+      - For V(reboot) and V(reboot_hold), whether also a host that is not provisioned is rebooted. While the host is
+        inspecting or provisioning, V(reboot) starts the deploy ramdisk anew.
+      - For V(detach), whether also a host in the middle of something is detached, which aborts it.
+    type: bool
+  delete_action:
+    description:
+      - For V(detach), what BMO does when the detached host is deleted. V(delay) waits until it is attached, V(delete)
+        removes it at once and leaves the server running. V(delete) when left out.
+    type: str
+    choices: [delay, delete]
+  reason:
+    description: For V(pause) and V(mark_unhealthy), a text that is kept as the annotation's value.
+    type: str
+  force_hosts:
+    description: Names of hosts on which actions are taken although they have a consumer.
+    type: list
+    elements: str
+    default: []
+  wait:
+    description: Whether to wait until each host shows that the action was done.
+    type: bool
+    default: true
+  wait_timeout_seconds:
+    description: How long to wait in all. An API server that does not answer is tried until then.
+    type: int
+    default: 900
+  error_limit:
+    description: How many errors in one run end the wait for a host; BMO tries again by itself after each.
+    type: int
+    default: 2
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - The API server judges the changes by a dry run. Nothing is waited for.
+  diff_mode:
+    support: full
+  idempotent:
+    support: partial
+    details:
+      - V(reboot) and V(inspect) are done at each run, V(retry) at each run while the host is in error.
+notes:
+  - Refusals follow the source of BMO 0.13.
+seealso:
+  - module: metal3.baremetal.baremetal_host
+  - module: metal3.baremetal.baremetal_host_info
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Power two servers off
+  metal3.baremetal.baremetal_host_action:
+    names: [rack1-01, rack1-02]
+    action: power_off
+
+- name: Reboot a server that Cluster API uses, at once
+  metal3.baremetal.baremetal_host_action:
+    names: [rack1-03]
+    action: reboot
+    mode: hard
+    force_hosts: [rack1-03]
+
+- name: Keep a server off while its disks are replaced
+  metal3.baremetal.baremetal_host_action:
+    names: [rack1-01]
+    action: reboot_hold
+    key: disks
+
+- name: Let it go
+  metal3.baremetal.baremetal_host_action:
+    names: [rack1-01]
+    action: reboot_release
+    key: disks
+
+- name: Inspect all servers of a rack again
+  metal3.baremetal.baremetal_host_action:
+    names: "{{ groups['rack1'] }}"
+    action: inspect
+
+- name: Save the status of a host that moves to another cluster
+  metal3.baremetal.baremetal_host_action:
+    names: [rack1-01]
+    action: save_status
+  register: saved
+
+- name: Restore it there, on a host that was made with the annotation baremetalhost.metal3.io/paused
+  metal3.baremetal.baremetal_host_action:
+    kubeconfig: target.kubeconfig
+    hosts:
+      - name: rack1-01
+        action: restore_status
+        status: "{{ saved.hosts[0].annotations['baremetalhost.metal3.io/status'] }}"
+
+- name: Tell what hardware a server has that is not inspected
+  metal3.baremetal.baremetal_host_action:
+    hosts:
+      - name: rack1-04
+        action: set_hardware
+        hardware:
+          cpu: {arch: x86_64, count: 16}
+          ramMebibytes: 65536
+          nics: [{name: eno1, mac: "00:5c:52:31:3a:04"}]
+          storage: [{name: /dev/sda, sizeBytes: 480103981056}]
+"""
+
+RETURN = r"""
+hosts:
+  description:
+    - Each host, those of O(names) first, with the facts of M(metal3.baremetal.baremetal_host_info) as last seen.
+    - Only C(name), C(state), C(action), C(changed), C(failed) and C(error) when a host failed.
+  returned: when the hosts were accepted
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the host.
+      type: str
+      returned: always
+    action:
+      description: What was asked for.
+      type: str
+      returned: always
+    changed:
+      description: Whether something was written.
+      type: bool
+      returned: always
+    failed:
+      description: Whether the host could not be written or did not show that the action was done.
+      type: bool
+      returned: always
+    error:
+      description: What went wrong, and the next step; empty when nothing did.
+      type: str
+      returned: always
+    state:
+      description: Provisioning state.
+      type: str
+      returned: always
+    powered_on:
+      description: Whether the server is powered on.
+      type: bool
+      returned: success
+    annotations:
+      description: Annotations of the host.
+      type: dict
+      returned: success
+    seconds:
+      description: How long the host took, in seconds.
+      type: float
+      returned: success
+  sample:
+    - {name: rack1-01, action: power_off, changed: true, failed: false, error: "", state: available, powered_on: false,
+       seconds: 3.1}
+counts:
+  description: How many hosts there are, how many were written and how many failed.
+  returned: when the hosts were accepted
+  type: dict
+  sample: {total: 2, changed: 2, failed: 0}
+seconds:
+  description: How long the module worked, in seconds.
+  returned: when the hosts were accepted
+  type: float
+  sample: 3.4
+problems:
+  description: Why the hosts were refused; nothing was written then.
+  returned: when the hosts were refused
+  type: list
+  elements: dict
+  contains:
+    host:
+      description: Name of the host.
+      type: str
+      returned: always
+    field:
+      description: The option or the action at fault.
+      type: str
+      returned: always
+    seen:
+      description: What is there.
+      type: str
+      returned: always
+    expected:
+      description: What was expected.
+      type: str
+      returned: always
+    next_step:
+      description: What to do.
+      type: str
+      returned: always
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_module import run_baremetal_host_action
+
+
+def main():
+    """Run the module."""
+    run_baremetal_host_action()
+
+
+if __name__ == "__main__":
+    main()
