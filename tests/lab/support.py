@@ -117,12 +117,15 @@ class Lab:
         self._logs = logs
         self._runs = 0
 
-    def start(self, playbook, *arguments, environment=None):
-        """Start a playbook of the collection against the lab's inventory, in a process group of its own."""
+    def start(self, playbook, *arguments, environment=None, inventory=REPOSITORY / "inventory" / "lab", extra=None):
+        """Start a playbook of the collection against the lab's inventory, in a process group of its own.
+
+        :param extra: extra variables
+        """
         self._runs += 1
         log = Path(self._logs) / ("%02d-%s.log" % (self._runs, playbook))
         command = [str(Path(sys.executable).parent / "ansible-playbook"), "metal3.baremetal." + playbook,
-                   "-i", str(REPOSITORY / "inventory" / "lab"), *arguments]
+                   "-i", str(inventory), *(["-e", json.dumps(extra)] if extra else []), *arguments]
         with log.open("w") as stream:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
                                        cwd=self._logs, start_new_session=True,

@@ -113,8 +113,10 @@ def _checked(where, options, params, mistakes):
 def _unknown(error, options):
     """Return what Ansible says of unknown options, with those that may have been meant before its list of all."""
     names, dot, rest = error.msg.partition(". Supported parameters include: ")
-    near = [match for name in names.split(", ") for match in difflib.get_close_matches(
-        name.rpartition(".")[2], sorted(_all_names(options)), 1)]
+    known = _all_names(options)
+    # A name that an inner or outer part knows is not mistyped, but the nearest of the others may be meant here.
+    near = [match for name in [path.rpartition(".")[2] for path in names.split(", ")]
+            for match in difflib.get_close_matches(name, sorted(known - {name}), 1)]
     return "unknown option %s%s%s%s" % (names, " (perhaps %s is meant)" % ", ".join(near) if near else "", dot, rest)
 
 

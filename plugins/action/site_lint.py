@@ -1,0 +1,104 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lints a site on the controller: no module is run, so that no value leaves this process."""
+from __future__ import annotations
+
+import json
+import os
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+from ansible.utils.path import unfrackpath
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import lint_report, lint_rules
+from ansible_collections.metal3.baremetal.plugins.plugin_utils.site_reader import SiteReader
+
+_COLLECTION = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ARGUMENT_SPEC = {
+    "hosts_group": {"type": "str", "default": "baremetal"},
+    "clusters_group": {"type": "str", "default": "clusters"},
+    "pools": {"type": "list", "elements": "dict"},
+    "known_secrets": {"type": "list", "elements": "str", "no_log": False},
+    "versions": {"type": "dict"},
+    "provisioning_cidr": {"type": "str"},
+    "provisioning_network": {"type": "bool", "default": True},
+    "skip_rules": {"type": "list", "elements": "str", "default": []},
+    "strict": {"type": "bool", "default": False},
+    "sarif_file": {"type": "path"},
+    "junit_file": {"type": "path"},
+    "base_dir": {"type": "path"},
+}
+
+
+class ActionModule(ActionBase):
+    """See the module of the same name."""
+
+    TRANSFERS_FILES = False
+    _requires_connection = False
+    _supports_check_mode = True
+    _supports_diff = False
+
+    def run(self, tmp=None, task_vars=None):
+        """Read the site, lint it, write the reports."""
+        result = super().run(tmp, task_vars)
+        dummy, options = self.validate_argument_spec(ARGUMENT_SPEC)
+        unknown = sorted(set(options["skip_rules"]) - set(lint_rules.BY_NAME))
+        if unknown:
+            raise AnsibleActionFail("skip_rules: seen %s, expected rules of docs/lint-rules.md" % ", ".join(unknown))
+        options["base_dir"] = unfrackpath(options["base_dir"] or os.getcwd())
+        hostvars, groups = task_vars["hostvars"], task_vars["groups"]
+        hosts, clusters = [groups.get(options[group], []) for group in ("hosts_group", "clusters_group")]
+        reader = SiteReader(hostvars, hosts, clusters, _own_variables(hostvars, hosts + clusters),
+                            self._role_variables())
+        findings = reader.lint(options)
+        counts = lint_report.count(findings)
+        result.update(
+            changed=self._write(options["sarif_file"], lambda: self._sarif(findings))
+            | self._write(options["junit_file"], lambda: lint_report.junit(findings)),
+            findings=findings, counts=counts, failed=bool(
+                counts[lint_rules.ERROR] or (options["strict"] and counts[lint_rules.WARNING])),
+            hosts=len(reader.hosts), clusters=len(reader.clusters))
+        result["msg"] = lint_report.text(findings, len(reader.hosts), len(reader.clusters))
+        if not result["failed"]:
+            for line in result["msg"].splitlines():
+                self._display.display("  " + line, stderr=True)
+        return result
+
+    def _role_variables(self):
+        """Return the names of the variables of the roles that describe hosts and clusters."""
+        found = {}
+        for role in ("hosts", "cluster"):
+            specs = self._loader.load_from_file(os.path.join(_COLLECTION, "roles", role, "meta", "argument_specs.yml"))
+            found[role] = sorted(set(name for point in specs["argument_specs"].values() for name in point["options"]))
+        return found
+
+    def _sarif(self, findings):
+        manifest = os.path.join(_COLLECTION, "galaxy.yml")
+        if os.path.exists(manifest):
+            version = self._loader.load_from_file(manifest)["version"]
+        else:
+            # As installed.
+            with open(os.path.join(_COLLECTION, "MANIFEST.json"), encoding="utf-8") as stream:
+                version = json.load(stream)["collection_info"]["version"]
+        return json.dumps(lint_report.sarif(findings, str(version)), indent=2) + "\n"
+
+    def _write(self, path, content):
+        """Write a report and say whether the file changed."""
+        if not path:
+            return False
+        path, text = unfrackpath(path), content()
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as stream:
+                if stream.read() == text:
+                    return False
+        if not self._task.check_mode:
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(text)
+        return True
+
+
+def _own_variables(hostvars, names):
+    """Return what an inventory file says of each host alone, to tell lines by; nothing where Ansible does not say."""
+    inventory = getattr(hostvars, "_inventory", None)
+    return {} if inventory is None else dict((name, inventory.get_host(name).vars) for name in names)
