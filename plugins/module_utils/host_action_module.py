@@ -13,6 +13,7 @@ from .host_action_service import HostActionService
 from .host_module import report_errors, require_kubernetes, show_diff
 from .host_service import failure, shortened
 from .kube.client import KubeClient, kube_argument_spec
+from .metal3.host_action_rules import USED_BY
 from .metal3.host_actions import ACTIONS, Request
 from .progress import Progress
 
@@ -52,13 +53,19 @@ def requests_of(params, now):
     :param now: text that differs at each run
     :raises ValueError: when a status is no JSON object
     """
+    entries = [{"name": name} for name in params["names"] or []] + (params["hosts"] or [])
+    actions = set(entry.get("action") or params["action"] for entry in entries)
+    common = dict((option, params[option]) for option in _request_spec() if params[option] is not None)
     requests = []
-    for entry in [{"name": name} for name in params["names"] or []] + (params["hosts"] or []):
-        given = dict((option, params[option]) for option in _request_spec() if params[option] is not None)
+    for entry in entries:
+        action = entry.get("action") or params["action"]
+        # With several actions, an option of the task is for those that know it.
+        given = dict((option, value) for option, value in common.items()
+                     if action in USED_BY.get(option, actions) or not actions & set(USED_BY[option]))
         given.update((option, value) for option, value in entry.items() if value is not None)
         if given.get("status") is not None:
             given["status"] = _json_object(given["name"], given["status"])
-        requests.append(Request(**dict({"action": None}, now=now, **given)))
+        requests.append(Request(**dict({"action": None, "now": now}, **given)))
     return requests
 
 

@@ -12,7 +12,7 @@ import re
 
 from . import host_annotations
 from .field_checks import Problem, show
-from .host_actions import ACTIONS, RUNNING, STEADY, has_status, is_done
+from .host_actions import ACTIONS, RUNNING, STEADY, Request, has_status, is_done
 from .host_goals import AVAILABLE, state_of
 from .host_objects import consumer_of
 
@@ -60,8 +60,17 @@ def check_requests(requests):
         if required and getattr(request, required) in (None, ""):
             problems.append(Problem(request.name, required, "none", "a value, which %s needs" % request.action,
                                     "set %s" % required))
+        problems += check_unused(request)
         problems += _check_values(request)
     return problems
+
+
+def check_unused(request):
+    """Return a Problem for each option that says nothing about the request's action."""
+    return [Problem(request.name, option, "given", "an action that it belongs to (%s)" % ", ".join(actions),
+                    "remove it, or choose another action")
+            for option, actions in USED_BY.items()
+            if getattr(request, option) != Request._field_defaults[option] and request.action not in actions]
 
 
 def _check_values(request):

@@ -258,8 +258,10 @@ def difference(bmh, change):
     before, after = {}, {}
     if change.annotations:
         stored = host_annotations.of(bmh)
-        before["annotations"] = dict((key, stored[key]) for key in change.annotations if key in stored)
-        after["annotations"] = dict(pair for pair in change.annotations.items() if pair[1] is not None)
+        for side, values in ((before, stored), (after, change.annotations)):
+            kept = dict((key, values[key]) for key in change.annotations if values.get(key) is not None)
+            if kept:
+                side["annotations"] = kept
     if change.online is not None:
         before["online"], after["online"] = bool((bmh.get("spec") or {}).get("online")), change.online
     return before, after
