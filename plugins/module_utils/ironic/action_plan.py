@@ -1,0 +1,238 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From an action and what a node is now to the requests that carry it out; pure."""
+from __future__ import annotations
+
+from collections import namedtuple
+from urllib.parse import urlencode
+
+from . import deploy_image, states
+from .goals import Goal
+
+PROVISION_ACTIONS = tuple(states.VERBS) + ("hold", "unhold", "abort")
+POWER_ACTIONS = ("power_on", "power_off", "reboot")
+OTHER_ACTIONS = ("maintenance_on", "maintenance_off", "boot_device", "boot_mode", "secure_boot", "traits", "raid",
+                 "vendor_passthru")
+ACTIONS = PROVISION_ACTIONS + POWER_ACTIONS + OTHER_ACTIONS
+# What a plan needs to know of a node, besides what a poll asks for.
+PLAN_FIELDS = ("instance_info", "instance_uuid", "maintenance_reason", "traits", "target_raid_config", "raid_interface",
+               "rescue_interface", "fault", "driver")
+HOLD_STEP = {"interface": "deploy", "step": "hold"}
+# The needs of options that came to Ironic later than what the client expects anyway.
+_MINORS = {"runbook": 92}
+_SERVICE_WITHOUT_RAMDISK_MINOR = 108
+
+# path: below /nodes/<uuid>. goal: what to wait for before the next request, None when the answer is the end of it.
+Request = namedtuple("Request", ["method", "path", "body", "goal"])
+# requests: in order; empty when there is nothing to do. goal: what to wait for when there is nothing to send.
+# before, after: what changes, for Ansible's diff. refusal: why it is not done, empty when it is.
+Plan = namedtuple("Plan", ["requests", "goal", "before", "after", "refusal"])
+_NOTHING = Plan([], None, {}, {}, "")
+
+
+def plan(action, options, node, minor, seen=None):
+    """Return what is to be done for one node.
+
+    :param action: one of :data:`ACTIONS`
+    :param options: the module's options
+    :param node: the node with ``goals.POLL_FIELDS` + `PLAN_FIELDS``
+    :param minor: minor API version that is spoken
+    :param seen: the answer of the request that :func:`question` names, or None
+    :returns: a :class:`Plan`
+    """
+    if action in PROVISION_ACTIONS:
+        return _provision(action, options, node, minor)
+    if action in POWER_ACTIONS:
+        return _power(action, options, node)
+    return _OTHERS[action](options, node, seen)
+
+
+def question(action, options):
+    """Return the path below ``/nodes/<uuid>`` that has to be read before planning, None for most actions."""
+    if action == "boot_device":
+        return "/management/boot_device"
+    if action == "vendor_passthru":
+        method = options.get("vendor_method")
+        if not method:
+            return "/vendor_passthru/methods"
+        return "/vendor_passthru?" + urlencode(dict({"method": method}, **(options.get("vendor_arguments") or {})))
+    return None
+
+
+def _refused(text):
+    return Plan([], None, {}, {}, text)
+
+
+def _provision(action, options, node, minor):
+    verb, steps = action, options.get("steps")
+    if action == "hold":
+        verb = "service" if node["provision_state"] in states.VERBS["service"].accepted else "clean"
+        steps = [HOLD_STEP]
+        if node["provision_state"] in states.HOLDS:
+            return _NOTHING
+    for option, needed in _MINORS.items():
+        if options.get(option) and minor < needed:
+            return _refused("%s needs API version 1.%d, and this Ironic speaks 1.%d" % (option, needed, minor))
+    if verb == "service" and options.get("disable_ramdisk") and minor < _SERVICE_WITHOUT_RAMDISK_MINOR:
+        return _refused("disable_ramdisk with service needs API version 1.%d" % _SERVICE_WITHOUT_RAMDISK_MINOR)
+    if action == "rescue" and node.get("rescue_interface") == "no-rescue":
+        return _refused("its rescue interface is no-rescue; set interfaces.rescue with ironic_node "
+                        "(Ironic's enabled_rescue_interfaces must have it)")
+    found = states.route(verb, node["provision_state"], node.get("target_provision_state"), minor)
+    if found.outcome == "refuse":
+        return _refused(found.reason)
+    image = deploy_image.change(options, node) if action in ("deploy", "rebuild") else None
+    if action == "deploy" and found.outcome != "act" and image.patch:
+        return _refused("it is %s with %s, which differs in %s; use rebuild, or undeploy it first" % (
+            node["provision_state"], deploy_image.text(node), ", ".join(sorted(image.after["instance_info"]))))
+    if found.outcome == "none":
+        return _NOTHING
+    if found.outcome == "join":
+        return Plan([], Goal("provision", found.goal), {}, {}, "")
+    return _sent(found, options, steps, node, image)
+
+
+def _sent(found, options, steps, node, image):
+    requests, goal = [], None
+    before, after = {"provision_state": node["provision_state"]}, {}
+    for name in found.verbs:
+        goal = Goal("provision", states.VERBS[name].goal if name in states.VERBS else found.goal)
+        body = {"target": states.VERBS[name].target if name in states.VERBS else name}
+        if name != "manage":
+            body.update(_arguments(name, options, steps, node))
+            goal = _held(name, body) or goal
+        if name in ("deploy", "rebuild") and image.patch:
+            requests.append(Request("PATCH", "", image.patch, None))
+            before.update(image.before)
+            after.update(image.after)
+        requests.append(Request("PUT", "/states/provision", body, goal))
+    after["provision_state"] = goal.value
+    return Plan(requests, None, before, after, "")
+
+
+def _arguments(verb, options, steps, node):
+    body = {}
+    if verb in ("clean", "service"):
+        body = {"runbook": options["runbook"]} if options.get("runbook") else {verb + "_steps": steps}
+        if options.get("disable_ramdisk") is not None:
+            body["disable_ramdisk"] = options["disable_ramdisk"]
+    elif verb in ("deploy", "rebuild"):
+        drive = config_drive(options, node["name"] or node["uuid"])
+        body = dict([("configdrive", drive)] if drive else [], **({"deploy_steps": steps} if steps else {}))
+    elif verb == "rescue":
+        body = {"rescue_password": options["rescue_password"]}
+    return body
+
+
+def _held(verb, body):
+    """Return the goal of steps that end in a hold, None when none of them is one."""
+    steps = next((value for key, value in body.items() if key.endswith("_steps")), None) or []
+    if any(step.get("step") == "hold" for step in steps):
+        return Goal("provision", {"clean": "clean hold", "service": "service hold"}.get(verb, "deploy hold"))
+    return None
+
+
+def config_drive(options, name):
+    """Return a node's config drive as Ironic takes it: a dictionary, an ISO in base64 or its URL; None for none.
+
+    :param options: the module's options, with ``config_drive`` for all nodes and ``config_drives`` by name
+    :param name: name of the node
+    """
+    parts = dict(options.get("config_drive") or {})
+    own = (options.get("config_drives") or {}).get(name) or {}
+    parts.update((key, value) for key, value in own.items() if value is not None)
+    parts = dict((key, value) for key, value in parts.items() if value is not None)
+    return parts.get("iso") or parts or None
+
+
+def _power(action, options, node):
+    soft = options.get("soft")
+    target, expected = {
+        "power_on": ("power on", "power on"),
+        "power_off": ("soft power off" if soft else "power off", "power off"),
+        "reboot": ("soft rebooting" if soft else "rebooting", "power on"),
+    }[action]
+    if action != "reboot" and not node.get("target_power_state") and node.get("power_state") == expected:
+        return _NOTHING
+    if node.get("target_power_state"):
+        if action != "reboot" and node["target_power_state"] == expected:
+            return Plan([], Goal("power", expected), {}, {}, "")
+        return _refused("it is on its way to %s; wait for the end of that" % node["target_power_state"])
+    body = {"target": target}
+    if options.get("power_timeout_seconds"):
+        body["timeout"] = options["power_timeout_seconds"]
+    after = expected if action != "reboot" else "power on (%s)" % target
+    return Plan([Request("PUT", "/states/power", body, Goal("power", expected))], None,
+                {"power_state": node.get("power_state")}, {"power_state": after}, "")
+
+
+def _maintenance_on(options, node, dummy):
+    reason = options.get("maintenance_reason")
+    if node.get("maintenance") and (reason is None or node.get("maintenance_reason") == reason):
+        return _NOTHING
+    return Plan([Request("PUT", "/maintenance", {"reason": reason}, None)], None,
+                {"maintenance": bool(node.get("maintenance")), "maintenance_reason": node.get("maintenance_reason")},
+                {"maintenance": True, "maintenance_reason": reason}, "")
+
+
+def _maintenance_off(dummy, node, dummy_seen):
+    if not node.get("maintenance"):
+        return _NOTHING
+    return Plan([Request("DELETE", "/maintenance", None, None)], None,
+                {"maintenance": True, "maintenance_reason": node.get("maintenance_reason")}, {"maintenance": False}, "")
+
+
+def _boot_device(options, dummy, seen):
+    wanted = {"boot_device": options["boot_device"], "persistent": bool(options.get("persistent"))}
+    before = dict((key, (seen or {}).get(key)) for key in wanted)
+    if wanted == before:
+        return _NOTHING
+    return Plan([Request("PUT", "/management/boot_device", wanted, None)], None, before, wanted, "")
+
+
+def _boot_mode(options, node, dummy):
+    return _field("boot_mode", options["boot_mode"], node)
+
+
+def _secure_boot(options, node, dummy):
+    return _field("secure_boot", options["secure_boot"], node)
+
+
+def _field(name, value, node):
+    if node.get(name) == value:
+        return _NOTHING
+    return Plan([Request("PUT", "/states/" + name, {"target": value}, Goal(name, value))], None,
+                {name: node.get(name)}, {name: value}, "")
+
+
+def _traits(options, node, dummy):
+    there, given = set(node.get("traits") or []), set(options["traits"])
+    wanted = {"set": given, "add": there | given, "remove": there - given}[options["traits_mode"]]
+    if wanted == there:
+        return _NOTHING
+    return Plan([Request("PUT", "/traits", {"traits": sorted(wanted)}, None)], None, {"traits": sorted(there)},
+                {"traits": sorted(wanted)}, "")
+
+
+def _raid(options, node, dummy):
+    if node.get("raid_interface") == "no-raid":
+        return _refused("its RAID interface is no-raid; set interfaces.raid with ironic_node")
+    wanted = options["raid"]
+    before = node.get("target_raid_config") or {}
+    if wanted == before or (not wanted.get("logical_disks") and not before.get("logical_disks")):
+        return _NOTHING
+    return Plan([Request("PUT", "/states/raid", wanted, None)], None, {"target_raid_config": before},
+                {"target_raid_config": wanted}, "")
+
+
+def _vendor_passthru(dummy_options, dummy_node, dummy_seen):
+    # Reading was all there is to do.
+    return _NOTHING
+
+
+_OTHERS = {
+    "maintenance_on": _maintenance_on, "maintenance_off": _maintenance_off, "boot_device": _boot_device,
+    "boot_mode": _boot_mode, "secure_boot": _secure_boot, "traits": _traits, "raid": _raid,
+    "vendor_passthru": _vendor_passthru,
+}

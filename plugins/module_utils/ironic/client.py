@@ -1,0 +1,232 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A thin client: openstacksdk for configuration, login and TLS; known paths and plain dicts for the rest."""
+from __future__ import annotations
+
+import os
+from urllib.parse import quote
+
+from .errors import IronicError, error_from_answer
+
+try:
+    import keystoneauth1.adapter
+    import keystoneauth1.exceptions
+    import openstack
+    HAS_OPENSTACK = True
+except ImportError:
+    HAS_OPENSTACK = False
+
+WORKERS = 8
+REQUEST_TIMEOUT_SECONDS = 60
+# The newest API version whose fields and verbs this collection knows; an older Ironic is asked for its own newest.
+NEWEST_MINOR = 110
+# 2024.1: firmware interface, service steps and unhold are in.
+OLDEST_MINOR = 87
+
+
+def ironic_argument_spec():
+    """Return the options by which a module finds Ironic; documented in the fragment ``ironic``.
+
+    The environment is read by :func:`connection_settings`: which variables count depends on what is given.
+    """
+    return {
+        "cloud": {"type": "str"},
+        "clouds_file": {"type": "path"},
+        "endpoint": {"type": "str"},
+        "auth_type": {"type": "str", "choices": ["none", "http_basic"]},
+        "username": {"type": "str"},
+        "password": {"type": "str", "no_log": True},
+        "ca_cert": {"type": "path"},
+        "client_cert": {"type": "path"},
+        "client_key": {"type": "path", "no_log": False},
+        "validate_certs": {"type": "bool"},
+        "request_timeout_seconds": {"type": "int", "default": REQUEST_TIMEOUT_SECONDS},
+    }
+
+
+def connection_settings(params, environment):
+    """Return how Ironic is to be found, from a module's options and the environment; pure.
+
+    An option wins over the environment. ``endpoint`` wins over ``cloud``, so that a task can name an address
+    although ``OS_CLOUD`` is set. With neither, openstacksdk looks at ``OS_*`` itself (Keystone).
+
+    :param params: dict with the options of :func:`ironic_argument_spec`
+    :param environment: dict of environment variables
+    :returns: ``{"cloud", "clouds_file", "arguments"}``: the cloud's name or None, the path of a clouds.yaml or None,
+        and keyword arguments for openstacksdk's ``get_one``
+    :raises IronicError: when the options contradict each other
+    """
+    endpoint = params.get("endpoint")
+    cloud = params.get("cloud")
+    if endpoint and cloud:
+        raise IronicError("endpoint and cloud: seen both, expected one of them", reason="Configuration")
+    if not endpoint and not cloud:
+        cloud = environment.get("OS_CLOUD")
+        endpoint = None if cloud else environment.get("OS_ENDPOINT")
+    arguments = {}
+    if endpoint:
+        arguments.update(_endpoint_arguments(endpoint.rstrip("/"), params, environment))
+    ca_cert = params.get("ca_cert") or (environment.get("OS_CACERT") if endpoint else None)
+    pairs = (("cacert", ca_cert), ("cert", params.get("client_cert")), ("key", params.get("client_key")))
+    arguments.update((name, value) for name, value in pairs if value)
+    if params.get("validate_certs") is not None:
+        arguments["verify"] = params["validate_certs"]
+    elif endpoint and environment.get("OS_INSECURE", "").lower() in ("1", "true", "yes"):
+        arguments["verify"] = False
+    return {"cloud": cloud, "clouds_file": params.get("clouds_file"), "arguments": arguments}
+
+
+def _endpoint_arguments(endpoint, params, environment):
+    username = params.get("username") or environment.get("OS_USERNAME")
+    password = params.get("password") or environment.get("OS_PASSWORD")
+    auth_type = params.get("auth_type") or environment.get("OS_AUTH_TYPE") or ("http_basic" if username else "none")
+    auth = {"endpoint": endpoint}
+    if auth_type == "http_basic":
+        if not username or not password:
+            raise IronicError("auth_type http_basic: seen no %s, expected username and password (or OS_USERNAME and "
+                              "OS_PASSWORD)" % ("password" if username else "username"), reason="Configuration")
+        auth.update(username=username, password=password)
+    elif auth_type != "none":
+        raise IronicError("OS_AUTH_TYPE: seen %s, expected none or http_basic with an endpoint; name a cloud of "
+                          "clouds.yaml for Keystone" % auth_type, reason="Configuration")
+    # An endpoint without login is read from baremetal_endpoint_override.
+    return {"auth_type": auth_type, "auth": auth, "baremetal_endpoint_override": endpoint}
+
+
+def _adapter(params):
+    settings = connection_settings(params, os.environ)
+    try:
+        files = [settings["clouds_file"]] if settings["clouds_file"] else None
+        if files and not os.path.exists(files[0]):
+            raise IronicError("clouds_file %s: seen no such file, expected a clouds.yaml" % files[0],
+                              reason="Configuration")
+        # With an address at hand, OS_* variables would only add another cloud.
+        config = openstack.config.OpenStackConfig(
+            config_files=files, load_envvars=not settings["arguments"].get("auth"),
+            load_yaml_config=not settings["arguments"].get("auth"))
+        region = config.get_one(cloud=settings["cloud"], app_name="metal3.baremetal", **settings["arguments"])
+        # Not the SDK's own proxy: it looks for versions first, and then can't tell a refused connection from bad TLS.
+        adapter = keystoneauth1.adapter.Adapter(
+            region.get_session(), service_type="baremetal", region_name=region.get_region_name("baremetal"),
+            interface=region.get_interface("baremetal"), default_microversion=None)
+        base = region.get_endpoint("baremetal") or adapter.get_endpoint()
+    except (openstack.exceptions.SDKException, keystoneauth1.exceptions.ClientException) as exc:
+        raise IronicError("no usable Ironic given: set cloud (or OS_CLOUD), or endpoint (or OS_ENDPOINT); seen: %s" %
+                          " ".join(str(exc).split()), reason="Configuration") from exc
+    if not base:
+        raise IronicError("cloud %s: seen no service of type baremetal, expected one in its catalog or "
+                          "baremetal_endpoint_override" % settings["cloud"], reason="Configuration")
+    base = base.rstrip("/")
+    adapter.endpoint_override = base if base.endswith("/v1") else base + "/v1"
+    return adapter
+
+
+class IronicClient:
+    """Requests to one Ironic; safe to share between threads.
+
+    :param params: dict with the options of :func:`ironic_argument_spec`
+    :raises IronicError: when no usable configuration is found, Ironic does not answer or is too old
+    """
+
+    def __init__(self, params):
+        self._timeout_seconds = params.get("request_timeout_seconds") or REQUEST_TIMEOUT_SECONDS
+        self._adapter = _adapter(params)
+        self.minor = 1
+        self.minor = self._negotiated()
+
+    @property
+    def server(self):
+        """URL of Ironic's API."""
+        return self._adapter.endpoint_override
+
+    def _negotiated(self):
+        response = self._send("GET", "/", {}, None, "Ironic")
+        newest = response.headers.get("X-OpenStack-Ironic-API-Maximum-Version", "")
+        minor = newest.partition(".")[2]
+        if not minor.isdigit():
+            raise IronicError("%s does not answer as Ironic does: no API version in its answer; check the endpoint" %
+                              self.server, reason="Configuration")
+        if int(minor) < OLDEST_MINOR:
+            raise IronicError("Ironic at %s: seen API version %s, expected 1.%d or newer" % (
+                self.server, newest, OLDEST_MINOR), reason="Version")
+        return min(int(minor), NEWEST_MINOR)
+
+    def _send(self, method, path, query, body, subject):
+        fields = "&".join("%s=%s" % (key, quote(str(value), safe=",")) for key, value in (query or {}).items()
+                          if value is not None)
+        url = path + ("?" + fields if fields else "")
+        options = {} if body is None else {"json": body}
+        try:
+            response = self._adapter.request(
+                url, method, microversion="1.%d" % self.minor, raise_exc=False, timeout=self._timeout_seconds,
+                connect_retries=0, status_code_retries=0, **options)
+        except (keystoneauth1.exceptions.ClientException, openstack.exceptions.SDKException, OSError) as exc:
+            raise _no_answer(subject, self.server, exc) from exc
+        if response.status_code >= 400:
+            raise error_from_answer(response.status_code, response.text, subject)
+        return response
+
+    def request(self, method, path, query=None, body=None, subject=None):
+        """Send one request and return the decoded answer, None when it has no body.
+
+        :param method: HTTP method
+        :param path: path below ``/v1``
+        :param query: dict of query parameters; None values are left out
+        :param body: a dict or list, sent as JSON
+        :param subject: what errors name, defaults to the path
+        :raises IronicError: when Ironic refuses or does not answer
+        """
+        response = self._send(method, path, query, body, subject or path)
+        return response.json() if response.content else None
+
+    def _list(self, path, key, query):
+        items, answer = [], self.request("GET", path, query, subject="list of " + key)
+        while True:
+            items += answer[key]
+            marker = answer.get("next")
+            if not marker or not answer[key]:
+                return items
+            answer = self.request("GET", path, dict(query, marker=answer[key][-1]["uuid"]), subject="list of " + key)
+
+    def list_nodes(self, fields=None, **filters):
+        """Return nodes as dicts: one request (for each 1000, where Ironic pages).
+
+        :param fields: names of the fields to return, None for all
+        :param filters: Ironic's query parameters, for example ``provision_state``
+        """
+        query = dict(filters)
+        if fields is not None:
+            query["fields"] = ",".join(fields)
+        return self._list("/nodes/detail" if fields is None else "/nodes", "nodes", query)
+
+    def list_ports(self, fields=None):
+        """Return all ports as dicts.
+
+        :param fields: names of the fields to return, None for all
+        """
+        if fields is None:
+            return self._list("/ports/detail", "ports", {})
+        return self._list("/ports", "ports", {"fields": ",".join(fields)})
+
+    def list_portgroups(self, fields):
+        """Return all port groups as dicts.
+
+        :param fields: names of the fields to return
+        """
+        return self._list("/portgroups", "portgroups", {"fields": ",".join(fields)})
+
+    def list_drivers(self):
+        """Return the names of the hardware types that Ironic's conductors have enabled."""
+        return sorted(driver["name"] for driver in self.request("GET", "/drivers", subject="drivers")["drivers"])
+
+
+def _no_answer(subject, server, exc):
+    text = " ".join(str(exc).split())
+    if isinstance(exc, (keystoneauth1.exceptions.MissingAuthPlugin, keystoneauth1.exceptions.AuthorizationFailure,
+                        keystoneauth1.exceptions.Unauthorized)):
+        return IronicError("%s: no login at Ironic: %s" % (subject, text), reason="Configuration")
+    if isinstance(exc, keystoneauth1.exceptions.SSLError):
+        return IronicError("%s: TLS with %s fails: %s; set ca_cert to the authority of Ironic's certificate" % (
+            subject, server, text), reason="Configuration")
+    return IronicError("%s: Ironic %s does not answer: %s" % (subject, server, text), reason="Unreachable")

@@ -1,0 +1,52 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The image of a deployment: options, and the instance_info that Ironic takes; pure."""
+from __future__ import annotations
+
+from . import node_diff
+
+_FIELDS = {
+    "source": "image_source", "checksum": "image_checksum", "checksum_algorithm": "image_os_hash_algo",
+    "checksum_value": "image_os_hash_value", "disk_format": "image_disk_format", "kernel": "kernel",
+    "ramdisk": "ramdisk", "boot_iso": "boot_iso",
+}
+
+
+def image_argument_spec():
+    """Return the options of an image."""
+    return dict((name, {"type": "str"}) for name in _FIELDS)
+
+
+def instance_info(options):
+    """Return what instance_info is to have for a deployment; None values are to be removed.
+
+    :param options: the module's options, with ``image`` and ``instance_info``
+    """
+    image = options.get("image") or {}
+    wanted = dict((field, image[name]) for name, field in _FIELDS.items() if image.get(name) is not None)
+    if image:
+        # Left over from another image, these would not fit.
+        wanted.update((field, None) for field in _FIELDS.values() if field not in wanted)
+    return dict(wanted, **(options.get("instance_info") or {}))
+
+
+def change(options, node):
+    """Return the change of a node's instance_info that a deployment asks for, a ``node_diff.Change``.
+
+    Ironic adds fields of its own to what was given while it deploys; only given ones are compared.
+
+    :param options: the module's options
+    :param node: the node with ``instance_info``
+    """
+    given = instance_info(options)
+    seen = node.get("instance_info") or {}
+    if seen.get("image_source") == given.get("image_source"):
+        given = dict((key, value) for key, value in given.items() if value is not None)
+    return node_diff.merged_change("instance_info", given, node)
+
+
+def text(node):
+    """Return what a node is deployed with, in a few words."""
+    info = node.get("instance_info") or {}
+    return info.get("image_source") or info.get("boot_iso") or "an unknown image"

@@ -1,0 +1,148 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what a node or port is and is to be to the requests that make it so; pure."""
+from __future__ import annotations
+
+from collections import namedtuple
+
+from . import node_fields, secrets
+
+# patch: list of JSON patch operations. before, after: what changes, by field, without secrets.
+Change = namedtuple("Change", ["patch", "before", "after"])
+
+ALWAYS, WHEN_NEEDED, ON_CREATE = "always", "when_needed", "on_create"
+UPDATE_SECRETS = (WHEN_NEEDED, ALWAYS, ON_CREATE)
+
+
+def create_body(option):
+    """Return the body that makes a node.
+
+    :param option: the node's options
+    """
+    body = {"name": option["name"]}
+    if option.get("uuid"):
+        body["uuid"] = option["uuid"]
+    for field, value in node_fields.whole_values(option).items():
+        if field not in node_fields.NOT_AT_CREATION and value != "":
+            body[field] = value
+    for field in node_fields.MERGED:
+        given = dict((key, value) for key, value in (option.get(field) or {}).items() if value is not None)
+        if given:
+            body[field] = given
+    return body
+
+
+def node_change(option, current, update_secrets=WHEN_NEEDED):
+    """Return what is to change of a node.
+
+    :param option: the node's options; None leaves a field as it is, an empty text resets it
+    :param current: the node as Ironic has it
+    :param update_secrets: one of :data:`UPDATE_SECRETS`
+    :returns: a :class:`Change`
+    """
+    change = _whole_change(dict(node_fields.whole_values(option), name=option["name"]), current)
+    for field in node_fields.MERGED:
+        _merge(change, field, option.get(field) or {}, current, update_secrets)
+    return change
+
+
+def _whole_change(values, current):
+    change = Change([], {}, {})
+    for field, value in values.items():
+        seen = current.get(field)
+        if value == seen or (value in ("", {}) and not seen):
+            continue
+        path = "/" + field
+        change.patch.append({"op": "remove", "path": path} if value == "" else
+                            {"op": "add", "path": path, "value": value})
+        change.before[field], change.after[field] = seen, value
+    return change
+
+
+def _merge(change, field, given, current, update_secrets):
+    seen = current.get(field) or {}
+    plain = dict((key, value) for key, value in given.items() if not _masked(key, seen))
+    masked = dict((key, value) for key, value in given.items() if _masked(key, seen))
+    before = len(change.patch)
+    for key, value in plain.items():
+        _set(change, field, key, value, seen)
+    touched = len(change.patch) > before
+    for key, value in masked.items():
+        if value is None:
+            _set(change, field, key, None, seen)
+        elif update_secrets == ALWAYS or (update_secrets == WHEN_NEEDED and (touched or secrets_doubtful(current))):
+            _set(change, field, key, value, seen)
+
+
+def merged_change(field, given, current):
+    """Return what is to change of one of a node's dictionaries, of which only some keys are given.
+
+    :param field: the field's name
+    :param given: dict; a key with None is to be removed
+    :param current: the node as Ironic has it
+    :returns: a :class:`Change`
+    """
+    change = Change([], {}, {})
+    _merge(change, field, given, current, WHEN_NEEDED)
+    return change
+
+
+def secrets_doubtful(node):
+    """Return whether Ironic itself says that it can't use the node's BMC: then its credentials may be wrong."""
+    return bool((node.get("provision_state") == "enroll" and node.get("last_error"))
+                or node.get("fault") == "power failure")
+
+
+def _masked(key, seen):
+    return seen.get(key) == secrets.MASK
+
+
+def _set(change, field, key, value, seen):
+    if (value is None and key not in seen) or (value is not None and seen.get(key) == value):
+        return
+    path = "/%s/%s" % (field, str(key).replace("~", "~0").replace("/", "~1"))
+    change.patch.append({"op": "remove", "path": path} if value is None else
+                        {"op": "add", "path": path, "value": value})
+    hidden = secrets.is_secret(key)
+    if key in seen:
+        change.before.setdefault(field, {})[key] = secrets.HIDDEN if hidden else _shown(seen[key])
+    if value is not None:
+        change.after.setdefault(field, {})[key] = secrets.CHANGED if hidden else _shown(value)
+    change.before.setdefault(field, {})
+    change.after.setdefault(field, {})
+
+
+def _shown(value):
+    return secrets.without(value) if isinstance(value, dict) else value
+
+
+def port_change(option, current, node_uuid):
+    """Return what is to change of a port.
+
+    :param option: the port's options; None leaves a field as it is, an empty text resets it
+    :param current: the port as Ironic has it
+    :param node_uuid: UUID of the node that it is to be of
+    :returns: a :class:`Change`
+    """
+    change = _whole_change(dict(node_fields.port_values(option), node_uuid=node_uuid), current)
+    for key, value in (option.get("extra") or {}).items():
+        _set(change, "extra", key, value, current.get("extra") or {})
+    return change
+
+
+def port_body(option, node_uuid):
+    """Return the body that makes a port.
+
+    :param option: the port's options
+    :param node_uuid: UUID of its node
+    """
+    values = dict((field, value) for field, value in node_fields.port_values(option).items() if value != "")
+    extra = dict((key, value) for key, value in (option.get("extra") or {}).items() if value is not None)
+    return dict(values, address=option["address"].lower(), node_uuid=node_uuid, **({"extra": extra} if extra else {}))
+
+
+def shown_creation(option):
+    """Return what a node that is to be made will have, without secrets."""
+    body = secrets.without(create_body(option))
+    return dict(body, **dict((name, option[name]) for name in ("traits",) if option.get(name)))

@@ -1,0 +1,256 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a list of nodes to Ironic's nodes and ports: read once, check all, write what differs side by side."""
+from __future__ import annotations
+
+import time
+
+from . import bulk, node_diff, node_validation
+from .errors import IronicError, RefusedError
+
+
+class Registry:
+    """Ironic's nodes and ports, as read at one time.
+
+    :param client: an IronicClient
+    :param drivers: whether to read the names of the enabled drivers too
+    :raises IronicError: when they can't be read
+    """
+
+    def __init__(self, client, drivers=True):
+        calls = [client.list_nodes, client.list_ports] + ([client.list_drivers] if drivers else [])
+        outcomes = bulk.run(calls)
+        for outcome in outcomes:
+            if outcome.error is not None:
+                raise outcome.error
+        self.nodes, self.ports = outcomes[0].value, outcomes[1].value
+        self.drivers = outcomes[2].value if drivers else []
+
+    def port(self, address):
+        """Return the port with a MAC address, None when there is none."""
+        return next((port for port in self.ports if port["address"].lower() == address.lower()), None)
+
+
+class Item:
+    """What becomes of one node or port of the list."""
+
+    def __init__(self, name, option, current):
+        self.name = name
+        self.option = option
+        self.current = current
+        self.stored = current
+        self.action = "none"
+        self.error = ""
+        self.ports = []
+
+    def result(self):
+        """Return the outcome as plain data."""
+        return {"name": self.name, "uuid": (self.stored or {}).get("uuid") or "", "action": self.action,
+                "changed": self.action != "none", "failed": bool(self.error), "error": self.error}
+
+
+def counts(results):
+    """Return how many results were created, updated, deleted and how many failed."""
+    return {
+        "total": len(results),
+        "created": sum(1 for result in results if result["action"] == "created"),
+        "updated": sum(1 for result in results if result["action"] == "updated"),
+        "deleted": sum(1 for result in results if result["action"] == "deleted"),
+        "failed": sum(1 for result in results if result["failed"]),
+    }
+
+
+class NodeService:
+    """One run over a list of nodes.
+
+    :param client: an IronicClient
+    :param params: the module's parameters
+    :param check_mode: only tell what would be done
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    """
+
+    def __init__(self, client, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep):
+        self.client = client
+        self.options = params["nodes"]
+        self.update_secrets = params["update_secrets"]
+        self.forced = frozenset(params["force_nodes"])
+        self.check_mode = check_mode
+        self.progress = progress
+        self.clock = clock
+        self.sleep = sleep
+        self.began_at = clock()
+        self.diffs = []
+
+    def run(self):
+        """Do it all and return the module's result.
+
+        :raises RefusedError: when the list has faults
+        :raises IronicError: when Ironic can't be asked
+        """
+        registry = Registry(self.client)
+        problems = node_validation.check_nodes(self.options, registry.nodes, registry.ports, registry.drivers,
+                                               self.forced, self.client.minor)
+        if problems:
+            raise RefusedError(problems)
+        items = [Item(option["name"], option, node_validation.find(option, registry.nodes))
+                 for option in self.options]
+        self._delete([item for item in items if item.option["state"] == "absent" and item.current])
+        present = [item for item in items if item.option["state"] == "present"]
+        self._create([item for item in present if item.current is None])
+        self._change([item for item in present if item.current is not None])
+        self._trait([item for item in present if item.option.get("traits") is not None and not item.error])
+        self._write_ports([item for item in present if not item.error], registry)
+        results = [dict(item.result(), provision_state=(item.stored or {}).get("provision_state") or "absent",
+                        power_state=(item.stored or {}).get("power_state") or "",
+                        last_error=(item.stored or {}).get("last_error") or "") for item in items]
+        return {"changed": any(result["changed"] for result in results), "nodes": results, "counts": counts(results),
+                "diff": self.diffs, "seconds": round(self.clock() - self.began_at, 3)}
+
+    # Writing
+
+    def _execute(self, items, call_of, action, stored=True):
+        """Send a request for each item; note what came of it."""
+        if items and not self.check_mode:
+            self.progress.event("%s %d of %d nodes" % (action, len(items), len(self.options)))
+        calls = [] if self.check_mode else [call_of(item) for item in items]
+        outcomes = bulk.persist(calls, self.progress.event, self.sleep)
+        for item, outcome in zip(items, outcomes or [bulk.parallel.Outcome(None, None)] * len(items)):
+            if outcome.error is not None:
+                item.error = outcome.error.message
+                continue
+            if item.action == "none":
+                item.action = action
+            if stored and outcome.value is not None:
+                item.stored = outcome.value
+
+    def _diff(self, name, before, after):
+        self.diffs.append({"before_header": "node %s" % name if before else "", "before": before,
+                           "after_header": "node %s" % name if after else "", "after": after})
+
+    def _create(self, items):
+        for item in items:
+            self._diff(item.name, {}, node_diff.shown_creation(item.option))
+        self._execute(items, lambda item: lambda: self.client.request(
+            "POST", "/nodes", body=node_diff.create_body(item.option), subject="node %s" % item.name), "created")
+        later = [item for item in items if item.stored and not item.error]
+        self._patch(later, dict((item.name, node_diff.node_change(item.option, item.stored, node_diff.ON_CREATE))
+                                for item in later))
+
+    def _change(self, items):
+        changes = dict((item.name, node_diff.node_change(item.option, item.current, self.update_secrets))
+                       for item in items)
+        for item in items:
+            if changes[item.name].patch:
+                self._diff(item.name, changes[item.name].before, changes[item.name].after)
+        self._patch(items, changes)
+
+    def _patch(self, items, changes):
+        def call(item):
+            patch = changes[item.name].patch
+            # A driver's interfaces are of no use to another driver, unless they are given anew.
+            query = {"reset_interfaces": "True"} if any(step["path"] == "/driver" for step in patch) else None
+            return lambda: self.client.request("PATCH", "/nodes/" + item.stored["uuid"], query, patch,
+                                               "node %s" % item.name)
+        self._execute([item for item in items if changes[item.name].patch], call, "updated")
+
+    def _trait(self, items):
+        due = [item for item in items
+               if sorted((item.stored or {}).get("traits") or []) != sorted(set(item.option["traits"]))]
+        for item in due:
+            if item.current is not None:
+                self._diff(item.name, {"traits": sorted(item.current.get("traits") or [])},
+                           {"traits": sorted(item.option["traits"])})
+        self._execute(due, lambda item: lambda: self.client.request(
+            "PUT", "/nodes/%s/traits" % item.stored["uuid"], body={"traits": sorted(set(item.option["traits"]))},
+            subject="node %s: traits" % item.name), "updated", stored=False)
+
+    def _delete(self, items):
+        for item in items:
+            self._diff(item.name, {"provision_state": item.current["provision_state"],
+                                   "driver": item.current.get("driver")}, {})
+
+        def call(item):
+            return lambda: delete_node(self.client, item.current, item.name in self.forced,
+                                       "forced deletion by ironic_node")
+        self._execute(items, call, "deleted")
+        for item in items:
+            if item.action == "deleted" and not self.check_mode:
+                item.stored = None
+
+    def _write_ports(self, items, registry):
+        plans = []
+        for item in items:
+            for option in item.option.get("ports") or []:
+                plan = PortPlan(self.client, option, registry.port(option["address"]),
+                                (item.stored or {}).get("uuid"), item.name)
+                if plan.needed:
+                    plans.append((item, plan))
+                    self.diffs.append(plan.diff())
+        outcomes = [] if self.check_mode else bulk.persist([plan.call for dummy, plan in plans], self.progress.event,
+                                                           self.sleep)
+        for position, (item, dummy) in enumerate(plans):
+            if outcomes and outcomes[position].error is not None:
+                item.error = outcomes[position].error.message
+            elif item.action == "none":
+                item.action = "updated"
+
+
+def delete_node(client, node, force, reason):
+    """Delete a node, in any state when ``force``: Ironic asks for maintenance then.
+
+    :param client: an IronicClient
+    :param node: the node
+    :param force: set maintenance first where its state would forbid the deletion
+    :param reason: why, for the node's maintenance
+    """
+    subject = "node %s" % (node.get("name") or node["uuid"])
+    if force and not node.get("maintenance"):
+        client.request("PUT", "/nodes/%s/maintenance" % node["uuid"], body={"reason": reason}, subject=subject)
+    try:
+        client.request("DELETE", "/nodes/" + node["uuid"], subject=subject)
+    except IronicError as exc:
+        if exc.status != 404:
+            raise
+
+
+class PortPlan:
+    """What is to be done for one port that is to be there.
+
+    :param client: an IronicClient
+    :param option: the port's options
+    :param current: the port as Ironic has it, or None
+    :param node_uuid: UUID of its node; None in check mode, when that is still to be made
+    :param node_name: name of its node, for errors
+    """
+
+    def __init__(self, client, option, current, node_uuid, node_name):
+        self._client = client
+        self._option = option
+        self._current = current
+        self._node_uuid = node_uuid
+        self._subject = "port %s of node %s" % (option["address"].lower(), node_name)
+        self._change = node_diff.port_change(option, current, node_uuid) if current else None
+
+    @property
+    def needed(self):
+        """True when there is something to write."""
+        return self._current is None or bool(self._change.patch)
+
+    def diff(self):
+        """Return the change for Ansible's diff."""
+        if self._current is None:
+            after = dict(node_diff.port_body(self._option, self._node_uuid))
+            return {"before_header": "", "before": {}, "after_header": self._subject, "after": after}
+        return {"before_header": self._subject, "before": self._change.before, "after_header": self._subject,
+                "after": self._change.after}
+
+    def call(self):
+        """Write it and return the port as Ironic has it then."""
+        if self._current is None:
+            return self._client.request("POST", "/ports", body=node_diff.port_body(self._option, self._node_uuid),
+                                        subject=self._subject)
+        return self._client.request("PATCH", "/ports/" + self._current["uuid"], body=self._change.patch,
+                                    subject=self._subject)

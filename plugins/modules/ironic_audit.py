@@ -1,0 +1,145 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finds what is out of step between BareMetalHosts and Ironic."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: ironic_audit
+short_description: Find what is out of step between BareMetalHosts, nodes and ports
+version_added: "0.1.0"
+description:
+  - Reads Ironic's nodes, ports and port groups by one request each and tells what does not fit, with cause and next
+    step.
+  - >-
+    Without O(hosts): a MAC address or a BMC at two nodes, and ports without a node. With O(hosts) also nodes of the
+    Bare Metal Operator whose BareMetalHost is gone, hosts whose node is gone, boot MAC addresses that another node has
+    as a port, and boot MAC addresses of two hosts.
+  - It talks to Ironic only; hosts come from M(metal3.baremetal.baremetal_host_info), see the examples. Those that are
+    made or deleted in between may be told although nothing is wrong; run again before you repair.
+  - Nothing is changed unless O(repair) names what to repair.
+options:
+  hosts:
+    description:
+      - C(hosts) as M(metal3.baremetal.baremetal_host_info) returns them. Left out, only Ironic itself is looked at.
+    type: list
+    elements: dict
+  namespaces:
+    description:
+      - Namespaces whose nodes must have a host in O(hosts). By default those of the hosts, so that nodes of namespaces
+        that were not read are not taken for abandoned; name a namespace that has no host left.
+    type: list
+    elements: str
+  repair:
+    description:
+      - What to repair. Kinds that are not here have no repair that is right in each case.
+      - >-
+        V(node_without_host) deletes the node, in any provision state; the server is left as it is.
+        V(mac_of_other_node) deletes the port at the other node. V(port_without_node) deletes the port.
+    type: list
+    elements: str
+    choices: [node_without_host, mac_of_other_node, port_without_node]
+    default: []
+extends_documentation_fragment:
+  - metal3.baremetal.ironic
+  - metal3.baremetal.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+seealso:
+  - module: metal3.baremetal.baremetal_host_info
+  - module: metal3.baremetal.ironic_node
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Read the hosts of all namespaces
+  metal3.baremetal.baremetal_host_info:
+    all_namespaces: true
+  register: bmhs
+
+- name: See what is out of step
+  metal3.baremetal.ironic_audit:
+    cloud: metal3
+    hosts: "{{ bmhs.hosts }}"
+  register: audit
+
+- name: Delete nodes that were left behind
+  metal3.baremetal.ironic_audit:
+    cloud: metal3
+    hosts: "{{ bmhs.hosts }}"
+    repair: [node_without_host]
+
+- name: Look at a standalone Ironic
+  metal3.baremetal.ironic_audit:
+    endpoint: https://192.0.2.1:6385
+"""
+
+RETURN = r"""
+findings:
+  description: What is out of step.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    kind:
+      description:
+        - V(node_without_host), V(host_without_node), V(mac_of_other_node), V(boot_mac_twice), V(mac_twice),
+          V(bmc_twice) or V(port_without_node).
+      type: str
+      returned: always
+    subject:
+      description: What it is about.
+      type: str
+      returned: always
+    cause:
+      description: What is out of step.
+      type: str
+      returned: always
+    next_step:
+      description: What to do.
+      type: str
+      returned: always
+    object:
+      description: UUID of the node or port that a repair deletes, empty when there is no repair.
+      type: str
+      returned: always
+    repaired:
+      description: Whether it was (in check mode, would be) repaired.
+      type: bool
+      returned: always
+    error:
+      description: Why the repair failed; empty when it did not.
+      type: str
+      returned: always
+  sample:
+    - kind: node_without_host
+      subject: node metal3~rack1-01
+      cause: BareMetalHost metal3/rack1-01 is not there
+      next_step: enrol the host again, or delete the node (repair node_without_host)
+      object: 1be26c0b-03f2-4d2e-ae87-c02d7f33c123
+      repaired: false
+      error: ""
+problems:
+  description: What was wrong with the options, when they were refused.
+  returned: when they were refused
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic_module import run_ironic_audit
+
+
+def main():
+    """Run the module."""
+    run_ironic_audit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,363 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Takes Ironic's nodes through their provision states, and switches power, boot and maintenance."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: ironic_node_action
+short_description: Manage, inspect, clean, deploy, service, rescue and power nodes of Ironic
+version_added: "0.1.0"
+description:
+  - Does one thing with many nodes of Ironic, side by side, and waits for all of them by one request at an interval. It
+    needs no Kubernetes.
+  - All nodes are read and planned first. When one of them is unknown or in a state in which Ironic would not take the
+    action, nothing is sent, and all reasons are told at once with the action that leads on.
+  - A node that is already where the action leads is left alone; one that is on its way there is only waited for.
+  - A wait ends at once for a node that fails, with its C(last_error); at a timeout each node's last state, step and
+    error is told. When the module runs on the controller, progress is printed while it waits.
+  - A node that is named C(<namespace>~<host>) belongs to a BareMetalHost, and is refused unless O(force_nodes) names
+    it.
+options:
+  nodes:
+    description: Names or UUIDs of the nodes.
+    type: list
+    elements: str
+    required: true
+  action:
+    description:
+      - What to do. V(inspect), V(provide), V(clean) and V(adopt) manage a node first that is C(enroll), C(available) or
+        failed.
+      - V(manage) takes a node out of C(enroll) (Ironic logs in at the BMC), out of C(available) or out of a failure.
+      - V(inspect) reads the hardware by the node's inspect interface; V(provide) cleans the node and makes it
+        C(available); V(clean) runs O(steps) and leaves it C(manageable); V(service) runs O(steps) on a deployed node.
+      - >-
+        V(deploy) writes O(image) and O(config_drive) to an C(available) node. One that is deployed with the same image
+        is left alone (config drives can't be compared), with another one it is refused.
+      - V(rebuild) writes the image again to a deployed node; V(undeploy) removes it and cleans the node.
+      - V(rescue) boots the rescue ramdisk with O(rescue_password); V(unrescue) boots the deployed system again.
+      - V(adopt) makes a managed node C(active) without a deployment.
+      - >-
+        V(hold) stops a deployed node in a service step and any other in a clean step; V(unhold) lets it go on. Steps
+        may also have a C(hold) of their own (C({interface: deploy, step: hold})): the goal is the hold then.
+      - V(abort) ends what waits for the agent; it is the failure that is waited for.
+      - V(maintenance_on) and V(maintenance_off) set and clear maintenance.
+      - V(power_on), V(power_off) and V(reboot) switch power, with O(soft) through the operating system.
+      - V(boot_device), V(boot_mode) and V(secure_boot) set the option of the same name.
+      - V(traits) sets, adds or removes O(traits); V(raid) sets the RAID configuration that the clean steps
+        C(raid.create_configuration) and C(raid.delete_configuration) make.
+      - V(vendor_passthru) reads by O(vendor_method); without it, it lists the vendor's methods.
+    type: str
+    required: true
+    choices:
+      - manage
+      - inspect
+      - provide
+      - clean
+      - deploy
+      - rebuild
+      - undeploy
+      - rescue
+      - unrescue
+      - adopt
+      - service
+      - hold
+      - unhold
+      - abort
+      - power_on
+      - power_off
+      - reboot
+      - maintenance_on
+      - maintenance_off
+      - boot_device
+      - boot_mode
+      - secure_boot
+      - traits
+      - raid
+      - vendor_passthru
+  steps:
+    description:
+      - Steps of V(clean), V(service), and optionally of V(deploy) and V(rebuild), in order. What a node has is in
+        Ironic's documentation of its drivers.
+    type: list
+    elements: dict
+    suboptions:
+      interface:
+        description: Interface that has the step, for example V(deploy), V(raid) or V(bios).
+        type: str
+        required: true
+      step:
+        description: Name of the step.
+        type: str
+        required: true
+      args:
+        description: Arguments of the step.
+        type: dict
+      priority:
+        description: Priority, for V(deploy) and V(rebuild).
+        type: int
+      order:
+        description: Order, where Ironic takes one.
+        type: int
+  runbook:
+    description: Name or UUID of a runbook, in place of O(steps). Needs API version 1.92.
+    type: str
+  disable_ramdisk:
+    description:
+      - Do not boot the ramdisk, for steps of V(clean) and V(service) that need none. With V(service) it needs API
+        version 1.108.
+    type: bool
+  image:
+    description:
+      - Image of V(deploy) and V(rebuild), written to the node's C(instance_info). What an earlier image had there and
+        this one has not is removed.
+    type: dict
+    suboptions:
+      source:
+        description: URL of the image (C(image_source)).
+        type: str
+      checksum:
+        description: Checksum, or URL of a checksum file (C(image_checksum)).
+        type: str
+      checksum_algorithm:
+        description: Algorithm of O(image.checksum_value), for example V(sha256) (C(image_os_hash_algo)).
+        type: str
+      checksum_value:
+        description: Checksum (C(image_os_hash_value)).
+        type: str
+      disk_format:
+        description: Format, for example V(raw) or V(qcow2) (C(image_disk_format)).
+        type: str
+      kernel:
+        description: URL of the kernel of a partition image.
+        type: str
+      ramdisk:
+        description: URL of the ramdisk of a partition image.
+        type: str
+      boot_iso:
+        description: URL of an ISO to boot, for the ramdisk deploy interface.
+        type: str
+  instance_info:
+    description: More keys for C(instance_info) with V(deploy) and V(rebuild), for example C(root_device); V(null)
+      removes.
+    type: dict
+  config_drive:
+    description: Config drive for V(deploy) and V(rebuild), the same for all nodes. Never shown.
+    type: dict
+    suboptions:
+      meta_data:
+        description: Meta data; Ironic fills in C(uuid) and C(name) when it is left out.
+        type: dict
+      user_data:
+        description: User data, a text or a dictionary.
+        type: raw
+      network_data:
+        description: Network data in OpenStack's format.
+        type: dict
+      vendor_data:
+        description: Vendor data.
+        type: dict
+      iso:
+        description: In place of the others, a ready config drive (gzip, base64) or its URL.
+        type: str
+  config_drives:
+    description: Config drives by the name of the node; what is there wins over O(config_drive). Never shown.
+    type: dict
+  rescue_password:
+    description: Password of the rescue system. Never shown.
+    type: str
+  maintenance_reason:
+    description: Reason for V(maintenance_on).
+    type: str
+  soft:
+    description: Whether V(power_off) and V(reboot) go through the operating system.
+    type: bool
+    default: false
+  power_timeout_seconds:
+    description: How long Ironic waits for a change of power, in seconds; Ironic's own setting by default.
+    type: int
+  boot_device:
+    description: Device for V(boot_device).
+    type: str
+    choices: [pxe, disk, cdrom, bios, safe, wanboot, uefihttp, floppy, usb]
+  persistent:
+    description: Whether O(boot_device) holds for more than the next boot.
+    type: bool
+    default: false
+  boot_mode:
+    description: Mode for V(boot_mode).
+    type: str
+    choices: [uefi, bios]
+  secure_boot:
+    description: Whether V(secure_boot) is to be on.
+    type: bool
+  traits:
+    description: Traits for V(traits); one's own begin with C(CUSTOM_).
+    type: list
+    elements: str
+  traits_mode:
+    description: Whether O(traits) are all traits that the node is to have, or are added or removed.
+    type: str
+    choices: [set, add, remove]
+    default: set
+  raid:
+    description: Configuration for V(raid).
+    type: dict
+    suboptions:
+      logical_disks:
+        description: Logical disks as in Ironic's RAID schema, for example C(size_gb) and C(raid_level); empty for none.
+        type: list
+        elements: dict
+        required: true
+  vendor_method:
+    description: Method that V(vendor_passthru) calls by GET.
+    type: str
+  vendor_arguments:
+    description: Arguments of O(vendor_method).
+    type: dict
+  wait:
+    description: Whether to wait for the goal.
+    type: bool
+    default: true
+  wait_timeout_seconds:
+    description: How long to wait, in seconds.
+    type: int
+    default: 1800
+  poll_interval_seconds:
+    description: Time between two requests of the wait, in seconds. Each is one request for all nodes.
+    type: float
+    default: 2.0
+  force_nodes:
+    description: Names of nodes that are changed although the Bare Metal Operator owns them.
+    type: list
+    elements: str
+    default: []
+extends_documentation_fragment:
+  - metal3.baremetal.ironic
+  - metal3.baremetal.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: partial
+    details:
+      - V(inspect), V(clean), V(service), V(rebuild) and V(reboot) act each time; the others do nothing at a node that
+        is where they lead.
+seealso:
+  - module: metal3.baremetal.ironic_node
+  - module: metal3.baremetal.ironic_node_info
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Take new nodes to available
+  metal3.baremetal.ironic_node_action:
+    cloud: metal3
+    nodes: [rack1-01, rack1-02]
+    action: "{{ item }}"
+  loop: [manage, inspect, provide]
+
+- name: Deploy an image
+  metal3.baremetal.ironic_node_action:
+    cloud: metal3
+    nodes: [rack1-01]
+    action: deploy
+    image:
+      source: https://192.0.2.1/images/debian.qcow2
+      checksum: https://192.0.2.1/images/debian.qcow2.sha256sum
+    config_drive:
+      user_data: "{{ lookup('ansible.builtin.template', 'user-data.yml.j2') }}"
+
+- name: Erase the disks of a node
+  metal3.baremetal.ironic_node_action:
+    cloud: metal3
+    nodes: [rack1-02]
+    action: clean
+    steps:
+      - {interface: deploy, step: erase_devices}
+    wait_timeout_seconds: 14400
+
+- name: Reboot through the operating system
+  metal3.baremetal.ironic_node_action:
+    cloud: metal3
+    nodes: [rack1-01]
+    action: reboot
+    soft: true
+"""
+
+RETURN = r"""
+nodes:
+  description: Each node of the list, in its order.
+  returned: when the action was accepted
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: The node as it was named in O(nodes).
+      type: str
+      returned: always
+    uuid:
+      description: UUID of the node.
+      type: str
+      returned: always
+    changed:
+      description: Whether something was (in check mode, would be) sent for this node.
+      type: bool
+      returned: always
+    failed:
+      description: Whether Ironic refused it or the node did not get to the goal.
+      type: bool
+      returned: always
+    error:
+      description: What went wrong, and the next step; empty when nothing did.
+      type: str
+      returned: always
+    provision_state:
+      description: Provision state at the end.
+      type: str
+      returned: always
+    power_state:
+      description: Power state at the end.
+      type: str
+      returned: always
+    last_error:
+      description: The node's last error.
+      type: str
+      returned: always
+    seconds:
+      description: How long the node took to get to the goal, in seconds.
+      type: float
+      returned: always
+    answer:
+      description: What the vendor's method answered.
+      type: raw
+      returned: always
+  sample:
+    - {name: rack1-01, uuid: 1be26c0b-03f2-4d2e-ae87-c02d7f33c123, changed: true, failed: false, error: "",
+       provision_state: active, power_state: power on, last_error: "", seconds: 241.3, answer: null}
+seconds:
+  description: How long the module worked, in seconds.
+  returned: when the action was accepted
+  type: float
+  sample: 243.1
+problems:
+  description: Why the action was refused, a line for each node.
+  returned: when the action was refused
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic_module import run_ironic_node_action
+
+
+def main():
+    """Run the module."""
+    run_ironic_node_action()
+
+
+if __name__ == "__main__":
+    main()
