@@ -15,6 +15,7 @@ from .root_device import NoDevice, choose
 from .web import Unreachable
 
 VERSION = "13.0.0"
+MIB = 1024 * 1024
 MIN_TOKEN_LENGTH = 32
 # ironic-python-agent waits 5 s and longer; nothing here takes that long to change.
 RETRY_SECONDS = 1
@@ -105,6 +106,16 @@ class Agent:
         """
         if self._stopped.is_set():
             raise PoweredOff("%s has no power" % self.server.name)
+
+    def received(self, byte_count):
+        """Take in a part of an image, as slowly as the knob ``slow_download`` says.
+
+        :raises PoweredOff: when the machine has no power
+        """
+        mib_per_second = self.server.knobs.get("slow_download")
+        if mib_per_second:
+            self._stopped.wait(byte_count / (mib_per_second * MIB))
+        self.check_alive()
 
     def go_silent(self):
         """Stop answering and calling, as an agent that crashed.

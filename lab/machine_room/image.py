@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import http.client
 import json
 import os
 import re
@@ -78,13 +79,14 @@ class Download:
 
     :param web: a Web
     :param info: Ironic's image_info
-    :param alive: callable that raises when the machine was powered off meanwhile
+    :param received: callable that is told of each chunk's bytes; it may wait, and raises when the machine was powered
+        off meanwhile
     """
 
-    def __init__(self, web, info, alive):
+    def __init__(self, web, info, received):
         self._web = web
         self._info = info
-        self._alive = alive
+        self._received = received
         self.algorithm, self.expected = expected_digest(web, info)
         self.bytes = 0
 
@@ -98,8 +100,8 @@ class Download:
             with self._web.open(url, headers=headers) as answer:
                 announced = answer.headers.get("Content-Length")
                 while True:
-                    self._alive()
-                    chunk = answer.read(CHUNK_BYTES)
+                    chunk = self._read(answer, url)
+                    self._received(len(chunk))
                     if not chunk:
                         break
                     digest.update(chunk)
@@ -114,6 +116,12 @@ class Download:
         if digest.hexdigest() != self.expected:
             raise ImageError("Image failed to verify against checksum. location: %s; image ID: %s; image checksum: %s; "
                              "verification checksum: %s" % (url, self._info["id"], self.expected, digest.hexdigest()))
+
+    def _read(self, answer, url):
+        try:
+            return answer.read(CHUNK_BYTES)
+        except (OSError, http.client.HTTPException) as error:
+            raise ImageError("%s: the connection broke after %d bytes: %s" % (url, self.bytes, error)) from error
 
 
 def _qemu_img(arguments):
@@ -134,18 +142,18 @@ def _convert(path, claimed, disk):
     _qemu_img(["convert", "-n", "--target-is-zero", "-S", "64k", "-f", found["format"], "-O", "raw", path, disk.path])
 
 
-def write(web, info, disk, alive):
+def write(web, info, disk, received):
     """Put a whole-disk image on a disk: raw ones streamed, others through a temporary file and qemu-img.
 
     :param web: a Web
     :param info: Ironic's image_info
     :param disk: the Disk
-    :param alive: callable that raises when the machine was powered off meanwhile
+    :param received: see Download
     :returns: number of bytes downloaded
     :raises ImageError: see Download; or if it is too large
     :raises OSError: if the disk can't be written
     """
-    download = Download(web, info, alive)
+    download = Download(web, info, received)
     disk.empty()
     if info.get("disk_format") == "raw":
         disk.write(download)

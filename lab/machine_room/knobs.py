@@ -9,6 +9,7 @@ KNOBS = {
     "bmc_unauthorized": (bool, "the BMC answers 401 to every credential"),
     "bmc_unavailable": (bool, "the BMC answers 503"),
     "slow_power": (int, "seconds that pass between a power request and its effect"),
+    "slow_download": (int, "MiB per second at which images arrive"),
     "agent_never_calls_back": (bool, "the agent boots, but never reaches Ironic"),
     "agent_dies_in_deploy": (bool, "the agent goes silent in the middle of writing an image"),
     "inspection_without_nics": (bool, "the inspection data has no network interface"),
@@ -17,7 +18,7 @@ KNOBS = {
     "write_error": (bool, "every write to a disk ends in an input/output error"),
 }
 SMALL_DISK_BYTES = 64 * 1024 * 1024
-SLOW_POWER_LIMIT_SECONDS = 3600
+NUMBER_LIMIT = 3600
 
 
 def _is_a(kind, value):
@@ -52,8 +53,8 @@ class Knobs:
                 errors.append("unknown knob %s; known are %s" % (name, ", ".join(sorted(KNOBS))))
             elif not _is_a(KNOBS[name][0], value):
                 errors.append("knob %s: expected a value like %r, got %r" % (name, KNOBS[name][0](), value))
-            elif KNOBS[name][0] is int and not 0 <= value <= SLOW_POWER_LIMIT_SECONDS:
-                errors.append("knob %s: expected 0 to %d seconds" % (name, SLOW_POWER_LIMIT_SECONDS))
+            elif KNOBS[name][0] is int and not 0 <= value <= NUMBER_LIMIT:
+                errors.append("knob %s: expected 0 to %d" % (name, NUMBER_LIMIT))
         if errors:
             raise ValueError("; ".join(errors))
         with self._lock:

@@ -114,7 +114,7 @@ def write_image(agent, node, image_info, configdrive=None):
         disk.empty()
         agent.go_silent()
     try:
-        transferred = image.write(agent.server.web, image_info, disk, agent.check_alive)
+        transferred = image.write(agent.server.web, image_info, disk, agent.received)
         if not disk.has_partitions():
             raise AgentError("No partitions found on the device %s after writing the image." % disk.name,
                              kind="DeploymentError")

@@ -96,21 +96,6 @@ existed:
   description: Whether the lab had its figures before.
   returned: when O(state=present)
   type: bool
-owner:
-  description: Whose the lab's processes and files are.
-  returned: when O(state=present)
-  type: dict
-  sample: {uid: 1000, user: me, group: me}
-  contains:
-    uid:
-      description: Number of the user.
-      type: int
-    user:
-      description: Name of the user.
-      type: str
-    group:
-      description: Name of the user's group.
-      type: str
 removed:
   description: What was removed.
   returned: when O(state=absent)
@@ -119,9 +104,7 @@ removed:
   sample: [process 4711, network device m3lab0, folder /home/me/.local/state/metal3.baremetal/labs/lab]
 """
 
-import grp
 import os
-import pwd
 import shutil
 import traceback
 
@@ -167,12 +150,6 @@ def services_environment(module):
     return os.path.join(path, "bin", "python"), made
 
 
-def owner():
-    """Return who runs this."""
-    user = pwd.getpwuid(os.geteuid())
-    return {"uid": user.pw_uid, "user": user.pw_name, "group": grp.getgrgid(user.pw_gid).gr_name}
-
-
 def present(module):
     """Give the lab its figures and return the module's result."""
     params = module.params
@@ -190,7 +167,7 @@ def present(module):
     differing += claim.ensure_folders(figures["dir"], module.check_mode)
     differing += credentials.ensure_machine_room(figures["dir"], module.check_mode)
     return {"changed": bool(differing) or made_environment, "lab": figures, "servers": made, "differing": differing,
-            "existed": existed, "owner": owner()}
+            "existed": existed}
 
 
 def main():

@@ -16,6 +16,15 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "long: waits minutes for the lab's timeouts; make test-faults-long runs them")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """Add to a failure what the lab's parts say at that moment: afterwards the lab is taken down."""
+    report = yield
+    if report.failed and "lab" in item.funcargs:
+        report.sections.append(("the lab when it failed", item.funcargs["lab"].describe()))
+    return report
+
+
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """The running lab; without one these tests fail, they do not skip."""

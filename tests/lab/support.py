@@ -18,6 +18,7 @@ from pathlib import Path
 import openstack
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.follow import follow
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import labs_dir
@@ -199,6 +200,25 @@ class Lab:
     def nodes(self):
         """Return Ironic's nodes by the name of their host."""
         return dict((node.name.partition("~")[2], node) for node in self.ironic().nodes(details=True))
+
+    def describe(self):
+        """Return, for a failed test, the newest run's last lines and what BMO, Ironic and the servers say."""
+        lines = []
+        for log in sorted(Path(self._logs).glob("*.log"), key=lambda path: path.stat().st_mtime)[-1:]:
+            lines += ["%s ends with:" % log.name, *log.read_text(errors="replace").splitlines()[-15:]]
+        with contextlib.suppress(KubeError, openstack.exceptions.SDKException):
+            nodes = self.nodes()
+            for name, host in sorted(self.hosts().items()):
+                status, node = host.get("status") or {}, nodes.get(name)
+                lines.append("%s: %s, %s %s; Ironic: %s" % (
+                    name, (status.get("provisioning") or {}).get("state"), status.get("operationalStatus"),
+                    status.get("errorMessage") or "", node and " ".join(map(str, (
+                        node.provision_state, node.power_state, node.last_error or "")))))
+        for name in self.servers:
+            console = self.dir / "machines" / name / "console.log"
+            if console.exists():
+                lines += ["%s: %s" % (name, line) for line in console.read_text(errors="replace").splitlines()[-6:]]
+        return "\n".join(line[:300] for line in lines)
 
     def parts(self):
         """Return what ``make lab-status`` knows, by program."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -192,22 +193,29 @@ def test_what_can_not_work_is_refused_before_anything_is_written(lab, variables,
     assert objects(lab) == before
 
 
-def supervise(lab, verb, program):
-    """Stop or start a program of the lab as its supervisor's user does."""
-    control = Path(os.environ["METAL3_SERVICES_PYTHON"]).parent / "supervisorctl"
-    subprocess.run([control, "-c", lab.dir / "supervisor" / "supervisord.conf", verb, program], check=True)
+def next_to_print(lab, room, text):
+    """Return a function that waits for a server whose console prints a text from now on, and returns its name."""
+    def count(server):
+        return sum(text in line for line in room.console(server, lines=100000))
+
+    before = dict((server, count(server)) for server in lab.servers)
+    return lambda: eventually(lambda: next((name for name in before if count(name) > before[name]), None), SECONDS,
+                              "a server that prints %r" % text, interval_seconds=0.05)
 
 
-def test_a_worker_comes_although_the_image_server_is_down_for_a_while(lab):
-    run = lab.start("cluster", *workers(2))
+def test_a_worker_comes_although_the_image_server_dies_in_mid_deployment(lab, room):
+    writes_image = next_to_print(lab, room, "writing image")
+    for server in lab.servers:
+        room.set_knobs(server, slow_download=20)
     try:
-        # After the check that the image can be fetched, and before a host is deployed, which takes it in seconds.
-        eventually(lambda: "writing MachineDeployment" in run.output, SECONDS, "a second worker that is asked for")
-        supervise(lab, "stop", "image-server")
-        eventually(lambda: "error: " in run.output, 120, "the failed deployment is told")
+        run = lab.start("cluster", *workers(2))
+        host = writes_image()
+        os.kill(lab.pid("image-server"), signal.SIGKILL)
     finally:
-        supervise(lab, "start", "image-server")
-    host = re.search(r"\(host (\S+)\): error: Image provisioning failed", run.output).group(1)
+        for server in lab.servers:
+            room.clear_knobs(server)
+    eventually(lambda: "(host %s): error: Image provisioning failed" % host in run.output, 120,
+               "the failed deployment is told")
     # The operator looks again by itself after two minutes, or when something about the host changes.
     lab.kube.patch(HOST, NAMESPACE, host, {"metadata": {"annotations": {"example.org/look": "again"}}})
     run.finish(SECONDS).ok()
@@ -237,13 +245,9 @@ def test_a_worker_goes(lab):
 
 def test_a_worker_that_loses_power_while_it_joins_comes_or_is_told(lab, room):
     """cloud-init does not begin again what the power cut interrupted: the machine never joins, and a new one does."""
-    def joins(server):
-        return sum("Running pre-flight checks" in line for line in room.console(server, lines=100000))
-
-    before = dict((server, joins(server)) for server in lab.servers)
+    joins = next_to_print(lab, room, "Running pre-flight checks")
     run = lab.start("cluster", *workers(2), "-e", "cluster_node_startup_timeout_seconds=60")
-    server = eventually(lambda: next((name for name in before if joins(name) > before[name]), None), SECONDS,
-                        "a second worker that joins", interval_seconds=0.1)
+    server = joins()
     room.power(server, "power_off")
     room.power(server, "power_on")
     run.finish(SECONDS)

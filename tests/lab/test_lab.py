@@ -81,7 +81,8 @@ def test_a_half_dead_lab_is_repaired_with_its_hosts(lab):
     before = dict((name, host["metadata"]["uid"]) for name, host in lab.hosts().items())
     nodes = set(node.id for node in lab.nodes().values())
     supervisor = int((lab.dir / "supervisor" / "supervisord.pid").read_text())
-    for pid in (supervisor, lab.pid("kube-apiserver"), lab.pid("ironic"), lab.pid("bmo"), lab.pid("machine-room")):
+    for pid in (supervisor, lab.pid("kube-apiserver"), lab.pid("ironic"), lab.pid("bmo"), lab.pid("machine-room"),
+                lab.pid("image-server")):
         os.kill(pid, signal.SIGKILL)
     lab.make("lab", "LAB=" + lab.name).ok()
     assert dict((name, host["metadata"]["uid"]) for name, host in lab.hosts().items()) == before

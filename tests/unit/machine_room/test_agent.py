@@ -7,8 +7,10 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import threading
 
 import pytest
+from machine_room.agent import PoweredOff
 from machine_room.agent_errors import AgentBusy, InvalidContent
 from room_support import NODE, TOKEN, eventually, make_image
 
@@ -95,6 +97,15 @@ def test_write_image_with_config_drive(server, agent, info, ironic):
     assert server.disks[0].digest("sha256", 6144 * 512, 1024 * 1024)
     assert server.disks[0].read(1024 * 1024, 16) == b"operating system"
     assert len(ironic.calls("/v1/heartbeat")) >= 1
+
+
+def test_a_slow_download_ends_with_the_power(server, agent, info):
+    server.knobs.set({"slow_download": 1})
+    cut = threading.Timer(0.2, server.power_off)
+    cut.start()
+    with pytest.raises(PoweredOff):
+        agent.received(3600 * 1024 * 1024)
+    cut.join()
 
 
 def test_an_asynchronous_command_ends_with_a_heartbeat(agent, ironic):

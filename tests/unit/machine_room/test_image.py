@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import subprocess
 
 import pytest
@@ -39,7 +40,7 @@ def info(ironic, name, **changes):
 
 
 def write(disk, what):
-    return image.write(Web(None), what, disk, lambda: None)
+    return image.write(Web(None), what, disk, lambda _byte_count: None)
 
 
 @pytest.mark.parametrize("name", ["os.raw", "os.qcow2"])
@@ -101,10 +102,25 @@ def test_image_larger_than_the_disk(ironic, tmp_path, raw, name):
 
 
 def test_power_cut_ends_a_download(ironic, disk, raw):
-    def alive():
+    def received(_byte_count):
         raise InterruptedError("no power")
     with pytest.raises(InterruptedError):
-        image.write(Web(None), info(ironic, "os.raw"), disk, alive)
+        image.write(Web(None), info(ironic, "os.raw"), disk, received)
+
+
+def test_a_connection_that_breaks_is_told_with_what_had_come(ironic, disk, raw, monkeypatch):
+    class Broken(io.BytesIO):
+        headers = {}
+
+        def read(self, size):
+            chunk = super().read(size)
+            if not chunk:
+                raise ConnectionResetError("reset by peer")
+            return chunk
+
+    monkeypatch.setattr(Web, "open", lambda *_arguments, **_options: Broken(b"x" * 100))
+    with pytest.raises(image.ImageError, match=r"os\.raw: the connection broke after 100 bytes: reset by peer"):
+        write(disk, info(ironic, "os.raw"))
 
 
 @pytest.mark.parametrize("text, digest", [
