@@ -266,6 +266,18 @@ def build(scheme, host, port=None, path="", query=None):
     return str(parse(text))
 
 
+def described(address):
+    """Return a BmcAddress as plain data, with what follows from its scheme; the keys of filter bmc_address_parse."""
+    driver = address.driver
+    return {
+        "scheme": address.scheme.name, "protocol": driver.protocol, "driver": driver.driver, "boot": driver.boot,
+        "host": address.host, "port": address.port, "effective_port": address.effective_port,
+        "system": address.system, "query": address.query, "endpoint": address.endpoint, "uses_tls": address.uses_tls,
+        "needs_boot_mac": driver.needs_mac, "needs_provisioning_network": driver.provisioning_network,
+        "supports_raid": driver.raid, "supports_secure_boot": driver.secure_boot, "normal": str(address),
+    }
+
+
 def normalise(address):
     """Return the shortest spelling of an address: scheme given, default port and bare service root left out."""
     return str(parse(address))

@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which hosts a group of machines can have, by CAPM3's own rules, and whether there are enough; pure.
 
-Source: CAPM3 ``baremetal/metal3machine_manager.go`` (chooseHost, hostLabelSelectorForMachine).
+Source: CAPM3 ``baremetal/metal3machine_manager.go`` (chooseHost).
 """
 from __future__ import annotations
 
-from . import host_annotations
+from . import host_annotations, host_selector
 from .problem import problem
 
 _AVAILABLE = ("available", "ready")
@@ -15,22 +15,14 @@ _AVAILABLE = ("available", "ready")
 _COMING = ("", "registering", "inspecting", "match profile", "preparing", "deprovisioning")
 _UNHEALTHY = (host_annotations.UNHEALTHY, host_annotations.UNHEALTHY_DEPRECATED)
 _NODE_REUSE_LABEL = "infrastructure.cluster.x-k8s.io/node-reuse"
-_OPERATORS = {
-    "in": lambda labels, key, values: labels.get(key) in values,
-    "notin": lambda labels, key, values: labels.get(key) not in values,
-    "exists": lambda labels, key, values: key in labels,
-    "doesnotexist": lambda labels, key, values: key not in labels,
-}
 
 
 def matches(host, group):
     """Say whether a BareMetalHost's labels satisfy the selector of a group."""
-    labels = host["metadata"].get("labels") or {}
-    for key, value in (group.get("host_selector") or {}).items():
-        if labels.get(key) != str(value):
-            return False
-    return all(_OPERATORS[entry["operator"].lower()](labels, entry["key"], entry.get("values") or [])
-               for entry in group.get("host_selector_expressions") or [])
+    selector = host_selector.Selector(group.get("host_selector") or {}, [
+        host_selector.Expression(entry["key"], entry["operator"], entry.get("values") or [])
+        for entry in group.get("host_selector_expressions") or []])
+    return host_selector.matches(host["metadata"].get("labels") or {}, selector)
 
 
 def refusal(host):

@@ -1,0 +1,65 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter that turns servers' inventory variables into entries for the modules that ask BMCs."""
+from __future__ import annotations
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_inventory
+
+DOCUMENTATION = r"""
+name: bmc_entries
+short_description: Entries for bmc_preflight and bmc_info from inventory variables
+version_added: "0.1.0"
+description:
+  - Returns the value for O(metal3.baremetal.bmc_preflight#module:hosts) of servers in the inventory.
+  - It is what P(metal3.baremetal.host_entries#filter) returns, less what BMCs are not asked for.
+positional: names
+options:
+  _input:
+    description: The variable C(hostvars).
+    type: dict
+    required: true
+  names:
+    description: Names of the servers.
+    type: list
+    elements: str
+    required: true
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Check the BMCs of all servers
+  metal3.baremetal.bmc_preflight:
+    hosts: "{{ hostvars | metal3.baremetal.bmc_entries(groups['baremetal']) }}"
+  run_once: true
+  delegate_to: localhost
+"""
+
+RETURN = r"""
+_value:
+  description: The entries, in the order of O(names).
+  type: list
+  elements: dict
+"""
+
+OPTIONS = ("name", "bmc", "boot_mac_address", "boot_mode")
+
+
+def bmc_entries(hostvars, names):
+    """Return the entries of the named servers; see DOCUMENTATION."""
+    missing = [name for name in names if name not in hostvars]
+    if missing:
+        raise AnsibleFilterError("bmc_entries: not in the inventory: %s" % ", ".join(missing))
+    entries = [host_inventory.entry(name, hostvars[name]) for name in names]
+    return [dict((option, entry[option]) for option in OPTIONS if option in entry) for entry in entries]
+
+
+class FilterModule:
+    """The filter of this file."""
+
+    def filters(self):
+        """Return the filter by name."""
+        return {"bmc_entries": bmc_entries}

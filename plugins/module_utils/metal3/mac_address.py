@@ -1,0 +1,28 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""MAC addresses in the one spelling that BareMetalHosts take: six pairs of small digits with colons."""
+from __future__ import annotations
+
+import re
+
+_SPELLINGS = (
+    re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}"),
+    re.compile(r"[0-9a-f]{2}(-[0-9a-f]{2}){5}"),
+    re.compile(r"[0-9a-f]{4}(\.[0-9a-f]{4}){2}"),
+    re.compile(r"[0-9a-f]{6}[-:][0-9a-f]{6}"),
+    re.compile(r"[0-9a-f]{12}"),
+)
+
+
+def normal(text):
+    """Return a MAC address in its normal form.
+
+    :param text: with colons, dashes, in groups of four digits with dots, of six with a dash, or digits alone
+    :raises ValueError: when it is none of these
+    """
+    small = text.strip().lower() if isinstance(text, str) else ""
+    if not any(spelling.fullmatch(small) for spelling in _SPELLINGS):
+        raise ValueError("MAC address: seen %r, expected 12 hexadecimal digits, as 00:5c:52:31:3a:01" % (text,))
+    digits = re.sub("[^0-9a-f]", "", small)
+    return ":".join(digits[at:at + 2] for at in range(0, 12, 2))

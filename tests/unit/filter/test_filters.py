@@ -1,0 +1,178 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filters and tests, as templates call them."""
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible.errors import AnsibleFilterError
+
+import ansible_collections.metal3.baremetal.plugins.filter as filters
+import ansible_collections.metal3.baremetal.plugins.test as tests
+
+FOLDERS = {"filter": filters, "test": tests}
+
+
+def load(kind, name):
+    """Return the callable of a filter or test."""
+    module = importlib.import_module("%s.%s" % (FOLDERS[kind].__name__, name))
+    return module.FilterModule().filters()[name] if kind == "filter" else module.TestModule().tests()[name]
+
+
+def names(kind):
+    folder = Path(next(iter(FOLDERS[kind].__path__)))
+    return sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+
+
+@pytest.mark.parametrize("kind, name", [(kind, name) for kind in FOLDERS for name in names(kind)])
+def test_each_has_its_name_and_documentation(kind, name):
+    assert callable(load(kind, name))
+    module = importlib.import_module("%s.%s" % (FOLDERS[kind].__name__, name))
+    documentation = yaml.safe_load(module.DOCUMENTATION)
+    assert documentation["name"] == name
+    assert documentation["short_description"] in module.DOCUMENTATION
+    assert "metal3.baremetal." + name in module.EXAMPLES
+    assert "_value" in yaml.safe_load(module.RETURN)
+
+
+def test_addresses_of_bmcs_are_taken_apart_and_put_together():
+    parse, build = load("filter", "bmc_address_parse"), load("filter", "bmc_address_build")
+    address = "redfish://[2001:db8::1]:8443/redfish/v1/Systems/1"
+    parts = parse(address)
+    assert (parts["host"], parts["port"], parts["protocol"], parts["needs_boot_mac"]) == (
+        "2001:db8::1", 8443, "redfish", True)
+    assert build(parts) == build(address) == address
+    assert build(parts, scheme="redfish-virtualmedia", port=None) == \
+        "redfish-virtualmedia://[2001:db8::1]/redfish/v1/Systems/1"
+    assert build({"scheme": "ipmi", "host": "192.0.2.1"}, query={"privilegelevel": "USER"}) == \
+        "ipmi://192.0.2.1?privilegelevel=USER"
+    assert set(yaml.safe_load(importlib.import_module(parse.__module__).RETURN)["_value"]["contains"]) == set(parts)
+
+
+@pytest.mark.parametrize("name, arguments, told", [
+    ("bmc_address_parse", ("redfish://admin:secret@192.0.2.1",), "without user name and password"),
+    ("bmc_address_parse", ("http://192.0.2.1",), "expected ipmi"),
+    ("bmc_address_build", ({"scheme": "redfish"},), "seen no host"),
+    ("bmc_address_build", ({"host": "x"},), "seen no scheme"),
+    ("bmc_address_build", ({"scheme": "irmc", "host": "x"},), "irmc went away"),
+    ("bmc_address_build", (["redfish"],), "expected a dictionary"),
+    ("mac_normal", ("00:5c:52",), "expected 12 hexadecimal digits"),
+    ("mac_normal", (5,), "expected 12 hexadecimal digits"),
+    ("pool_size", ([{"end": "192.0.2.1"}],), "neither start nor subnet"),
+    ("pool_size", (["192.0.2.9-192.0.2.1"],), r"ranges\[0\]"),
+    ("pool_addresses", (["2001:db8::/64"],), "more than 65536"),
+    ("pool_addresses", (["192.0.2.0/24"], None, ["x"]), "expected an IP address"),
+    ("address_shift", ("192.0.2.10/29", 9), "expected an address in 192.0.2.8/29"),
+    ("address_shift", ("255.255.255.255", 1), "no such address"),
+    ("address_shift", ("192.0.2.1", "1"), "expected an integer"),
+    ("matching_hosts", ([], {"matchLabel": {}}), "perhaps matchLabels"),
+    ("matching_hosts", ([{"x": 1}], {}), "expected a BareMetalHost"),
+    ("matching_hosts", ([{"bmh_labels": "rack=r1"}], {}), "seen 'rack=r1', expected a dictionary of labels"),
+    ("quantity_to_bytes", ("16GiB",), "expected a number"),
+    ("bytes_to_quantity", (1.5,), "expected an integer"),
+])
+def test_what_is_wrong_is_told(name, arguments, told):
+    with pytest.raises(AnsibleFilterError, match=told) as caught:
+        load("filter", name)(*arguments)
+    assert str(caught.value).startswith(name + ": ")
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["00:5C:52:31:3a:01", "00-5c-52-31-3a-01", "005c.5231.3a01", "005C52313A01",
+                                  "005c52-313a01", " 00:5c:52:31:3a:01\n"])
+def test_spellings_of_a_mac_address(text):
+    assert load("filter", "mac_normal")(text) == "00:5c:52:31:3a:01"
+    assert load("test", "mac")(text) is True
+
+
+@pytest.mark.parametrize("name, value, answer", [
+    ("mac", "ff:ff:ff:ff:ff:ff", False), ("mac", "01:5c:52:31:3a:01", False), ("mac", "00:00:00:00:00:00", False),
+    ("mac", "00:5c-52:31:3a:01", False), ("mac", None, False),
+    ("bmc_address", "192.0.2.1", True), ("bmc_address", "redfish://a b", False), ("bmc_address", 5, False),
+    ("quantity", "1.5Gi", True), ("quantity", 3, True), ("quantity", "Gi", False), ("quantity", True, False),
+    ("quantity", None, False),
+])
+def test_tests(name, value, answer):
+    assert load("test", name)(value) is answer
+
+
+def test_addresses_of_pools():
+    ranges = [{"start": "192.0.2.20", "end": "192.0.2.22"}, "192.0.2.22 - 192.0.2.24", "198.51.100.0/30"]
+    assert load("filter", "pool_size")(ranges) == 8
+    # IPAM hands out what follows the subnet's address, and its broadcast address too.
+    assert load("filter", "pool_addresses")(ranges, exclude=["192.0.2.21"]) == [
+        "192.0.2.20", "192.0.2.22", "192.0.2.23", "192.0.2.24", "198.51.100.1", "198.51.100.2", "198.51.100.3"]
+    assert load("filter", "pool_addresses")(["2001:db8::/64"], 2) == ["2001:db8::1", "2001:db8::2"]
+    assert load("filter", "pool_size")("2001:db8::/64") == 2 ** 64 - 1
+    assert load("test", "in_pool")("192.0.2.24", ranges) is True
+    assert load("test", "in_pool")("2001:db8::1", ranges) is False
+    with pytest.raises(AnsibleFilterError, match="expected an IP address"):
+        load("test", "in_pool")("here", ranges)
+
+
+@pytest.mark.parametrize("address, offset, result", [
+    ("192.0.2.10", 5, "192.0.2.15"), ("192.0.2.10/24", -10, "192.0.2.0/24"), ("2001:db8::/64", 16, "2001:db8::10/64")])
+def test_address_shift(address, offset, result):
+    assert load("filter", "address_shift")(address, offset) == result
+
+
+@pytest.mark.parametrize("quantity, number", [
+    ("16Gi", 17179869184), ("1500M", 1500000000), ("1e3", 1000), ("1E", 10 ** 18), ("1Ei", 2 ** 60), ("0.5Ki", 512),
+    ("500m", 1), ("1500m", 2), ("-1500m", -1), (5, 5), (".5k", 500), ("12E-1", 2), ("100n", 1)])
+def test_quantities_are_read_as_kubernetes_reads_them(quantity, number):
+    assert load("filter", "quantity_to_bytes")(quantity) == number
+
+
+@pytest.mark.parametrize("number, binary, quantity", [
+    (17179869184, True, "16Gi"), (1500, True, "1500"), (0, True, "0"), (1500000, False, "1500k"),
+    (-2048, True, "-2Ki"), (2 ** 60, True, "1Ei")])
+def test_quantities_are_written(number, binary, quantity):
+    assert load("filter", "bytes_to_quantity")(number, binary) == quantity
+    assert load("filter", "quantity_to_bytes")(quantity) == number
+
+
+HOSTS = [{"name": "a", "labels": {"rack": "r1", "slot": "3"}}, {"name": "b", "labels": {"rack": "r2"}}, {"name": "c"}]
+
+
+@pytest.mark.parametrize("selector, matching", [
+    ({}, "abc"),
+    ({"match_labels": {"slot": 3}}, "a"),
+    ({"matchLabels": {"rack": "r1"}, "matchExpressions": [{"key": "slot", "operator": "Exists"}]}, "a"),
+    ({"match_expressions": [{"key": "rack", "operator": "In", "values": ["r1", "r2"]}]}, "ab"),
+    ({"match_expressions": [{"key": "rack", "operator": "NotIn", "values": ["r1"]}]}, "bc"),
+    ({"match_expressions": [{"key": "rack", "operator": "DoesNotExist"}]}, "c"),
+    ({"match_expressions": [{"key": "rack", "operator": "!"}]}, "c"),
+    ({"match_expressions": [{"key": "rack", "operator": "!=", "values": ["r1"]}]}, "bc"),
+    ({"match_expressions": [{"key": "slot", "operator": "Gt", "values": ["2"]}]}, "a"),
+    ({"match_expressions": [{"key": "slot", "operator": "lt", "values": ["3"]}]}, ""),
+])
+def test_selectors(selector, matching):
+    assert "".join(host["name"] for host in load("filter", "matching_hosts")(HOSTS, selector)) == matching
+    assert [load("test", "host_matching")(host, selector) for host in HOSTS] == [
+        host["name"] in matching for host in HOSTS]
+
+
+def test_hosts_in_all_their_forms_have_labels():
+    hosts = {"object": {"metadata": {"labels": {"rack": "r1"}}}, "facts": HOSTS[0],
+             "inventory": {"metal3": {"labels": {"rack": "r1"}}, "bmh_labels": {"rack": "r2"}},
+             "entry": {"boot_mac": "00:5c:52:31:3a:01", "bmh_labels": {"rack": "r1"}},
+             "without": {"inventory_hostname": "without"}}
+    assert load("filter", "matching_hosts")(hosts, {"match_labels": {"rack": "r1"}}) == [
+        "object", "facts", "inventory", "entry"]
+
+
+@pytest.mark.parametrize("expression, told", [
+    ({"key": "a", "operator": "Near"}, "expected In, NotIn, Exists or DoesNotExist"),
+    ({"key": "a"}, "seen nothing"),
+    ({"operator": "In"}, "expected a dictionary with key"),
+    ({"key": "a", "operator": "In"}, "seen 0, expected one or more"),
+    ({"key": "a", "operator": "Exists", "values": ["b"]}, "seen 1, expected none"),
+    ({"key": "a", "operator": "In", "values": "b"}, "expected a list"),
+])
+def test_selectors_that_capm3_would_refuse(expression, told):
+    with pytest.raises(AnsibleFilterError, match=told):
+        load("test", "host_matching")(HOSTS[0], {"match_expressions": [expression]})
