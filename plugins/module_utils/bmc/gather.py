@@ -1,0 +1,191 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many BMCs asked side by side, a bounded number at once; one login for each BMC and account, whatever happens."""
+from __future__ import annotations
+
+import threading
+import time
+from collections import namedtuple
+from functools import partial
+
+from .. import parallel
+from ..metal3 import bmc_address, bmc_hardware, redfish_facts
+from . import endpoint, ipmi
+from .redfish import RedfishClient, RedfishError
+from .survey import Walk
+
+# name: of the host; address: a BmcAddress; username, password: texts or None; certificate_unseen: take any certificate.
+Target = namedtuple("Target", ["name", "address", "username", "password", "certificate_unseen"])
+# ca_cert: path or None for the system's; concurrency: how many BMCs are asked at once.
+Settings = namedtuple("Settings", [
+    "ca_cert", "connect_timeout_seconds", "read_timeout_seconds", "concurrency"])
+
+
+def gather(targets, settings, progress=None):
+    """Ask all BMCs and return the facts of each target, in the given order.
+
+    Targets that share BMC and credentials (the servers of one chassis) share a login and are asked one after the
+    other; all others side by side.
+
+    :param targets: list of Target
+    :param settings: Settings
+    :param progress: a Progress, or None
+    :returns: list of facts: ``reached``, ``connect_seconds``, ``tls``, ``login``, ``error`` (empty, or ``stage``,
+        ``kind`` and ``text`` of what ended it), ``unread`` (part → reason), ``recommended``, ``ipmi``,
+        ``redfish_version``, and those of :func:`redfish_facts.facts`
+    """
+    groups = {}
+    for target in targets:
+        key = (target.address.driver.protocol, target.address.endpoint, target.username, target.password,
+               target.certificate_unseen)
+        groups.setdefault(key, []).append(target)
+    counter = _Counter(len(targets), progress)
+
+    def ask(group):
+        asked = _ask_ipmi if group[0].address.driver.protocol == "ipmi" else _ask_redfish
+        found = asked(group, settings)
+        counter.add(len(group))
+        return found
+
+    outcomes = parallel.run([partial(ask, group) for group in groups.values()], settings.concurrency, RedfishError)
+    answers = {}
+    for group, outcome in zip(groups.values(), outcomes):
+        if outcome.error is not None:
+            raise outcome.error
+        answers.update(zip((id(target) for target in group), outcome.value))
+    return [answers[id(target)] for target in targets]
+
+
+class _Counter:
+    """Tells how many are done."""
+
+    def __init__(self, total, progress):
+        self._total = total
+        self._progress = progress
+        self._done = 0
+        self._lock = threading.Lock()
+
+    def add(self, count):
+        with self._lock:
+            self._done += count
+            done = self._done
+        if self._progress is not None:
+            self._progress.status("%d of %d BMCs asked" % (done, self._total))
+
+
+def blank():
+    """Return the facts of a BMC that nothing is known of."""
+    return dict(redfish_facts.facts({}), reached=False, connect_seconds=0.0, tls={}, error={}, unread={},
+                login={"ok": False, "method": "", "attempts": 0}, recommended={}, ipmi={}, redfish_version="")
+
+
+def _error(stage, kind, text):
+    return {"stage": stage, "kind": kind, "text": text}
+
+
+def _ask_redfish(group, settings):
+    """Return the facts of targets at one BMC with one account."""
+    first = group[0]
+    common = blank()
+
+    def ended(stage, kind, text):
+        return [dict(common, error=_error(stage, kind, text)) for dummy in group]
+
+    probed = endpoint.probe(first.address.host, first.address.effective_port, settings.ca_cert,
+                            first.address.uses_tls, settings.connect_timeout_seconds)
+    common.update(reached=probed["reached"], connect_seconds=probed["connect_seconds"], tls=probed["tls"])
+    if not probed["reached"]:
+        return ended("reach", "unreachable", probed["error"])
+    if probed["tls"] and not probed["tls"]["verified"] and not first.certificate_unseen:
+        return ended("tls", "unverified", probed["tls"]["error"])
+    client = RedfishClient(
+        first.address.endpoint, False if first.certificate_unseen else endpoint.trust(settings.ca_cert),
+        settings.connect_timeout_seconds, settings.read_timeout_seconds)
+    try:
+        try:
+            root = client.root()
+        except RedfishError as exc:
+            return ended("service", exc.kind, str(exc))
+        common.update(redfish_facts.facts({"root": root}))
+        if not first.username or not first.password:
+            return ended("credentials", "missing", "no user name and password")
+        failure = _login(client, root, first)
+        common["login"] = {"ok": not failure, "method": client.login_method, "attempts": client.login_attempts}
+        if failure:
+            return ended("login", failure.kind, str(failure))
+        return _surveys(group, client.read, root, common)
+    finally:
+        client.close()
+
+
+def _login(client, root, target):
+    """Log in and return None, or the RedfishError."""
+    try:
+        client.login(root, target.username, target.password)
+    except RedfishError as exc:
+        return exc
+    return None
+
+
+def _surveys(group, read, root, common):
+    shared = Walk(read, root, time.time)
+    systems = shared.systems()
+    shared.account(group[0].username)
+    found = []
+    for target in group:
+        walk = Walk(read, root, time.time)
+        walk.survey.parts.update(shared.survey.parts)
+        walk.survey.unread.update(shared.survey.unread)
+        # Without a path BMO and Ironic take the only system there is.
+        path = target.address.system or (systems[0] if len(systems) == 1 else None)
+        if path:
+            walk.system(path)
+        facts = dict(common, **redfish_facts.facts(walk.survey.parts, walk.survey.clock_asked))
+        facts["unread"] = walk.survey.unread
+        if facts["system"]:
+            facts["recommended"] = bmc_hardware.choose(facts, target.address)
+        found.append(facts)
+    return found
+
+
+def _ask_ipmi(group, settings):
+    """Return the facts of targets at one BMC; there is one server behind it."""
+    target = group[0]
+    address = target.address
+    facts = blank()
+    if not target.username or not target.password:
+        facts["error"] = _error("credentials", "missing", "no user name and password")
+        return [facts for dummy in group]
+    try:
+        facts["ipmi"] = ipmi.ask(address.host, address.effective_port, target.username, target.password,
+                                 address.query.get("privilegelevel", ipmi.DEFAULT_PRIVILEGE),
+                                 settings.connect_timeout_seconds)
+        facts["login"] = {"ok": True, "method": "IPMI 2.0", "attempts": 1}
+        facts["reached"] = True
+    except ipmi.IpmiError as exc:
+        stage = "reach" if exc.kind == "unreachable" else "login"
+        facts["reached"] = exc.kind in ("unauthorized", "privilege")
+        facts["login"] = {"ok": False, "method": "IPMI 2.0", "attempts": 0 if exc.kind == "missing" else 1}
+        facts["error"] = _error(stage, exc.kind, str(exc))
+    if facts["reached"]:
+        facts["redfish_version"] = redfish_version(address.host, settings)
+    return [facts for dummy in group]
+
+
+def redfish_version(host, settings):
+    """Return the version of the Redfish service at a host's standard port, empty when there is none.
+
+    Only the service root is read, without credentials, so that its certificate does not matter.
+    """
+    address = bmc_address.parse("redfish://%s" % ("[%s]" % host if ":" in host else host))
+    probed = endpoint.probe(host, address.effective_port, None, False, settings.connect_timeout_seconds)
+    if not probed["reached"]:
+        return ""
+    client = RedfishClient(address.endpoint, False, settings.connect_timeout_seconds, settings.read_timeout_seconds)
+    try:
+        return redfish_facts.text(client.root(), "RedfishVersion")
+    except RedfishError:
+        return ""
+    finally:
+        client.close()

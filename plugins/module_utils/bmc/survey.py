@@ -1,0 +1,148 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a service root to the resources of one system: which are read, in which order, and what may be missing."""
+from __future__ import annotations
+
+from .redfish import RedfishError, link, nested
+
+# More members than a server has of anything read here; a BMC that repeats itself ends there.
+MEMBER_LIMIT = 64
+
+
+class Survey:
+    """What was read of a BMC, by part; ``unread`` says why a part is missing.
+
+    Parts are the resources as the BMC sent them: ``systems`` (list of paths), ``system``, ``manager``, ``secure_boot``,
+    ``bios``, ``account_service``, ``account`` and ``role``, and the lists ``nics`` and ``virtual_media``.
+
+    :param root: the service root
+    """
+
+    def __init__(self, root):
+        self.parts = {"root": root}
+        self.unread = {}
+        # Seconds since 1970 before and after the manager was asked for its clock.
+        self.clock_asked = (0.0, 0.0)
+
+
+class Walk:
+    """One walk through a BMC's resources.
+
+    :param read: callable ``(path) -> dict`` that raises RedfishError
+    :param root: the service root
+    :param now: callable that returns seconds since 1970
+    """
+
+    def __init__(self, read, root, now):
+        self._read = read
+        self._now = now
+        features = nested(root, "ProtocolFeaturesSupported", "ExpandQuery")
+        self._expands = bool(features.get("NoLinks") or features.get("ExpandAll"))
+        self._cut = ""
+        self.survey = Survey(root)
+
+    def systems(self):
+        """Read the paths of the systems and return them."""
+        parts = self.survey.parts
+        collection = self._part("systems", link(parts["root"], "Systems"))
+        if collection is not None:
+            parts["systems"] = [path.rstrip("/") for path in _paths(collection)]
+        return parts.get("systems") or []
+
+    def system(self, path):
+        """Read a system and what belongs to it.
+
+        :param path: path of the system
+        """
+        parts = self.survey.parts
+        system = self._part("system", path)
+        if system is None:
+            return
+        parts["system"] = system
+        self._one("bios", link(system, "Bios"))
+        self._one("secure_boot", link(system, "SecureBoot"))
+        self._many("nics", link(system, "EthernetInterfaces"))
+        self._manager(system)
+        # Newer services have it at the system, older ones at the manager.
+        self._many("virtual_media", link(system, "VirtualMedia") or link(parts.get("manager") or {}, "VirtualMedia"))
+
+    def account(self, username):
+        """Read the lockout policy, and the account of that name with its role.
+
+        :param username: who is logged in
+        """
+        parts = self.survey.parts
+        self._one("account_service", link(parts["root"], "AccountService"))
+        service = parts.get("account_service")
+        if not service:
+            return
+        for account in self._members("account", link(service, "Accounts"), lambda member: (
+                member.get("UserName") == username)):
+            parts["account"] = account
+            self._one("role", link(account, "Links", "Role"))
+
+    def _manager(self, system):
+        managers = _paths({"Members": nested(system, "Links").get("ManagedBy")})
+        if not managers:
+            managers = _paths(self._part("manager", link(self.survey.parts["root"], "Managers")) or {})
+            # Of several none is known to be this system's.
+            managers = managers if len(managers) == 1 else []
+        path = managers[0] if managers else None
+        before = self._now()
+        self._one("manager", path)
+        self.survey.clock_asked = (before, self._now())
+
+    def _one(self, part, path):
+        resource = self._part(part, path)
+        if resource is not None:
+            self.survey.parts[part] = resource
+
+    def _many(self, part, path):
+        members = self._members(part, path)
+        if members or part not in self.survey.unread:
+            self.survey.parts[part] = members
+
+    def _part(self, part, path):
+        """Read a resource, or note why it is missing and return None."""
+        unread = self.survey.unread
+        if not path:
+            unread[part] = "the BMC does not name it"
+        elif self._cut:
+            unread[part] = self._cut
+        else:
+            try:
+                return self._read(path)
+            except RedfishError as exc:
+                unread[part] = str(exc)
+                if exc.kind == "unreachable":
+                    # Each further request would wait in vain.
+                    self._cut = str(exc)
+        return None
+
+    def _members(self, part, path, wanted=None):
+        """Return the members of a collection; with ``wanted`` only the first for which it is true, as a list."""
+        collection = None
+        if path and self._expands:
+            collection = self._part(part, path + "?$expand=.")
+        if collection is None:
+            self.survey.unread.pop(part, None)
+            collection = self._part(part, path)
+        found = []
+        for member in _members_of(collection or {})[:MEMBER_LIMIT]:
+            # Expanded members have more than their path.
+            resource = member if len(member) > 1 else self._part(part, link(member))
+            if resource is not None and (wanted is None or wanted(resource)):
+                found.append(resource)
+                if wanted is not None:
+                    break
+        return found
+
+
+def _members_of(collection):
+    members = collection.get("Members")
+    return [member for member in members if isinstance(member, dict)] if isinstance(members, list) else []
+
+
+def _paths(collection):
+    return [link(member) for member in _members_of(collection) if link(member)]

@@ -1,0 +1,149 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks the BMCs of servers before they are enrolled."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: bmc_preflight
+short_description: Check BMCs before servers are enrolled
+version_added: "0.1.0"
+description:
+  - Asks the BMCs of a list of servers, many at once, and judges what they tell, item by item. Nothing is changed.
+  - >-
+    Items by Redfish are C(address), C(reach), C(tls), C(service), C(login), C(privileges), C(lockout), C(system),
+    C(power), C(boot_override), C(virtual_media), C(secure_boot), C(bios), C(clock), C(hardware) (against the project's
+    table of supported hardware), C(scheme) (which one fits, and why), C(boot_mac) and C(unique) (two addresses that
+    lead to one server); by IPMI C(reach), C(login), C(privileges), C(power) and C(scheme).
+  - An item is V(ok), V(warning), V(problem), or V(unknown) when the BMC does not tell, or when an earlier item says why
+    it could not be asked.
+  - The module fails with all problems of all servers at once.
+options:
+  certificate_days:
+    description: A certificate that is valid for fewer days than this is a warning.
+    type: int
+    default: 30
+  clock_drift_seconds:
+    description: A BMC whose clock is more wrong than this is a warning.
+    type: int
+    default: 120
+  fail_on:
+    description: The least that the module fails on; V(none) for never.
+    type: str
+    choices: [problem, warning, none]
+    default: problem
+  field_names:
+    description:
+      - Whether messages name the options of O(hosts), or the inventory variables that
+        P(metal3.baremetal.bmc_entries#filter) reads them from.
+    type: str
+    choices: [options, variables]
+    default: options
+  show_table:
+    description: Whether a table of all servers is printed at the end.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - metal3.baremetal.bmc
+  - metal3.baremetal.bmc.hosts
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.info_module
+seealso:
+  - module: metal3.baremetal.bmc_info
+  - module: metal3.baremetal.baremetal_host
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Check the BMCs of all servers
+  metal3.baremetal.bmc_preflight:
+    hosts: "{{ hostvars | metal3.baremetal.bmc_entries(groups['baremetal']) }}"
+    field_names: variables
+    show_table: true
+  delegate_to: localhost
+  run_once: true
+
+- name: Check one server that is given here
+  metal3.baremetal.bmc_preflight:
+    hosts:
+      - name: rack1-01
+        bmc:
+          address: redfish-virtualmedia://192.0.2.11/redfish/v1/Systems/1
+          username: admin
+          password: "{{ vault_bmc_password }}"
+        boot_mac_address: "00:5c:52:31:3a:01"
+    fail_on: warning
+"""
+
+RETURN = r"""
+hosts:
+  description: What was found, in the order of O(hosts). When the module fails, without facts and what is in order.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the host.
+      type: str
+      returned: always
+    address:
+      description: Address of the BMC in its shortest form, empty when the given one can't be read.
+      type: str
+      returned: always
+    verdict:
+      description: The worst status of the items, V(unknown) when none could be judged.
+      type: str
+      returned: always
+      sample: ok
+    checks:
+      description: The verdicts; C(field), C(expected) and C(next_step) are empty where there is nothing to do.
+      type: list
+      elements: dict
+      returned: always
+      sample:
+        - check: boot_mac
+          status: problem
+          field: boot_mac_address
+          seen: "00:5c:52:31:3a:02"
+          expected: "one of the server's: NIC.1 00:5c:52:31:3a:01"
+          next_step: correct boot_mac_address, or bmc.address if it leads to another server
+    recommended:
+      description: The BMC address to write, and why; empty when the server was not found.
+      type: dict
+      returned: always
+      sample: {scheme: redfish-virtualmedia, address: "redfish-virtualmedia://192.0.2.11/redfish/v1/Systems/1",
+               reasons: [virtual media works]}
+    facts:
+      description: What was read, as M(metal3.baremetal.bmc_info) returns it, without BIOS attributes.
+      type: dict
+      returned: success
+warning_lines:
+  description: The warnings as lines of text for people.
+  returned: always
+  type: list
+  elements: str
+  sample: []
+counts:
+  description: How many servers have which verdict.
+  returned: always
+  type: dict
+  sample: {ok: 3, warning: 1, problem: 0}
+table:
+  description: The servers as lines of a table for people.
+  returned: always
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.bmc_module import run_bmc_preflight
+
+
+def main():
+    """Run the module."""
+    run_bmc_preflight()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Redfish service that serves a tree of resources on loopback and counts logins; for tests and benchmarks."""
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+TREES = Path(__file__).resolve().parents[1] / "unit" / "bmc" / "trees"
+SESSIONS = "/redfish/v1/SessionService/Sessions"
+TOKEN = "session-token"
+
+
+def tree(vendor):
+    """Return the resources of a vendor's server by path, without slashes at the end."""
+    resources = json.loads((TREES / (vendor + ".json")).read_text())
+    return dict((path.rstrip("/"), resource) for path, resource in resources.items())
+
+
+class FakeRedfish:
+    """A BMC; use it as a context manager.
+
+    :param resources: mapping path → resource
+    :param username: the only account's
+    :param password: the only account's
+    :param latency_seconds: how long each answer takes
+    :param certificate: ``(certificate file, key file)`` for TLS
+    """
+
+    def __init__(self, resources, username="admin", password="right", latency_seconds=0.0, certificate=None):
+        self.resources = resources
+        self.username, self.password = username, password
+        self.latency_seconds = latency_seconds
+        # Each login as (way, whether it was right); for basic that is each request with credentials.
+        self.logins = []
+        self.requests = []
+        self.open_sessions = 0
+        self.drop = lambda path: False
+        fake = self
+
+        class Handler(_Handler):
+            bmc = fake
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            # Not in accept(), where one client's slow handshake would hold up the others.
+            self._server.socket = context.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False)
+        self.port = self._server.server_address[1]
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *dummy):
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(10)
+
+    def wrong_logins(self):
+        """Return how many logins were refused."""
+        return sum(not right for dummy, right in self.logins)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    bmc = None
+    protocol_version = "HTTP/1.1"
+    # Head and body in one segment, without waiting for more.
+    wbufsize = -1
+    disable_nagle_algorithm = True
+
+    def log_message(self, *dummy):
+        """Say nothing."""
+
+    def do_GET(self):
+        """Answer with the resource at the path."""
+        path = self.path.partition("?")[0].rstrip("/")
+        if self._begin("GET", path):
+            return
+        if path not in ("/redfish", "/redfish/v1") and not self._authorized():
+            self._answer(401, {"error": {"code": "Base.1.0.AccessDenied", "message": "access denied"}})
+        elif path not in self.bmc.resources:
+            self._answer(404, {"error": {"code": "Base.1.0.ResourceMissing", "message": "no such resource"}})
+        else:
+            self._answer(200, self._expanded(path) if "$expand" in self.path else self.bmc.resources[path])
+
+    def do_POST(self):
+        """Make a session."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self._begin("POST", self.path):
+            return
+        right = (body.get("UserName"), body.get("Password")) == (self.bmc.username, self.bmc.password)
+        self.bmc.logins.append(("session", right))
+        if not right:
+            self._answer(401, {"error": {"code": "Base.1.0.NoValidSession", "message": "wrong user name or password"}})
+            return
+        self.bmc.open_sessions += 1
+        self._answer(201, {"Id": "1"}, {"X-Auth-Token": TOKEN, "Location": SESSIONS + "/1"})
+
+    def do_DELETE(self):
+        """End a session."""
+        if not self._begin("DELETE", self.path):
+            self.bmc.open_sessions -= 1
+            self._answer(204)
+
+    def _begin(self, method, path):
+        """Note the request; return whether it stays without an answer."""
+        self.bmc.requests.append((method, path))
+        time.sleep(self.bmc.latency_seconds)
+        if self.bmc.drop(path):
+            self.close_connection = True
+            return True
+        return False
+
+    def _authorized(self):
+        if self.headers.get("X-Auth-Token") == TOKEN and self.bmc.open_sessions > 0:
+            return True
+        given = self.headers.get("Authorization", "")
+        if not given.startswith("Basic "):
+            return False
+        pair = "%s:%s" % (self.bmc.username, self.bmc.password)
+        right = given == "Basic " + base64.b64encode(pair.encode()).decode()
+        self.bmc.logins.append(("basic", right))
+        return right
+
+    def _expanded(self, path):
+        resource = self.bmc.resources[path]
+        return dict(resource, Members=[self.bmc.resources.get(member["@odata.id"].rstrip("/"), member)
+                                       for member in resource.get("Members", [])])
+
+    def _answer(self, status, body=None, headers=None):
+        data = b"" if body is None else json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in dict(headers or {}, **{"Content-Type": "application/json"}).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)

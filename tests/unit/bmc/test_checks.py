@@ -1,0 +1,334 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Verdicts on servers of four vendors, read from recorded-style trees without a BMC."""
+from __future__ import annotations
+
+import copy
+
+import pytest
+from fake_redfish import tree
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.gather import blank
+from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.redfish import RedfishError
+from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.survey import Walk
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
+    bmc_address,
+    bmc_checks,
+    bmc_hardware,
+    bmc_table,
+    redfish_facts,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.bmc_verdict import Limits, worst
+
+# 2026-01-02T03:04:05Z, the time that the trees of HPE and others tell.
+NOW = 1767323045.0
+LIMITS = Limits(30, 120, NOW)
+SYSTEMS = {"dell": "/redfish/v1/Systems/System.Embedded.1", "hpe": "/redfish/v1/Systems/1",
+           "lenovo": "/redfish/v1/Systems/1", "supermicro": "/redfish/v1/Systems/1"}
+MACS = {"dell": "b0:7b:25:e2:61:0a", "hpe": "20:67:7c:e1:50:10", "lenovo": "3a:68:dd:0c:52:a1",
+        "supermicro": "3c:ec:ef:6a:10:b2"}
+GOOD_TLS = {"verified": True, "error": "", "protocol": "TLSv1.3",
+            "certificate": {"subject": "CN=bmc", "valid_until": NOW + 90 * 86400}}
+
+
+def read_from(resources):
+    resources = dict((path.rstrip("/"), resource) for path, resource in resources.items())
+
+    def read(path):
+        path, question, dummy = path.partition("?")
+        if path.rstrip("/") not in resources:
+            raise RedfishError("not_found", "HTTP 404", 404)
+        resource = resources[path.rstrip("/")]
+        if question:
+            if not isinstance(resource["Members"], list):
+                raise RedfishError("unavailable", "HTTP 500", 500)
+            members = [resources.get(member["@odata.id"].rstrip("/"), member) if isinstance(member, dict) else member
+                       for member in resource["Members"]]
+            return dict(resource, Members=members)
+        return resource
+
+    return read
+
+
+def survey(resources, path, username="admin", now=lambda: NOW):
+    walk = Walk(read_from(resources), read_from(resources)("/redfish/v1"), now)
+    walk.systems()
+    walk.account(username)
+    walk.system(path)
+    return walk.survey
+
+
+def facts_of(vendor, change=None, scheme="redfish", path=None, username="admin"):
+    """Return the facts of a vendor's server as gathered; ``change`` edits the tree before."""
+    resources = copy.deepcopy(tree(vendor))
+    if change:
+        change(resources)
+    read = survey(resources, path or SYSTEMS[vendor], username)
+    facts = dict(blank(), reached=True, connect_seconds=0.01, tls=GOOD_TLS,
+                 login={"ok": True, "method": "session", "attempts": 1}, unread=read.unread)
+    facts.update(redfish_facts.facts(read.parts, read.clock_asked))
+    if facts["system"]:
+        facts["recommended"] = bmc_hardware.choose(facts, host(vendor, scheme)["address"])
+    return facts
+
+
+def host(vendor, scheme="redfish", **changes):
+    address = bmc_address.parse("%s://192.0.2.1%s" % (scheme, changes.pop("path", SYSTEMS[vendor])))
+    return dict({"name": "a", "address": address, "boot_mac_address": MACS[vendor], "boot_mode": None,
+                 "certificate_unseen": False}, **changes)
+
+
+def judge(vendor, scheme="redfish", change=None, facts=None, **changes):
+    """Return the verdicts by item."""
+    facts = dict(facts_of(vendor, change, scheme), **(facts or {}))
+    found = bmc_checks.verdicts(host(vendor, scheme, **changes), facts, LIMITS)
+    return dict((verdict.check, verdict) for verdict in found)
+
+
+def statuses(found):
+    return dict((check, verdict.status) for check, verdict in found.items() if verdict.status != "ok")
+
+
+def test_dell_by_its_own_driver_is_ok_but_for_its_clock():
+    found = judge("dell", "idrac-virtualmedia")
+    assert statuses(found) == {"clock": "warning"}
+    assert "21600 s ahead" in found["clock"].seen
+    assert "locked after 3 wrong passwords for 600 s" in found["lockout"].seen
+    assert "Dell iDRAC 9" in found["hardware"].seen
+
+
+@pytest.mark.parametrize(("scheme", "status"), [
+    ("redfish-virtualmedia", "problem"), ("ilo5-virtualmedia", "problem"), ("redfish", "warning"),
+    ("idrac-redfish", "ok"), ("idrac-virtualmedia+https", "ok")])
+def test_schemes_for_dell(scheme, status):
+    found = judge("dell", scheme)
+    assert found["scheme"].status == status
+    recommended = "idrac-virtualmedia://192.0.2.1/redfish/v1/Systems/System.Embedded.1"
+    assert recommended in found["scheme"].seen + found["scheme"].next_step
+
+
+def test_old_firmware_of_dell_has_no_virtual_media():
+    def change(resources):
+        resources["/redfish/v1/Managers/iDRAC.Embedded.1"]["FirmwareVersion"] = "5.10.50.00"
+
+    found = judge("dell", "idrac-virtualmedia", change)
+    assert found["virtual_media"].status == "problem"
+    assert "6.10.30.00" in found["virtual_media"].seen
+    assert "idrac-redfish://" in found["scheme"].seen
+
+
+def test_hpe():
+    found = judge("hpe", "redfish-virtualmedia")
+    assert statuses(found) == {"privileges": "problem", "lockout": "unknown", "secure_boot": "warning"}
+    assert "ReadOnly" in found["privileges"].seen
+    assert "in use: 2" in found["virtual_media"].seen
+    assert "no RAID" in found["hardware"].seen
+
+
+def test_an_image_of_virtual_media_is_told_without_its_token():
+    assert facts_of("hpe")["virtual_media"][1]["image"] == "https://192.0.2.5/boot.iso"
+
+
+def test_old_ilo():
+    def change(firmware, model):
+        def edit(resources):
+            resources["/redfish/v1/Managers/1"].update(FirmwareVersion=firmware, Model=model)
+        return edit
+
+    assert judge("hpe", change=change("iLO 6 v1.40", "iLO 6"))["hardware"].status == "problem"
+    assert judge("hpe", change=change("iLO 6 v1.57", "iLO 6"))["hardware"].status == "ok"
+    assert judge("hpe", change=change("iLO 4 v2.78", "iLO 4"))["hardware"].next_step == "use ipmi"
+
+
+def test_lenovo_without_licence():
+    found = judge("lenovo", "redfish-virtualmedia")
+    assert found["virtual_media"].status == "problem"
+    assert "licence" in found["virtual_media"].seen
+    assert "redfish-uefihttp://" in found["scheme"].seen
+    # The boot MAC address is the permanent one, as a network boot shows it.
+    assert found["boot_mac"].status == "ok"
+    assert found["lockout"].status == "warning"
+    assert found["privileges"].status == "warning"
+    assert found["clock"].status == "warning"
+    assert "28800 s behind" in found["clock"].seen
+
+
+def test_secure_boot_wants_keys():
+    found = judge("lenovo", boot_mode="UEFISecureBoot")
+    assert found["secure_boot"].status == "problem"
+    assert "setup mode" in found["secure_boot"].seen
+    assert judge("dell", "idrac-redfish", boot_mode="UEFISecureBoot")["secure_boot"].status == "ok"
+    assert judge("supermicro", boot_mode="UEFISecureBoot")["secure_boot"].status == "problem"
+
+
+def test_legacy_boot_mode():
+    assert judge("lenovo", boot_mode="legacy")["boot_override"].status == "problem"
+    assert judge("supermicro", boot_mode="legacy")["boot_override"].status == "ok"
+    assert judge("supermicro")["boot_override"].status == "warning"
+
+
+def test_supermicro_loads_media_by_cifs_only():
+    found = judge("supermicro", "redfish-virtualmedia")
+    assert found["virtual_media"].status == "problem"
+    assert "CIFS" in found["virtual_media"].seen
+    assert "redfish://192.0.2.1/" in found["scheme"].seen
+    assert found["boot_mac"].status == "ok"
+    assert found["clock"].status == "unknown"
+
+
+def test_a_boot_method_that_is_not_offered():
+    found = judge("supermicro", "redfish-uefihttp")
+    assert found["boot_override"].status == "problem"
+    assert "UefiHttp" in found["boot_override"].expected
+
+
+@pytest.mark.parametrize(("path", "text"), [
+    ("", "no system path, and these systems: /redfish/v1/Systems/1, /redfish/v1/Systems/2"),
+    ("/redfish/v1/Systems/3",
+     "/redfish/v1/Systems/3: HTTP 404; there is /redfish/v1/Systems/1, /redfish/v1/Systems/2")])
+def test_a_system_that_is_not_there(path, text):
+    facts = facts_of("supermicro", path=path or "/none")
+    if not path:
+        facts["unread"].pop("system")
+    found = dict((verdict.check, verdict) for verdict in bmc_checks.verdicts(
+        host("supermicro", path=path), facts, LIMITS))
+    assert found["system"].status == "problem"
+    assert found["system"].seen == text
+    # What follows from it is no problem of its own.
+    assert [check for check, verdict in found.items() if verdict.status == "problem"] == ["system"]
+
+
+@pytest.mark.parametrize(("given", "scheme", "status", "text"), [
+    ("B0-7B-25-E2-61-0A", "redfish", "problem", "six pairs"),
+    ("B0:7B:25:E2:61:0A", "idrac-redfish", "ok", "NIC.Integrated.1-1-1"),
+    ("00:5c:52:00:00:01", "idrac-redfish", "problem", "b0:7b:25:e2:61:0a"),
+    (None, "idrac-virtualmedia", "ok", "not needed"),
+    (None, "idrac-redfish", "problem", "none"),
+])
+def test_boot_mac(given, scheme, status, text):
+    verdict = judge("dell", scheme, boot_mac_address=given)["boot_mac"]
+    assert verdict.status == status
+    assert text in verdict.seen + verdict.expected
+
+
+def test_a_nic_without_link_counts_when_the_server_is_on():
+    mac = "b0:7b:25:e2:61:0b"
+    assert judge("dell", "idrac-redfish", boot_mac_address=mac)["boot_mac"].status == "ok"
+
+    def change(resources):
+        resources[SYSTEMS["dell"]]["PowerState"] = "On"
+
+    assert judge("dell", "idrac-redfish", change, boot_mac_address=mac)["boot_mac"].status == "warning"
+
+
+@pytest.mark.parametrize(("tls", "unseen", "status"), [
+    (GOOD_TLS, False, "ok"),
+    (dict(GOOD_TLS, certificate={"subject": "CN=bmc", "valid_until": NOW + 3 * 86400}), False, "warning"),
+    (dict(GOOD_TLS, verified=False, error="self-signed certificate"), False, "problem"),
+    (dict(GOOD_TLS, verified=False, error="self-signed certificate"), True, "warning"),
+    (dict(GOOD_TLS, certificate={}), False, "ok"),
+])
+def test_tls(tls, unseen, status):
+    assert judge("dell", "idrac-redfish", facts={"tls": tls}, certificate_unseen=unseen)["tls"].status == status
+
+
+def test_an_expired_certificate_says_when():
+    tls = dict(GOOD_TLS, verified=False, error="certificate has expired",
+               certificate={"subject": "CN=bmc", "valid_until": NOW - 86400})
+    assert "expired on 2026-01-01" in judge("dell", facts={"tls": tls})["tls"].seen
+
+
+def test_http_is_a_warning():
+    assert judge("dell", "idrac-redfish+http", facts={"tls": {}})["tls"].status == "warning"
+
+
+@pytest.mark.parametrize(("stage", "kind", "problems"), [
+    ("reach", "unreachable", ["reach"]), ("tls", "unverified", ["tls"]), ("service", "not_found", ["service"]),
+    ("login", "unauthorized", ["login"]), ("credentials", "missing", [])])
+def test_one_cause_is_one_problem(stage, kind, problems):
+    facts = dict(blank(), error={"stage": stage, "kind": kind, "text": "why"})
+    if stage != "reach":
+        facts.update(reached=True, tls=dict(GOOD_TLS, verified=stage != "tls", error="why"))
+    found = bmc_checks.verdicts(host("dell"), facts, LIMITS)
+    assert [verdict.check for verdict in found if verdict.status == "problem"] == problems
+    assert worst(found) == ("problem" if problems else "warning")
+
+
+@pytest.mark.parametrize("vendor", sorted(SYSTEMS))
+def test_nonsense_in_place_of_values_is_no_defect(vendor):
+    """Each property of each resource, one after the other, as null, as a number and as a list."""
+    resources = tree(vendor)
+    for path, resource in resources.items():
+        for name in resource:
+            for nonsense in (None, 7, [1], {}):
+                changed = dict(resources, **{path: dict(resource, **{name: nonsense})})
+                read = survey(changed, SYSTEMS[vendor])
+                facts = dict(blank(), reached=True, tls=GOOD_TLS, unread=read.unread,
+                             login={"ok": True, "method": "basic", "attempts": 1})
+                facts.update(redfish_facts.facts(read.parts, read.clock_asked))
+                if facts["system"]:
+                    facts["recommended"] = bmc_hardware.choose(facts, host(vendor)["address"])
+                assert bmc_checks.verdicts(host(vendor), facts, LIMITS)
+
+
+@pytest.mark.parametrize(("told", "drift"), [
+    ("2026-01-02T03:04:05Z", 0), ("2026-01-02T03:04:05+00:00", 0), ("2026-01-02T05:04:05+02:00", 0),
+    ("2026-01-02T03:14:05Z", 600), ("2026-01-01T03:04:05.123Z", -86400), ("", None), ("yesterday", None),
+    ("2026-13-02T03:04:05Z", None)])
+def test_clock_drift(told, drift):
+    assert redfish_facts.clock_drift(told, (NOW, NOW)) == drift
+
+
+@pytest.mark.parametrize(("given", "normal"), [
+    ("3CECEF6A10B2", "3c:ec:ef:6a:10:b2"), ("3C-EC-EF-6A-10-B2", "3c:ec:ef:6a:10:b2"), ("", ""), (None, ""),
+    ("00:00:00:00:00:00", ""), ("3c:ec", "")])
+def test_normal_mac(given, normal):
+    assert redfish_facts.normal_mac(given) == normal
+
+
+def test_two_addresses_of_one_server():
+    facts = facts_of("dell")
+    same = bmc_checks.shared([("a", facts), ("b", facts), ("c", facts_of("hpe"))])
+    assert sorted(same) == ["a", "b"]
+    assert same["a"].seen.endswith("as b")
+
+
+def test_passwords_of_the_bios_are_left_out():
+    assert sorted(facts_of("dell")["bios"]["attributes"]) == [
+        "BootMode", "LogicalProc", "ProcVirtualization", "SriovGlobalEnable"]
+
+
+def results():
+    found = bmc_checks.verdicts(host("dell", "redfish-virtualmedia"), facts_of("dell"), LIMITS)
+    return [{"name": "a", "verdict": worst(found), "checks": [verdict._asdict() for verdict in found],
+             "recommended": facts_of("dell")["recommended"], "facts": facts_of("dell")}]
+
+
+def test_failure_tells_all_at_once():
+    text = bmc_table.failure(results(), "problem", {"bmc.address": "bmc_address"})
+    assert text.startswith("1 problem at 1 of 1 servers")
+    assert "- a: scheme: bmc_address: seen redfish-virtualmedia must not be used for Dell" in text
+    assert "- a: clock:" in bmc_table.failure(results(), "warning")
+    assert bmc_table.failure(results(), "none") == ""
+
+
+def test_table():
+    lines = bmc_table.table(results())
+    assert lines[1].split() == ["a", "problem", "Dell", "Inc.", "PowerEdge", "R660", "CNFCP0039O00AB", "7.00.60.00",
+                                "2.1.5", "off", "idrac-virtualmedia", "clock,", "scheme"]
+
+
+@pytest.mark.parametrize(("facts", "status"), [
+    ({"error": {"stage": "reach", "kind": "unreachable", "text": "no answer on UDP"}}, {"reach": "problem"}),
+    ({"reached": True, "error": {"stage": "login", "kind": "unauthorized", "text": "refused"},
+      "login": {"ok": False, "method": "IPMI 2.0", "attempts": 1}}, {"login": "problem"}),
+    ({"reached": True, "error": {"stage": "login", "kind": "privilege", "text": "refused"}}, {"privileges": "problem"}),
+    ({"reached": True, "login": {"ok": True, "method": "IPMI 2.0", "attempts": 1}, "ipmi": {"power": ""}},
+     {"power": "problem"}),
+    ({"reached": True, "login": {"ok": True, "method": "IPMI 2.0", "attempts": 1}, "ipmi": {"power": "on"}}, {}),
+])
+def test_ipmi(facts, status):
+    target = dict(host("dell"), address=bmc_address.parse("ipmi://192.0.2.1"))
+    found = bmc_checks.verdicts(target, dict(blank(), **facts), LIMITS)
+    assert dict((verdict.check, verdict.status) for verdict in found if verdict.status == "problem") == status

@@ -1,0 +1,210 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Asking a BMC: logins are counted at the BMC's side, and what is read ends up as facts."""
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import threading
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from fake_redfish import FakeRedfish, tree
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.bmc import gather as gathering
+from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.gather import Settings, Target, gather
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_address
+
+
+def target(bmc, path="", password="right", scheme="redfish+http", name="a", unseen=False, username="admin"):
+    address = bmc_address.parse("%s://127.0.0.1:%d%s" % (scheme, bmc.port, path))
+    return Target(name, address, username, password, unseen)
+
+
+def ask(*targets, ca_cert=None):
+    return gather(list(targets), Settings(ca_cert, 2, 5, 8))
+
+
+def issue(folder, name, days=10, address="127.0.0.1", issuer=None):
+    """Write a certificate and its key; return their paths and what signs with it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    parent, parent_key = issuer or (subject, key)
+    certificate = (
+        x509.CertificateBuilder().subject_name(subject).issuer_name(parent).public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=30)).not_valid_after(now + datetime.timedelta(days=days))
+        .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))]), critical=False)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(parent_key.public_key()), critical=False)
+        .add_extension(x509.KeyUsage(True, False, False, False, False, issuer is None, issuer is None, False, False),
+                       critical=True)
+        .sign(parent_key, hashes.SHA256()))
+    paths = folder / (name + ".crt"), folder / (name + ".key")
+    paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    paths[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+                                           serialization.NoEncryption()))
+    return [str(path) for path in paths], (subject, key)
+
+
+@pytest.mark.parametrize(("vendor", "way"), [("dell", "session"), ("lenovo", "basic")])
+def test_a_wrong_password_is_sent_once(vendor, way):
+    with FakeRedfish(tree(vendor)) as bmc:
+        facts, = ask(target(bmc, password="wrong"))
+        assert bmc.logins == [(way, False)]
+    assert facts["error"]["stage"] == "login"
+    assert facts["error"]["kind"] == "unauthorized"
+    assert facts["login"] == {"ok": False, "method": way, "attempts": 1}
+
+
+@pytest.mark.parametrize("vendor", ["dell", "lenovo"])
+def test_servers_behind_one_bmc_share_a_wrong_login(vendor):
+    with FakeRedfish(tree(vendor)) as bmc:
+        found = ask(*[target(bmc, "/redfish/v1/Systems/%d" % number, "wrong", name=str(number))
+                      for number in range(8)])
+        assert len(bmc.logins) == 1
+    assert [facts["error"]["stage"] for facts in found] == ["login"] * 8
+
+
+def test_a_missing_part_brings_no_second_login(monkeypatch):
+    with FakeRedfish(tree("dell")) as bmc:
+        monkeypatch.delitem(bmc.resources, "/redfish/v1/Systems/System.Embedded.1/Bios")
+        facts, = ask(target(bmc))
+        assert bmc.logins == [("session", True)]
+        assert bmc.open_sessions == 0
+    assert facts["unread"]["bios"].startswith("HTTP 404")
+    assert facts["system"]["sku"] == "4TZ8XY3"
+
+
+def test_a_session_that_is_lost_is_not_made_again():
+    with FakeRedfish(tree("dell")) as bmc:
+        original = bmc.drop
+
+        def lose(path):
+            if path.endswith("/Bios"):
+                bmc.open_sessions = 0
+            return original(path)
+
+        bmc.drop = lose
+        facts, = ask(target(bmc))
+        assert len(bmc.logins) == 1
+    assert "401" in facts["unread"]["bios"]
+
+
+def test_a_login_without_an_answer_is_not_repeated():
+    with FakeRedfish(tree("dell")) as bmc:
+        bmc.drop = lambda path: "Sessions" in path
+        facts, = ask(target(bmc))
+        assert [path for method, path in bmc.requests if method == "POST"] == ["/redfish/v1/SessionService/Sessions"]
+    assert facts["error"]["stage"] == "login"
+    assert facts["error"]["kind"] == "unreachable"
+
+
+def test_a_bmc_that_goes_silent_is_not_asked_for_the_rest():
+    with FakeRedfish(tree("dell")) as bmc:
+        bmc.drop = lambda path: "Systems/System" in path
+        facts, = ask(target(bmc))
+        asked = [path for dummy, path in bmc.requests if "Systems/System" in path]
+    # Once, and once more over a connection of its own.
+    assert len(asked) == 2
+    assert facts["system"] == {}
+    assert facts["unread"]["system"]
+
+
+def test_without_credentials_only_the_root_is_read():
+    with FakeRedfish(tree("dell")) as bmc:
+        facts, = ask(target(bmc, password=None))
+        assert bmc.logins == []
+        assert bmc.requests == [("GET", "/redfish/v1")]
+    assert facts["error"]["stage"] == "credentials"
+    assert facts["service"]["redfish_version"] == "1.18.0"
+
+
+def test_two_accounts_are_two_logins():
+    with FakeRedfish(tree("supermicro")) as bmc:
+        found = ask(target(bmc, "/redfish/v1/Systems/1"), target(bmc, "/redfish/v1/Systems/2", name="b"),
+                    target(bmc, "/redfish/v1/Systems/2", username="other", name="c"))
+        assert sorted(right for dummy, right in bmc.logins) == [False, True]
+    assert [facts["system"].get("serial_number") for facts in found] == ["E316021", "E316022", None]
+
+
+def test_an_expanded_collection_takes_one_request():
+    with FakeRedfish(tree("dell")) as bmc:
+        facts, = ask(target(bmc))
+        accounts = [path for dummy, path in bmc.requests if path.startswith("/redfish/v1/AccountService/Accounts")]
+    assert accounts == ["/redfish/v1/AccountService/Accounts"]
+    assert facts["account"]["role"] == "Administrator"
+
+
+def test_an_address_without_a_bmc():
+    with FakeRedfish({}) as bmc:
+        gone = target(bmc)
+    facts, = ask(gone)
+    assert facts["error"] == {"stage": "reach", "kind": "unreachable", "text": "Connection refused"}
+
+
+def test_a_web_server_is_no_bmc():
+    with FakeRedfish({}) as bmc:
+        facts, = ask(target(bmc))
+    assert facts["error"]["stage"] == "service"
+    assert facts["error"]["kind"] == "not_found"
+
+
+def test_a_verified_certificate(tmp_path):
+    ca, signer = issue(tmp_path, "ca")
+    leaf, dummy = issue(tmp_path, "bmc", issuer=signer)
+    with FakeRedfish(tree("dell"), certificate=leaf) as bmc:
+        facts, = ask(target(bmc, scheme="redfish"), ca_cert=ca[0])
+    assert facts["tls"]["verified"]
+    assert facts["tls"]["certificate"]["subject"] == "CN=bmc"
+    assert facts["login"]["ok"]
+
+
+@pytest.mark.parametrize(("arguments", "text"), [
+    ({"days": -1}, "expired"), ({"address": "127.0.0.9"}, "IP address mismatch"), ({"strange": True}, "local issuer")])
+def test_nothing_is_sent_over_an_unverified_connection(tmp_path, arguments, text):
+    ca, signer = issue(tmp_path, "ca")
+    stranger = issue(tmp_path, "stranger")[1]
+    strange = arguments.pop("strange", False)
+    leaf, dummy = issue(tmp_path, "bmc", issuer=stranger if strange else signer, **arguments)
+    with FakeRedfish(tree("dell"), certificate=leaf) as bmc:
+        facts, = ask(target(bmc, scheme="redfish"), ca_cert=ca[0])
+        assert bmc.requests == []
+    assert facts["error"]["stage"] == "tls"
+    assert text in facts["tls"]["error"]
+    assert facts["tls"]["certificate"]["subject"] == "CN=bmc"
+
+
+def test_a_certificate_is_taken_unseen_only_where_told(tmp_path):
+    ca = issue(tmp_path, "ca")[0]
+    leaf, dummy = issue(tmp_path, "bmc", issuer=issue(tmp_path, "stranger")[1])
+    with FakeRedfish(tree("dell"), certificate=leaf) as bmc:
+        seen, unseen = ask(target(bmc, scheme="redfish"), target(bmc, scheme="redfish", unseen=True, name="b"),
+                           ca_cert=ca[0])
+    assert seen["error"]["stage"] == "tls"
+    assert unseen["login"]["ok"]
+    assert not unseen["tls"]["verified"]
+
+
+def test_as_many_at_once_as_told(monkeypatch):
+    lock, together, running, most = threading.Lock(), threading.Barrier(4, timeout=10), [0], [0]
+
+    def busy(group, dummy_settings):
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        together.wait()
+        with lock:
+            running[0] -= 1
+        return [gathering.blank() for dummy in group]
+
+    monkeypatch.setattr(gathering, "_ask_redfish", busy)
+    targets = [Target(str(number), bmc_address.parse("redfish://192.0.2.%d" % number), "a", "b", False)
+               for number in range(1, 61)]
+    assert len(gather(targets, Settings(None, 1, 1, 4))) == 60
+    assert most[0] == 4
