@@ -7,13 +7,14 @@ from __future__ import annotations
 import time
 from collections import namedtuple
 
+from .host_bmc_service import BmcChange
 from .host_reading import BMH, hosts_everywhere
 from .host_wait import HostWait
 from .kube import apply, bulk
 from .kube.diff import owned_tree
 from .kube.errors import KubeError
 from .kube.resources import KNOWN
-from .metal3 import host_goals, host_inventory, host_objects, host_table, host_validation
+from .metal3 import host_bmc_change, host_goals, host_inventory, host_objects, host_table, host_validation
 
 SECRET = KNOWN["Secret"]
 NAMESPACE = KNOWN["Namespace"]
@@ -78,6 +79,7 @@ class HostService:
         self.deploy = params["deploy"]
         self.create_namespace = params["create_namespace"]
         self.forced = frozenset(params["force_hosts"])
+        self.allow_detach = params["allow_detach"]
         self.goal = params["wait_for"]
         self.timeout_seconds = params["wait_timeout_seconds"]
         self.error_limit = params["error_limit"]
@@ -87,6 +89,8 @@ class HostService:
         self.clock = clock
         self.sleep = sleep
         self.began_at = clock()
+        self.bmc_change = BmcChange(client, self.namespace, progress, clock, sleep)
+        self.detached = set()
         self.diffs = []
         self.warnings = []
         self.namespace_missing = False
@@ -99,7 +103,17 @@ class HostService:
         """
         current = self._checked()
         outcomes = [Outcome(host, current.hosts.get(host["name"])) for host in self.hosts]
-        self._write_present([item for item in outcomes if item.host["state"] != "absent"], current)
+        present = [item for item in outcomes if item.host["state"] != "absent"]
+        if self.check_mode:
+            self.detached = set(item.name for item in present if item.current is not None
+                                and host_bmc_change.detaching(item.host, item.current) is not None)
+        else:
+            self.detached = self.bmc_change.detach(present)
+        try:
+            self._write_present([item for item in present if not item.error], current)
+        finally:
+            if not self.check_mode:
+                self.bmc_change.attach([item for item in present if item.name in self.detached])
         self._delete([item for item in outcomes if item.host["state"] == "absent"], current)
         if self.goal and not self.check_mode:
             self._wait([item for item in outcomes if not item.error])
@@ -116,7 +130,8 @@ class HostService:
                 raise HostListError(problems, self.names) from None
             raise
         problems += host_validation.check_against_cluster(
-            self.hosts, current.hosts, current.secrets, self.namespace, self.goal, self.forced, current.elsewhere)
+            self.hosts, current.hosts, current.secrets, self.namespace, self.goal, self.forced, current.elsewhere,
+            self.allow_detach)
         if problems:
             raise HostListError(problems, self.names)
         if not self.deploy:
@@ -161,30 +176,21 @@ class HostService:
         self._write_secrets(outcomes, desired, current, self._early_secrets)
         due = [item for item in outcomes if not item.error]
         self._write_hosts(due, desired, current)
-        self._write_secrets([item for item in due if not item.error], desired, current, self._late_secrets)
+        if not self.check_mode:
+            # Only now there is an owner that the data of a new host can go away with.
+            self._write_secrets([item for item in due if item.current is None and not item.error], desired, current,
+                                self._data_secrets)
 
     def _make_namespace(self):
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
         self._persist([lambda: self.client.apply(NAMESPACE, None, body, dry_run=self.check_mode)])
 
     def _early_secrets(self, item, desired):
-        made = host_objects.data_secrets(item.host, self.namespace, item.current, desired.protected)
         credentials = host_objects.credentials_secret(item.host, self.namespace)
-        if credentials and not host_objects.changes_address(item.host, item.current):
-            made.append(credentials)
-        return made
+        return self._data_secrets(item, desired) + ([credentials] if credentials else [])
 
-    def _late_secrets(self, item, desired):
-        """Secrets that can only be written after their host."""
-        if item.current is None:
-            # Only now there is an owner that the data of a new host can go away with.
-            return [] if self.check_mode else host_objects.data_secrets(
-                item.host, self.namespace, item.stored, desired.protected)
-        if host_objects.changes_address(item.host, item.current):
-            # Written earlier, the operator would take it together with the old address.
-            credentials = host_objects.credentials_secret(item.host, self.namespace)
-            return [credentials] if credentials else []
-        return []
+    def _data_secrets(self, item, desired):
+        return host_objects.data_secrets(item.host, self.namespace, item.stored, desired.protected)
 
     def _write_secrets(self, outcomes, desired, current, secrets_of):
         secrets, owners = [], []
@@ -239,8 +245,9 @@ class HostService:
                 # Another manager owns these fields, so leaving them out of an apply would not remove them.
                 self.client.patch(entry.resource, entry.namespace, entry.name,
                                   {"spec": dict((key, None) for key in removals)}, dry_run=self.check_mode)
-            if entry.action == "create" and self.check_mode and self.namespace_missing:
-                # Nothing can be created in a namespace that is still to be made, not even on trial.
+            if self.check_mode and (self.namespace_missing if entry.action == "create" else
+                                    entry.resource == BMH and entry.name in self.detached):
+                # What check mode has not made or detached, the API server refuses even on trial.
                 return entry.desired
             return self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=self.check_mode)
         return call
@@ -294,7 +301,7 @@ class HostService:
         deadline = now + self.timeout_seconds
         histories = {}
         for item in outcomes:
-            history = host_goals.HostHistory(self.goal, item.current, now, self.error_limit)
+            history = self._history(item, now)
             if self.goal == "deleted":
                 if item.stored is None:
                     continue
@@ -309,6 +316,13 @@ class HostService:
             if history is not None:
                 item.stored, item.seconds = history.bmh, history.seconds_taken(now)
                 item.error = wait.error(history, self.timeout_seconds)
+
+    def _history(self, item, now):
+        if item.name not in self.detached:
+            return host_goals.HostHistory(self.goal, item.current, now, self.error_limit)
+        return host_goals.HostHistory(
+            self.goal, item.current, now, self.error_limit, tolerated=("detached",), is_reached=lambda bmh: (
+                bmh is not None and self.bmc_change.is_attached(item.name, bmh) and host_goals.reached(bmh, self.goal)))
 
     def _text(self, text):
         return host_validation.renamed(text, self.names)

@@ -81,7 +81,7 @@ options:
                 C(ipmi) and C(libvirt); each of C(redfish), C(ilo5-redfish), C(idrac-redfish),
                 C(redfish-virtualmedia), C(ilo5-virtualmedia), C(idrac-virtualmedia) and C(redfish-uefihttp), bare
                 (https) or with C(+http) or C(+https). Without a scheme it is IPMI.
-              - Changes only while the host is registering or detached.
+              - Changes while the host is registering, and else with O(allow_detach).
             type: str
           username:
             description:
@@ -99,7 +99,7 @@ options:
             type: str
           disable_certificate_verification:
             description:
-              - Whether Ironic takes the BMC's TLS certificate unseen.
+              - Whether Ironic takes the BMC's TLS certificate unseen. Changes as O(hosts[].bmc.address) does.
             type: bool
       boot_mac_address:
         description:
@@ -480,6 +480,15 @@ options:
     type: list
     elements: str
     default: []
+  allow_detach:
+    description:
+      - Whether a host that is available or provisioned is detached when its BMC changes (O(hosts[].bmc.address),
+        O(hosts[].bmc.disable_certificate_verification)), and attached again. What runs on the server goes on; its node
+        in Ironic is made anew.
+      - A host that is still registering is detached for such a change in any case, because the operator tells Ironic
+        of it only so.
+    type: bool
+    default: false
   field_names:
     description:
       - How errors name fields. V(options) by the options of this module, V(variables) by the inventory variables from

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils import host_bmc_service
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import (
     BMH,
     SECRET,
@@ -33,6 +34,18 @@ class Server:
         self.unreachable = 0
         self.lock = threading.Lock()
         self.version = 0
+        self.only_one_namespace = False
+        self.detaches = True
+
+    def _operate(self):
+        """Do what the operator does with hosts that are detached and attached."""
+        for host in self.objects.values():
+            status = host.get("status") or {}
+            if "baremetalhost.metal3.io/detached" in host["metadata"].get("annotations", {}) and self.detaches:
+                status["operationalStatus"] = "detached"
+            elif status.get("operationalStatus") == "detached":
+                status.update(operationalStatus="OK")
+                status["provisioning"]["ID"] = "anew"
 
     def _request(self, verb, resource, name, dry_run=False):
         with self.lock:
@@ -45,6 +58,9 @@ class Server:
 
     def list(self, resource, namespace=None, label_selector=None, field_selector=None):
         self._request("LIST", resource, None)
+        if namespace is None and self.only_one_namespace:
+            raise KubeError("forbidden", 403)
+        self._operate()
         found = [copy.deepcopy(item) for (kind, dummy), item in self.objects.items() if kind == resource.kind]
         if label_selector:
             key, dummy, value = label_selector.partition("=")
@@ -81,7 +97,11 @@ class Server:
         self._request("PATCH", resource, name, dry_run)
         stored = self.objects[resource.kind, name]
         if not dry_run:
-            for key, value in body["spec"].items():
+            for key, value in body.get("metadata", {}).get("annotations", {}).items():
+                stored["metadata"].setdefault("annotations", {})[key] = value
+                if value is None:
+                    del stored["metadata"]["annotations"][key]
+            for key, value in body.get("spec", {}).items():
                 assert value is None
                 stored["spec"].pop(key, None)
         return copy.deepcopy(stored)
@@ -126,7 +146,8 @@ def host(number, **values):
 def run(server, hosts, check_mode=False, **values):
     reports = Reports()
     params = dict({"namespace": "metal3", "create_namespace": False, "hosts": hosts, "deploy": True, "force_hosts": [],
-                   "wait_for": None, "wait_timeout_seconds": 5, "error_limit": 3, "field_names": "options"}, **values)
+                   "allow_detach": False, "wait_for": None, "wait_timeout_seconds": 5, "error_limit": 3,
+                   "field_names": "options"}, **values)
     service = HostService(server, params, check_mode, reports, sleep=lambda seconds: None)
     return service.run(), reports.lines
 
@@ -166,18 +187,90 @@ def test_a_changed_password_changes_only_its_secret():
     assert result["diff"][0]["before"] != result["diff"][0]["after"]
 
 
-def test_a_changed_address_is_written_before_its_secret():
+MOVED = {"address": "ipmi://192.0.2.99", "username": "admin", "password": "secret-1"}
+DETACHED = "baremetalhost.metal3.io/detached"
+
+
+def enrolled(state="registering"):
     server = Server()
     run(server, [host(1)])
-    server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "registering"}}
+    server.objects["BareMetalHost", "h1"]["status"] = {"operationalStatus": "OK", "provisioning": {
+        "state": state, "ID": "before"}}
     server.requests.clear()
-    moved = host(1, bmc={"address": "ipmi://192.0.2.99", "username": "admin", "password": "secret-1"})
-    run(server, [moved])
-    assert [(kind, name) for dummy, kind, name, dummy2 in server.writes()] == [
-        ("BareMetalHost", "h1"), ("Secret", "h1-bmc-secret")]
+    return server
+
+
+def test_a_host_is_detached_while_its_bmc_changes():
+    server = enrolled()
+    dummy3, lines = run(server, [host(1, bmc=MOVED)])
+    assert [(verb, kind) for verb, kind, dummy, dummy2 in server.writes()] == [
+        ("PATCH", "BareMetalHost"), ("APPLY", "BareMetalHost"), ("PATCH", "BareMetalHost")]
+    assert lines[0] == "detaching 1 hosts for the change of their BMC: h1"
+    stored = server.objects["BareMetalHost", "h1"]
+    assert stored["spec"]["bmc"]["address"] == "ipmi://192.0.2.99"
+    assert DETACHED not in stored["metadata"]["annotations"]
     server.requests.clear()
-    run(server, [moved])
+    run(server, [host(1, bmc=MOVED)])
     assert server.writes() == []
+
+
+def test_the_wait_goes_on_until_the_host_is_registered_again():
+    server = enrolled("available")
+    result, dummy = run(server, [host(1, bmc=MOVED)], allow_detach=True, wait_for="available")
+    assert not result["hosts"][0]["failed"] and result["hosts"][0]["node_id"] == "anew"
+
+
+def test_a_registered_host_is_not_detached_unasked():
+    server = enrolled("available")
+    with pytest.raises(HostListError, match=r"h1: bmc.address: .*ipmi://192.0.2.1: .* set allow_detach"):
+        run(server, [host(1, bmc=MOVED)])
+    assert server.writes() == []
+    result, dummy = run(server, [host(1, bmc=MOVED)], allow_detach=True, check_mode=True)
+    assert result["changed"] and server.writes() == []
+
+
+def test_a_host_that_can_not_be_detached_is_left_attached(monkeypatch):
+    server = enrolled()
+    server.detaches = False
+    monkeypatch.setattr(host_bmc_service, "DETACH_SECONDS", 1)
+    result, dummy = run(server, [host(1, bmc=MOVED)])
+    assert "not detached within 1 s" in result["hosts"][0]["error"]
+    stored = server.objects["BareMetalHost", "h1"]
+    assert stored["spec"]["bmc"]["address"] == "ipmi://192.0.2.1" and stored["metadata"]["annotations"] == {}
+
+
+def test_a_host_that_a_killed_run_left_detached_is_attached():
+    server = enrolled("available")
+    server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] = {
+        DETACHED: '{"metal3.baremetal/bmc-change":true}'}
+    run(server, [host(1)])
+    assert server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] == {}
+    server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] = {DETACHED: ""}
+    run(server, [host(1)])
+    assert server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] == {DETACHED: ""}
+
+
+def test_hosts_of_other_namespaces_are_seen():
+    server = Server()
+    server.objects["BareMetalHost", "other"] = {
+        "metadata": {"name": "other", "namespace": "elsewhere"},
+        "spec": {"bootMACAddress": "00:5C:52:00:00:01", "bmc": {"address": "ipmi://192.0.2.1:623"}}}
+    with pytest.raises(HostListError) as refused:
+        run(server, [host(1)])
+    assert [problem["field"] for problem in refused.value.problems] == ["boot_mac_address", "bmc.address"]
+    assert all("elsewhere/other has it" in problem["expected"] for problem in refused.value.problems)
+    # As when hosts are moved from one namespace to another.
+    server.objects["BareMetalHost", "other"]["metadata"]["annotations"] = {"baremetalhost.metal3.io/paused": ""}
+    result, dummy = run(server, [host(1)])
+    assert result["counts"]["created"] == 1 and result["warnings"] == []
+
+
+def test_what_can_not_be_compared_is_told():
+    server = Server()
+    server.only_one_namespace = True
+    result, dummy = run(server, [host(1)])
+    assert result["counts"]["created"] == 1
+    assert "only hosts of namespace metal3 were compared" in result["warnings"][0]
 
 
 def test_check_mode_only_tries():

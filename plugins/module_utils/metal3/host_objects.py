@@ -17,7 +17,6 @@ ENVIRONMENT_LABEL = "environment.metal3.io"
 SECRET_SELECTOR = ENVIRONMENT_LABEL + "=baremetal"
 MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
 MANAGER = "metal3.baremetal"
-ADDRESS_ANNOTATION = "metal3.baremetal/bmc-address"
 
 # What a consumer (Cluster API's Metal3Machine, a person) relies on: never changed under it.
 PROTECTED = ("online", "image", "custom_deploy", "user_data", "network_data", "meta_data")
@@ -70,25 +69,13 @@ def _secret(name, namespace, values, owner):
 def credentials_secret(host, namespace):
     """Return the credentials Secret of an entry, or None when it names an existing one.
 
-    It has no owner reference: BMO adds its own when it uses the Secret. A Secret of one host bears the BMC address:
-    BMO 0.13 tells Ironic of a changed system path only when the Secret has changed too (it compares host and port
-    alone, ``bmcAddressMatches`` in ``register.go``).
+    It has no owner reference: BMO adds its own when it uses the Secret.
     """
     bmc = host.get("bmc") or {}
     if not has_inline_credentials(bmc):
         return None
-    secret = _secret(credentials_secret_name(host), namespace,
-                     {"username": bmc["username"], "password": bmc["password"]}, None)
-    if not bmc.get("credentials_name"):
-        secret["metadata"]["annotations"] = {ADDRESS_ANNOTATION: bmc["address"]}
-    return secret
-
-
-def changes_address(host, current):
-    """True when an entry gives a stored host another BMC address."""
-    old = ((current or {}).get("spec") or {}).get("bmc", {}).get("address")
-    new = (host.get("bmc") or {}).get("address")
-    return bool(old and new and old != new)
+    return _secret(credentials_secret_name(host), namespace,
+                   {"username": bmc["username"], "password": bmc["password"]}, None)
 
 
 def data_secrets(host, namespace, owner=None, protected=()):

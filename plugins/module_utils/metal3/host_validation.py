@@ -13,7 +13,7 @@ import re
 import uuid
 from urllib.parse import urlsplit
 
-from . import bmc_address, field_checks, host_annotations, host_fields, host_inventory
+from . import bmc_address, field_checks, host_annotations, host_bmc_change, host_fields, host_inventory
 from .field_checks import DNS_NAME as _DNS_NAME
 from .field_checks import HIDDEN as _HIDDEN
 from .field_checks import UNKNOWN as _UNKNOWN
@@ -132,7 +132,8 @@ def check_list(hosts, wait_for=None):
     return problems + _duplicates([(_label(host, at), host) for at, host in enumerate(hosts)])
 
 
-def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, forced=(), elsewhere=()):
+def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, forced=(), elsewhere=(),
+                          allow_detach=False):
     """Check entries against the hosts and Secrets that are there.
 
     :param hosts: list of dicts that :func:`check_list` found no fault with
@@ -142,6 +143,7 @@ def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, for
     :param wait_for: goal of the run, or None
     :param forced: names of hosts for which the consumer's protection is lifted
     :param elsewhere: list of BareMetalHosts of other namespaces
+    :param allow_detach: whether a host may be detached for a change of its BMC
     :returns: list of Problem
     """
     problems = []
@@ -166,7 +168,7 @@ def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, for
                 problems.append(Problem(name, "bmc.address", "none", "a BMC address, to reach %s" % wait_for,
                                         "set bmc.address; without it a host stays unmanaged"))
         else:
-            problems += _check_change(host, bmh)
+            problems += _check_change(host, bmh, allow_detach)
         problems += _check_goal(host, bmh, wait_for)
     return problems
 
@@ -625,7 +627,7 @@ def _check_secrets(host, bmh, secrets, namespace):
     return problems
 
 
-def _check_change(host, bmh):
+def _check_change(host, bmh, allow_detach):
     problems = []
     name, spec, status = host["name"], bmh["spec"], bmh.get("status") or {}
     state = (status.get("provisioning") or {}).get("state") or ""
@@ -633,12 +635,7 @@ def _check_change(host, bmh):
         problems.append(Problem(name, "name", "a host that is being deleted", "a host that stays",
                                 "wait until it is gone, then run again"))
         return problems
-    old, new = (spec.get("bmc") or {}).get("address"), (host.get("bmc") or {}).get("address")
-    if old and new and old != new and state != "registering" and status.get("operationalStatus") != "detached":
-        problems.append(Problem(
-            name, "bmc.address", _show(new), "%s: it changes only in registering or detached, the host is %s "
-            "(BMO webhook)" % (old, state or "unknown"),
-            "detach the host first (annotation %s), or delete and enrol it anew" % host_annotations.DETACHED))
+    problems += host_bmc_change.check(host, bmh, allow_detach)
     mac, stored = host.get("boot_mac_address"), spec.get("bootMACAddress")
     if mac and stored and mac.lower() != stored.lower():
         problems.append(Problem(name, "boot_mac_address", _show(mac),
