@@ -122,14 +122,14 @@ class HostService:
     # Reading and checking
 
     def _checked(self):
-        problems = host_validation.check_list(self.hosts, self.goal)
+        problems = host_validation.check_raw(self.hosts, self.goal)
         try:
             current = self._read()
         except KubeError:
             if problems:
                 raise HostListError(problems, self.names) from None
             raise
-        problems += host_validation.check_against_cluster(
+        problems = host_validation.still_missing(problems, current.hosts) + host_validation.check_against_cluster(
             self.hosts, current.hosts, current.secrets, self.namespace, self.goal, self.forced, current.elsewhere,
             self.allow_detach)
         if problems:

@@ -152,6 +152,9 @@ def run(server, hosts, check_mode=False, **values):
     return service.run(), reports.lines
 
 
+REDFISH = {"username": "admin", "password": "secret-1"}
+
+
 def test_hosts_and_their_secrets_are_made_in_the_right_order():
     server = Server()
     result, lines = run(server, [host(1, user_data={"content": "u"}), host(2)])
@@ -185,6 +188,15 @@ def test_a_changed_password_changes_only_its_secret():
     assert [facts["action"] for facts in result["hosts"]] == ["updated", "none"]
     assert "secret" not in str(result["diff"][0]["before"]["data"]) + str(result["diff"][0]["after"]["data"])
     assert result["diff"][0]["before"] != result["diff"][0]["after"]
+
+
+def test_a_mac_address_that_the_host_has_need_not_be_given_again():
+    server = Server()
+    with pytest.raises(HostListError, match="boot_mac_address: seen none"):
+        run(server, [host(1, boot_mac_address=None, bmc=dict(REDFISH, address="redfish://192.0.2.1"))])
+    run(server, [host(1, bmc=dict(REDFISH, address="redfish://192.0.2.1"))])
+    result, dummy = run(server, [host(1, boot_mac_address=None, bmc=dict(REDFISH, address="redfish://192.0.2.1"))])
+    assert not result["changed"]
 
 
 MOVED = {"address": "ipmi://192.0.2.99", "username": "admin", "password": "secret-1"}

@@ -132,6 +132,17 @@ def check_list(hosts, wait_for=None):
     return problems + _duplicates([(_label(host, at), host) for at, host in enumerate(hosts)])
 
 
+def still_missing(problems, current):
+    """Return problems without those of options that were left out and that the stored host has.
+
+    :param problems: what :func:`check_list` returned
+    :param current: ``{name: BareMetalHost}``
+    """
+    return [problem for problem in problems if not (
+        problem.field == "boot_mac_address" and problem.seen == "none"
+        and (current.get(problem.host) or {"spec": {}})["spec"].get("bootMACAddress"))]
+
+
 def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, forced=(), elsewhere=(),
                           allow_detach=False):
     """Check entries against the hosts and Secrets that are there.
