@@ -13,7 +13,7 @@ import re
 import uuid
 from urllib.parse import urlsplit
 
-from . import bmc_address, field_checks, host_annotations, host_bmc_change, host_fields, host_inventory
+from . import bmc_address, field_checks, host_annotations, host_bmc_change, host_fields, host_inventory, oci_auth
 from .field_checks import DNS_NAME as _DNS_NAME
 from .field_checks import HIDDEN as _HIDDEN
 from .field_checks import UNKNOWN as _UNKNOWN
@@ -635,6 +635,11 @@ def _check_secrets(host, bmh, secrets, namespace):
     if auth and secrets.get(auth) is None:
         problems.append(Problem(host["name"], "image.oci_auth_secret_name", _show(auth),
                                 "a Secret in namespace %s" % namespace, "create it"))
+    elif auth:
+        fault = oci_auth.fault(secrets[auth], host["image"].get("url") or "")
+        if fault:
+            problems.append(Problem(host["name"], "image.oci_auth_secret_name", "%s: %s" % (_show(auth), fault[0]),
+                                    fault[1], "make it by kubectl create secret docker-registry"))
     return problems
 
 

@@ -1,0 +1,46 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Secret with a registry's credentials, as BMO 0.13 reads it for ``oci://`` images; pure.
+
+Sources: ``image_auth_validator.go`` and ``secretutils/registry.go`` of BMO. No value of a Secret is ever told.
+"""
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from urllib.parse import urlsplit
+
+# Type of the Secret → the key that BMO reads.
+KEYS = {"kubernetes.io/dockerconfigjson": ".dockerconfigjson", "kubernetes.io/dockercfg": ".dockercfg"}
+# Docker's own registry goes by another name in its configuration (dockercfg.ResolveRegistryHost).
+_RESOLVED = dict.fromkeys(("index.docker.io", "docker.io", "registry-1.docker.io"), "https://index.docker.io/v1/")
+
+
+def fault(secret, url):
+    """Return ``(seen, expected)`` when BMO could not take a registry's credentials from a Secret, else None.
+
+    :param secret: the Secret
+    :param url: URL of the image
+    """
+    kind = secret.get("type") or "Opaque"
+    if kind not in KEYS:
+        return "a Secret of type %s" % kind, "one of type %s" % " or ".join(KEYS)
+    key = KEYS[kind]
+    text = (secret.get("data") or {}).get(key)
+    if not text:
+        return "a Secret without the key %s" % key, "the key %s" % key
+    try:
+        config = json.loads(base64.b64decode(text, validate=True))
+    except (ValueError, binascii.Error):
+        config = None
+    if not isinstance(config, dict):
+        return "no JSON object in %s" % key, "Docker's configuration"
+    hosts = config.get("auths") if key == ".dockerconfigjson" else config
+    host = urlsplit(url).netloc
+    wanted = _RESOLVED.get(host, host)
+    entry = hosts.get(wanted) if isinstance(hosts, dict) else None
+    if not isinstance(entry, dict) or not any(entry.get(field) for field in ("auth", "username", "identitytoken")):
+        return "no credentials for %s" % wanted, "an entry of just this name, the registry of the image"
+    return None
