@@ -4,6 +4,7 @@
 """Running the modules cluster, cluster_info and cluster_template."""
 from __future__ import annotations
 
+import copy
 import os
 import tempfile
 import traceback
@@ -30,6 +31,36 @@ except ImportError:
     HAS_YAML = False
 
 
+class DescribedModule(AnsibleModule):
+    """A module that takes a cluster's description.
+
+    Ansible reports the first option that it does not know, or that has the wrong type, without the cluster; here all of
+    them are told.
+    """
+
+    def __init__(self, **arguments):
+        self._checking_arguments = True
+        self._given = {}
+        super().__init__(**arguments)
+        self._checking_arguments = False
+
+    def _load_params(self):
+        """Keep what was given, before Ansible changes it."""
+        super()._load_params()
+        self._given = copy.deepcopy(self.params)
+
+    def fail_json(self, msg, **result):
+        """Fail with ``msg``, or while arguments are checked with all mistakes of the description."""
+        unknown = [name for name in self._given if name not in self.argument_spec and not name.startswith("_")]
+        if self._checking_arguments and not unknown:
+            self._checking_arguments = False
+            try:
+                read_description(_description(self._given))
+            except RefusedError as exc:
+                msg, result = str(exc), dict(result, problems=exc.problems)
+        super().fail_json(msg, **result)
+
+
 def cluster_argument_spec():
     """Return the argument spec of ``cluster``."""
     return dict(
@@ -53,7 +84,7 @@ def _described():
 
 def run_cluster():
     """Run the module ``cluster``."""
-    module = AnsibleModule(argument_spec=cluster_argument_spec(), supports_check_mode=True)
+    module = DescribedModule(argument_spec=cluster_argument_spec(), supports_check_mode=True)
     _require_kubernetes(module)
     params = module.params
     try:
@@ -100,7 +131,7 @@ def run_cluster_info():
 
 def run_cluster_template():
     """Run the module ``cluster_template``."""
-    module = AnsibleModule(argument_spec=dict(_described(), dest={"type": "path"}), supports_check_mode=True)
+    module = DescribedModule(argument_spec=dict(_described(), dest={"type": "path"}), supports_check_mode=True)
     if not HAS_YAML:
         module.fail_json(msg=missing_required_lib("PyYAML"))
     try:
@@ -116,8 +147,8 @@ def run_cluster_template():
 
 
 def _description(params):
-    given = dict((key, params[key]) for key in description_options())
-    given.update(params["options"] or {})
+    given = dict((key, params.get(key)) for key in description_options())
+    given.update(params.get("options") or {})
     return given
 
 

@@ -37,7 +37,8 @@ def read_description(params):
     :raises RefusedError: when it has mistakes
     """
     description, mistakes = cluster_description.read(params)
-    found = mistakes or description_problems(description)
+    subject = "cluster %s/%s" % (description.get("namespace"), description.get("name"))
+    found = ["%s: %s" % (subject, line) for line in mistakes] or description_problems(description)
     if found:
         raise RefusedError(found)
     return description

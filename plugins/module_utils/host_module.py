@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import traceback
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
@@ -32,8 +33,14 @@ class HostListModule(AnsibleModule):
 
     def __init__(self, **arguments):
         self._checking_arguments = True
+        self._given = None
         super().__init__(**arguments)
         self._checking_arguments = False
+
+    def _load_params(self):
+        """Keep what was given: where an element of a list has the wrong type, Ansible empties the list."""
+        super()._load_params()
+        self._given = copy.deepcopy(self.params.get("hosts"))
 
     def exit_json(self, **result):
         """Return the result."""
@@ -43,7 +50,7 @@ class HostListModule(AnsibleModule):
         """Fail with ``msg``, or while arguments are checked with all problems of the list of hosts."""
         if self._checking_arguments:
             self._checking_arguments = False
-            problems = host_validation.check_raw(self.params.get("hosts"), self.params.get("wait_for"))
+            problems = host_validation.check_raw(self._given, self.params.get("wait_for"))
             if problems:
                 msg = host_validation.message(problems, names_for(self.params))
         super().fail_json(msg, **self._prepared(dict(result, msg=msg), "msg"))

@@ -72,7 +72,7 @@ class SiteReader:
         """Variables that nobody reads, and that are nearly those that are missing."""
         found = []
         names = {"host": set(host_inventory.VARIABLES.values()) | set(self.role_variables["hosts"]) | set(_SHARED),
-                     "cluster": set(cluster_inventory.OPTIONS) | set(self.role_variables["cluster"]) | set(_SHARED)}
+                 "cluster": set(cluster_inventory.OPTIONS) | set(self.role_variables["cluster"]) | set(_SHARED)}
         known = names["host"] | names["cluster"]
         for name, variables in self.variables.items():
             kind = self._kind(name)

@@ -1,0 +1,136 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bad inputs to the modules themselves: each is refused before any write, naming object, field and cause.
+
+``bad_inputs/<module>.yml`` is the table, a line for each case: ``[what is changed, object, field, cause, what is
+there]``.
+
+``module``: name of the module, the file's when left out. ``base``: arguments without a mistake. What is changed and
+what is there are dictionaries of a path, with slashes, to its new value. ``objects``: what the API server may hold, by
+a name of its own; ``there``: those that it holds in every case. ``requests``: ``none`` for a module that asks nobody.
+"""
+from __future__ import annotations
+
+import copy
+import importlib
+import json
+import pathlib
+import re
+import socket
+
+import pytest
+import yaml
+from ansible.module_utils.testing import patch_module_args
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN, resource_for
+
+DATA = pathlib.Path(__file__).parent / "bad_inputs"
+TABLES = dict((path.stem, yaml.safe_load(path.read_text())) for path in sorted(DATA.glob("*.yml")))
+CASES = [pytest.param(name, case, id="%s-%d-%s" % (name, number, case[2]))
+         for name, table in TABLES.items() for number, case in enumerate(table["cases"])]
+NAMESPACE = "metal3"
+PLURALS = set(resource.plural for resource in KNOWN.values()) | {"ipaddresses"}
+KUBECONFIG = {
+    "apiVersion": "v1", "kind": "Config", "current-context": "test",
+    "clusters": [{"name": "test", "cluster": {"server": "https://198.18.0.1:6443"}}],
+    "users": [{"name": "test", "user": {"token": "not-a-token"}}],
+    "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}]}
+
+
+class Server:
+    """An API server that answers reads from its objects and refuses, and remembers, every write."""
+
+    def __init__(self, objects):
+        self.objects = {}
+        self.writes = []
+        for item in objects:
+            resource = resource_for(item["apiVersion"], item["kind"])
+            metadata = item["metadata"]
+            namespace = metadata.setdefault("namespace", NAMESPACE) if resource.namespaced else None
+            self.objects[resource.path(namespace, metadata["name"])] = item
+
+    def request(self, client, method, path, query=None, body=None, content_type=None, subject=None, **options):
+        if method != "GET":
+            self.writes.append((method, path))
+            raise KubeError("%s: refused by the test" % subject, 403)
+        if path in self.objects:
+            return copy.deepcopy(self.objects[path])
+        # A list: by its last part, of one namespace or of all.
+        items = [item for key, item in self.objects.items()
+                 if re.sub("/namespaces/[^/]+", "", key.rpartition("/")[0]) == path or key.rpartition("/")[0] == path]
+        if path.rpartition("/")[2] in PLURALS:
+            return {"items": copy.deepcopy(items), "metadata": {"resourceVersion": "1"}}
+        raise KubeError("%s: not found" % subject, 404)
+
+
+def changed(value, changes):
+    """Return a deep copy of a structure, changed at paths; None takes a value away."""
+    result = copy.deepcopy(value)
+    for path, new in changes.items():
+        *parents, last = [int(step) if step.isdigit() else step for step in path.split("/")]
+        node = result
+        for step in parents:
+            node = node[step] if isinstance(step, int) else node.setdefault(step, {})
+        if isinstance(node, list) and last == len(node):
+            node.append(copy.deepcopy(new))
+        elif new is None and isinstance(node, dict):
+            node.pop(last, None)
+        else:
+            node[last] = copy.deepcopy(new)
+    return result
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Return a callable that runs a module; it returns the answer, the writes tried, and the connections tried."""
+    def call(table, name, changes, there):
+        objects = dict((key, {}) for key in table.get("there", []))
+        objects.update(there)
+        server = Server([changed(table["objects"][key], differences) for key, differences in objects.items()])
+        connections = []
+
+        def refuse(connection, address):
+            connections.append(address)
+            raise OSError("refused by the test")
+        monkeypatch.setattr(KubeClient, "request", lambda *arguments, **options: server.request(*arguments, **options))
+        monkeypatch.setattr(socket.socket, "connect", refuse)
+        kubeconfig = tmp_path / "kubeconfig"
+        kubeconfig.write_text(json.dumps(KUBECONFIG))
+        arguments = changed(table["base"], changes)
+        if table.get("requests") != "none":
+            arguments["kubeconfig"] = str(kubeconfig)
+        module = importlib.import_module(
+            "ansible_collections.metal3.baremetal.plugins.modules.%s" % table.get("module", name))
+        with patch_module_args(dict(arguments, _ansible_remote_tmp=str(tmp_path))), pytest.raises(SystemExit):
+            module.main()
+        return json.loads(capsys.readouterr().out), server.writes, connections
+    return call
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_without_the_mistake_something_is_done(run, name):
+    table = TABLES[name]
+    answer, writes, connections = run(table, name, {}, {})
+    if table.get("requests") == "none":
+        assert not answer.get("failed"), answer
+    else:
+        assert writes or connections, answer
+
+
+@pytest.mark.parametrize("name, case", CASES)
+def test_it_is_refused(run, name, case):
+    changes, subject, field, cause, there = (*case, {})[:5]
+    answer, writes, connections = run(TABLES[name], name, changes, there)
+    assert answer.get("failed"), answer
+    assert (writes, connections) == ([], [])
+    causes = cause if isinstance(cause, list) else [cause]
+    told = [line for line in answer["msg"].splitlines() if all(text in line for text in [subject, field, *causes])]
+    assert told, answer["msg"]
+    assert "secret-word" not in json.dumps(answer)
+
+
+def test_there_are_enough():
+    assert len(CASES) >= 150
