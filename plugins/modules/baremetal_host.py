@@ -21,7 +21,8 @@ description:
   - >-
     A host in use (it has a C(consumerRef)) is protected: O(hosts[].online), O(hosts[].image),
     O(hosts[].custom_deploy), O(hosts[].user_data), O(hosts[].network_data) and O(hosts[].meta_data) stay as they are,
-    and it is not deleted, unless it is named in O(force_hosts).
+    so does O(hosts[].consumer_ref) that was not set by this module, and the host is not deleted, unless it is named in
+    O(force_hosts).
 options:
   namespace:
     description: Namespace of the hosts and their Secrets.

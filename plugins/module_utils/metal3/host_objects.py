@@ -121,7 +121,7 @@ def desired_host(host, namespace, current=None, owned=None, forced=False):
     """Return what the BareMetalHost of an entry is to be.
 
     Options that are not given leave their field as it is; empty ones remove it. Fields of :data:`PROTECTED` stay as
-    they are while the stored host has a consumer.
+    they are while the stored host has a consumer, and so does the consumer itself when somebody else set it.
 
     :param host: an entry, as the module gets it
     :param current: the stored BareMetalHost, or None
@@ -131,12 +131,15 @@ def desired_host(host, namespace, current=None, owned=None, forced=False):
     """
     stored = (current or {}).get("spec") or {}
     owned = owned or {"spec": (), "labels": (), "annotations": ()}
-    guarded = bool(current) and bool(consumer_of(current)) and not forced
+    guarded = ()
+    if current and consumer_of(current) and not forced:
+        # Who reserved the host by this collection may also release it.
+        guarded = PROTECTED + (() if "consumerRef" in owned["spec"] else ("consumer_ref",))
     spec, protected, removals = {}, [], []
     for field in host_fields.SPEC:
         given = host.get(field.name)
         kept = stored.get(field.crd)
-        if given is not None and not (guarded and field.name in PROTECTED):
+        if given is not None and field.name not in guarded:
             value = None if is_removal(given) else _spec_value(field, given, host, kept)
             if value is not None:
                 spec[field.crd] = value

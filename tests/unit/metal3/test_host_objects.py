@@ -113,6 +113,20 @@ def test_a_host_in_use_is_left_alone(owned, spec):
     assert host_objects.data_secrets(entry(user_data={"content": "x"}), "metal3", CONSUMED, result.protected) == []
 
 
+def test_a_consumer_is_not_replaced_or_taken_away():
+    taken = desired(CONSUMED, consumer_ref={"kind": "Pod", "name": "p"})
+    assert taken.protected == ["consumer_ref"] and "consumerRef" not in taken.bmh["spec"]
+    left = desired(CONSUMED, consumer_ref={})
+    assert left.protected == ["consumer_ref"] and left.removals == []
+    same = {"kind": "Metal3Machine", "namespace": "metal3", "name": "m1"}
+    assert desired(CONSUMED, consumer_ref=same).protected == []
+
+
+def test_who_reserved_a_host_may_release_it():
+    released = desired(CONSUMED, owned=("consumerRef",), consumer_ref={})
+    assert released.protected == [] and "consumerRef" not in released.bmh["spec"]
+
+
 def test_a_host_in_use_may_be_forced():
     result = desired(CONSUMED, forced=True, online=True, image={"url": "ours"})
     assert result.bmh["spec"] == {"online": True, "image": {"url": "ours"}}
