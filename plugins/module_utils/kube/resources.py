@@ -67,7 +67,8 @@ KNOWN = dict((resource.kind, resource) for resource in (
              ("hostfirmwarecomponents", "HostFirmwareComponents", True),
              ("hostupdatepolicies", "HostUpdatePolicy", True), ("dataimages", "DataImage", True),
              ("preprovisioningimages", "PreprovisioningImage", True),
-             ("bmceventsubscriptions", "BMCEventSubscription", True))
+             ("bmceventsubscriptions", "BMCEventSubscription", True), ("hostclaims", "HostClaim", True),
+             ("hostdeploypolicies", "HostDeployPolicy", True))
     + _table("ipam.metal3.io", METAL3_VERSION,
              ("ippools", "IPPool", True), ("ipclaims", "IPClaim", True), ("ipaddresses", "IPAddress", True))
     # Its IPAddress shares its kind's name with IPAM's own and is listed by ipam_service only.

@@ -1,0 +1,110 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the modules of the resource families, each of which names its kind only."""
+from __future__ import annotations
+
+import traceback
+
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+
+from .family_service import FamilyService, read_facts
+from .ipam_service import RefusedError
+from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
+from .kube.errors import KubeError
+from .metal3 import host_fields
+from .metal3.resource_families import FAMILIES
+from .metal3.resource_family import as_lines, check_raw, entry_fields
+from .progress import Progress
+
+
+class FamilyModule(AnsibleModule):
+    """A module whose list is judged as a whole, where Ansible would report the first value that does not fit.
+
+    :param family: a Family
+    """
+
+    def __init__(self, family, **arguments):
+        self._family = family
+        self._checking_arguments = True
+        super().__init__(**arguments)
+        self._checking_arguments = False
+
+    def fail_json(self, msg, **result):
+        """Fail with ``msg``, or while arguments are checked with all mistakes in the list."""
+        if self._checking_arguments:
+            self._checking_arguments = False
+            problems = check_raw(self._family, self.params.get(self._family.option))
+            if problems:
+                lines = as_lines(problems)
+                msg, result = str(RefusedError(lines)), dict(result, problems=lines)
+        super().fail_json(msg, **result)
+
+
+def family_argument_spec(family):
+    """Return the argument spec of a family's module."""
+    spec = dict(kube_argument_spec(), namespace={"type": "str", "default": "metal3"})
+    spec[family.option] = {"type": "list", "elements": "dict", "required": True,
+                           "options": host_fields.argument_spec(entry_fields(family))}
+    if family.removable:
+        spec[family.option]["options"]["state"] = {
+            "type": "str", "choices": ["present", "absent"], "default": "present"}
+    if family.goals:
+        spec["wait_for"] = {"type": "str", "choices": list(family.goals) + (["deleted"] if family.removable else [])}
+        spec["wait_timeout_seconds"] = {"type": "int", "default": 1800}
+    if family.has_table:
+        spec["show_table"] = {"type": "bool", "default": False}
+    return spec
+
+
+def info_argument_spec(family):
+    """Return the argument spec of a family's info module."""
+    spec = dict(
+        kube_argument_spec(),
+        namespace={"type": "str", "default": "metal3"},
+        all_namespaces={"type": "bool", "default": False},
+        names={"type": "list", "elements": "str"},
+        label_selector={"type": "str"},
+        full_objects={"type": "bool", "default": False})
+    if family.has_schema:
+        spec["schemas"] = {"type": "bool", "default": False}
+    return spec
+
+
+def run_family(kind):
+    """Run the module of a kind."""
+    family = FAMILIES[kind]
+    module = FamilyModule(family, argument_spec=family_argument_spec(family), supports_check_mode=True)
+    result = _call(module, lambda client: FamilyService(
+        client, family, module.params, module.check_mode, Progress()).run())
+    if not module._diff:
+        del result["diff"]
+    if not family.has_table:
+        del result["table"]
+    items = result[family.option]
+    errors = ["- %s: %s" % (item["name"], item["error"]) for item in items if item["error"]]
+    if errors:
+        module.fail_json(msg="%d of %d %s failed:\n%s" % (len(errors), len(items), family.option, "\n".join(errors)),
+                         **result)
+    module.exit_json(**result)
+
+
+def run_family_info(kind):
+    """Run the info module of a kind."""
+    family = FAMILIES[kind]
+    module = AnsibleModule(argument_spec=info_argument_spec(family), supports_check_mode=True)
+    result = _call(module, lambda client: read_facts(client, family, module.params))
+    if not family.has_table:
+        del result["table"]
+    module.exit_json(changed=False, **result)
+
+
+def _call(module, work):
+    if not HAS_KUBERNETES:
+        module.fail_json(msg=missing_required_lib("kubernetes"))
+    try:
+        return work(KubeClient(module.params))
+    except RefusedError as exc:
+        module.fail_json(msg=str(exc), problems=exc.problems)
+    except KubeError as exc:
+        module.fail_json(msg=exc.message, exception=traceback.format_exc())

@@ -1,0 +1,53 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When the Bare Metal Operator changes a host's firmware, and whether it can; pure.
+
+While the host is prepared (before it becomes available), or when it is switched on again after it was provisioned and
+its HostUpdatePolicy says ``onReboot`` (``doServiceIfNeeded`` in BMO 0.13's ``baremetalhost_controller.go``).
+"""
+from __future__ import annotations
+
+from .host_goals import FAILED, WAITING, Verdict, state_of
+from .resource_family import HOST, host_verdict, is_working
+
+POLICY = "HostUpdatePolicy"
+DEPLOYED = ("provisioned", "externally provisioned")
+
+
+def change_verdict(obj, seen, policy_field, before):
+    """Return the Verdict on a change that is not in force yet.
+
+    :param obj: a HostFirmwareSettings or HostFirmwareComponents
+    :param seen: a Seen with hosts and HostUpdatePolicies
+    :param policy_field: field of the policy that counts
+    :param before: the host before the wait, or None
+    """
+    host = seen.host_of(obj)
+    verdict = host_verdict(host, before)
+    if verdict.outcome == FAILED or verdict.cause:
+        return verdict
+    if is_working(host):
+        return Verdict(WAITING, "BMO is at it (host %s)" % working_state(host), "")
+    if state_of(host) in DEPLOYED:
+        policy = seen.get(POLICY, obj["metadata"].get("namespace"), obj["metadata"]["name"])
+        if ((policy or {}).get("spec") or {}).get(policy_field) != "onReboot":
+            return Verdict(FAILED, "the host is %s, and its HostUpdatePolicy does not say %s: onReboot" % (
+                state_of(host), policy_field),
+                "make the policy with host_update_policy and reboot the host, or deprovision it")
+        return Verdict(WAITING, "waits until the host is switched off and on again", "reboot the host")
+    return Verdict(WAITING, "waits until BMO prepares the host (state %s)" % state_of(host), "")
+
+
+def working_state(host):
+    """Return what a host that is worked on is doing, in BMO's words."""
+    return "servicing" if (host["status"].get("operationalStatus") == "servicing") else "preparing"
+
+
+def host_state(obj, seen):
+    """Return the state of an object's host for results, empty when there is none."""
+    host = seen.host_of(obj)
+    return state_of(host) if host else ""
+
+
+READS = (HOST, POLICY)

@@ -1,0 +1,122 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""HostFirmwareComponents: firmware images to flash, and what is flashed; pure."""
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from . import text_table
+from .field_checks import Problem, show
+from .firmware_change import READS, change_verdict, host_state
+from .host_fields import METADATA, field
+from .host_goals import FAILED, REACHED, WAITING, Verdict
+from .resource_family import Family, condition, host_verdict, is_observed, is_true, is_working
+
+CHANGED, VALID = "ChangeDetected", "Valid"
+# BMO's ValidateHostFirmwareComponents; the others begin with NIC_PREFIX.
+NAMES = ("bmc", "bios")
+NIC_PREFIX = "nic:"
+# Ironic's redfish firmware interface.
+SCHEMES = ("http", "https", "file", "swift")
+
+
+class FirmwareComponents(Family):
+    """Firmware of hosts."""
+
+    kind = "HostFirmwareComponents"
+    option = "hosts"
+    goals = ("valid", "applied")
+    removable = False
+    metadata = tuple(item for item in METADATA if item.name == "name")
+    fields = (field("updates", "updates", "list", required=True, element="dict", fields=(
+        field("component", "component", required=True), field("url", "url", required=True))),)
+    reads = watches = READS
+    has_table = True
+
+    def check(self, label, entry):
+        """Names and URLs."""
+        problems, named = [], set()
+        for position, update in enumerate(entry["updates"]):
+            path, name = "updates[%d]" % position, update["component"]
+            if name not in NAMES and not (name.startswith(NIC_PREFIX) and name != NIC_PREFIX):
+                problems.append(Problem(label, path + ".component", show(name),
+                                        "bmc, bios or nic:<serial number or identity>", "correct it"))
+            if name in named:
+                problems.append(Problem(label, path + ".component", "%s twice" % name, "one image for each component",
+                                        "remove one of them"))
+            named.add(name)
+            parts = urlsplit(update["url"])
+            if parts.scheme not in SCHEMES or not (parts.netloc or parts.scheme == "file"):
+                problems.append(Problem(label, path + ".url", show(update["url"]),
+                                        "a URL with one of the schemes %s" % ", ".join(SCHEMES), "correct it"))
+            elif parts.username is not None:
+                problems.append(Problem(label, path + ".url", "a URL with credentials", "a URL without",
+                                        "serve the image where BMCs may read it"))
+        return problems
+
+    def check_against(self, label, entry, current, seen):
+        """The components against those that Ironic has found, when it has."""
+        known = [item["component"] for item in ((current or {}).get("status") or {}).get("components") or []]
+        return [Problem(label, "updates[%d].component" % position, show(update["component"]),
+                        "one of %s" % ", ".join(sorted(known)), "correct it")
+                for position, update in enumerate(entry["updates"]) if known and update["component"] not in known]
+
+    def judge(self, obj, seen, goal, before):
+        """V(valid) when BMO has found no fault, V(applied) when all images are flashed."""
+        if obj is None:
+            return Verdict(WAITING, "BMO has not made it yet; it never does for hosts without firmware interface", "")
+        host = seen.host_of(obj)
+        if host is None:
+            return host_verdict(None, before)
+        if not (is_observed(obj, CHANGED) and is_observed(obj, VALID)):
+            verdict = host_verdict(host, before)
+            return verdict if verdict.outcome == FAILED else Verdict(
+                WAITING, "BMO has not looked at the newest updates yet", "look at the log of BMO")
+        if not is_true(obj, VALID):
+            return Verdict(FAILED, "BMO refuses the updates (%s)" % condition(obj, VALID).get("message"),
+                           "correct the updates")
+        if goal == "valid":
+            return Verdict(REACHED, "", "")
+        # BMO notes the updates as done when it begins with them; only then the host begins to work.
+        if pending(obj) or is_working(host):
+            return change_verdict(obj, seen, "firmwareUpdates", before)
+        verdict = host_verdict(host, before)
+        return verdict if verdict.outcome == FAILED else Verdict(REACHED, "", "")
+
+    def facts(self, obj, seen):
+        """Versions, and what is still to be flashed."""
+        status = obj.get("status") or {}
+        return {
+            "host_state": host_state(obj, seen),
+            "components": [{
+                "component": item["component"], "initial_version": item.get("initialVersion") or "",
+                "current_version": item.get("currentVersion") or "",
+                "last_version_flashed": item.get("lastVersionFlashed") or "",
+                "updated_at": item.get("updatedAt") or ""} for item in status.get("components") or []],
+            "wanted": (obj.get("spec") or {}).get("updates") or [],
+            "pending": pending(obj),
+            "valid": is_true(obj, VALID),
+            "change_detected": is_true(obj, CHANGED),
+            "observed": is_observed(obj, CHANGED) and is_observed(obj, VALID),
+            "message": condition(obj, VALID).get("message") or "",
+        }
+
+    def table(self, items):
+        """Tell of each component its version and what is wanted."""
+        rows = []
+        for item in items:
+            wanted = dict((update["component"], update["url"]) for update in item.get("wanted") or [])
+            waiting = set(update["component"] for update in item.get("pending") or [])
+            for part in item.get("components") or []:
+                name = part["component"]
+                state = "-" if name not in wanted else "pending" if name in waiting else "flashed"
+                rows.append([item["name"], name, part["current_version"] or "-", wanted.get(name, "-"), state])
+        return text_table.lines(["HOST", "COMPONENT", "VERSION", "IMAGE", "STATE"], rows)
+
+
+def pending(obj):
+    """Return the updates that BMO has not begun, as BMO compares them (``getUpdatesDifference``)."""
+    done = dict((item["component"], item["url"]) for item in (obj.get("status") or {}).get("updates") or [])
+    return [update for update in (obj.get("spec") or {}).get("updates") or []
+            if done.get(update["component"]) != update["url"]]

@@ -1,0 +1,142 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Attaches images to hosts."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: data_image
+short_description: Attach images to provisioned bare metal hosts
+version_added: "0.1.0"
+description:
+  - >-
+    Keeps DataImages: ISO images that the Bare Metal Operator (BMO) attaches to provisioned hosts as virtual CDs.
+  - >-
+    BMO attaches and detaches when the host is switched on, so a host that runs must be rebooted, for example by
+    M(metal3.baremetal.baremetal_host_action). A DataImage bears the name of its host.
+options:
+  images:
+    description: The hosts and their images.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description: Name of the host.
+        type: str
+        required: true
+      state:
+        description: Whether the object is there.
+        type: str
+        choices: [present, absent]
+        default: present
+      labels:
+        description: Labels of the object.
+        type: dict
+      annotations:
+        description: Annotations of the object.
+        type: dict
+      url:
+        description: Where the image is downloaded. Needed unless the image is to be absent.
+        type: str
+  wait_for:
+    description:
+      - >-
+        V(attached) waits until the image is attached, V(deleted) until it is ejected and the object is gone; both
+        wait for the same by entries that are to be absent.
+      - >-
+        It fails at once on a host that is not provisioned, paused or detached, and after three failures of Ironic.
+    type: str
+    choices: [attached, deleted]
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.resources
+  - metal3.baremetal.resources.wait
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+seealso:
+  - module: metal3.baremetal.data_image_info
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Attach an image with the next reboot
+  metal3.baremetal.data_image:
+    images:
+      - {name: rack1-01, url: "https://images.example/drivers.iso"}
+"""
+
+RETURN = r"""
+images:
+  description: What became of each entry, in the order of O(images).
+  returned: success and failure
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the object.
+      type: str
+      returned: always
+    namespace:
+      description: Namespace of the object.
+      type: str
+      returned: always
+    action:
+      description: V(created), V(updated), V(deleted) or V(none).
+      type: str
+      returned: always
+    changed:
+      description: Whether the object was changed, or would be.
+      type: bool
+      returned: always
+    error:
+      description: Why the object could not be written or did not get to the goal; empty when all is well.
+      type: str
+      returned: always
+    seconds:
+      description: How long the goal took, in seconds.
+      type: float
+      returned: always
+    host_state:
+      description: State of the BareMetalHost, empty when there is none.
+      type: str
+      returned: when the object is there
+    url:
+      description: URL of the image that is to be attached.
+      type: str
+      returned: when the object is there
+    attached_url:
+      description: URL of the image that is attached, empty when there is none.
+      type: str
+      returned: when the object is there
+    error_count:
+      description: How often attaching or detaching has failed in a row.
+      type: int
+      returned: when the object is there
+    error_message:
+      description: Why it failed the last time.
+      type: str
+      returned: when the object is there
+seconds:
+  description: How long the whole run took, in seconds.
+  returned: success and failure
+  type: float
+problems:
+  description: All mistakes that were found, each as one line. Nothing was written then.
+  returned: when the input was refused
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.family_module import run_family
+
+
+def main():
+    """Run the module."""
+    run_family("DataImage")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Flashes firmware of hosts."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: host_firmware_components
+short_description: Flash firmware of bare metal hosts
+version_added: "0.1.0"
+description:
+  - >-
+    Writes C(spec.updates) of the HostFirmwareComponents that the Bare Metal Operator (BMO) keeps for each host, and
+    waits until the images are flashed.
+  - >-
+    Components are compared with those that Ironic has found on the host. All mistakes in the whole list are told
+    before anything is written.
+  - >-
+    BMO changes firmware while it prepares a host: when the host is enrolled, or at once when the host is
+    V(available). On a host that is provisioned it does so when the host is switched off and on again, and only when
+    the host's HostUpdatePolicy says V(onReboot); see M(metal3.baremetal.host_update_policy).
+options:
+  hosts:
+    description: The hosts and their images.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description: Name of the host.
+        type: str
+        required: true
+      updates:
+        description:
+          - Firmware images. They replace those that are there; an empty list takes back what BMO has not begun with.
+          - An image is flashed once. To flash it again, give it by another URL.
+        type: list
+        elements: dict
+        required: true
+        suboptions:
+          component:
+            description: V(bios), V(bmc), or V(nic:) with the serial number or identity of the network card.
+            type: str
+            required: true
+          url:
+            description: Where the BMC downloads the image.
+            type: str
+            required: true
+  wait_for:
+    description:
+      - >-
+        V(valid) waits until BMO has looked at the updates and found no fault.
+      - >-
+        V(applied) waits until all of them are flashed and the host is ready again. It fails at once where they
+        never would: on a provisioned host without the policy, on a paused, detached or missing host, or when
+        flashing fails.
+    type: str
+    choices: [valid, applied]
+  show_table:
+    description: Whether a table is printed when the module runs on the controller.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.resources
+  - metal3.baremetal.resources.wait
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+notes:
+  - >-
+    On the collection's lab BIOS and BMC images are flashed by the real Ironic through the BMC's update service;
+    network cards (V(nic:)) are checked up to the API server only.
+  - >-
+    BMO reads versions from Ironic every five minutes, so RV(hosts[].components) may tell the old version for a
+    while.
+seealso:
+  - module: metal3.baremetal.host_firmware_components_info
+  - module: metal3.baremetal.host_update_policy
+  - module: metal3.baremetal.host_firmware_settings
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Flash BIOS and BMC
+  metal3.baremetal.host_firmware_components:
+    hosts:
+      - name: rack1-01
+        updates:
+          - {component: bios, url: "https://images.example/bios-1.1.0.bin"}
+          - {component: bmc, url: "https://images.example/bmc-2.0.bin"}
+    wait_for: applied
+    wait_timeout_seconds: 3600
+"""
+
+RETURN = r"""
+hosts:
+  description: What became of each entry, in the order of O(hosts).
+  returned: success and failure
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the object.
+      type: str
+      returned: always
+    namespace:
+      description: Namespace of the object.
+      type: str
+      returned: always
+    action:
+      description: V(created), V(updated), V(deleted) or V(none).
+      type: str
+      returned: always
+    changed:
+      description: Whether the object was changed, or would be.
+      type: bool
+      returned: always
+    error:
+      description: Why the object could not be written or did not get to the goal; empty when all is well.
+      type: str
+      returned: always
+    seconds:
+      description: How long the goal took, in seconds.
+      type: float
+      returned: always
+    host_state:
+      description: State of the BareMetalHost, empty when there is none.
+      type: str
+      returned: when the object is there
+    components:
+      description: The firmware that Ironic has found.
+      type: list
+      elements: dict
+      sample:
+        - {component: bios, initial_version: 1.0.0, current_version: 1.1.0, last_version_flashed: 1.1.0, updated_at: "2026-11-21T18:27:59Z"}
+      returned: when the object is there
+    wanted:
+      description: The images that are to be flashed, with C(component) and C(url).
+      type: list
+      elements: dict
+      returned: when the object is there
+    pending:
+      description: Those of RV(hosts[].wanted) that BMO has not begun with.
+      type: list
+      elements: dict
+      returned: when the object is there
+    valid:
+      description: Whether BMO takes the updates (condition C(Valid)).
+      type: bool
+      returned: when the object is there
+    change_detected:
+      description: Whether BMO has seen that updates differ (condition C(ChangeDetected)).
+      type: bool
+      returned: when the object is there
+    observed:
+      description: Whether the conditions are about the newest updates.
+      type: bool
+      returned: when the object is there
+    message:
+      description: Message of the condition C(Valid).
+      type: str
+      returned: when the object is there
+seconds:
+  description: How long the whole run took, in seconds.
+  returned: success and failure
+  type: float
+table:
+  description: The results as lines of a table for people.
+  returned: success and failure
+  type: list
+  elements: str
+problems:
+  description: All mistakes that were found, each as one line. Nothing was written then.
+  returned: when the input was refused
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.family_module import run_family
+
+
+def main():
+    """Run the module."""
+    run_family("HostFirmwareComponents")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads firmware of hosts."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: host_firmware_components_info
+short_description: Read firmware versions of bare metal hosts
+version_added: "0.1.0"
+description:
+  - >-
+    Returns the firmware that Ironic has found on hosts, and what is still to be flashed.
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.resources.info
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.info_module
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+seealso:
+  - module: metal3.baremetal.host_firmware_components
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Read the versions
+  metal3.baremetal.host_firmware_components_info:
+  register: firmware
+
+- name: Show them
+  ansible.builtin.debug:
+    msg: "{{ firmware.table }}"
+"""
+
+RETURN = r"""
+hosts:
+  description: The objects, ordered by namespace and name.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the object.
+      type: str
+      returned: always
+    namespace:
+      description: Namespace of the object.
+      type: str
+      returned: always
+    labels:
+      description: Labels of the object.
+      type: dict
+      returned: always
+    host_state:
+      description: State of the BareMetalHost, empty when there is none.
+      type: str
+      returned: always
+    components:
+      description: The firmware that Ironic has found.
+      type: list
+      elements: dict
+      sample:
+        - {component: bios, initial_version: 1.0.0, current_version: 1.1.0, last_version_flashed: 1.1.0, updated_at: "2026-11-21T18:27:59Z"}
+      returned: always
+    wanted:
+      description: The images that are to be flashed, with C(component) and C(url).
+      type: list
+      elements: dict
+      returned: always
+    pending:
+      description: Those of RV(hosts[].wanted) that BMO has not begun with.
+      type: list
+      elements: dict
+      returned: always
+    valid:
+      description: Whether BMO takes the updates (condition C(Valid)).
+      type: bool
+      returned: always
+    change_detected:
+      description: Whether BMO has seen that updates differ (condition C(ChangeDetected)).
+      type: bool
+      returned: always
+    observed:
+      description: Whether the conditions are about the newest updates.
+      type: bool
+      returned: always
+    message:
+      description: Message of the condition C(Valid).
+      type: str
+      returned: always
+    object:
+      description: The whole object, without C(managedFields).
+      type: dict
+      returned: when O(full_objects=true)
+missing:
+  description: Those of O(names) that were not found.
+  returned: success
+  type: list
+  elements: str
+  sample: []
+table:
+  description: The results as lines of a table for people.
+  returned: success
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.family_module import run_family_info
+
+
+def main():
+    """Run the module."""
+    run_family_info("HostFirmwareComponents")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sets BIOS settings of hosts."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: host_firmware_settings
+short_description: Set BIOS settings of bare metal hosts
+version_added: "0.1.0"
+description:
+  - >-
+    Writes C(spec.settings) of the HostFirmwareSettings that the Bare Metal Operator (BMO) keeps for each host, and
+    waits until they count.
+  - >-
+    Each setting is checked against the host's FirmwareSchema before anything is written: name, type, range or
+    choices, length, whether it is read-only or unique to the server. All mistakes in the whole list are told at
+    once.
+  - >-
+    BMO changes firmware while it prepares a host: when the host is enrolled, or at once when the host is
+    V(available). On a host that is provisioned it does so when the host is switched off and on again, and only when
+    the host's HostUpdatePolicy says V(onReboot); see M(metal3.baremetal.host_update_policy).
+  - >-
+    Settings that an earlier run set and that are no longer given are not wanted any more; they keep the value that
+    they have. Settings that somebody else wants are left alone.
+options:
+  hosts:
+    description: The hosts and their settings.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description: Name of the host.
+        type: str
+        required: true
+      settings:
+        description:
+          - Settings by name, as texts, whole numbers, or V(true) and V(false).
+          - An empty dictionary takes back what was wanted.
+        type: dict
+        required: true
+  wait_for:
+    description:
+      - >-
+        V(valid) waits until BMO has looked at the settings and found no fault; they may wait for a reboot then.
+      - >-
+        V(applied) waits until all of them count and the host is ready again. It fails at once where they never
+        would: on a provisioned host without the policy, on a paused, detached or missing host, or when preparing or
+        servicing the host fails.
+    type: str
+    choices: [valid, applied]
+  show_table:
+    description: Whether a table is printed when the module runs on the controller.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.resources
+  - metal3.baremetal.resources.wait
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+notes:
+  - >-
+    For a host that is not enrolled yet the object is made; its settings count from its first preparation on. They
+    can't be checked against a schema then.
+  - >-
+    BMO 0.13 never notices that a setting of the type Boolean counts, when Ironic tells it as V(1) or V(0), and
+    prepares the host without end. Such a setting is refused.
+  - >-
+    BMO 0.13 stops working with a host whose settings were changed to what the server has already, because it does
+    not note that it has seen them. This module takes the conditions away with the change, so that BMO makes them
+    anew.
+  - >-
+    BMO reads a changed setting from Ironic once a minute.
+seealso:
+  - module: metal3.baremetal.host_firmware_settings_info
+  - module: metal3.baremetal.host_update_policy
+  - module: metal3.baremetal.host_firmware_components
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Switch turbo mode off on two hosts
+  metal3.baremetal.host_firmware_settings:
+    hosts:
+      - {name: rack1-01, settings: {ProcTurboMode: Disabled}}
+      - {name: rack1-02, settings: {ProcTurboMode: Disabled, PatrolScrubHours: 12}}
+    wait_for: applied
+
+- name: Have them wait for the next reboot
+  metal3.baremetal.host_firmware_settings:
+    hosts:
+      - {name: rack1-01, settings: {ProcTurboMode: Enabled}}
+    wait_for: valid
+  register: later
+
+- name: See what is pending
+  ansible.builtin.debug:
+    msg: "{{ later.hosts | map(attribute='pending') | flatten }}"
+"""
+
+RETURN = r"""
+hosts:
+  description: What became of each entry, in the order of O(hosts).
+  returned: success and failure
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the object.
+      type: str
+      returned: always
+    namespace:
+      description: Namespace of the object.
+      type: str
+      returned: always
+    action:
+      description: V(created), V(updated), V(deleted) or V(none).
+      type: str
+      returned: always
+    changed:
+      description: Whether the object was changed, or would be.
+      type: bool
+      returned: always
+    error:
+      description: Why the object could not be written or did not get to the goal; empty when all is well.
+      type: str
+      returned: always
+    seconds:
+      description: How long the goal took, in seconds.
+      type: float
+      returned: always
+    host_state:
+      description: State of the BareMetalHost, empty when there is none.
+      type: str
+      returned: when the object is there
+    settings:
+      description: All settings as the server has them, as texts.
+      type: dict
+      sample: {ProcTurboMode: Enabled}
+      returned: when the object is there
+    wanted:
+      description: The settings that are to be.
+      type: dict
+      sample: {ProcTurboMode: Disabled}
+      returned: when the object is there
+    pending:
+      description: What is wanted and does not count yet.
+      type: list
+      elements: dict
+      sample: [{name: ProcTurboMode, current: Enabled, wanted: Disabled}]
+      returned: when the object is there
+    valid:
+      description: Whether BMO takes the settings (condition C(Valid)).
+      type: bool
+      returned: when the object is there
+    change_detected:
+      description: Whether BMO has seen that settings differ (condition C(ChangeDetected)).
+      type: bool
+      returned: when the object is there
+    observed:
+      description: Whether the conditions are about the newest settings.
+      type: bool
+      returned: when the object is there
+    message:
+      description: Message of the condition C(Valid).
+      type: str
+      returned: when the object is there
+    schema_name:
+      description: Name of the FirmwareSchema.
+      type: str
+      returned: when the object is there
+seconds:
+  description: How long the whole run took, in seconds.
+  returned: success and failure
+  type: float
+table:
+  description: The results as lines of a table for people.
+  returned: success and failure
+  type: list
+  elements: str
+problems:
+  description: All mistakes that were found, each as one line. Nothing was written then.
+  returned: when the input was refused
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.family_module import run_family
+
+
+def main():
+    """Run the module."""
+    run_family("HostFirmwareSettings")
+
+
+if __name__ == "__main__":
+    main()

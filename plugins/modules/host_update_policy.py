@@ -1,0 +1,126 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Says when firmware of hosts in use may change."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: host_update_policy
+short_description: Say when firmware of bare metal hosts in use may change
+version_added: "0.1.0"
+description:
+  - >-
+    Keeps HostUpdatePolicies. Without one, the Bare Metal Operator (BMO) changes firmware only while it prepares a
+    host, never on one that is provisioned.
+  - >-
+    A policy bears the name of its host. BMO makes it go away with the host.
+options:
+  policies:
+    description: The hosts and their policies.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description: Name of the host.
+        type: str
+        required: true
+      state:
+        description: Whether the object is there.
+        type: str
+        choices: [present, absent]
+        default: present
+      labels:
+        description: Labels of the object.
+        type: dict
+      annotations:
+        description: Annotations of the object.
+        type: dict
+      firmware_settings:
+        description: When BIOS settings of the host may change.
+        type: str
+        choices: [onPreparing, onReboot]
+      firmware_updates:
+        description: When firmware of the host may be flashed.
+        type: str
+        choices: [onPreparing, onReboot]
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.resources
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+seealso:
+  - module: metal3.baremetal.host_firmware_settings
+  - module: metal3.baremetal.host_firmware_components
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Let BIOS settings change with the next reboot
+  metal3.baremetal.host_update_policy:
+    policies:
+      - {name: rack1-01, firmware_settings: onReboot}
+"""
+
+RETURN = r"""
+policies:
+  description: What became of each entry, in the order of O(policies).
+  returned: success and failure
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the object.
+      type: str
+      returned: always
+    namespace:
+      description: Namespace of the object.
+      type: str
+      returned: always
+    action:
+      description: V(created), V(updated), V(deleted) or V(none).
+      type: str
+      returned: always
+    changed:
+      description: Whether the object was changed, or would be.
+      type: bool
+      returned: always
+    error:
+      description: Why the object could not be written or did not get to the goal; empty when all is well.
+      type: str
+      returned: always
+    seconds:
+      description: How long the goal took, in seconds.
+      type: float
+      returned: always
+    firmware_settings:
+      description: When BIOS settings may change, empty when the policy does not say.
+      type: str
+      returned: when the object is there
+    firmware_updates:
+      description: When firmware may be flashed, empty when the policy does not say.
+      type: str
+      returned: when the object is there
+seconds:
+  description: How long the whole run took, in seconds.
+  returned: success and failure
+  type: float
+problems:
+  description: All mistakes that were found, each as one line. Nothing was written then.
+  returned: when the input was refused
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.family_module import run_family
+
+
+def main():
+    """Run the module."""
+    run_family("HostUpdatePolicy")
+
+
+if __name__ == "__main__":
+    main()
