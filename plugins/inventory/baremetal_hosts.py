@@ -1,0 +1,286 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""BareMetalHosts, Machines and Ironic's nodes as inventory hosts."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: baremetal_hosts
+short_description: Bare metal hosts of a Metal3 management cluster
+version_added: "0.1.0"
+description:
+  - Gives the BareMetalHosts of a management cluster as inventory hosts, and on request the Machines of Cluster API and
+    the nodes of Ironic.
+  - >-
+    All facts of a host are in its variable C(metal3). C(metal3.kind) is V(host), V(machine) or V(node). Those of a
+    V(host) are what M(metal3.baremetal.baremetal_host_info) returns, with C(cluster), the name of the cluster that
+    uses the host, and C(addresses), those of its NICs at inspection.
+  - >-
+    Those of a V(machine) are C(name), C(namespace), C(uid), C(labels), C(cluster), C(control_plane), C(pool),
+    C(phase), C(ready), C(kubernetes_version), C(failure_domain), C(provider_id), C(node) (the name of the Node),
+    C(host) and C(host_namespace) (of its BareMetalHost), C(hostname) and C(addresses).
+  - >-
+    Those of a V(node) are C(uid), C(host) and C(host_namespace) (of the BareMetalHost that it was made for) and what
+    Ironic says of it, for example C(provision_state), C(power_state), C(maintenance), C(last_error), C(traits) and
+    C(properties), but nothing of how Ironic logs in at its BMC. A node of a host that is in the inventory is in that
+    host's C(metal3.node), without an inventory host of its own.
+  - The hosts are in the groups C(metal3_hosts), C(metal3_machines) and C(metal3_nodes). No variable but C(metal3) is
+    set, C(ansible_host) neither; O(compose) sets what is needed.
+  - Values from the cluster are never templates. Secrets are not read.
+  - The file is called C(metal3.yml), C(metal3.yaml), or ends with C(.metal3.yml) or C(.metal3.yaml).
+options:
+  plugin:
+    description: Name of this plugin.
+    type: str
+    required: true
+    choices: [metal3.baremetal.baremetal_hosts]
+  sources:
+    description: What becomes inventory hosts.
+    type: list
+    elements: str
+    choices: [hosts, machines, nodes]
+    default: [hosts]
+  namespaces:
+    description: Namespaces of the hosts and machines. Nodes that were made for hosts of other namespaces are left out.
+    type: list
+    elements: str
+    default: [metal3]
+  all_namespaces:
+    description: Whether to read all namespaces; O(namespaces) is ignored then.
+    type: bool
+    default: false
+  label_selector:
+    description: Only hosts and machines that match this label selector, for example V(rack=r1,role!=spare).
+    type: str
+  states:
+    description: Only hosts in these provisioning states; all by default. Machines and nodes are not concerned.
+    type: list
+    elements: str
+    choices:
+      - new
+      - unmanaged
+      - registering
+      - match profile
+      - inspecting
+      - preparing
+      - ready
+      - available
+      - provisioning
+      - provisioned
+      - externally provisioned
+      - deprovisioning
+      - powering off before delete
+      - deleting
+    default: []
+  host_names:
+    description:
+      - What inventory hosts are called. V(name) is the object's name, V(name_namespace) the name, a dot and the
+        namespace.
+      - Two objects with one name are refused.
+    type: str
+    choices: [name, name_namespace]
+    default: name
+  ironic:
+    description:
+      - How Ironic is found, when O(sources) has V(nodes); the options of M(metal3.baremetal.ironic_node_info).
+      - By default the environment says it, for example E(OS_CLOUD).
+    type: dict
+    suboptions:
+      cloud:
+        description: Name of a cloud in C(clouds.yaml).
+        type: str
+      clouds_file:
+        description: Path of C(clouds.yaml).
+        type: path
+      endpoint:
+        description: URL of Ironic, in place of O(ironic.cloud).
+        type: str
+      auth_type:
+        description: How to log in at O(ironic.endpoint); V(http_basic) when there is O(ironic.username), else V(none).
+        type: str
+        choices: [none, http_basic]
+      username:
+        description: User name for O(ironic.endpoint).
+        type: str
+      password:
+        description: Password for O(ironic.endpoint).
+        type: str
+      ca_cert:
+        description: Path of a file with the authority of Ironic's certificate.
+        type: path
+      client_cert:
+        description: Path of a client certificate.
+        type: path
+      client_key:
+        description: Path of the key of O(ironic.client_cert).
+        type: path
+      validate_certs:
+        description: Whether Ironic's certificate is verified; it is, unless the cloud says otherwise.
+        type: bool
+      request_timeout_seconds:
+        description: How long one request may take, in seconds.
+        type: int
+        default: 60
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.kubernetes_inventory
+  - ansible.builtin.constructed
+  - ansible.builtin.inventory_cache
+seealso:
+  - module: metal3.baremetal.baremetal_host_info
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+# All hosts of the namespace metal3, by the kubeconfig that KUBECONFIG names
+# metal3.yml
+plugin: metal3.baremetal.baremetal_hosts
+
+---
+# Free hosts of two racks, grouped
+# free.metal3.yml
+plugin: metal3.baremetal.baremetal_hosts
+kubeconfig: ~/.kube/management
+context: admin@management
+label_selector: rack in (r1, r2)
+states: [available]
+keyed_groups:
+  - key: metal3.labels.rack
+    prefix: rack
+  - key: metal3.hardware.product
+    prefix: model
+groups:
+  large: metal3.hardware.ram_mebibytes >= 262144
+
+---
+# Nodes of all workload clusters, to log in to
+# nodes.metal3.yml
+plugin: metal3.baremetal.baremetal_hosts
+sources: [machines]
+all_namespaces: true
+strict: true
+compose:
+  ansible_host: metal3.addresses | first
+  ansible_user: "'metal3'"
+keyed_groups:
+  - key: metal3.cluster
+    prefix: cluster
+groups:
+  control_plane: metal3.control_plane
+
+---
+# Hosts with what Ironic knows of them; the result is kept for ten minutes
+# all.metal3.yml
+plugin: metal3.baremetal.baremetal_hosts
+sources: [hosts, nodes]
+ironic:
+  cloud: metal3
+groups:
+  in_maintenance: metal3.node.maintenance | default(false)
+cache: true
+cache_plugin: ansible.builtin.jsonfile
+cache_connection: ~/.cache/metal3-inventory
+cache_timeout: 600
+"""
+
+from ansible.errors import AnsibleParserError, AnsibleUndefinedVariable
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import ironic_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import kube_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import inventory_hosts
+from ansible_collections.metal3.baremetal.plugins.plugin_utils.inventory_sources import Reader, SourceError
+from ansible_collections.metal3.baremetal.plugins.plugin_utils.plain_expression import path_of, value_at
+
+VARIABLE = "metal3"
+FILE_NAMES = ("metal3.yml", "metal3.yaml")
+GROUPS = {"host": "metal3_hosts", "machine": "metal3_machines", "node": "metal3_nodes"}
+_SELECTION = ("sources", "namespaces", "all_namespaces", "label_selector", "states")
+
+
+class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
+    """See DOCUMENTATION."""
+
+    NAME = "metal3.baremetal.baremetal_hosts"
+
+    def verify_file(self, path):
+        """Take files that are named as DOCUMENTATION says."""
+        name = path.rpartition("/")[2]
+        return super().verify_file(path) and (
+            name in FILE_NAMES or name.endswith(tuple("." + ending for ending in FILE_NAMES)))
+
+    def parse(self, inventory, loader, path, cache=True):
+        """Add the groups and hosts."""
+        super().parse(inventory, loader, path, cache)
+        self._read_config_data(path)
+        try:
+            entries = inventory_hosts.entries(self._facts(path, cache), self.get_option("host_names"))
+        except SourceError as exc:
+            # The display of Ansible would add the texts of all causes.
+            raise AnsibleParserError("%s: %s" % (path, exc)) from None
+        except inventory_hosts.NameClash as exc:
+            raise AnsibleParserError("%s: %s; set host_names to %s, or select one of them by namespaces or sources" % (
+                path, exc, inventory_hosts.NAME_AND_NAMESPACE)) from None
+        for group in GROUPS.values():
+            inventory.add_group(group)
+        for entry in entries:
+            self._add(entry)
+
+    def _facts(self, path, cache):
+        connection = dict((name, self._resolved(self.get_option(name))) for name in kube_argument_spec())
+        ironic = self._ironic(path)
+        selection = dict((name, self.get_option(name)) for name in _SELECTION)
+        # What is kept was read for these options, so that it is not taken for others.
+        asked = dict(selection, servers=[connection[name] for name in ("kubeconfig", "context", "host")] + [
+            ironic.get(name) for name in ("cloud", "clouds_file", "endpoint")])
+        key = self.get_cache_key(path)
+        keep = self.get_option("cache")
+        if keep and cache:
+            kept = self._cache.get(key)
+            if kept and kept["asked"] == asked:
+                return kept["facts"]
+        facts = Reader(connection, ironic, None if selection["all_namespaces"] else selection["namespaces"],
+                       selection["label_selector"], selection["states"]).read(selection["sources"])
+        if keep:
+            self._cache[key] = {"asked": asked, "facts": facts}
+        return facts
+
+    def _ironic(self, path):
+        """Return the options of Ironic, checked; Ansible does not look below an inventory plugin's own options."""
+        given = dict((name, self._resolved(value)) for name, value in (self.get_option("ironic") or {}).items())
+        checked = ArgumentSpecValidator(ironic_argument_spec()).validate(given)
+        if checked.error_messages:
+            raise AnsibleParserError("%s: ironic: %s" % (path, "; ".join(checked.error_messages)))
+        return checked.validated_parameters
+
+    def _resolved(self, value):
+        """Return an option's value; a template in the plugin's file may look a token up."""
+        return self.templar.template(value) if isinstance(value, str) else value
+
+    def _add(self, entry):
+        name, strict = entry.name, self.get_option("strict")
+        self.inventory.add_host(name, group=GROUPS[entry.kind])
+        self.inventory.set_variable(name, VARIABLE, entry.facts)
+        host = self.inventory.get_host(name)
+        self._set_composite_vars(self.get_option("compose"), host.vars, name, strict=strict)
+        # With what other sources and compose have set, so that it need not be fetched for each group.
+        variables = host.get_vars()
+        self._add_host_to_composed_groups(
+            self.get_option("groups"), variables, name, strict=strict, fetch_hostvars=False)
+        self._add_host_to_keyed_groups(
+            self.get_option("keyed_groups"), variables, name, strict=strict, fetch_hostvars=False)
+
+    def _compose(self, template, variables, **more):
+        """Return the value of an expression, without the template engine where it only names a value."""
+        path = path_of(template) if isinstance(template, str) and not self.get_option("use_extra_vars") else None
+        if path:
+            try:
+                return value_at(path, variables)
+            except KeyError as exc:
+                raise AnsibleUndefinedVariable("%s is undefined" % exc) from None
+            except TypeError:
+                # Not a dictionary, which Jinja may know to look into.
+                pass
+        return super()._compose(template, variables, **more)

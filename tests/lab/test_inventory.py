@@ -1,0 +1,141 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lab's hosts and nodes as inventory hosts; all of it only reads."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from support import REPOSITORY
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_table
+
+PLUGIN = "metal3.baremetal.baremetal_hosts"
+EXAMPLE = REPOSITORY / "inventory" / "example" / "hosts.metal3.yml"
+
+
+@pytest.fixture
+def ask(lab, tmp_path):
+    """Run a program of Ansible with an inventory file of the plugin; return what it printed and its warnings."""
+    def run(options, program, *arguments, kubeconfig=None):
+        path = tmp_path / "lab.metal3.yml"
+        path.write_text(options if isinstance(options, str) else yaml.safe_dump(dict({"plugin": PLUGIN}, **options)))
+        # Nothing of the tester's own configuration may lead to the lab or past it.
+        environment = dict((name, value) for name, value in os.environ.items()
+                           if not name.startswith(("KUBECONFIG", "K8S_AUTH_", "OS_", "ANSIBLE_INVENTORY")))
+        done = subprocess.run(
+            [str(Path(sys.executable).parent / program), "-i", str(path), *arguments],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path,
+            env=dict(environment, KUBECONFIG=str(kubeconfig or lab.dir / "kubeconfig")))
+        return done.stdout, " ".join(done.stderr.split())
+    return run
+
+
+def listed(answer):
+    """Return the inventory that ansible-inventory --list printed: groups with their hosts, and hostvars."""
+    output, warnings = answer
+    assert warnings == "", warnings
+    inventory = plain(json.loads(output))
+    hosts = dict((group, content.get("hosts", [])) for group, content in inventory.items() if group != "_meta")
+    return hosts, inventory["_meta"]["hostvars"]
+
+
+def plain(value):
+    """Return a printed value without the marks by which Ansible tells what is no template."""
+    if isinstance(value, dict):
+        if set(value) == {"__ansible_unsafe"}:
+            return value["__ansible_unsafe"]
+        return dict((key, plain(item)) for key, item in value.items())
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
+def test_the_example_gives_all_hosts_with_the_facts_of_the_module(lab, ask):
+    groups, variables = listed(ask(EXAMPLE.read_text(), "ansible-inventory", "--list"))
+    facts = dict((name, host_table.summary(host)) for name, host in lab.hosts().items())
+    assert sorted(groups["metal3_hosts"]) == sorted(facts)
+    inspected = [name for name in facts if name in lab.servers and facts[name]["hardware"]]
+    assert inspected
+    for name in inspected:
+        seen = variables[name]["metal3"]
+        own = dict((key, seen.pop(key)) for key in ("kind", "cluster", "addresses"))
+        assert own["kind"] == "host"
+        assert own["addresses"] == [nic["ip"] for nic in seen["hardware"]["nics"] if nic["ip"]] != []
+        assert seen == facts[name]
+        assert name in groups["state_" + facts[name]["state"].replace(" ", "_")]
+
+
+def test_hosts_are_read_with_their_nodes_and_kept(lab, ask, tmp_path):
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.touch(mode=0o600)
+    kubeconfig.write_text((lab.dir / "kubeconfig").read_text())
+    options = {
+        "kubeconfig": str(kubeconfig), "sources": ["hosts", "nodes"], "states": ["available"],
+        "ironic": {"cloud": "metal3-lab", "clouds_file": str(lab.dir / "clouds.yaml")},
+        "compose": {"ansible_host": "metal3.addresses | first"},
+        "groups": {"redfish": "metal3.kind == 'host' and metal3.node.driver == 'redfish'"},
+        "cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_connection": str(tmp_path / "cache")}
+    name = max(name for name in lab.servers if lab.state(name) == "available")
+    groups, variables = listed(ask(options, "ansible-inventory", "--list"))
+    facts, node = variables[name]["metal3"], lab.nodes()[name]
+    assert (facts["node"]["uid"], facts["node"]["provision_state"]) == (node.id, node.provision_state)
+    assert name in groups["redfish"]
+    assert variables[name]["ansible_host"] == facts["addresses"][0]
+    # Only the nodes of other hosts stand for themselves.
+    assert name not in [variables[other]["metal3"]["host"] for other in groups["metal3_nodes"]]
+
+    text = next((tmp_path / "cache").iterdir()).read_text()
+    assert [secret for secret in secrets_of(lab, name) if secret in text] == []
+    config = yaml.safe_load(kubeconfig.read_text())
+    config["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
+    kubeconfig.write_text(yaml.safe_dump(config))
+    again, variables = listed(ask(options, "ansible-inventory", "--list"))
+    assert (again, variables[name]["metal3"]) == (groups, facts)
+    output, warnings = ask(options, "ansible-inventory", "--list", "--flush-cache")
+    assert "API server https://127.0.0.1:1 does not answer" in warnings, output
+
+
+def test_machines_are_read_where_there_are_none(ask):
+    groups, variables = listed(ask({"sources": ["machines"], "all_namespaces": True}, "ansible-inventory", "--list"))
+    assert set(groups.get("metal3_machines", [])) == set(variables)
+
+
+def test_facts_are_at_hand_in_a_play_and_are_no_templates(lab, ask, tmp_path):
+    play = tmp_path / "play.yml"
+    play.write_text(yaml.safe_dump([{
+        "hosts": "metal3_hosts", "gather_facts": False, "connection": "local", "tasks": [
+            {"ansible.builtin.assert": {"that": [
+                "metal3.name == inventory_hostname",
+                "metal3.boot_mac_address is metal3.baremetal.mac",
+                "metal3.bmc_address is metal3.baremetal.bmc_address",
+                "hostvars[inventory_hostname] is metal3.baremetal.host_matching({'match_labels': metal3.labels})"]}},
+            {"ansible.builtin.debug": {"msg": "seen {{ metal3.name }}"}}]}]))
+    output, warnings = ask({}, "ansible-playbook", str(play))
+    assert "failed=0" in output, output + warnings
+    assert [name for name in lab.hosts() if "seen " + name not in output] == []
+
+
+@pytest.mark.parametrize("options, kubeconfig, told", [
+    ({}, "kubeconfigs/ipam", ["cannot list resource", "Role and RoleBinding in namespace metal3"]),
+    ({"kubeconfig": "/nonexistent/kubeconfig"}, "kubeconfig", ["kubeconfig /nonexistent/kubeconfig", "correct"]),
+    ({"context": "nowhere"}, "kubeconfig", ["nowhere", "correct kubeconfig or context"]),
+    ({"host": "https://127.0.0.1:1"}, "kubeconfig", ["127.0.0.1:1 does not answer", "correct kubeconfig or host"]),
+    ({"label_selector": "rack in"}, "kubeconfig", ["unable to parse requirement", "correct label_selector"]),
+    ({"sources": ["nodes"], "ironic": {"endpoint": "https://127.0.0.1:1"}}, "kubeconfig", ["source nodes", "answer"]),
+    ({"sources": ["servers"]}, "kubeconfig", ["sources"]),
+])
+def test_failures_say_what_was_asked_seen_and_next(lab, ask, options, kubeconfig, told):
+    output, warnings = ask(options, "ansible-inventory", "--list", kubeconfig=lab.dir / kubeconfig)
+    assert [text for text in told if text not in warnings] == [], warnings + output
+    assert "_meta" not in json.loads(output) or json.loads(output)["_meta"]["hostvars"] == {}
+
+
+def secrets_of(lab, name):
+    """Return the passwords of the lab that could show up: of Ironic and of a server's BMC."""
+    paths = (lab.dir / "secrets" / "ironic_password", lab.dir / "secrets" / "bmc" / name / "password")
+    return [path.read_text().strip() for path in paths]

@@ -1,0 +1,259 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The inventory plugin, with what the API server would answer."""
+from __future__ import annotations
+
+import os
+
+import pytest
+import yaml
+from ansible import constants
+from ansible.errors import AnsibleError, AnsibleParserError
+from ansible.inventory.data import InventoryData
+from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.doc_fragments import constructed, inventory_cache
+from ansible.template import Templar, trust_as_template
+
+from ansible_collections.metal3.baremetal.plugins.doc_fragments import kubernetes, kubernetes_inventory
+from ansible_collections.metal3.baremetal.plugins.inventory import baremetal_hosts
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import ironic_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import kube_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import inventory_hosts
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import inventory_sources
+from ansible_collections.metal3.baremetal.plugins.plugin_utils.plain_expression import path_of, value_at
+
+NAME = "metal3.baremetal.baremetal_hosts"
+
+
+def definitions():
+    """Return the plugin's options, those of its fragments merged in as Ansible does."""
+    merged = {}
+    for source in (kubernetes.ModuleDocFragment, kubernetes_inventory.ModuleDocFragment,
+                   constructed.ModuleDocFragment, inventory_cache.ModuleDocFragment, baremetal_hosts):
+        for name, option in yaml.safe_load(source.DOCUMENTATION)["options"].items():
+            merged.setdefault(name, {}).update(option)
+    for name, option in merged.items():
+        option["name"] = name
+    return merged
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _options():
+    constants.config.initialize_plugin_configuration_definitions("inventory", NAME, definitions())
+
+
+def make():
+    """Return the plugin as Ansible's loader would, which does not see collections that pytest has imported."""
+    plugin = baremetal_hosts.InventoryModule()
+    plugin._load_name = plugin.ansible_name = NAME
+    plugin._redirected_names = [NAME]
+    return plugin
+
+
+def bmh(name, namespace="metal3", **labels):
+    return {"metadata": {"name": name, "namespace": namespace, "labels": labels}, "spec": {"online": True},
+            "status": {"provisioning": {"state": "available", "ID": ""},
+                       "hardware": {"hostname": "{{ 6 * 7 }}", "ramMebibytes": 1024}}}
+
+
+class Server:
+    """Stands in for the API server: counts LISTs and answers each with one page."""
+
+    def __init__(self, monkeypatch, *items):
+        self.items, self.asked, self.error, self.params = list(items), [], None, None
+        self.server = "https://192.0.2.1"
+        monkeypatch.setattr(inventory_sources, "KubeClient", self._client)
+        monkeypatch.setattr(inventory_sources, "pages", self._pages)
+
+    def _client(self, params):
+        self.params = params
+        return self
+
+    def _pages(self, _client, resource, namespace, label_selector):
+        self.asked.append((resource.kind, namespace, label_selector))
+        if self.error:
+            raise self.error
+        yield [item for item in self.items if namespace in (None, item["metadata"]["namespace"])]
+
+
+@pytest.fixture
+def server(monkeypatch):
+    return Server(monkeypatch, bmh("a", rack="r1"), bmh("b", rack="r2"), bmh("c", "other"))
+
+
+@pytest.fixture
+def parse(tmp_path):
+    def run(cache=True, file_name="x.metal3.yml", **options):
+        path = tmp_path / file_name
+        path.write_text(yaml.safe_dump(dict({"plugin": NAME}, **options)))
+        plugin, inventory = make(), InventoryData()
+        assert plugin.verify_file(str(path))
+        plugin.parse(inventory, DataLoader(), str(path), cache)
+        return inventory
+    return run
+
+
+def test_hosts_have_one_variable_and_are_in_the_group_of_their_kind(server, parse):
+    inventory = parse()
+    assert sorted(inventory.hosts) == ["a", "b"]
+    assert [host.name for host in inventory.groups["metal3_hosts"].get_hosts()] == ["a", "b"]
+    assert inventory.groups["metal3_machines"].get_hosts() == []
+    own = [name for name in inventory.get_host("a").vars if not name.startswith("inventory_")]
+    assert own == ["metal3"]
+    assert inventory.get_host("a").vars["metal3"]["labels"] == {"rack": "r1"}
+
+
+def test_values_of_the_cluster_are_no_templates(server, parse):
+    inventory = parse(compose={"name_seen": "metal3.hardware.hostname", "upper": "metal3.hardware.hostname | upper"})
+    variables = inventory.get_host("a").vars
+    for name in ("name_seen", "upper"):
+        assert Templar(DataLoader(), variables).template(variables[name]) == "{{ 6 * 7 }}"
+    assert Templar(DataLoader(), variables).template(variables["metal3"]["hardware"]["hostname"]) == "{{ 6 * 7 }}"
+
+
+def test_constructed_groups_and_variables(server, parse):
+    inventory = parse(
+        keyed_groups=[{"key": "metal3.labels.rack", "prefix": "rack"}, {"key": "metal3.labels['none']"},
+                      {"key": "site", "prefix": "site"}],
+        groups={"first": "metal3.name == 'a'", "composed": "site == 'x'"}, compose={"site": "'x'"})
+    groups = dict((name, [host.name for host in group.get_hosts()]) for name, group in inventory.groups.items())
+    assert (groups["rack_r1"], groups["rack_r2"], groups["first"]) == (["a"], ["b"], ["a"])
+    assert (groups["composed"], groups["site_x"]) == (["a", "b"], ["a", "b"])
+
+
+@pytest.mark.parametrize("options", [
+    {"keyed_groups": [{"key": "metal3.labels.none"}]},
+    {"compose": {"x": "metal3.labels.none"}},
+    {"groups": {"x": "metal3.labels.none"}},
+])
+def test_strict_refuses_what_is_undefined(server, parse, options):
+    parse(**options)
+    with pytest.raises(AnsibleError, match="'none'"):
+        parse(strict=True, **options)
+
+
+def test_what_is_read_is_what_was_chosen(server, parse):
+    parse(namespaces=["other", "other", "metal3"], label_selector="rack=r1")
+    assert server.asked == [("BareMetalHost", "other", "rack=r1"), ("BareMetalHost", "metal3", "rack=r1")]
+    assert sorted(parse(all_namespaces=True, states=["available"]).hosts) == ["a", "b", "c"]
+    assert sorted(parse(states=["provisioned"]).hosts) == []
+    assert sorted(parse(all_namespaces=True, host_names="name_namespace").hosts) == ["a.metal3", "b.metal3", "c.other"]
+
+
+def test_the_cache_is_used_for_the_same_question_only(server, parse, tmp_path):
+    kept = {"cache": True, "cache_plugin": "jsonfile", "cache_connection": str(tmp_path / "cache")}
+    # The first keeps, the second is answered from the cache, the third asks something else.
+    options = ({}, {}, {"label_selector": "rack=r1"})
+    for more in options:
+        plugin_cache = dict(kept, **more)
+        path = tmp_path / "k.metal3.yml"
+        path.write_text(yaml.safe_dump(dict({"plugin": NAME}, **plugin_cache)))
+        plugin = make()
+        plugin.parse(InventoryData(), DataLoader(), str(path))
+        plugin.update_cache_if_changed()
+    assert len(server.asked) == 2
+    # As `meta: refresh_inventory` and --flush-cache do.
+    plugin.parse(InventoryData(), DataLoader(), str(path), cache=False)
+    assert len(server.asked) == 3
+    text = next((tmp_path / "cache").iterdir()).read_text()
+    assert "rack=r1" in text
+
+
+def test_what_comes_from_the_cache_is_no_template_either(server, parse, tmp_path):
+    for _round in range(2):
+        path = tmp_path / "k.metal3.yml"
+        path.write_text(yaml.safe_dump({"plugin": NAME, "cache": True, "api_key": "hidden-token", "cache_plugin":
+                                        "jsonfile", "cache_connection": str(tmp_path / "cache")}))
+        plugin, inventory = make(), InventoryData()
+        plugin.parse(inventory, DataLoader(), str(path))
+        plugin.update_cache_if_changed()
+    assert len(server.asked) == 1
+    facts = inventory.get_host("a").vars["metal3"]
+    assert Templar(DataLoader(), {}).template(facts["hardware"]["hostname"]) == "{{ 6 * 7 }}"
+    assert "hidden-token" not in next((tmp_path / "cache").iterdir()).read_text()
+
+
+def test_connection_options_come_from_the_file_its_templates_and_the_environment(server, parse, monkeypatch):
+    monkeypatch.setenv("K8S_AUTH_CONTEXT", "from-environment")
+    monkeypatch.setenv("TOKEN", "from-lookup")
+    parse(api_key="{{ lookup('env', 'TOKEN') }}", kubeconfig="/k", validate_certs=False)
+    assert set(server.params) == set(kube_argument_spec())
+    assert (server.params["api_key"], server.params["context"], server.params["kubeconfig"]) == (
+        "from-lookup", "from-environment", "/k")
+    assert server.params["validate_certs"] is False
+
+
+def test_the_environment_variables_are_those_of_the_modules():
+    """One table says them for modules, the fragment for inventory plugins."""
+    options = yaml.safe_load(kubernetes_inventory.ModuleDocFragment.DOCUMENTATION)["options"]
+    told = dict((name, [item["name"] for item in option["env"]]) for name, option in options.items())
+    assert told == dict((name, option["fallback"][1]) for name, option in kube_argument_spec().items())
+
+
+def test_the_options_of_ironic_are_those_of_the_modules_and_checked(server, parse, monkeypatch):
+    options = yaml.safe_load(baremetal_hosts.DOCUMENTATION)["options"]["ironic"]["suboptions"]
+    assert set(options) == set(ironic_argument_spec())
+    with pytest.raises(AnsibleParserError, match=r"ironic: clouds\. Supported parameters include"):
+        parse(ironic={"clouds": "x"})
+    seen = []
+
+    class Ironic:
+        def __init__(self, params):
+            seen.append(params)
+
+        def list_nodes(self, fields):
+            assert fields == inventory_hosts.NODE_FIELDS
+            return [{"uuid": "u1", "name": "metal3~gone"}, {"uuid": "u2", "name": "other~gone"},
+                    {"uuid": "u3", "name": None}]
+
+    monkeypatch.setattr(inventory_sources, "IronicClient", Ironic)
+    inventory = parse(sources=["hosts", "nodes"], ironic={"cloud": "metal3", "clouds_file": "~/clouds.yaml"})
+    assert seen[0]["clouds_file"] == os.path.expanduser("~/clouds.yaml")
+    # Of namespaces that were not asked for there is nothing, of nodes that no host was made for all.
+    assert [host.name for host in inventory.groups["metal3_nodes"].get_hosts()] == ["metal3~gone", "u3"]
+
+
+def test_failures_name_file_object_and_next_step(server, parse):
+    server.error = KubeError("BareMetalHost list in metal3: forbidden", 403)
+    with pytest.raises(AnsibleParserError, match=r"x\.metal3\.yml: BareMetalHost list in metal3: forbidden; allow"):
+        parse()
+    server.error = None
+    server.items.append(bmh("a", "other"))
+    with pytest.raises(AnsibleParserError, match=r"seen host metal3/a and host other/a.*set host_names"):
+        parse(all_namespaces=True)
+
+
+@pytest.mark.parametrize("name, taken", [
+    ("metal3.yml", True), ("metal3.yaml", True), ("site.metal3.yml", True), ("metal3.json", False),
+    ("mymetal3.yml", False), ("hosts.yml", False)])
+def test_files_are_told_by_their_names(tmp_path, name, taken):
+    (tmp_path / name).write_text("plugin: " + NAME)
+    assert make().verify_file(str(tmp_path / name)) is taken
+
+
+@pytest.mark.parametrize("expression, path", [
+    ("metal3.state", ("metal3", "state")),
+    (" metal3.labels['example.com/rack'] ", ("metal3", "labels", "example.com/rack")),
+    ('metal3["node"].driver', ("metal3", "node", "driver")),
+    ("site", ("site",)),
+    ("metal3.addresses | first", None),
+    ("metal3.addresses[0]", None),
+    ("metal3.labels.items", None),
+    ("metal3.a == 'b'", None),
+    ("metal3.a.", None),
+    ("'x'", None),
+    ("true", None),
+    ("not metal3", None),
+    ("", None),
+])
+def test_plain_expressions(expression, path):
+    assert path_of(expression) == path
+
+
+def test_a_plain_expression_and_the_template_engine_agree(server, parse):
+    variables = parse().get_host("a").vars
+    templar = Templar(DataLoader(), variables)
+    for text in ("metal3.labels", "metal3['hardware'].ram_mebibytes", "metal3.online", "metal3.labels['rack']"):
+        assert value_at(path_of(text), variables) == templar.evaluate_expression(trust_as_template(text))
