@@ -14,7 +14,15 @@ from .kube import apply, bulk
 from .kube.diff import owned_tree
 from .kube.errors import KubeError
 from .kube.resources import KNOWN
-from .metal3 import host_bmc_change, host_goals, host_inventory, host_objects, host_table, host_validation
+from .metal3 import (
+    host_bmc_change,
+    host_goals,
+    host_inventory,
+    host_objects,
+    host_redeploy,
+    host_table,
+    host_validation,
+)
 
 SECRET = KNOWN["Secret"]
 NAMESPACE = KNOWN["Namespace"]
@@ -173,7 +181,11 @@ class HostService:
             desired[item.name] = host_objects.desired_host(
                 item.host, self.namespace, item.current, owned, item.name in self.forced)
             item.protected = desired[item.name].protected
-        self._write_secrets(outcomes, desired, current, self._early_secrets)
+        changed = self._write_secrets(outcomes, desired, current, self._early_secrets)
+        for item in outcomes:
+            options = host_redeploy.without_effect(item.host, item.current, desired[item.name].bmh["spec"], changed)
+            if options:
+                self.warnings.append(self._text(host_redeploy.warning(item.name, options)))
         due = [item for item in outcomes if not item.error]
         self._write_hosts(due, desired, current)
         if not self.check_mode:
@@ -193,6 +205,7 @@ class HostService:
         return host_objects.data_secrets(item.host, self.namespace, item.stored, desired.protected)
 
     def _write_secrets(self, outcomes, desired, current, secrets_of):
+        """Write Secrets of hosts, and return the names of those whose content changes."""
         secrets, owners = [], []
         for item in outcomes:
             made = secrets_of(item, desired[item.name])
@@ -206,6 +219,8 @@ class HostService:
             self._note(item, entry.action if item.current is None or entry.action == "none" else "update", outcome)
             if outcome.error is None and outcome.value is not None and not self.check_mode:
                 current.secrets[entry.name] = outcome.value
+        return set(entry.name for entry in entries
+                   if entry.action == "update" and entry.current.get("data") != entry.desired["data"])
 
     def _write_hosts(self, outcomes, desired, current):
         entries = apply.plan(self.client, [desired[item.name].bmh for item in outcomes],

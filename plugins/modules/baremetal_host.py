@@ -137,7 +137,7 @@ options:
       externally_provisioned:
         description:
           - The server runs something that was not put there by the operator. Can only be set on a new or an available
-            host and never be taken back.
+            host and never be taken back. An O(hosts[].image) beside it is only kept.
         type: bool
       consumer_ref:
         description:
@@ -325,6 +325,8 @@ options:
       image:
         description:
           - Image to write to the server's disk. Ignored with O(deploy=false).
+          - Another URL on a provisioned host deprovisions it and writes the new image. A change of anything else does
+            nothing until the host is deprovisioned and provisioned again; the module warns of it.
           - Left out, the host keeps what it has; an empty dictionary removes the image, which deprovisions the host.
         type: dict
         suboptions:
@@ -339,7 +341,7 @@ options:
             type: str
           checksum_type:
             description:
-              - Kind of the checksum; MD5 when never set, see the CRD.
+              - Kind of the checksum; told by its length when never set.
             type: str
             choices: [md5, sha256, sha512, auto]
           format:

@@ -251,6 +251,22 @@ def test_a_host_that_can_not_be_detached_is_left_attached(monkeypatch):
     assert stored["spec"]["bmc"]["address"] == "ipmi://192.0.2.1" and stored["metadata"]["annotations"] == {}
 
 
+def test_changes_that_nothing_takes_up_are_told():
+    server = Server()
+    image = {"url": "http://192.0.2.1/i", "checksum": "a" * 64, "checksum_type": "sha256"}
+    given = {"image": image, "user_data": {"content": "u"}}
+    run(server, [host(1, **given)])
+    server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "provisioned"}}
+    assert run(server, [host(1, **given)])[0]["warnings"] == []
+    result, dummy = run(server, [host(1, image=dict(image, checksum="b" * 64), user_data={"content": "v"})])
+    assert result["warnings"] == [
+        "h1: image and user_data changed, but the server keeps what was deployed: deprovision it and provision it again "
+        "for the change to take effect"]
+    # Another URL is a deployment.
+    result, dummy = run(server, [host(1, image=dict(image, url="http://192.0.2.1/j"), user_data={"content": "w"})])
+    assert result["changed"] and result["warnings"] == []
+
+
 def test_a_host_that_a_killed_run_left_detached_is_attached():
     server = enrolled("available")
     server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] = {

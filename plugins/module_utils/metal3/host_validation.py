@@ -504,9 +504,6 @@ def _check_power(label, host, wait_for):
     if wait_for == "provisioned" and host.get("online") is False:
         problems.append(Problem(label, "online", "false", "true: BMO provisions only hosts that shall be online",
                                 "set online to true"))
-    if host.get("externally_provisioned") and (host.get("image") or {}).get("url"):
-        problems.append(Problem(label, "image.url", _show(host["image"]["url"]),
-                                "nothing, since externally_provisioned is set", "remove one of the two"))
     return problems
 
 

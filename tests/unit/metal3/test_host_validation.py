@@ -149,7 +149,6 @@ SINGLE = [
      "inspection_mode disabled"),
     (host(annotations={"inspect.metal3.io": "disabled"}, inspection_mode="agent"), "inspection_mode", "the same as"),
     (host(disable_power_off=True, online=False), "online", "disable_power_off"),
-    (host(externally_provisioned=True, image=image()), "image.url", "externally_provisioned"),
     (host(firmware={"sriov_enabled": True}), "firmware", "no driver"),
     (host(taints=[{"key": "a", "effect": "Never"}]), "taints[0].effect", "NoSchedule"),
 ]
