@@ -19,6 +19,20 @@ attributes:
     description: Does nothing when run again with the same options and an unchanged cluster.
 """
 
+    WITHOUT_DIFF = r"""
+options: {}
+attributes:
+  check_mode:
+    description: Can run in check mode and tell what would change, without changing it.
+    support: full
+  diff_mode:
+    description: Returns details on what has changed (or would change) in diff mode.
+    support: none
+  idempotent:
+    description: Does nothing when run again with the same options.
+    support: full
+"""
+
     INFO_MODULE = r"""
 options: {}
 attributes:

@@ -31,15 +31,7 @@ options:
     type: dict
     default: {}
 extends_documentation_fragment:
-  - metal3.baremetal.attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: The result is a binary file.
-  idempotent:
-    support: full
+  - metal3.baremetal.attributes.without_diff
 """
 
 EXAMPLES = r"""

@@ -42,16 +42,8 @@ requirements:
   - qemu-img
   - sfdisk
   - mkfs.ext4
-attributes:
-  check_mode:
-    description: Can run in check mode and tell whether something would be built.
-    support: full
-  diff_mode:
-    description: Returns details on what has changed when in diff mode.
-    support: none
-  idempotent:
-    description: Does nothing when run again with the same options.
-    support: full
+extends_documentation_fragment:
+  - metal3.baremetal.attributes.without_diff
 author:
   - metal3.baremetal contributors (@metal3-community)
 """

@@ -99,14 +99,7 @@ options:
             type: int
             default: 60
 extends_documentation_fragment:
-  - metal3.baremetal.attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
+  - metal3.baremetal.attributes.without_diff
 author:
   - metal3.baremetal contributors (@metal3-community)
 """
