@@ -16,8 +16,7 @@ OTHER_ACTIONS = ("maintenance_on", "maintenance_off", "boot_device", "boot_mode"
                  "vendor_passthru")
 ACTIONS = PROVISION_ACTIONS + POWER_ACTIONS + OTHER_ACTIONS
 # What a plan needs to know of a node, besides what a poll asks for.
-PLAN_FIELDS = ("instance_info", "instance_uuid", "maintenance_reason", "traits", "target_raid_config", "raid_interface",
-               "rescue_interface", "fault", "driver")
+PLAN_FIELDS = ("instance_info", "traits", "target_raid_config", "raid_interface", "rescue_interface")
 HOLD_STEP = {"interface": "deploy", "step": "hold"}
 # The needs of options that came to Ironic later than what the client expects anyway.
 _MINORS = {"runbook": 92}
@@ -108,6 +107,9 @@ def _sent(found, options, steps, node, image):
             after.update(image.after)
         requests.append(Request("PUT", "/states/provision", body, goal))
     after["provision_state"] = goal.value
+    if goal.value == node["provision_state"]:
+        # It comes back to where it is: the verb is what happens to it.
+        after["provision_state"] += " (after %s)" % found.verbs[-1]
     return Plan(requests, None, before, after, "")
 
 
@@ -222,7 +224,9 @@ def _raid(options, node, dummy):
     before = node.get("target_raid_config") or {}
     if wanted == before or (not wanted.get("logical_disks") and not before.get("logical_disks")):
         return _NOTHING
-    return Plan([Request("PUT", "/states/raid", wanted, None)], None, {"target_raid_config": before},
+    # Ironic takes no empty list.
+    body = wanted if wanted.get("logical_disks") else {}
+    return Plan([Request("PUT", "/states/raid", body, None)], None, {"target_raid_config": before},
                 {"target_raid_config": wanted}, "")
 
 

@@ -140,7 +140,8 @@ class ActionService:
         outcomes = bulk.persist([self._getter(item, path) for item in items], self.progress.event, self.sleep)
         problems = [outcome.error.message for outcome in outcomes if outcome.error is not None]
         if problems:
-            raise RefusedError(problems)
+            raise IronicError("%d of %d nodes could not be asked:\n%s" % (
+                len(problems), len(items), "\n".join("- " + line for line in problems)))
         return [outcome.value for outcome in outcomes]
 
     def _getter(self, item, path):
@@ -151,8 +152,8 @@ class ActionService:
 
     def _send(self, items):
         """Send each node's next requests up to the first that is to be waited for."""
-        if items:
-            self.progress.event("%s: %d of %d nodes" % (self.action, len(items), len(self.options["nodes"])))
+        for verb, count in sorted(Counter(self._verb(item) for item in items).items()):
+            self.progress.event("%s: %d of %d nodes" % (verb, count, len(self.options["nodes"])))
         outcomes = bulk.persist([self._sender(item) for item in items], self.progress.event, self.sleep)
         now = self.clock()
         for item, outcome in zip(items, outcomes):
@@ -165,6 +166,11 @@ class ActionService:
                     item.history = NodeHistory(outcome.value, item.node, now)
                 else:
                     item.history.aim(outcome.value, now)
+
+    def _verb(self, item):
+        """Return the action that an item's next request belongs to: manage may go before."""
+        goals = [request for request in item.left if request.goal is not None]
+        return "manage" if len(goals) > 1 else self.action
 
     def _sender(self, item):
         def call():

@@ -11,8 +11,8 @@ from . import states
 
 # What a poll asks for: enough to judge, to name the step that runs, and to tell why it does not go on.
 POLL_FIELDS = ("uuid", "name", "provision_state", "target_provision_state", "power_state", "target_power_state",
-               "last_error", "reservation", "maintenance", "boot_mode", "secure_boot", "clean_step", "deploy_step",
-               "service_step")
+               "last_error", "reservation", "maintenance", "maintenance_reason", "boot_mode", "secure_boot",
+               "clean_step", "deploy_step", "service_step")
 
 # kind: "provision" (value: a provision state), "power" (value: a power state) or the name of a node's field that
 # Ironic sets when a request is done (value: what it is to be).
@@ -52,10 +52,19 @@ def _judge_provision(wanted, node):
     state = node["provision_state"]
     if state == wanted:
         return Verdict(REACHED, "", "")
+    if node.get("reservation"):
+        # Ironic works on it still: the error follows the state.
+        return Verdict(WAITING, step_text(node), "")
     if state in states.HOLDS:
         return Verdict(FAILED, "it is held (%s)" % state, "let it go on with the action unhold, or abort it")
     if state in states.FAILURES or state == states.ENROLL:
-        return Verdict(FAILED, "it is %s; last_error: %s" % (state, _error(node)), _advice(state))
+        advice = _advice(state)
+        if not node.get("last_error"):
+            advice = "see the conductor's log, %s" % advice
+        return Verdict(FAILED, "it is %s; last_error: %s" % (state, _error(node)), advice)
+    if wanted in states.HOLDS and state in states.STABLE:
+        return Verdict(FAILED, "its steps ended (it is %s) without a hold: Ironic left the step out, as version 39.0 does "
+                       "with all steps of its conductor" % state, "use another version of Ironic")
     if state in states.STABLE:
         return Verdict(FAILED, "it is %s, so that another client or Ironic stopped it; last_error: %s" % (
             state, _error(node)), "run again")
@@ -63,7 +72,9 @@ def _judge_provision(wanted, node):
 
 
 def _error(node):
-    return " ".join((node.get("last_error") or "none").split())
+    # Powering off after a failed cleaning (poweroff_in_cleanfail) empties last_error; the reason for maintenance, if
+    # Ironic has set one, stays.
+    return " ".join((node.get("last_error") or node.get("maintenance_reason") or "none").split())
 
 
 def _advice(state):

@@ -242,7 +242,9 @@ class PortPlan:
     def diff(self):
         """Return the change for Ansible's diff."""
         if self._current is None:
-            after = dict(node_diff.port_body(self._option, self._node_uuid))
+            after = node_diff.port_body(self._option, self._node_uuid)
+            # In check mode a new node has no UUID yet; the subject names it.
+            after.pop("node_uuid")
             return {"before_header": "", "before": {}, "after_header": self._subject, "after": after}
         return {"before_header": self._subject, "before": self._change.before, "after_header": self._subject,
                 "after": self._change.after}

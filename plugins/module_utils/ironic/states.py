@@ -119,5 +119,8 @@ def first_action(state, wanted):
     :param state: a provision state
     :param wanted: set of provision states
     """
+    def accepted(name):
+        return VERBS[name].accepted | (VERBS["manage"].accepted if name in _AFTER_MANAGE else frozenset())
+
     return next((name for name in ("provide", "undeploy", "deploy", "manage")
-                 if state in VERBS[name].accepted and VERBS[name].goal in wanted), None)
+                 if VERBS[name].goal in wanted and state in accepted(name)), None)
