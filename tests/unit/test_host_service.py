@@ -260,8 +260,8 @@ def test_changes_that_nothing_takes_up_are_told():
     assert run(server, [host(1, **given)])[0]["warnings"] == []
     result, dummy = run(server, [host(1, image=dict(image, checksum="b" * 64), user_data={"content": "v"})])
     assert result["warnings"] == [
-        "h1: image and user_data changed, but the server keeps what was deployed: deprovision it and provision it again "
-        "for the change to take effect"]
+        "h1: image and user_data changed, but the server keeps what was deployed: deprovision it and provision it "
+        "again for the change to take effect"]
     # Another URL is a deployment.
     result, dummy = run(server, [host(1, image=dict(image, url="http://192.0.2.1/j"), user_data={"content": "w"})])
     assert result["changed"] and result["warnings"] == []
