@@ -40,7 +40,7 @@ def gather(targets, settings, progress=None):
         key = (target.address.driver.protocol, target.address.endpoint, target.username, target.password,
                target.certificate_unseen)
         groups.setdefault(key, []).append(target)
-    counter = _Counter(len(targets), progress)
+    counter = Counter(len(targets), progress, "BMCs asked")
 
     def ask(group):
         asked = _ask_ipmi if group[0].address.driver.protocol == "ipmi" else _ask_redfish
@@ -57,21 +57,28 @@ def gather(targets, settings, progress=None):
     return [answers[id(target)] for target in targets]
 
 
-class _Counter:
-    """Tells how many are done."""
+class Counter:
+    """Tells how many are done, from any thread.
 
-    def __init__(self, total, progress):
+    :param total: how many there are
+    :param progress: a Progress, or None
+    :param what: what is counted, for people
+    """
+
+    def __init__(self, total, progress, what):
         self._total = total
         self._progress = progress
+        self._what = what
         self._done = 0
         self._lock = threading.Lock()
 
     def add(self, count):
+        """Count more that are done."""
         with self._lock:
             self._done += count
             done = self._done
         if self._progress is not None:
-            self._progress.status("%d of %d BMCs asked" % (done, self._total))
+            self._progress.status("%d of %d %s" % (done, self._total, self._what))
 
 
 def blank():
@@ -86,21 +93,39 @@ def _error(stage, kind, text):
 
 def _ask_redfish(group, settings):
     """Return the facts of targets at one BMC with one account."""
-    first = group[0]
+    common, found = _in_session(group[0], settings, partial(_surveys, group))
+    return [dict(common) for dummy in group] if found is None else found
+
+
+def explore(target, settings):
+    """Return the facts of a BMC as a whole, and those of each of its systems that the account may read.
+
+    :param target: a Target whose address needs no system path
+    :param settings: Settings
+    """
+    common, found = _in_session(target, settings, partial(_surveys_of_all, target))
+    return common, found or []
+
+
+def _in_session(target, settings, work):
+    """Go the way in and return ``(facts of the BMC, what work(read, root, facts) returns)``; None when it ended before.
+
+    :param target: the Target with address and credentials
+    """
     common = blank()
 
     def ended(stage, kind, text):
-        return [dict(common, error=_error(stage, kind, text)) for dummy in group]
+        return dict(common, error=_error(stage, kind, text)), None
 
-    probed = endpoint.probe(first.address.host, first.address.effective_port, settings.ca_cert,
-                            first.address.uses_tls, settings.connect_timeout_seconds)
+    probed = endpoint.probe(target.address.host, target.address.effective_port, settings.ca_cert,
+                            target.address.uses_tls, settings.connect_timeout_seconds)
     common.update(reached=probed["reached"], connect_seconds=probed["connect_seconds"], tls=probed["tls"])
     if not probed["reached"]:
         return ended("reach", "unreachable", probed["error"])
-    if probed["tls"] and not probed["tls"]["verified"] and not first.certificate_unseen:
+    if probed["tls"] and not probed["tls"]["verified"] and not target.certificate_unseen:
         return ended("tls", "unverified", probed["tls"]["error"])
     client = RedfishClient(
-        first.address.endpoint, False if first.certificate_unseen else endpoint.trust(settings.ca_cert),
+        target.address.endpoint, False if target.certificate_unseen else endpoint.trust(settings.ca_cert),
         settings.connect_timeout_seconds, settings.read_timeout_seconds)
     try:
         try:
@@ -108,13 +133,13 @@ def _ask_redfish(group, settings):
         except RedfishError as exc:
             return ended("service", exc.kind, str(exc))
         common.update(redfish_facts.facts({"root": root}))
-        if not first.username or not first.password:
+        if not target.username or not target.password:
             return ended("credentials", "missing", "no user name and password")
-        failure = _login(client, root, first)
+        failure = _login(client, root, target)
         common["login"] = {"ok": not failure, "method": client.login_method, "attempts": client.login_attempts}
         if failure:
             return ended("login", failure.kind, str(failure))
-        return _surveys(group, client.read, root, common)
+        return common, work(client.read, root, common)
     finally:
         client.close()
 
@@ -134,29 +159,42 @@ def _surveys(group, read, root, common):
     shared.account(group[0].username)
     found = []
     for target in group:
-        walk = Walk(read, root, time.time)
-        walk.survey.parts.update(shared.survey.parts)
-        walk.survey.unread.update(shared.survey.unread)
         # Without a path BMO and Ironic take the only system there is.
         path = target.address.system or (systems[0] if len(systems) == 1 else None)
-        if path:
-            walk.system(path)
-        facts = dict(common, **redfish_facts.facts(walk.survey.parts, walk.survey.clock_asked))
-        facts["unread"] = walk.survey.unread
-        if facts["system"]:
-            facts["recommended"] = bmc_hardware.choose(facts, target.address)
-        found.append(facts)
+        found.append(_survey(target, path, shared, common))
     return found
+
+
+def _surveys_of_all(target, read, root, common):
+    shared = Walk(read, root, time.time)
+    found = [_survey(target, path, shared, common) for path in shared.systems()]
+    return [facts for facts in found if facts["system"]]
+
+
+def _survey(target, path, shared, common):
+    walk = shared.fork()
+    if path:
+        walk.system(path)
+    facts = dict(common, **redfish_facts.facts(walk.survey.parts, walk.survey.clock_asked))
+    facts["unread"] = walk.survey.unread
+    if facts["system"]:
+        facts["recommended"] = bmc_hardware.choose(facts, target.address)
+    return facts
 
 
 def _ask_ipmi(group, settings):
     """Return the facts of targets at one BMC; there is one server behind it."""
-    target = group[0]
+    facts = explore_ipmi(group[0], settings)
+    return [facts for dummy in group]
+
+
+def explore_ipmi(target, settings):
+    """Return the facts of a BMC that speaks IPMI."""
     address = target.address
     facts = blank()
     if not target.username or not target.password:
         facts["error"] = _error("credentials", "missing", "no user name and password")
-        return [facts for dummy in group]
+        return facts
     try:
         facts["ipmi"] = ipmi.ask(address.host, address.effective_port, target.username, target.password,
                                  address.query.get("privilegelevel", ipmi.DEFAULT_PRIVILEGE),
@@ -170,7 +208,7 @@ def _ask_ipmi(group, settings):
         facts["error"] = _error(stage, exc.kind, str(exc))
     if facts["reached"]:
         facts["redfish_version"] = redfish_version(address.host, settings)
-    return [facts for dummy in group]
+    return facts
 
 
 def redfish_version(host, settings):

@@ -42,6 +42,14 @@ class Walk:
         self._cut = ""
         self.survey = Survey(root)
 
+    def fork(self):
+        """Return a walk that begins with all that this one has read, for another system of the same BMC."""
+        other = Walk(self._read, self.survey.parts["root"], self._now)
+        other.survey.parts.update(self.survey.parts)
+        other.survey.unread.update(self.survey.unread)
+        other._cut = self._cut
+        return other
+
     def systems(self):
         """Read the paths of the systems and return them."""
         parts = self.survey.parts

@@ -4,14 +4,10 @@
 """Asking a BMC: logins are counted at the BMC's side, and what is read ends up as facts."""
 from __future__ import annotations
 
-import datetime
-import ipaddress
 import threading
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from bmc_certificates import issue
 from fake_redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.bmc import gather as gathering
@@ -26,30 +22,6 @@ def target(bmc, path="", password="right", scheme="redfish+http", name="a", unse
 
 def ask(*targets, ca_cert=None):
     return gather(list(targets), Settings(ca_cert, 2, 5, 8))
-
-
-def issue(folder, name, days=10, address="127.0.0.1", issuer=None):
-    """Write a certificate and its key; return their paths and what signs with it."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.timezone.utc)
-    parent, parent_key = issuer or (subject, key)
-    certificate = (
-        x509.CertificateBuilder().subject_name(subject).issuer_name(parent).public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=30)).not_valid_after(now + datetime.timedelta(days=days))
-        .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))]), critical=False)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(parent_key.public_key()), critical=False)
-        .add_extension(x509.KeyUsage(True, False, False, False, False, issuer is None, issuer is None, False, False),
-                       critical=True)
-        .sign(parent_key, hashes.SHA256()))
-    paths = folder / (name + ".crt"), folder / (name + ".key")
-    paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    paths[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
-                                           serialization.NoEncryption()))
-    return [str(path) for path in paths], (subject, key)
 
 
 @pytest.mark.parametrize(("vendor", "way"), [("dell", "session"), ("lenovo", "basic")])

@@ -1,0 +1,88 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A server that was found by discovery, as it goes into an inventory."""
+from __future__ import annotations
+
+from . import bmc_address, bmc_hardware
+
+
+def describe(facts, address, drivers):
+    """Return a server found by Redfish as plain data.
+
+    :param facts: its facts, as ``bmc.gather`` returns them
+    :param address: the BmcAddress that its BMC was reached by
+    :param drivers: names of the schemes that may be chosen, best first, without transport; empty for the recommended
+    """
+    system, manager = facts["system"], facts["manager"] or {}
+    scheme, reasons = _scheme(facts, address, drivers)
+    return {
+        "address": bmc_address.build(scheme, address.host, address.port, system["path"]),
+        "scheme": scheme,
+        "reasons": reasons,
+        "bmc": _where(address),
+        "system_path": system["path"],
+        "manufacturer": system["manufacturer"],
+        "model": system["model"],
+        "serial_number": system["serial_number"],
+        "sku": system["sku"],
+        "uuid": system["uuid"],
+        "hostname": system["hostname"],
+        "bmc_model": manager.get("model") or "",
+        "nics": [{"name": nic["name"], "mac": nic["mac"], "link": nic["link"]} for nic in facts["nics"] if nic["mac"]],
+        "boot_mac_candidates": candidates(facts["nics"]),
+    }
+
+
+def describe_ipmi(facts, address):
+    """Return a server found by IPMI as plain data; IPMI tells of no NIC."""
+    ipmi = facts["ipmi"]
+    return {
+        "address": str(address), "scheme": "ipmi", "reasons": ["no Redfish service was found"],
+        "bmc": _where(address), "system_path": "",
+        "manufacturer": ipmi.get("manufacturer") or ipmi.get("board_manufacturer") or "",
+        "model": ipmi.get("model") or "",
+        "serial_number": ipmi.get("serial_number") or ipmi.get("chassis_serial") or "",
+        "sku": ipmi.get("sku") or "", "uuid": "", "hostname": "", "bmc_model": ipmi.get("bmc_product") or "",
+        "nics": [], "boot_mac_candidates": [],
+    }
+
+
+def candidates(nics):
+    """Return the MAC addresses that a server may boot from: those with a link if there are any, else all.
+
+    :param nics: the NICs of :func:`redfish_facts.facts`
+    """
+    usable = [nic for nic in nics if nic["mac"] and nic["enabled"]]
+    linked = [nic for nic in usable if nic["link"] == "LinkUp"]
+    return [nic["mac"] for nic in linked or usable]
+
+
+def _where(address):
+    return {"host": address.host, "port": address.effective_port}
+
+
+def _scheme(facts, address, drivers):
+    recommended = facts["recommended"]
+    if not drivers:
+        return recommended["scheme"], recommended["reasons"]
+    suffix = "" if address.uses_tls else "+http"
+    obstacles = []
+    for name in drivers:
+        driver = bmc_address.SCHEMES[name].driver
+        obstacle = _obstacle(driver, facts)
+        if not obstacle:
+            return name + suffix, obstacles or ["the first of those allowed that fits"]
+        obstacles.append("not %s: %s" % (name, obstacle))
+    return recommended["scheme"], obstacles + recommended["reasons"]
+
+
+def _obstacle(driver, facts):
+    problem, dummy = bmc_hardware.fits(driver, facts)
+    if problem:
+        return problem
+    if driver.boot == "virtual-media":
+        return bmc_hardware.virtual_media_obstacle(facts)
+    if driver.boot == "uefi-http" and "UefiHttp" not in facts["system"]["boot"]["targets"]:
+        return "UEFI HTTP boot is not offered"
+    return ""

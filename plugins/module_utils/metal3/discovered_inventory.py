@@ -1,0 +1,206 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The inventory file that discovery writes: whole and its own, so that no file of a person's is ever touched.
+
+Ansible lets host_vars override what an inventory file says of a host, and group_vars or another file's ``vars`` of a
+group override this file's group. What a person has set for a server anywhere is left out of the file altogether,
+because values that an inventory file has for a host would otherwise override group_vars.
+"""
+from __future__ import annotations
+
+import re
+import string
+
+from . import bmc_address
+from .problem import problem
+
+try:
+    # Comes with ansible-core.
+    import yaml
+except ImportError:
+    yaml = None
+
+HEADER = ("# Written by metal3.baremetal.discover; the next run writes it anew. Values of your own belong into\n"
+          "# host_vars, group_vars or another inventory file: what is set there is left out here.\n")
+MARK = "# Written by metal3.baremetal.discover;"
+GROUP = "baremetal"
+# Has a priority below the usual one, so that any group of a person's overrides the credentials here.
+CREDENTIALS_GROUP = "discovered"
+FACTS = "bmc_discovered"
+NAME_FIELDS = ("hostname", "serial_number", "sku", "uuid", "manufacturer", "model", "host")
+# Nothing that changes while the server stays the same, such as power and links.
+_FACT_FIELDS = ("manufacturer", "model", "serial_number", "sku", "uuid", "bmc_model", "system_path")
+_VALUES = (("bmc_address", "bmc.address"), ("boot_mac", "boot_mac_address"))
+
+
+def read(text):
+    """Return the content of a file that discovery wrote, empty for an empty text.
+
+    :raises ValueError: when it was not written by discovery
+    """
+    if not text.strip():
+        return {}
+    content = yaml.safe_load(text)
+    if not text.startswith(MARK) or not isinstance(content, dict):
+        raise ValueError("it does not begin with the line that discovery writes")
+    return content
+
+
+def write(content):
+    """Return the text of the file."""
+    return HEADER + "---\n" + yaml.safe_dump(content, default_flow_style=False, sort_keys=True, width=1000)
+
+
+def merge(servers, content, known, options):
+    """Return the new content, what became of each server, and the problems.
+
+    :param servers: what ``bmc_discovery`` found
+    :param content: the file's present content
+    :param known: entries of the servers in the inventory, as ``bmc_entries`` makes them
+    :param options: ``{"name_format", "boot_nic", "username_expression", "password_expression",
+        "disable_certificate_verification"}``
+    :returns: ``(content, [{"name", "address", "action"}], problems)``; action is ``added``, ``updated`` or ``none``.
+        Servers of the present content that were not found this time stay as they are
+    """
+    problems = check_format(options["name_format"])
+    problems += ["%s: seen braces, expected an expression without them, such as vault_bmc_password" % option
+                 for option in ("username_expression", "password_expression")
+                 if "{" in (options[option] or "") or "}" in (options[option] or "")]
+    if problems:
+        return content, [], problems
+    before = ((content.get(GROUP) or {}).get("hosts")) or {}
+    credentials = set(((content.get(CREDENTIALS_GROUP) or {}).get("hosts")) or {})
+    entries = dict((entry["name"], entry) for entry in known)
+    named, problems = _named(servers, before, entries, options["name_format"])
+    hosts, report = dict(before), []
+    for name, server in named:
+        ours = before.get(name)
+        hosts[name] = _variables(server, ours or {}, entries.get(name) or {}, options)
+        if name in credentials or not (entries.get(name, {}).get("bmc") or {}).get("username"):
+            credentials.add(name)
+        report.append({"name": name, "address": server["address"],
+                       "action": "added" if ours is None else "none" if ours == hosts[name] else "updated"})
+    report.sort(key=lambda server: server["name"])
+    return _content(hosts, credentials & set(hosts), options), report, problems
+
+
+def check_format(name_format):
+    """Return the problems of a format for names."""
+    try:
+        fields = _fields(name_format)
+    except ValueError as exc:
+        return [problem("name_format", "", name_format, "a format like server-{serial_number} (%s)" % exc,
+                        "correct it")]
+    unknown = [field for field in fields if field not in NAME_FIELDS]
+    if unknown or not fields:
+        return [problem("name_format", "", name_format, "one or more of %s" % ", ".join(
+            "{%s}" % field for field in NAME_FIELDS), "correct it")]
+    return []
+
+
+def _fields(name_format):
+    return [part[1] for part in string.Formatter().parse(name_format) if part[1] is not None]
+
+
+def _content(hosts, credentials, options):
+    content = {GROUP: {"hosts": hosts}}
+    variables = dict((variable, "{{ %s }}" % options[option]) for variable, option in (
+        ("bmc_username", "username_expression"), ("bmc_password", "password_expression")) if options[option])
+    if options["disable_certificate_verification"]:
+        variables["bmc_disable_certificate_verification"] = True
+    if variables and credentials:
+        content[CREDENTIALS_GROUP] = {"hosts": dict((name, {}) for name in credentials),
+                                      "vars": dict(variables, ansible_group_priority=0)}
+    return content
+
+
+def _variables(server, ours, entry, options):
+    """Return a server's variables, without those that somebody else has set."""
+    there = {"bmc.address": (entry.get("bmc") or {}).get("address"), "boot_mac_address": entry.get("boot_mac_address")}
+    found = {"bmc_address": server["address"], "boot_mac": boot_mac(server, options["boot_nic"])}
+    macs = [nic["mac"] for nic in server["nics"]]
+    if not options["boot_nic"] and ours.get("boot_mac") in macs:
+        # Links come and go, and BMO does not let a boot MAC address change.
+        found["boot_mac"] = ours["boot_mac"]
+    facts = dict((field, server[field]) for field in _FACT_FIELDS)
+    facts["nics"] = dict((nic["name"], nic["mac"]) for nic in server["nics"])
+    if not found["boot_mac"] and there["boot_mac_address"] is None:
+        facts["boot_mac_candidates"] = server["boot_mac_candidates"]
+    variables = {FACTS: facts}
+    for variable, option in _VALUES:
+        by_hand = there[option] is not None and there[option] != ours.get(variable)
+        if found[variable] and not by_hand:
+            variables[variable] = found[variable]
+    return variables
+
+
+def boot_mac(server, boot_nic):
+    """Return the MAC address that a server boots from, empty where that is not certain.
+
+    :param server: what ``bmc_discovery`` found
+    :param boot_nic: name of the NIC as the BMC has it, empty for the only candidate
+    """
+    if boot_nic:
+        return next((nic["mac"] for nic in server["nics"] if nic["name"] == boot_nic), "")
+    only = server["boot_mac_candidates"]
+    return only[0] if len(only) == 1 else ""
+
+
+def _named(servers, before, entries, name_format):
+    """Return ``[(name, server)]`` and the problems: known servers keep their names."""
+    named, problems, taken = [], [], {}
+    ordered = sorted(servers, key=lambda server: server["address"])
+    for server in ordered:
+        known = _known_name(server, before, entries)
+        name = known or _new_name(server, name_format)
+        if name in taken:
+            owner = "the server at %s has it" % taken[name]
+        elif known is None and (name in before or (entries.get(name) or {}).get("bmc")):
+            owner = "another server of the inventory has it"
+        else:
+            owner = None
+        if owner:
+            problems.append(problem("server at %s" % server["address"], "name_format", name,
+                                    "a name of its own (%s)" % owner, "use a field that tells them apart"))
+            continue
+        taken[name] = server["address"]
+        named.append((name, server))
+    return named, problems
+
+
+def _known_name(server, before, entries):
+    """Return the name under which a server is known: by UUID, by the BMC's address, by a MAC address."""
+    for name, variables in sorted(before.items()):
+        if server["uuid"] and (variables.get(FACTS) or {}).get("uuid") == server["uuid"]:
+            return name
+    identity = bmc_address.parse(server["address"]).identity
+    macs = set(nic["mac"] for nic in server["nics"])
+    by_address = [(name, _identity((entry.get("bmc") or {}).get("address"))) for name, entry in sorted(entries.items())]
+    by_address += [(name, _identity(variables.get("bmc_address"))) for name, variables in sorted(before.items())]
+    for name, known in by_address:
+        if known == identity:
+            return name
+    for name, entry in sorted(entries.items()):
+        if str(entry.get("boot_mac_address") or "").lower() in macs:
+            return name
+    return None
+
+
+def _identity(address):
+    try:
+        return bmc_address.parse(address).identity
+    except bmc_address.AddressError:
+        return None
+
+
+def _new_name(server, name_format):
+    fields = dict((field, server[field]) for field in NAME_FIELDS if field != "host")
+    fields["host"] = server["bmc"]["host"]
+    if not all(fields[field] for field in _fields(name_format)):
+        # What the BMC does not tell must not make names that are alike.
+        tail = server["system_path"].rpartition("/")[2]
+        name_format = "server-{host}-{tail}" if tail else "server-{host}"
+        fields = {"host": fields["host"], "tail": tail}
+    # A BareMetalHost's name is a DNS name.
+    return re.sub(r"[^a-z0-9]+", "-", name_format.format(**fields).lower()).strip("-")[:63].strip("-")

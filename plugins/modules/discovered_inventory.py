@@ -1,0 +1,111 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes servers that were discovered into an inventory file."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: discovered_inventory
+short_description: Write discovered servers into an inventory file
+version_added: "0.1.0"
+description:
+  - Writes one YAML inventory file that belongs to discovery as a whole, and touches no other. It has the group
+    C(baremetal) with C(bmc_address), C(boot_mac) and C(bmc_discovered) of each server.
+  - What O(hosts) shows that somebody else has set for a server is left out, so that nothing set by hand is overridden.
+    A server that is in O(hosts) already, by its BMC or by its boot MAC address, keeps its name.
+  - Servers that the file has from an earlier run and that were not found this time stay in it.
+  - Ansible reads the files of an inventory folder in the order of their names, and later ones override earlier ones; so
+    a name like C(00-discovered.yml) is a good one.
+  - Passwords are never written, only expressions that lead to them. They are in the file's group C(discovered), whose
+    priority is lower than that of other groups.
+options:
+  path:
+    description: Path of the file. A file that discovery did not write is refused.
+    type: path
+    required: true
+  servers:
+    description: What M(metal3.baremetal.bmc_discovery) returned as RV(metal3.baremetal.bmc_discovery#module:servers).
+    type: list
+    elements: dict
+    required: true
+  name_format:
+    description:
+      - How new servers are named, with one or more of C({hostname}), C({serial_number}), C({sku}), C({uuid}),
+        C({manufacturer}), C({model}) and C({host}). Capitals become small, other signs dashes.
+      - A server whose BMC does not tell one of them is named after the BMC's address.
+    type: str
+    default: server-{serial_number}
+  boot_nic:
+    description: Name of the NIC that servers boot from, as their BMCs name it. Without it C(boot_mac) is written only
+      where there is no choice, and C(bmc_discovered.boot_mac_candidates) otherwise.
+    type: str
+    default: ""
+  username_expression:
+    description: Jinja expression without braces for C(bmc_username), for example V(vault_bmc_username). Nothing is
+      written without it.
+    type: str
+    default: ""
+  password_expression:
+    description: Jinja expression without braces for C(bmc_password), for example V(vault_bmc_password). Nothing is
+      written without it.
+    type: str
+    default: ""
+  disable_certificate_verification:
+    description: Whether C(bmc_disable_certificate_verification) is written.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - metal3.baremetal.bmc.hosts
+  - metal3.baremetal.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+seealso:
+  - module: metal3.baremetal.bmc_discovery
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Write what was found into the inventory
+  metal3.baremetal.discovered_inventory:
+    path: inventory/mysite/00-discovered.yml
+    servers: "{{ found.servers }}"
+    hosts: "{{ hostvars | metal3.baremetal.bmc_entries(groups['baremetal'] | default([])) }}"
+    username_expression: vault_bmc_username
+    password_expression: vault_bmc_password
+"""
+
+RETURN = r"""
+path:
+  description: Path of the file.
+  returned: success
+  type: str
+lines:
+  description: The same as lines for people.
+  returned: success
+  type: list
+  elements: str
+hosts:
+  description: The servers that were found, with their names and what becomes of them in the file.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{name: server-42, address: "redfish://192.0.2.11/redfish/v1/Systems/1", action: added}]
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.discovery_module import run_discovered_inventory
+
+
+def main():
+    """Run the module."""
+    run_discovered_inventory()
+
+
+if __name__ == "__main__":
+    main()

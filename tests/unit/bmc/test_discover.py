@@ -1,0 +1,121 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Looking for BMCs at given addresses: who is asked, how often, and what is chosen."""
+from __future__ import annotations
+
+import pytest
+from bmc_certificates import issue
+from fake_redfish import FakeRedfish, tree
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.discover import Scan, discover
+from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_discovered
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.bmc_targets import expand
+
+SETTINGS = Settings(None, 2, 5, 8)
+
+
+def scan(*bmcs, transports=("http",), password="right", unseen=False):
+    return Scan(["127.0.0.1"], [bmc.port for bmc in bmcs], list(transports), "admin", password, unseen, None)
+
+
+def test_all_systems_of_a_bmc_are_found():
+    with FakeRedfish(tree("supermicro")) as bmc:
+        servers, refusals, silent = discover([scan(bmc)], [], SETTINGS)
+        assert bmc.logins == [("session", True)]
+    assert [server["address"] for server in servers] == [
+        "redfish+http://127.0.0.1:%d/redfish/v1/Systems/%d" % (bmc.port, number) for number in (1, 2)]
+    assert [server["boot_mac_candidates"] for server in servers] == [["3c:ec:ef:6a:10:b2"], ["3c:ec:ef:6a:10:c4"]]
+    assert (refusals, silent) == ([], 0)
+
+
+def test_a_server_that_two_scans_find_is_told_once():
+    with FakeRedfish(tree("dell")) as bmc:
+        servers, dummy, dummy2 = discover([scan(bmc), scan(bmc)], [], SETTINGS)
+    assert [server["scheme"] for server in servers] == ["idrac-virtualmedia+http"]
+    assert servers[0]["sku"] == "4TZ8XY3"
+
+
+def test_refused_credentials_are_not_tried_at_other_doors():
+    with FakeRedfish(tree("dell")) as first, FakeRedfish(tree("dell")) as second:
+        servers, refusals, silent = discover([scan(first, second, password="wrong")], [], SETTINGS)
+        assert len(first.logins) == 1
+        assert second.requests == []
+    assert servers == []
+    assert [(refusal["port"], refusal["stage"]) for refusal in refusals] == [(first.port, "login")]
+    assert silent == 0
+
+
+def test_an_unverified_certificate_does_not_lead_to_clear_text(tmp_path):
+    certificate = issue(tmp_path, "stranger")[0]
+    with FakeRedfish(tree("dell"), certificate=certificate) as bmc, FakeRedfish(tree("dell")) as clear:
+        dummy, refusals, dummy2 = discover([scan(bmc, clear, transports=["https", "http"])], [], SETTINGS)
+        assert clear.requests == []
+    assert refusals[0]["stage"] == "tls"
+
+
+def test_another_port_is_tried_where_there_is_no_redfish():
+    with FakeRedfish({}) as web, FakeRedfish(tree("hpe")) as bmc:
+        servers, dummy, dummy2 = discover([scan(web, bmc)], [], SETTINGS)
+    assert [server["model"] for server in servers] == ["ProLiant DL360 Gen10"]
+
+
+def test_a_silent_address():
+    with FakeRedfish({}) as bmc:
+        gone = scan(bmc)
+    assert discover([gone], [], SETTINGS) == ([], [], 1)
+
+
+@pytest.mark.parametrize(("vendor", "allowed", "scheme"), [
+    ("dell", ["redfish-virtualmedia", "idrac-redfish"], "idrac-redfish"),
+    ("dell", ["redfish-virtualmedia"], "idrac-virtualmedia"),
+    ("hpe", ["redfish-virtualmedia", "redfish"], "redfish-virtualmedia"),
+    ("hpe", ["idrac-redfish", "redfish"], "redfish"),
+    ("lenovo", ["redfish-virtualmedia", "redfish"], "redfish"),
+    ("supermicro", ["redfish-virtualmedia", "redfish-uefihttp", "redfish"], "redfish"),
+])
+def test_the_first_scheme_that_fits(vendor, allowed, scheme):
+    with FakeRedfish(tree(vendor)) as bmc:
+        servers, dummy, dummy2 = discover([scan(bmc)], allowed, SETTINGS)
+    assert servers[0]["scheme"] == scheme + "+http"
+    assert servers[0]["reasons"]
+
+
+def nic(mac, link="", enabled=True):
+    return {"name": mac, "mac": mac, "link": link, "enabled": enabled}
+
+
+def test_nics_with_a_link_come_before_the_others():
+    assert bmc_discovered.candidates([nic("a"), nic("b", "LinkUp"), nic("c", "LinkDown")]) == ["b"]
+    assert bmc_discovered.candidates([nic("a"), nic("c", "LinkDown"), nic("", "LinkUp")]) == ["a", "c"]
+    assert bmc_discovered.candidates([nic("a", enabled=False)]) == []
+
+
+@pytest.mark.parametrize(("texts", "hosts"), [
+    (["192.0.2.1"], ["192.0.2.1"]),
+    (["192.0.2.8-192.0.2.10"], ["192.0.2.8", "192.0.2.9", "192.0.2.10"]),
+    (["192.0.2.8-10", "192.0.2.9"], ["192.0.2.8", "192.0.2.9", "192.0.2.10"]),
+    (["192.0.2.0/30"], ["192.0.2.1", "192.0.2.2"]),
+    (["192.0.2.0/31"], ["192.0.2.0", "192.0.2.1"]),
+    (["192.0.2.5/32"], ["192.0.2.5"]),
+    (["2001:db8::1-2001:db8::2"], ["2001:db8::1", "2001:db8::2"]),
+    (["2001:db8::/127"], ["2001:db8::", "2001:db8::1"]),
+    (["bmc-1.example", "bmc-2"], ["bmc-1.example", "bmc-2"]),
+])
+def test_addresses(texts, hosts):
+    assert expand(texts, 100) == (hosts, [])
+
+
+@pytest.mark.parametrize("text", ["192.0.2.1/24", "192.0.2.9-192.0.2.1", "192.0.2.1-2001:db8::1", "192.0.2", "a b", "",
+                                  "192.0.2.300", "-x", "192.0.2.1-x"])
+def test_bad_addresses(text):
+    assert len(expand([text], 100)[1]) == 1
+
+
+@pytest.mark.parametrize("texts", [
+    ["192.0.2.0/24"], ["10.0.0.0/8"], ["2001:db8::/64"], ["192.0.2.1-60", "192.0.2.61-120"]])
+def test_too_many_addresses(texts):
+    hosts, problems = expand(texts, 100)
+    assert len(hosts) <= 100
+    assert "100 at most" in problems[0]

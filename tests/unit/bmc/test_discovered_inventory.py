@@ -1,0 +1,155 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The inventory file that discovery writes: names, what is left out, and that a second run changes nothing."""
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import discovered_inventory as inventory
+
+OPTIONS = {"name_format": "server-{serial_number}", "boot_nic": "", "username_expression": "vault_user",
+           "password_expression": "vault_password", "disable_certificate_verification": False}
+
+
+def server(number, **changes):
+    macs = ["00:5c:52:00:%02x:0%d" % (number, nic) for nic in (1, 2)]
+    return dict({
+        "address": "redfish-virtualmedia://192.0.2.%d/redfish/v1/Systems/1" % number, "scheme": "redfish-virtualmedia",
+        "reasons": [], "bmc": {"host": "192.0.2.%d" % number, "port": 443}, "system_path": "/redfish/v1/Systems/1",
+        "manufacturer": "A vendor", "model": "A model", "serial_number": "SN %d" % number, "sku": "",
+        "uuid": "0-%d" % number, "hostname": "", "bmc_model": "", "boot_mac_candidates": macs[:1],
+        "nics": [{"name": "eno%d" % (at + 1), "mac": mac, "link": ""} for at, mac in enumerate(macs)]}, **changes)
+
+
+def merge(servers, content=None, known=(), **options):
+    return inventory.merge(servers, content or {}, list(known), dict(OPTIONS, **options))
+
+
+def hosts_of(content):
+    return content["baremetal"]["hosts"]
+
+
+def test_new_servers():
+    content, report, problems = merge([server(2), server(1)])
+    assert problems == []
+    assert [(item["name"], item["action"]) for item in report] == [("server-sn-1", "added"), ("server-sn-2", "added")]
+    assert hosts_of(content)["server-sn-1"]["bmc_address"] == "redfish-virtualmedia://192.0.2.1/redfish/v1/Systems/1"
+    assert hosts_of(content)["server-sn-1"]["boot_mac"] == "00:5c:52:00:01:01"
+    assert content["discovered"]["vars"] == {
+        "ansible_group_priority": 0, "bmc_username": "{{ vault_user }}", "bmc_password": "{{ vault_password }}"}
+
+
+def test_what_is_written_is_read_again_and_a_second_run_changes_nothing():
+    content = merge([server(1), server(2)])[0]
+    text = inventory.write(content)
+    assert inventory.read(text) == content
+    known = [{"name": name, "bmc": {"address": values["bmc_address"], "username": "u", "password": "p"},
+              "boot_mac_address": values["boot_mac"]} for name, values in hosts_of(content).items()]
+    again, report, problems = merge([server(2), server(1)], inventory.read(text), known)
+    assert inventory.write(again) == text
+    assert [item["action"] for item in report] == ["none", "none"]
+    assert problems == []
+
+
+def test_a_mac_that_yaml_takes_for_a_number_stays_text():
+    text = inventory.write(merge([server(1, nics=[{"name": "a", "mac": "10:11:12:13:14:15", "link": ""}],
+                                         boot_mac_candidates=["10:11:12:13:14:15"])])[0])
+    assert hosts_of(yaml.safe_load(text))["server-sn-1"]["boot_mac"] == "10:11:12:13:14:15"
+
+
+@pytest.mark.parametrize("entry", [
+    {"bmc": {"address": "redfish://192.0.2.1/redfish/v1/Systems/1", "username": "u"}},
+    {"bmc": {"address": "redfish-virtualmedia://192.0.2.1:443/redfish/v1/Systems/1/", "username": "u"}},
+    {"bmc": {"username": "u"}, "boot_mac_address": "00:5C:52:00:01:02"}])
+def test_a_known_server_keeps_its_name_and_what_was_set_by_hand(entry):
+    content, dummy, problems = merge([server(1)], known=[dict(entry, name="rack1-01")])
+    assert problems == []
+    variables = hosts_of(content)["rack1-01"]
+    assert variables["bmc_discovered"]["serial_number"] == "SN 1"
+    assert ("bmc_address" in variables) == ("address" not in entry["bmc"])
+    assert ("boot_mac" in variables) == ("boot_mac_address" not in entry)
+    # It has credentials already.
+    assert "discovered" not in content
+
+
+def test_a_value_that_was_set_by_hand_later_goes_from_the_file():
+    before = merge([server(1)])[0]
+    known = [{"name": "server-sn-1", "boot_mac_address": "00:5c:52:00:01:01",
+              "bmc": {"address": "redfish://192.0.2.1/redfish/v1/Systems/1", "username": "u"}}]
+    after, report, dummy = merge([server(1)], before, known)
+    assert "bmc_address" not in hosts_of(after)["server-sn-1"]
+    assert hosts_of(after)["server-sn-1"]["boot_mac"] == "00:5c:52:00:01:01"
+    assert report[0]["action"] == "updated"
+    assert merge([server(1)], after, known)[0] == after
+
+
+def test_a_server_that_is_not_found_any_more_stays():
+    before = merge([server(1), server(2)])[0]
+    assert merge([server(2)], before)[0] == before
+
+
+def test_a_bmc_that_moved_keeps_its_server():
+    before = merge([server(1)])[0]
+    moved = server(1, address="redfish-virtualmedia://192.0.2.77/redfish/v1/Systems/1")
+    after, report, dummy = merge([moved], before)
+    assert hosts_of(after)["server-sn-1"]["bmc_address"] == moved["address"]
+    assert report[0]["action"] == "updated"
+
+
+def test_boot_mac_is_written_where_it_is_certain():
+    both = ["00:5c:52:00:01:01", "00:5c:52:00:01:02"]
+    content = merge([server(1, boot_mac_candidates=both)])[0]
+    assert "boot_mac" not in hosts_of(content)["server-sn-1"]
+    assert hosts_of(content)["server-sn-1"]["bmc_discovered"]["boot_mac_candidates"] == both
+    content = merge([server(1, boot_mac_candidates=both)], boot_nic="eno2")[0]
+    assert hosts_of(content)["server-sn-1"]["boot_mac"] == both[1]
+    assert "boot_mac_candidates" not in hosts_of(content)["server-sn-1"]["bmc_discovered"]
+
+
+def test_a_boot_mac_stays_when_links_change():
+    before = merge([server(1)])[0]
+    other = server(1, boot_mac_candidates=["00:5c:52:00:01:02"])
+    assert merge([other], before)[0] == before
+
+
+@pytest.mark.parametrize(("name_format", "text"), [
+    ("server", "one or more of {hostname}"), ("{serial}", "one or more of"), ("{model.__class__}", "one or more of"),
+    ("{0}", "one or more of"), ("{", "a format like")])
+def test_bad_formats(name_format, text):
+    content, report, problems = merge([server(1)], name_format=name_format)
+    assert (content, report) == ({}, [])
+    assert text in problems[0]
+
+
+def test_names_that_are_alike_are_a_problem():
+    dummy, report, problems = merge([server(1), server(2)], name_format="{model}")
+    assert [item["name"] for item in report] == ["a-model"]
+    assert "192.0.2.1/redfish/v1/Systems/1 has it" in problems[0]
+
+
+def test_a_name_that_another_server_of_the_inventory_has_is_a_problem():
+    known = [{"name": "server-sn-1", "bmc": {"address": "redfish://192.0.2.200/redfish/v1/Systems/1"}}]
+    dummy, dummy2, problems = merge([server(1)], known=known)
+    assert "another server of the inventory has it" in problems[0]
+
+
+def test_a_server_that_tells_nothing_is_named_after_its_bmc():
+    dummy, report, problems = merge([server(1, serial_number="")])
+    assert report[0]["name"] == "server-192-0-2-1-1"
+    assert problems == []
+
+
+def test_braces_in_an_expression_are_a_problem():
+    assert "braces" in merge([server(1)], password_expression="{{ vault_password }}")[2][0]
+
+
+def test_without_expressions_no_credentials_are_named():
+    assert "discovered" not in merge([server(1)], username_expression="", password_expression="")[0]
+
+
+@pytest.mark.parametrize("text", ["all: {}\n", "# my own\nall: {}\n", inventory.HEADER + "---\n- a\n"])
+def test_a_file_of_somebody_else_is_refused(text):
+    with pytest.raises(ValueError, match="does not begin"):
+        inventory.read(text)
