@@ -18,6 +18,8 @@ VARIABLES = {
     "bmc.disable_certificate_verification": "bmc_disable_certificate_verification",
     "boot_mac_address": "boot_mac",
 }
+# Variables with the prefix that are for other modules than baremetal_host.
+OTHERS = ("bmh_firmware_settings", "bmh_firmware_components", "bmh_update_policy")
 
 
 def field_names():
@@ -53,7 +55,7 @@ def entry(name, variables):
     if bmc:
         result["bmc"] = bmc
     for variable in variables:
-        if str(variable).startswith(PREFIX):
+        if str(variable).startswith(PREFIX) and variable not in OTHERS:
             option = str(variable)[len(PREFIX):]
             value = variables[variable]
             if value is not None:
@@ -65,6 +67,18 @@ def entry(name, variables):
     result.setdefault("labels", {})
     result.setdefault("annotations", {})
     return result
+
+
+def entries_of(hostvars, names, variable, option=None):
+    """Return an entry for each server that has a variable, and not None.
+
+    :param hostvars: mapping of server to its variables
+    :param names: the servers
+    :param variable: name of the variable
+    :param option: option of the entry that its value becomes; None when its value, a dict, holds the options
+    """
+    found = [(name, hostvars[name].get(variable)) for name in names]
+    return [dict({"name": name}, **({option: value} if option else value)) for name, value in found if value is not None]
 
 
 def _data(option, value):

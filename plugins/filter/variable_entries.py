@@ -1,0 +1,74 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter that turns one variable of servers into entries for a module."""
+from __future__ import annotations
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_inventory
+
+DOCUMENTATION = r"""
+name: variable_entries
+short_description: Entries for a module from one variable of servers
+version_added: "0.1.0"
+description:
+  - Returns a list of dictionaries with the name of a server and the value of a variable, for modules such as
+    M(metal3.baremetal.host_firmware_settings). Servers without the variable are left out.
+positional: names, variable, option
+options:
+  _input:
+    description: The variable C(hostvars).
+    type: dict
+    required: true
+  names:
+    description: Names of the servers.
+    type: list
+    elements: str
+    required: true
+  variable:
+    description: Name of the variable.
+    type: str
+    required: true
+  option:
+    description: Key of the value in the entry. Without it, the value is a dictionary that holds the entry's keys.
+    type: str
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Set the BIOS settings that the inventory names
+  metal3.baremetal.host_firmware_settings:
+    hosts: >-
+      {{ hostvars | metal3.baremetal.variable_entries(groups['baremetal'], 'bmh_firmware_settings', 'settings') }}
+  run_once: true
+  delegate_to: localhost
+"""
+
+RETURN = r"""
+_value:
+  description: The entries, in the order of O(names).
+  type: list
+  elements: dict
+"""
+
+
+def variable_entries(hostvars, names, variable, option=None):
+    """Return the entries of the named servers; see DOCUMENTATION."""
+    missing = [name for name in names if name not in hostvars]
+    if missing:
+        raise AnsibleFilterError("variable_entries: not in the inventory: %s" % ", ".join(missing))
+    if option is None:
+        wrong = [name for name in names if not isinstance(hostvars[name].get(variable) or {}, dict)]
+        if wrong:
+            raise AnsibleFilterError("variable_entries: %s: expected a dictionary: %s" % (variable, ", ".join(wrong)))
+    return host_inventory.entries_of(hostvars, names, variable, option)
+
+
+class FilterModule:
+    """The filters of this file."""
+
+    def filters(self):
+        """Return the filters by name."""
+        return {"variable_entries": variable_entries}
