@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from jinja2 import Environment, StrictUndefined
+from machine_room.node_boot.names import network_namespace
 from support import HOST, NAMESPACE, REPOSITORY, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
@@ -83,12 +84,14 @@ def _inventory():
 
 @pytest.fixture(scope="module", autouse=True)
 def _cluster(lab, _inventory):
-    """The lab's cluster, made by a run that follows a killed one; taken away afterwards."""
-    first = lab.start("cluster")
-    eventually(lambda: "step 12" in first.output or first.process.poll() is not None, SECONDS,
-               "a machine that is being deployed", interval_seconds=1)
-    assert "step 12" in first.output, first.output
-    first.kill()
+    """The lab's cluster, made by a run that follows killed ones; taken away afterwards."""
+    # While it writes its objects, while the first host is deployed, while that machine boots.
+    for stage in ("writing ", "step 12", "step 13"):
+        run = lab.start("cluster")
+        eventually(lambda seen=run, words=stage: words in seen.output or seen.process.poll() is not None, SECONDS,
+                   "a run to be killed at %r" % stage)
+        assert stage in run.output, run.output
+        run.kill()
     lab.playbook("cluster", seconds=SECONDS).ok()
     yield
     lab.playbook("teardown", "-e", "teardown_confirm=" + NAME, seconds=SECONDS).ok()
@@ -126,6 +129,18 @@ def test_pods_answer_across_nodes_by_name(lab):
     for pod in pods:
         path = KNOWN["Pod"].path("default", pod + ":8080", "proxy/" + question)
         assert set(client.request("GET", path)["responses"]) == set(pods), "asked from %s" % pods[pod]
+
+
+def test_a_node_reaches_the_image_server(lab):
+    url = "https://%s:%d/images/lab.raw.sha256" % (
+        lab.figures["bridge"]["address"].partition("/")[0], lab.figures["ports"]["image_server"])
+    ask = ("import ssl, sys, urllib.request as r; context = ssl.create_default_context(cafile=sys.argv[2]);"
+           "print(r.urlopen(sys.argv[1], timeout=10, context=context).read().decode())")
+    for node in nodes(lab):
+        done = subprocess.run(
+            ["ip", "netns", "exec", network_namespace(lab.figures["index"], host_of(lab, node)), sys.executable, "-c",
+             ask, url, str(lab.dir / "pki" / "ca.crt")], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == (lab.dir / "www" / "images" / "lab.raw.sha256").read_text().strip()
 
 
 def test_what_does_not_start_is_told_with_the_pods_reason(lab):
