@@ -37,13 +37,16 @@ class DataImage(Family):
         return [Problem(label, "url", show(url) if url else None, "the http or https URL of an ISO image", "set url")]
 
     def judge(self, obj, seen, goal, before):
-        """V(attached) when the virtual CD holds the image."""
+        """V(attached) when the virtual CD holds the image, and the host is on again."""
         if obj is None:
             return Verdict(WAITING, "not seen yet", "")
         error = (obj.get("status") or {}).get("error") or {}
-        if attached(obj) == obj["spec"]["url"] and not error.get("count"):
-            return Verdict(REACHED, "", "")
-        return self._judge_change(obj, seen, before)
+        if attached(obj) != obj["spec"]["url"] or error.get("count"):
+            return self._judge_change(obj, seen, before)
+        host = seen.host_of(obj) or {}
+        if (host.get("spec") or {}).get("online") and not (host.get("status") or {}).get("poweredOn"):
+            return Verdict(WAITING, "it is attached; the host is being switched on", "")
+        return Verdict(REACHED, "", "")
 
     def judge_deletion(self, obj, seen):
         """Gone when BMO has ejected the image."""

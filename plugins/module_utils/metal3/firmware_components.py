@@ -37,7 +37,7 @@ class FirmwareComponents(Family):
     def check(self, label, entry):
         """Names and URLs."""
         problems, named = [], set()
-        for position, update in enumerate(entry["updates"]):
+        for position, update in enumerate(entry.get("updates") or []):
             path, name = "updates[%d]" % position, update["component"]
             if name not in NAMES and not (name.startswith(NIC_PREFIX) and name != NIC_PREFIX):
                 problems.append(Problem(label, path + ".component", show(name),
@@ -82,7 +82,11 @@ class FirmwareComponents(Family):
         if pending(obj) or is_working(host):
             return change_verdict(obj, seen, "firmwareUpdates", before)
         verdict = host_verdict(host, before)
-        return verdict if verdict.outcome == FAILED else Verdict(REACHED, "", "")
+        if verdict.cause:
+            return verdict
+        if is_true(obj, CHANGED):
+            return Verdict(WAITING, "waits for BMO to see that the updates are done", "")
+        return Verdict(REACHED, "", "")
 
     def facts(self, obj, seen):
         """Versions, and what is still to be flashed."""

@@ -38,7 +38,7 @@ class FirmwareSettings(Family):
     def check(self, label, entry):
         """Names and kinds of values, as far as they are the same for all servers."""
         problems = []
-        for name, value in entry["settings"].items():
+        for name, value in (entry.get("settings") or {}).items():
             path = "settings.%s" % name
             if "Password" in str(name):
                 problems.append(Problem(label, path, "a password", "no password: BMO refuses them",

@@ -78,7 +78,8 @@ def entries_of(hostvars, names, variable, option=None):
     :param option: option of the entry that its value becomes; None when its value, a dict, holds the options
     """
     found = [(name, hostvars[name].get(variable)) for name in names]
-    return [dict({"name": name}, **({option: value} if option else value)) for name, value in found if value is not None]
+    return [dict({"name": name}, **({option: value} if option else value))
+            for name, value in found if value is not None]
 
 
 def _data(option, value):

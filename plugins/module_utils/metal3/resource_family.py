@@ -7,6 +7,8 @@ A family is one kind. Its description is all that the shared service (``family_s
 """
 from __future__ import annotations
 
+import re
+
 from . import field_checks, host_annotations, host_fields
 from .field_checks import Problem
 from .host_errors import explain
@@ -136,9 +138,15 @@ def check_raw(family, entries):
             continue
         wrong = field_checks.check_fields(label, "", entry_fields(family), entry)
         problems += wrong
-        if not wrong:
-            typed.append((label, entry))
-    return problems + check_typed(family, typed)
+        told = set((label, _head(item.field)) for item in wrong)
+        # An option that is left out here because of its type must not be called missing as well.
+        typed.append((label, dict((option, value) for option, value in entry.items() if (label, option) not in told)))
+    told = set((item.host, _head(item.field)) for item in problems)
+    return problems + [item for item in check_typed(family, typed) if (item.host, _head(item.field)) not in told]
+
+
+def _head(path):
+    return re.split(r"[.\[]", path)[0]
 
 
 def check_typed(family, labelled):
