@@ -111,7 +111,7 @@ options:
         description:
           - How the server boots; UEFI when never set.
         type: str
-        choices: [UEFI, UEFISecureBoot, legacy]
+        choices: [UEFI, UEFISecureBoot, legacy, ""]
       description:
         description:
           - A text for people.
@@ -124,12 +124,12 @@ options:
         description:
           - Whether partition tables are wiped when the host is enrolled and deprovisioned.
         type: str
-        choices: [metadata, disabled]
+        choices: [metadata, disabled, ""]
       inspection_mode:
         description:
           - Whether the server's hardware is inspected.
         type: str
-        choices: [agent, disabled]
+        choices: [agent, disabled, ""]
       disable_power_off:
         description:
           - Never power the server off, only reboot it.

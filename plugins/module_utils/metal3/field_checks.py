@@ -9,6 +9,7 @@ import json
 import re
 from collections import namedtuple
 
+from .host_fields import REMOVABLE
 from .host_objects import text_of
 
 # host: name of the host or other object, or its place in the list; seen: never a secret value.
@@ -83,7 +84,7 @@ def _check_value(label, path, field, value):
             elif field.fields:
                 problems += check_fields(label, place + ".", field.fields, item)
         return problems
-    if field.choices and str(value) not in field.choices:
+    if field.choices and str(value) not in field.choices and not (value == "" and field.name in REMOVABLE):
         problems.append(Problem(label, path, show(value), "one of %s" % ", ".join(field.choices), "correct it"))
     if field.minimum is not None and int(value) < field.minimum:
         problems.append(Problem(label, path, show(value), "at least %d" % field.minimum, "correct it"))

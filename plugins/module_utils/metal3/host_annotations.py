@@ -61,6 +61,11 @@ def compact(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":")) if value else ""
 
 
+def delays_deletion(bmh):
+    """True when a detached host that is deleted stays until it is attached (``delayDeleteForDetachedHost``)."""
+    return DETACHED not in of(bmh) or arguments(of(bmh)[DETACHED]).get("deleteAction") == "delay"
+
+
 def held_by(bmh, forced_only=False):
     """Return the keys of the keyed reboot annotations, by which BMO keeps a host powered off, sorted.
 

@@ -122,6 +122,9 @@ SPEC = (
     )),
 )
 
+# Fields with choices of which an empty text removes the field, as it does for other texts.
+REMOVABLE = ("boot_mode", "automated_cleaning_mode", "inspection_mode")
+
 # What Ansible shows in place of a secret parameter.
 SHOWN_SECRET = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 
@@ -146,7 +149,7 @@ def _option(field):
     if field.required:
         option["required"] = True
     if field.choices:
-        option["choices"] = list(field.choices)
+        option["choices"] = list(field.choices) + ([""] if field.name in REMOVABLE else [])
     if field.kind == "list":
         option["elements"] = field.element
     if field.fields:

@@ -194,9 +194,13 @@ class HostHistory:
                            "remove the annotation %s (a paused Cluster sets it again)" % host_annotations.PAUSED)
         if bmh["metadata"].get("deletionTimestamp") and "deleting" not in self.tolerated:
             return Verdict(FAILED, "the host is being deleted", "wait until it is gone, then run again")
-        if (bmh.get("status") or {}).get("operationalStatus") == "detached" and "detached" not in self.tolerated:
+        detached = (bmh.get("status") or {}).get("operationalStatus") == "detached" and "detached" not in self.tolerated
+        if detached and self.goal != "deleted":
             return Verdict(FAILED, "the host is detached, so BMO does not manage it",
                            "remove the annotation %s" % host_annotations.DETACHED)
+        if detached and host_annotations.delays_deletion(bmh):
+            return Verdict(FAILED, "the host is detached in a way that delays its deletion",
+                           "attach it, or detach it with delete_action delete")
         if self.state == "unmanaged" and not ((bmh.get("spec") or {}).get("bmc") or {}).get("address"):
             return Verdict(FAILED, "the host has no BMC address, so BMO can't manage it", "set bmc.address")
         return None

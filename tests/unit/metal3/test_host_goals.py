@@ -158,6 +158,18 @@ def test_a_host_that_vanishes():
     assert gone.verdict.outcome == host_goals.REACHED
 
 
+@pytest.mark.parametrize("annotations, outcome", [
+    ({"baremetalhost.metal3.io/detached": ""}, host_goals.WAITING),
+    ({"baremetalhost.metal3.io/detached": '{"deleteAction":"delete"}'}, host_goals.WAITING),
+    ({"baremetalhost.metal3.io/detached": '{"deleteAction":"delay"}'}, host_goals.FAILED),
+    ({}, host_goals.FAILED),
+])
+def test_a_detached_host_is_deleted_unless_that_is_delayed(annotations, outcome):
+    seen = history("deleted", baseline=bmh("available"))
+    seen.update(bmh("available", status="detached", metadata={"annotations": annotations, "deletionTimestamp": "t"}), 1)
+    assert seen.verdict.outcome == outcome
+
+
 def test_a_delayed_host_waits():
     seen = history("provisioned")
     seen.update(bmh("available", status="delayed", spec=IMAGE), 1)

@@ -113,6 +113,13 @@ def test_a_host_in_use_is_left_alone(owned, spec):
     assert host_objects.data_secrets(entry(user_data={"content": "x"}), "metal3", CONSUMED, result.protected) == []
 
 
+def test_an_empty_text_removes_a_choice():
+    current = stored(inspectionMode="disabled", bootMode="legacy")
+    result = desired(current, owned=("inspectionMode",), inspection_mode="", boot_mode="")
+    assert result.bmh["spec"] == {"online": True} and result.removals == ["bootMode"]
+    assert host_fields.argument_spec()["boot_mode"]["choices"] == ["UEFI", "UEFISecureBoot", "legacy", ""]
+
+
 def test_a_consumer_is_not_replaced_or_taken_away():
     taken = desired(CONSUMED, consumer_ref={"kind": "Pod", "name": "p"})
     assert taken.protected == ["consumer_ref"] and "consumerRef" not in taken.bmh["spec"]

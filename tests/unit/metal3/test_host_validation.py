@@ -44,6 +44,7 @@ def image(**values):
                                           "number_of_physical_disks": 3}]}),
     host(annotations={"reboot.metal3.io": '{"mode": "hard"}', "baremetalhost.metal3.io/detached": "yes"}),
     host(boot_mode="UEFISecureBoot"),
+    host(boot_mode="", inspection_mode="", automated_cleaning_mode=""),
     host(disable_power_off=True, online=True),
     host(network_data={"content": '{"links": []}'}, user_data={"content": "#cloud-config\n"}),
     {"name": "h1", "state": "present"},

@@ -1,0 +1,192 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Actions on hosts: that the operator does what was asked for, and that what it would not do is refused."""
+from __future__ import annotations
+
+import json
+
+import pytest
+from support import HOST, NAMESPACE
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_module import (
+    host_action_argument_spec,
+    requests_of,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import HostListError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+
+HARDWARE_DATA = KNOWN["HardwareData"]
+CONSUMER = {"apiVersion": "example.org/v1", "kind": "Somebody", "name": "else", "namespace": NAMESPACE}
+STATUS = "baremetalhost.metal3.io/status"
+PAUSED = "baremetalhost.metal3.io/paused"
+
+
+@pytest.fixture(scope="module")
+def pair(lab):
+    """The names of the lab's first two servers, which are free."""
+    names = sorted(lab.servers)[:2]
+    assert [lab.state(name) for name in names] == ["available", "available"]
+    return names
+
+
+@pytest.fixture
+def act(lab):
+    """Take actions and return the results by host; ``hosts`` maps names to the options of each."""
+    def run(hosts, **options):
+        params = dict((name, spec.get("default")) for name, spec in host_action_argument_spec().items())
+        params.update(options, hosts=[dict(given, name=name) for name, given in hosts.items()],
+                      wait_timeout_seconds=120)
+        result = HostActionService(lab.kube, requests_of(params, "now"), params, False, Progress()).run()
+        assert result["counts"]["failed"] == 0, result["hosts"]
+        return dict((facts["name"], facts) for facts in result["hosts"])
+    return run
+
+
+def on(names):
+    return "--limit", ",".join(names)
+
+
+def is_on(room, name):
+    return room.server(name)["power"] == "On"
+
+
+def test_power_off_and_on_by_a_playbook(lab, room, pair):
+    given = (*on(pair), "-e", "host_action=power_off")
+    lab.playbook("host_action", *given).failed("expected 2 (how many servers) or %s" % ",".join(pair))
+    check = lab.playbook("host_action", *given, "-e", "host_action_confirm=2", "--check", "--diff").ok()
+    assert check.changed() == 1 and "+online: false" in check.output
+    assert all(is_on(room, name) for name in pair)
+
+    lab.playbook("host_action", *given, "-e", "host_action_confirm=2").ok()
+    assert not any(is_on(room, name) for name in pair)
+    assert not any(lab.host(name)["status"]["poweredOn"] for name in pair)
+    assert lab.playbook("host_action", *given, "-e", "host_action_confirm=2").ok().changed() == 0
+
+    lab.playbook("host_action", *on(pair), "-e", "host_action=power_on").ok()
+    assert all(is_on(room, name) for name in pair)
+
+
+def test_reboot_and_hold(lab, room, act, pair):
+    first, second = pair
+    boots = room.server(first)["boots"]
+    done = act({first: {"action": "reboot", "mode": "hard"}, second: {"action": "reboot_hold", "key": "test"}},
+               force=True)
+    assert done[first]["powered_on"] and room.server(first)["boots"] == boots + 1
+    assert not done[second]["powered_on"] and not is_on(room, second)
+    with pytest.raises(HostListError, match="%s: power_on: seen a host held .*reboot.metal3.io/test" % second):
+        act({second: {"action": "power_on"}})
+    assert act({second: {"action": "reboot_release", "key": "test"}})[second]["powered_on"]
+    assert is_on(room, second)
+
+
+def test_what_the_operator_would_not_do_is_refused(lab, act, pair):
+    first, second = pair
+    try:
+        lab.kube.patch(HOST, NAMESPACE, first, {"spec": {"consumerRef": CONSUMER}})
+        act({second: {"action": "pause", "reason": "test"}})
+        before = lab.versions()
+        run = lab.playbook("host_action", *on(pair), "-e", "host_action=power_off", "-e", "host_action_confirm=2")
+        run.failed("nothing was written")
+        assert "in use by Somebody %s/else" % NAMESPACE in "\n".join(run.told_of(first))
+        assert "a paused host" in "\n".join(run.told_of(second))
+        with pytest.raises(HostListError) as refused:
+            act({first: {"action": "reboot"}, second: {"action": "inspect"}, "no-such-host": {"action": "pause"}},
+                force_hosts=[first])
+        assert sorted(set(problem["host"] for problem in refused.value.problems)) == sorted(["no-such-host", *pair])
+        assert lab.versions() == before
+    finally:
+        act({second: {"action": "resume"}})
+        lab.kube.patch(HOST, NAMESPACE, first, {"spec": {"consumerRef": None}})
+
+
+def test_marks_are_set_and_taken_away(lab, act, pair):
+    marked = act({pair[0]: {"reason": "fan"}}, action="mark_unhealthy")[pair[0]]
+    assert marked["annotations"]["capm3.metal3.io/unhealthy"] == "fan"
+    lab.kube.patch(HOST, NAMESPACE, pair[0], {"metadata": {"annotations": {"capi.metal3.io/unhealthy": "older"}}})
+    cleared = act({pair[0]: {}}, action="mark_healthy")[pair[0]]
+    assert not [key for key in cleared["annotations"] if key.endswith("unhealthy")]
+
+
+def test_a_detached_host_has_no_node_and_an_attached_one_a_new_node(lab, room, act, pair):
+    name = pair[1]
+    node = lab.nodes()[name].id
+    assert act({name: {"delete_action": "delay"}}, action="detach")[name]["operational_status"] == "detached"
+    assert name not in lab.nodes() and is_on(room, name)
+    with pytest.raises(HostListError, match="attach it first"):
+        act({name: {}}, action="power_off")
+    attached = act({name: {}}, action="attach")[name]
+    assert attached["operational_status"] == "OK" and attached["node_id"] not in ("", node)
+    assert lab.nodes()[name].id == attached["node_id"]
+
+
+def test_a_host_moves_with_its_status(lab, act, pair):
+    """As clusterctl moves it: paused, its object made anew without its node in Ironic noticing."""
+    name = pair[0]
+    act({name: {}}, action="pause")
+    saved = act({name: {}}, action="save_status")[name]["annotations"][STATUS]
+    old = lab.host(name)
+    assert json.loads(saved) == old["status"]
+    try:
+        lab.kube.patch(HOST, NAMESPACE, name, {"metadata": {"finalizers": None}})
+        # Orphans: the Secrets, HardwareData and settings stay, as they move by themselves.
+        lab.kube.delete(HOST, NAMESPACE, name, propagation="Orphan")
+        lab.wait_for_host(name, lambda host: host is None, "gone")
+    finally:
+        lab.kube.apply(HOST, NAMESPACE, {
+            "apiVersion": old["apiVersion"], "kind": old["kind"], "spec": old["spec"],
+            "metadata": {"name": name, "namespace": NAMESPACE, "labels": old["metadata"].get("labels") or {},
+                         "annotations": {PAUSED: "moved"}}})
+        restored = act({name: {"status": saved}}, action="restore_status")[name]
+    assert restored["uid"] != old["metadata"]["uid"] and not restored["paused"]
+    assert restored["state"] == "available" and restored["node_id"] == old["status"]["provisioning"]["ID"]
+    host = lab.wait_for_host(name, lambda host: host["metadata"].get("finalizers"), "taken over")
+    assert host["status"]["operationHistory"] == old["status"]["operationHistory"]
+    assert lab.nodes()[name].id == restored["node_id"]
+    with pytest.raises(HostListError, match="a host that has a status"):
+        act({name: {"status": json.dumps({"provisioning": {"state": "available", "ID": "other"}})}},
+            action="restore_status")
+
+
+def test_an_inspection_tells_what_changed(lab, pair):
+    lab.kube.patch(HARDWARE_DATA, NAMESPACE, pair[0], {"spec": {"hardware": {"ramMebibytes": 1}}})
+    made = lab.kube.get(HARDWARE_DATA, NAMESPACE, pair[0])["metadata"]["uid"]
+    run = lab.playbook("inspect", *on(pair[:1])).ok()
+    assert run.changed() == 1
+    assert "%s  RAM   1 MiB   %d MiB" % (pair[0], lab.servers[pair[0]]["memory_mib"]) in run.output
+    again = lab.kube.get(HARDWARE_DATA, NAMESPACE, pair[0])["metadata"]
+    assert again["uid"] != made and again["ownerReferences"][0]["uid"] == lab.host(pair[0])["metadata"]["uid"]
+
+
+def test_removed_without_a_trace_for_the_server_and_enrolled_without_inspection(lab, room, act, pair):
+    name = pair[1]
+    boots = room.server(name)["boots"]
+    try:
+        lab.playbook("unenroll", *on([name]), "-e", "unenroll_confirm=1", "-e", "hosts_remove_by=detach").ok()
+        assert lab.host(name) is None and name not in lab.nodes()
+        assert is_on(room, name) and room.server(name)["boots"] == boots
+
+        # An error that passes: the operator would wait for minutes before it tries again.
+        room.set_knobs(name, bmc_unauthorized=True)
+        lab.playbook("enroll", *on([name]), "-e", "bmh_inspection_mode=disabled").failed("refused the credentials")
+        room.clear_knobs(name)
+        act({name: {}}, action="retry")
+        assert lab.state(name) == "available"
+
+        details = {"cpu": {"arch": "x86_64", "count": 3}, "ramMebibytes": 4096,
+                   "nics": [{"name": "eno1", "mac": lab.servers[name]["boot_mac"]}]}
+        with pytest.raises(HostListError, match=r"a change that the API server refuses.*speed"):
+            act({name: {"hardware": dict(details, nics=[{"speed": 1}])}}, action="set_hardware")
+        assert act({name: {"hardware": details}}, action="set_hardware")[name]["hardware"]["cpu"]["count"] == 3
+        assert not act({name: {"hardware": details}}, action="set_hardware")[name]["changed"]
+        with pytest.raises(HostListError, match="inspection is disabled"):
+            act({name: {}}, action="inspect")
+    finally:
+        room.clear_knobs(name)
+        lab.playbook("enroll", *on([name]), "-e", "bmh_inspection_mode=").ok()
+    act({name: {}}, action="inspect")
+    with pytest.raises(HostListError, match="inspection_mode disabled"):
+        act({name: {"hardware": details}}, action="set_hardware")
+    assert lab.host(name)["status"]["hardware"]["cpu"]["count"] == lab.servers[name]["cpus"]
