@@ -114,7 +114,8 @@ class FirmwareComponents(Family):
             waiting = set(update["component"] for update in item.get("pending") or [])
             for part in item.get("components") or []:
                 name = part["component"]
-                state = "-" if name not in wanted else "pending" if name in waiting else "flashed"
+                state = "-" if name not in wanted else "failed" if item.get("error") else (
+                    "pending" if name in waiting else "flashed")
                 rows.append([item["name"], name, part["current_version"] or "-", wanted.get(name, "-"), state])
         return text_table.lines(["HOST", "COMPONENT", "VERSION", "IMAGE", "STATE"], rows)
 

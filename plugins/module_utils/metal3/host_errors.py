@@ -12,6 +12,10 @@ Explanation = namedtuple("Explanation", ["cause", "next_step", "definitive"])
 
 # The first pattern that matches wins. Messages are those of BMO 0.13, Ironic 39 and sushy 5.
 _TABLE = (
+    (r"Firmware update failed|update_firmware|SimpleUpdate", "a firmware image could not be flashed",
+     "correct its URL, or take an image that fits the server; BMO tries again until the update is changed", True),
+    (r"apply_configuration failed|BIOS (apply )?configuration failed|[Ff]ailed to apply BIOS",
+     "the BMC refused BIOS settings", "correct the settings", True),
     # Before the BMC's own answers with these codes.
     (r"Validation of image href .* HTTP code 40[134]\b|Received status code 40[134] from|"
      r"[Cc]hecksum file \S+ status code 40[134]\b",

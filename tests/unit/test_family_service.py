@@ -1,0 +1,156 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A run over the objects of one family, against an API server in memory."""
+from __future__ import annotations
+
+import pytest
+from test_host_service import Reports, Server
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.family_service import FamilyService, read_facts
+from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.resource_families import FAMILIES
+
+
+class Cluster(Server):
+    """The server, with status as a subresource, and with an operator that looks at settings when they change."""
+
+    def __init__(self):
+        super().__init__()
+        self.cleared = []
+
+    def add(self, kind, name, **parts):
+        self.objects[kind, name] = dict({"kind": kind, "metadata": {"name": name, "namespace": "metal3"}}, **parts)
+
+    def patch(self, resource, namespace, name, body, content_type=None, subresource=None, dry_run=False):
+        if subresource == "status":
+            self._request("STATUS", resource, name, dry_run)
+            assert body == {"status": {"conditions": None}}
+            self.objects[resource.kind, name]["status"].pop("conditions")
+            self.cleared.append(name)
+            return {}
+        return super().patch(resource, namespace, name, body, content_type, subresource, dry_run)
+
+
+@pytest.fixture
+def cluster():
+    result = Cluster()
+    for name in ("h1", "h2"):
+        result.add("BareMetalHost", name, spec={"online": True}, status={
+            "provisioning": {"state": "available"}, "operationalStatus": "OK", "poweredOn": True})
+        result.add("HostFirmwareSettings", name, spec={"settings": {}}, status={
+            "settings": {"Turbo": "Enabled"}, "schema": {"name": "schema", "namespace": "metal3"},
+            "conditions": [{"type": "Valid", "status": "True"}, {"type": "ChangeDetected", "status": "False"}]})
+    result.add("FirmwareSchema", "schema", spec={"schema": {"Turbo": {
+        "attribute_type": "Enumeration", "allowable_values": ["Enabled", "Disabled"]}}})
+    return result
+
+
+def run(cluster, kind, entries, check_mode=False, **params):
+    family = FAMILIES[kind]
+    reports = Reports()
+    params = dict({"namespace": "metal3", family.option: entries}, **params)
+    result = FamilyService(cluster, family, params, check_mode, reports, sleep=lambda seconds: None).run()
+    return result, result[family.option], reports
+
+
+def settings(*names, value="Disabled"):
+    return [{"name": name, "settings": {"Turbo": value}} for name in names]
+
+
+def test_one_list_of_each_kind_and_writes_of_what_differs(cluster):
+    result, items, dummy = run(cluster, "HostFirmwareSettings", settings("h1", "h2"))
+    assert result["changed"] and [item["action"] for item in items] == ["updated", "updated"]
+    assert [item["pending"] for item in items] == [[{"name": "Turbo", "current": "Enabled", "wanted": "Disabled"}]] * 2
+    lists = [request[1] for request in cluster.requests if request[0] == "LIST"]
+    assert sorted(lists) == ["BareMetalHost", "FirmwareSchema", "HostFirmwareSettings", "HostUpdatePolicy"]
+    before = len(cluster.writes())
+    result, items, dummy = run(cluster, "HostFirmwareSettings", settings("h1", "h2"))
+    assert not result["changed"] and len(cluster.writes()) == before and result["diff"] == []
+
+
+def test_conditions_go_before_the_settings_are_written(cluster):
+    run(cluster, "HostFirmwareSettings", settings("h1"))
+    assert [(verb, name) for verb, dummy, name, dummy2 in cluster.writes()] == [("STATUS", "h1"), ("APPLY", "h1")]
+    assert cluster.cleared == ["h1"]
+
+
+def test_check_mode_writes_nothing_and_tells_the_same(cluster):
+    result, items, dummy = run(cluster, "HostFirmwareSettings", settings("h1"), check_mode=True, wait_for="applied",
+                               wait_timeout_seconds=5)
+    assert result["changed"] and items[0]["pending"] and cluster.cleared == []
+    assert all(dry_run for verb, dummy, dummy2, dry_run in cluster.writes())
+    assert result["diff"][0]["after"] == {"spec": {"settings": {"Turbo": "Disabled"}}}
+
+
+def test_a_mistake_anywhere_keeps_all_from_being_written(cluster):
+    with pytest.raises(RefusedError, match=r"h2: settings\.Turbo: seen 'Odd', expected one of Enabled, Disabled"):
+        run(cluster, "HostFirmwareSettings", settings("h1") + settings("h2", value="Odd"))
+    assert cluster.writes() == []
+
+
+def test_mistakes_are_told_also_when_the_server_can_not_be_asked(cluster):
+    cluster.failures["HostFirmwareSettings", None] = "broken"
+    with pytest.raises(RefusedError, match="rename it"):
+        run(cluster, "HostFirmwareSettings", settings("Big"))
+
+
+def test_a_wait_ends_with_the_last_state(cluster):
+    run(cluster, "HostFirmwareSettings", settings("h1"))
+    cluster.objects["HostFirmwareSettings", "h1"]["status"]["conditions"] = [
+        {"type": "Valid", "status": "True"}, {"type": "ChangeDetected", "status": "True"}]
+    dummy, items, reports = run(cluster, "HostFirmwareSettings", settings("h1"), wait_for="applied",
+                                wait_timeout_seconds=2)
+    assert items[0]["error"].startswith("not applied within 2 s: waits until BMO prepares the host (state available)")
+    assert any("0/1 applied" in line for line in reports.lines)
+
+
+def test_a_wait_that_can_not_end_well_ends_at_once(cluster):
+    cluster.objects["BareMetalHost", "h1"]["status"]["provisioning"]["state"] = "provisioned"
+    run(cluster, "HostFirmwareSettings", settings("h1"))
+    cluster.objects["HostFirmwareSettings", "h1"]["status"]["conditions"] = [
+        {"type": "Valid", "status": "True"}, {"type": "ChangeDetected", "status": "True"}]
+    dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1"), wait_for="applied",
+                               wait_timeout_seconds=20)
+    assert "HostUpdatePolicy does not say firmwareSettings: onReboot" in items[0]["error"]
+    assert "host_update_policy" in items[0]["error"]
+
+
+def test_refusals_of_the_server_are_told_for_each_object(cluster):
+    cluster.failures["HostFirmwareSettings", "h2"] = "HostFirmwareSettings metal3/h2: denied"
+    cluster.objects["HostFirmwareSettings", "h2"]["status"].pop("conditions")
+    dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1", "h2"))
+    assert [item["error"] for item in items] == ["", "HostFirmwareSettings metal3/h2: denied"]
+    assert [item["action"] for item in items] == ["updated", "none"]
+
+
+def test_objects_are_made_and_removed(cluster):
+    policy = {"name": "h1", "firmware_settings": "onReboot"}
+    result, items, dummy = run(cluster, "HostUpdatePolicy", [dict(policy, state="present"), {
+        "name": "h2", "state": "absent"}])
+    assert [item["action"] for item in items] == ["created", "none"]
+    assert items[0]["firmware_settings"] == "onReboot"
+    gone = [{"name": "h1", "state": "absent"}]
+    result, items, dummy = run(cluster, "HostUpdatePolicy", gone, check_mode=True)
+    assert items[0]["action"] == "deleted" and ("HostUpdatePolicy", "h1") in cluster.objects
+    result, items, dummy = run(cluster, "HostUpdatePolicy", gone)
+    assert items[0]["action"] == "deleted" and ("HostUpdatePolicy", "h1") not in cluster.objects
+    assert result["diff"][0]["before"] == {"spec": {"firmwareSettings": "onReboot"}}
+    assert not run(cluster, "HostUpdatePolicy", gone)[0]["changed"]
+
+
+def test_deletion_is_waited_for(cluster):
+    entry = {"name": "c", "powered_on": True}
+    run(cluster, "HostClaim", [entry])
+    dummy, items, dummy2 = run(cluster, "HostClaim", [dict(entry, state="absent")], wait_for="deleted",
+                               wait_timeout_seconds=20)
+    assert items[0]["error"] == "" and items[0]["action"] == "deleted"
+
+
+def test_facts(cluster):
+    params = {"namespace": "metal3", "all_namespaces": False, "names": ["h2", "h9"], "label_selector": None,
+              "full_objects": True, "schemas": True}
+    result = read_facts(cluster, FAMILIES["HostFirmwareSettings"], params)
+    assert [facts["name"] for facts in result["hosts"]] == ["h2"] and result["missing"] == ["h9"]
+    assert result["hosts"][0]["schema"]["Turbo"]["attribute_type"] == "Enumeration"
+    assert "managedFields" not in result["hosts"][0]["object"]["metadata"]
