@@ -1,61 +1,202 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab's secrets are random strings: none occurs in output, process arguments or logs, as text or in base64."""
+"""The lab's secrets are random strings, and so is the user data given here: none occurs anywhere but where it belongs.
+
+Looked at are, as text and in base64, what playbooks print at ``-vvv`` with differences, also when they fail; what
+callbacks are given; Ansible's log, its fact cache; arguments of all processes while they run; what is left in temporary
+folders, and while they run which of those files others might read; the logs of the lab.
+"""
 from __future__ import annotations
 
 import base64
+import contextlib
+import os
+import secrets as random
+import stat
+import threading
 from pathlib import Path
 
 import pytest
 
+# Provisioned by the lab's inventory: what it is given anew is written, and nothing is deployed.
+SERVER = "server-03"
+CANARY = "c4nary-%s" % random.token_hex(16)
+SAMPLE_INTERVAL_SECONDS = 0.1
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def forms(*texts):
+    """Return texts and their base64 as bytes."""
+    return [form.encode() for text in texts for form in (text, base64.b64encode(text.encode()).decode().rstrip("="))]
+
 
 @pytest.fixture(scope="module")
 def secrets(lab):
-    """Return what must not be seen: {file: its forms}."""
-    found = {}
+    """Return what must not be seen: {where it comes from: its forms}."""
+    found = {"user data": forms(CANARY, "# %s\n" % CANARY)}
     for path in (lab.dir / "secrets").rglob("*"):
         # Names of accounts are no secrets.
         if path.is_file() and not path.name.endswith("username"):
             text = path.read_text().strip()
-            user = path.with_name(path.name.replace("password", "username"))
-            pair = "%s:%s" % (user.read_text().strip(), text)
-            found[path] = [form.encode() for form in (text, _base64(text), _base64(pair))]
-    assert len(found) >= 2 + len(lab.servers)
+            user = path.with_name(path.name.replace("password", "username")).read_text().strip()
+            found[str(path)] = forms(text, "%s:%s" % (user, text))
+    for path in (lab.dir / "pki").rglob("*.key"):
+        key = path.read_text()
+        found[str(path)] = [line.encode() for line in key.splitlines() if "---" not in line][:1] + forms(key)
+    assert len(found) >= 3 + len(lab.servers)
     return found
 
 
-def _base64(text):
-    return base64.b64encode(text.encode()).decode().rstrip("=")
-
-
 def seen(secrets, data):
-    """Return the files of the secrets that occur in the data."""
-    return [str(path) for path, forms in secrets.items() if any(form in data for form in forms)]
+    """Return the names of the secrets that occur in the data."""
+    return sorted(name for name, known in secrets.items() if any(form in data for form in known))
 
 
-def test_no_output_shows_a_secret(lab, secrets):
-    whole = lab.playbook("lab", "-vvv", "--diff").ok()
+def processes():
+    """Yield ``(first argument, all arguments)`` of every process."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            arguments = path.read_bytes()
+            yield arguments.split(b"\0")[0], arguments
+
+
+def readable_by_others(path, top):
+    """Say whether other users may read a file: it, and all folders up to ``top``, let them."""
+    return all(folder.stat().st_mode & OTHERS for folder in [path, *path.parents][:len(path.relative_to(top).parts)])
+
+
+class Watch(threading.Thread):
+    """Looks at all processes and at temporary files until told to stop, at each but once."""
+
+    def __init__(self, secrets, temporary):
+        super().__init__(daemon=True)
+        self._secrets, self._temporary = secrets, temporary
+        self._ended = threading.Event()
+        self.samples, self.arguments, self.files, self.found = 0, set(), {}, set()
+
+    def run(self):
+        while not self._ended.wait(SAMPLE_INTERVAL_SECONDS):
+            self.samples += 1
+            for program, arguments in processes():
+                if arguments not in self.arguments:
+                    self.arguments.add(arguments)
+                    self.found.update((program, name) for name in seen(self._secrets, arguments))
+            for folder, dummy, names in os.walk(self._temporary):
+                for name in names:
+                    # Files come and go while they are looked at.
+                    with contextlib.suppress(OSError):
+                        self._look(Path(folder, name))
+
+    def _look(self, path):
+        state = path.stat()
+        if self.files.get(path) == (state.st_mtime_ns, state.st_size, state.st_mode):
+            return
+        self.files[path] = (state.st_mtime_ns, state.st_size, state.st_mode)
+        if path.is_file() and readable_by_others(path, self._temporary):
+            self.found.update((path, name) for name in seen(self._secrets, path.read_bytes()))
+
+    def stop(self):
+        self._ended.set()
+        self.join(timeout=30)
+
+
+class Observed:
+    """Runs playbooks with everything switched on that writes something down."""
+
+    def __init__(self, lab, secrets, folder):
+        self._lab, self._secrets, self._folder = lab, secrets, folder
+        self.temporary = folder / "tmp"
+        self.files = set()
+        for name in ("tmp", "junit", "tree", "facts"):
+            (folder / name).mkdir()
+        self._environment = {
+            "ANSIBLE_CALLBACK_PLUGINS": str(Path(__file__).parent / "callback_plugins"),
+            "ANSIBLE_CALLBACKS_ENABLED": "every_result,ansible.builtin.junit,ansible.builtin.tree",
+            "EVERY_RESULT_PATH": str(folder / "results"), "JUNIT_OUTPUT_DIR": str(folder / "junit"),
+            "ANSIBLE_CALLBACK_TREE_DIR": str(folder / "tree"), "ANSIBLE_LOG_PATH": str(folder / "ansible.log"),
+            "ANSIBLE_CACHE_PLUGIN": "ansible.builtin.jsonfile",
+            "ANSIBLE_CACHE_PLUGIN_CONNECTION": str(folder / "facts"),
+            "ANSIBLE_LOCAL_TEMP": str(self.temporary / "local"), "ANSIBLE_REMOTE_TEMP": str(self.temporary / "remote"),
+            "TMPDIR": str(self.temporary)}
+
+    def run(self, playbook, *arguments, **options):
+        """Run a playbook and see that no secret is anywhere; return the run."""
+        watch = Watch(self._secrets, self.temporary)
+        watch.start()
+        try:
+            run = self._lab.playbook(playbook, "-vvv", "--diff", *arguments, environment=self._environment, **options)
+        finally:
+            watch.stop()
+        assert watch.samples > 10
+        self.files.update(watch.files)
+        assert watch.found == set()
+        assert seen(self._secrets, run.output.encode()) == []
+        written = [path for path in self._folder.rglob("*") if path.is_file()]
+        assert set(path.relative_to(self._folder).parts[0] for path in written) >= {
+            "results", "junit", "tree", "ansible.log"}
+        assert [(path, name) for path in written for name in seen(self._secrets, path.read_bytes())] == []
+        return run
+
+
+@pytest.fixture
+def observed(lab, secrets, tmp_path):
+    return Observed(lab, secrets, tmp_path)
+
+
+def test_the_lab_and_its_site(observed):
+    whole = observed.run("lab").ok()
     assert whole.changed() == 0, whole.output
-    changes = lab.playbook("enroll", "-vvv", "--diff", "-e", '{"bmh_labels": {"canary": "yes"}}').ok()
-    back = lab.playbook("enroll", "-vvv", "--diff").ok()
+
+
+def test_enrolling(observed):
+    changes = observed.run("enroll", "-e", '{"bmh_labels": {"canary": "yes"}}').ok()
+    back = observed.run("enroll").ok()
     assert changes.changed() == back.changed() == 1
-    fails = lab.playbook("enroll", "-vvv", "--diff", "-e", '{"bmh_boot_mode": "legcy"}').failed("legcy")
-    for run in (whole, changes, back, fails):
-        assert seen(secrets, run.output.encode()) == []
+    observed.run("lint").ok()
+    assert observed.files, "Ansible wrote no temporary file where it was told to"
+
+
+def test_data_for_a_server(lab, observed):
+    data = {"bmh_user_data": "# %s\n" % CANARY, "bmh_meta_data": {"token": CANARY}, "bmh_network_data": {
+        "links": [], "networks": [], "services": [], "comment": CANARY}}
+    arguments = ("provision", "--limit", SERVER, "-i", lab.inventory({SERVER: data}))
+    expected = observed.run(*arguments, "--check").ok()
+    changes = observed.run(*arguments).ok()
+    back = observed.run("provision").ok()
+    assert expected.changed() == changes.changed() == back.changed() == 1
+    assert lab.state(SERVER) == "provisioned"
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (("-e", '{"bmc_username": "", "bmh_online": "maybe"}'), "maybe"),
+    (("-e", "metal3_kubeconfig=/nowhere"), "/nowhere"),
+    (("-e", "metal3_namespace=No_Namespace"), "No_Namespace"),
+], ids=["values", "kubeconfig", "refused"])
+def test_failed_tasks(observed, arguments, text):
+    observed.run("enroll", *arguments).failed(text)
+
+
+def test_the_watch_sees(lab, secrets, tmp_path):
+    """What the other tests say that they did not see, they would have seen."""
+    (tmp_path / "open").write_text(CANARY)
+    (tmp_path / "closed").touch(0o600)
+    (tmp_path / "closed").write_text(CANARY)
+    watch = Watch(secrets, tmp_path)
+    watch.start()
+    os.chmod(tmp_path / "open", 0o644)
+    lab.playbook("lab_status", "-e", "nothing=%s" % CANARY).ok()
+    watch.stop()
+    assert set(name for dummy, name in watch.found) == {"user data"}
+    places = set(place for place, dummy in watch.found)
+    assert tmp_path / "open" in places and tmp_path / "closed" not in places
+    assert any(isinstance(place, bytes) for place in places)
 
 
 def test_no_process_has_a_secret_among_its_arguments(secrets):
-    read = 0
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            arguments = path.read_bytes()
-        except OSError:
-            # It ended meanwhile.
-            continue
-        read += 1
-        assert seen(secrets, arguments) == [], arguments.split(b"\0")[0]
-    assert read
+    looked_at = list(processes())
+    assert looked_at
+    assert [program for program, arguments in looked_at if seen(secrets, arguments)] == []
 
 
 def test_no_log_has_a_secret(lab, secrets):
