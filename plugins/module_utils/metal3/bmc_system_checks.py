@@ -15,6 +15,7 @@ from .redfish_facts import normal_mac
 _BOOT_TARGETS = {"ipxe": ("Pxe",), "virtual-media": ("Cd", "UsbCd"), "uefi-http": ("UefiHttp",)}
 _POWER_STATES = ("On", "Off", "PoweringOn", "PoweringOff", "Paused")
 
+
 def system(host, facts, dummy_limits):
     """There is a system, and only one that can be meant."""
     if facts["system"]:

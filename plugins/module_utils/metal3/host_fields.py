@@ -18,7 +18,7 @@ Field = namedtuple("Field", [
 
 
 def field(name, crd, kind="str", required=False, choices=None, minimum=None, maximum_length=None, fields=None,
-           element=None, secret=False):
+          element=None, secret=False):
     return Field(name, crd, kind, required, choices, minimum, maximum_length, fields, element, secret)
 
 
