@@ -1,0 +1,276 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ironic without the operator: a server that only Ironic knows, from its registration to a deployed image."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from machine_room import partitions
+from support import NAMESPACE, Run
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.host_reading import read_hosts
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import audit, audit_service, info_service
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.action_service import ActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import IronicClient
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.node_service import NodeService
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic_module import (
+    action_argument_spec,
+    info_argument_spec,
+    node_argument_spec,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+
+WRONG = "canary-wrong-password"
+PLAY = """
+- hosts: localhost
+  gather_facts: false
+  module_defaults: {group/metal3.baremetal.ironic: {cloud: metal3-lab, clouds_file: "{{ clouds_file }}"}}
+  tasks:
+    - metal3.baremetal.ironic_node: {nodes: "{{ nodes }}"}
+    - metal3.baremetal.ironic_node_action: {nodes: "{{ nodes | map(attribute='name') }}", action: manage}
+"""
+
+
+@pytest.fixture(scope="module")
+def server(lab):
+    """The description of a server that is not the operator's: one that is free, else the last one that is available."""
+    free = sorted(set(lab.servers) - set(lab.hosts()))
+    enrolled = sorted(name for name, host in lab.hosts().items()
+                      if lab.state(name) == "available" and not host["spec"].get("consumerRef"))
+    name = (free or enrolled)[-1]
+    if not free:
+        lab.remove_hosts(name)
+    yield lab.servers[name]
+    if not free:
+        lab.playbook("enroll", "--limit", name).ok()
+        assert lab.state(name) == "available"
+
+
+@pytest.fixture(scope="module")
+def client(lab):
+    return IronicClient({"cloud": "metal3-lab", "clouds_file": str(lab.dir / "clouds.yaml")})
+
+
+@pytest.fixture(scope="module")
+def node(client, server):
+    """The options of the node; what is left of it goes at the end."""
+    address = server["bmc"]["address"].partition("//")[2]
+    authority, slash, path = address.partition("/")
+    options = {
+        "name": "standalone-" + server["name"], "driver": "redfish",
+        "driver_info": {"redfish_address": "https://" + authority, "redfish_system_id": slash + path,
+                        "redfish_username": Path(server["bmc"]["username_file"]).read_text().strip(),
+                        "redfish_password": Path(server["bmc"]["password_file"]).read_text().strip()},
+        "properties": {"cpu_arch": server["architecture"], "capabilities": "boot_mode:uefi"},
+        "interfaces": {"boot": "ipxe", "inspect": "agent"}, "traits": ["CUSTOM_LAB"],
+        "ports": [{"address": server["boot_mac"], "pxe_enabled": True}],
+    }
+    yield options
+    register(client, {"name": options["name"], "state": "absent"}, force=True)
+
+
+def defaults(spec):
+    return dict((name, value.get("default")) for name, value in spec.items())
+
+
+def register(client, options, check=False, force=False):
+    """Write a node and return its result."""
+    spec = node_argument_spec()
+    params = dict(defaults(spec), nodes=[dict(defaults(spec["nodes"]["options"]), **options)],
+                  force_nodes=[options["name"]] if force else [])
+    return NodeService(client, params, check, Progress()).run()["nodes"][0]
+
+
+@pytest.fixture
+def act(client, node):
+    """Take an action and return the node's result."""
+    def run(action, name=node["name"], check=False, **options):
+        params = dict(defaults(action_argument_spec()), action=action, nodes=[name], wait_timeout_seconds=120,
+                      poll_interval_seconds=0.5)
+        return ActionService(client, dict(params, **options), check, Progress()).run()["nodes"][0]
+    return run
+
+
+@pytest.fixture
+def image(lab):
+    url = lab.figures["urls"]["image_server"] + "/images/lab.raw"
+    return {"image": {"source": url, "checksum": url + ".sha256", "disk_format": "raw"},
+            "instance_info": {"root_device": {"rotational": False}}}
+
+
+def seen(client, name):
+    """Return the node as the module ironic_node_info tells it."""
+    params = dict(defaults(info_argument_spec()), names=[name], ports=True, inventory=True)
+    return info_service.read(client, params)["nodes"][0]
+
+
+def done(result, **wanted):
+    assert result["error"] == ""
+    assert dict((key, result[key]) for key in wanted) == wanted
+
+
+def play(lab, folder, options, *arguments):
+    """Run the two modules as a playbook."""
+    (folder / "play.yml").write_text(PLAY)
+    (folder / "vars.json").write_text(json.dumps({"nodes": [options], "clouds_file": str(lab.dir / "clouds.yaml")}))
+    log = folder / "play.log"
+    with log.open("w") as stream:
+        process = subprocess.Popen(
+            [str(Path(sys.executable).parent / "ansible-playbook"), str(folder / "play.yml"), "-e",
+             "@%s" % (folder / "vars.json"), *arguments],
+            stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True,
+            env=dict((key, value) for key, value in os.environ.items() if not key.startswith("OS_")))
+    return Run(process, log).finish(180)
+
+
+def test_a_wrong_password_ends_at_once_and_is_never_shown(lab, node, client, tmp_path):
+    wrong = dict(node, driver_info=dict(node["driver_info"], redfish_password=WRONG))
+    check = play(lab, tmp_path, wrong, "--check", "--diff").failed("name or UUID of a node of this Ironic")
+    assert check.changed() == 1
+    failing = play(lab, tmp_path, wrong, "-vvv", "--diff").failed(
+        "it is enroll; last_error:", "correct driver_info", "manage: 1 of 1 nodes")
+    assert WRONG not in failing.output
+    # Ironic's own sign that the credentials are wrong: only now they are written although nothing else differs.
+    mended = play(lab, tmp_path, node, "-vvv", "--diff").ok()
+    assert mended.changed() == 2
+    assert node["driver_info"]["redfish_password"] not in mended.output
+    assert play(lab, tmp_path, node).ok().changed() == 0
+    assert seen(client, node["name"])["provision_state"] == "manageable"
+
+
+def test_inspection_finds_the_server(client, node, server, act):
+    done(act("inspect", check=True), changed=True, provision_state="manageable")
+    done(act("inspect"), changed=True, provision_state="manageable")
+    found = seen(client, node["name"])
+    assert sorted(port["address"] for port in found["ports"]) == sorted(nic["mac"] for nic in server["nics"])
+    assert found["inventory"]["inventory"]["cpu"]["count"] == server["cpus"]
+    assert found["driver_info"]["redfish_password"] == "(hidden)"
+    # What inspection found stays.
+    assert register(client, node)["changed"] is False
+
+
+def test_settings_are_made_once(client, node, act):
+    for action, options in (
+            ("maintenance_on", {"maintenance_reason": "test"}), ("maintenance_off", {}),
+            # The lab's BMCs have no boot device for one boot only.
+            ("boot_device", {"boot_device": "cdrom", "persistent": True}),
+            ("boot_device", {"boot_device": "pxe", "persistent": True}),
+            ("boot_mode", {"boot_mode": "bios"}), ("boot_mode", {"boot_mode": "uefi"}),
+            ("secure_boot", {"secure_boot": True}), ("secure_boot", {"secure_boot": False}),
+            ("traits", {"traits": ["CUSTOM_OTHER"], "traits_mode": "add"}),
+            ("traits", {"traits": ["CUSTOM_OTHER"], "traits_mode": "remove"}),
+            ("raid", {"raid": {"logical_disks": [{"size_gb": "MAX", "raid_level": "1"}]}}),
+            ("raid", {"raid": {"logical_disks": []}})):
+        done(act(action, check=True, **options), changed=True)
+        done(act(action, **options), changed=True)
+        done(act(action, **options), changed=False)
+    found = seen(client, node["name"])
+    assert (found["traits"], found["maintenance"], found["secure_boot"]) == (["CUSTOM_LAB"], False, False)
+    assert "create_subscription" in act("vendor_passthru")["answer"]
+
+
+def test_a_clean_step_runs_and_an_unknown_one_fails(act):
+    done(act("clean", steps=[{"interface": "deploy", "step": "erase_devices_metadata"}]), changed=True,
+         provision_state="manageable")
+    failed = act("clean", steps=[{"interface": "deploy", "step": "no_such_step"}])
+    assert "it is clean failed" in failed["error"]
+    done(act("manage"), changed=True, provision_state="manageable")
+
+
+def test_an_inspection_is_aborted(act, room, server):
+    done(act("power_on"), power_state="power on")
+    done(act("power_off"), changed=True, power_state="power off")
+    done(act("power_off"), changed=False)
+    room.set_knobs(server["name"], agent_never_calls_back=True)
+    try:
+        slow = act("inspect", wait_timeout_seconds=8)
+        assert "not manageable within 8 s: still inspect wait" in slow["error"]
+        with pytest.raises(RefusedError, match="wait for the end of that, or abort it"):
+            act("provide")
+        done(act("abort"), changed=True, provision_state="inspect failed")
+        done(act("abort"), changed=False)
+    finally:
+        room.clear_knobs(server["name"])
+    done(act("manage"), changed=True, provision_state="manageable")
+
+
+def test_an_image_is_deployed_rebuilt_and_removed(lab, room, act, image, server, client, node):
+    with pytest.raises(RefusedError, match="provide it first"):
+        act("deploy", **image)
+    done(act("provide"), changed=True, provision_state="available")
+    drive = {"config_drive": {"user_data": "#cloud-config\nhostname: first\n", "meta_data": {"local-hostname": "a"}}}
+    done(act("deploy", check=True, **image, **drive), changed=True, provision_state="available")
+    done(act("deploy", **image, **drive), changed=True, provision_state="active")
+    check_disk(lab, room, server, b"hostname: first")
+    done(act("deploy", **image, **drive), changed=False)
+    with pytest.raises(RefusedError, match="use rebuild, or undeploy it first"):
+        act("deploy", image=dict(image["image"], source="http://127.0.0.1/other.raw"))
+    # With fast track, Ironic takes the agent for alive for minutes after its last word; not so when the power is off.
+    done(act("power_off"), changed=True, power_state="power off")
+    done(act("rebuild", **image, config_drive={"user_data": "#cloud-config\nhostname: second\n"}), changed=True,
+         provision_state="active")
+    check_disk(lab, room, server, b"hostname: second")
+    with pytest.raises(RefusedError, match="undeploy it with ironic_node_action"):
+        register(client, {"name": node["name"], "state": "absent"})
+    done(act("undeploy"), changed=True, provision_state="available")
+    done(act("undeploy"), changed=False)
+
+
+def content(path, partition):
+    with open(path, "rb") as stream:
+        stream.seek(partition["start"] * partitions.SECTOR_BYTES)
+        return stream.read(partition["size"] * partitions.SECTOR_BYTES)
+
+
+def check_disk(lab, room, server, user_data):
+    """The image's partitions are on the disk byte by byte, and the config drive after them."""
+    source, disk = lab.dir / "www" / "images" / "lab.raw", room.disk(server["name"], "sda", length=0)["path"]
+    wanted, written = partitions.table(source), partitions.table(disk)
+    assert written["id"] == wanted["id"]
+    assert len(written["partitions"]) == len(wanted["partitions"]) + 1
+    for partition in wanted["partitions"]:
+        # The server has booted: the kernel notes the mount in the superblock and the group descriptors.
+        notes = 8 * partitions.SECTOR_BYTES
+        assert content(disk, partition)[notes:] == content(source, partition)[notes:]
+    assert user_data in content(disk, partitions.config_drive(disk))
+
+
+def test_nodes_of_the_operator_are_refused(lab, client, act):
+    owned = "%s~%s" % (NAMESPACE, sorted(lab.hosts())[0])
+    for attempt in (lambda: act("power_off", owned), lambda: register(client, {"name": owned, "description": "x"})):
+        with pytest.raises(RefusedError, match="it belongs to BareMetalHost"):
+            attempt()
+
+
+def test_an_abandoned_node_is_found_and_deleted(lab, client):
+    lost = "%s~nobody" % NAMESPACE
+    register(client, {"name": lost, "driver": "fake-hardware"}, force=True)
+    hosts = read_hosts(lab.kube, None)["hosts"]
+
+    def look(check=False, **params):
+        found = audit_service.run(client, dict({"hosts": hosts, "namespaces": None, "repair": []}, **params), check)
+        return found, [item for item in found["findings"] if item["subject"] == "node " + lost]
+    try:
+        found, (finding,) = look()
+        assert (found["changed"], finding["kind"]) == (False, audit.NODE_WITHOUT_HOST)
+        trial, dummy = look(check=True, repair=[audit.NODE_WITHOUT_HOST])
+        assert trial["changed"] and lost in [item["name"] for item in client.list_nodes()]
+    finally:
+        dummy, (finding,) = look(repair=[audit.NODE_WITHOUT_HOST])
+    assert finding["repaired"]
+    assert look()[1] == []
+
+
+def test_a_node_is_deleted(client, node):
+    began_at = time.monotonic()
+    assert register(client, {"name": node["name"], "state": "absent"})["action"] == "deleted"
+    assert register(client, {"name": node["name"], "state": "absent"})["action"] == "none"
+    assert time.monotonic() - began_at < 30
