@@ -8,7 +8,8 @@ there]``.
 
 ``module``: name of the module, the file's when left out. ``base``: arguments without a mistake. What is changed and
 what is there are dictionaries of a path, with slashes, to its new value. ``objects``: what the API server may hold, by
-a name of its own; ``there``: those that it holds in every case. ``requests``: ``none`` for a module that asks nobody.
+a name of its own; ``there``: those that it holds in every case. ``server``: ``ironic`` for an Ironic in its place,
+whose objects have a ``path``; ``bmc`` for a module that asks BMCs, ``none`` for one that asks nobody.
 """
 from __future__ import annotations
 
@@ -18,12 +19,15 @@ import json
 import pathlib
 import re
 import socket
+import types
 
 import pytest
 import yaml
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.testing import patch_module_args
 
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import IronicClient
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN, resource_for
@@ -67,6 +71,24 @@ class Server:
         raise KubeError("%s: not found" % subject, 404)
 
 
+class Ironic:
+    """The same for Ironic: objects have the path of their list."""
+
+    def __init__(self, objects):
+        self.objects = objects
+        self.writes = []
+
+    def send(self, method, path, query, body, subject):
+        if method != "GET":
+            self.writes.append((method, path))
+            raise IronicError("%s: refused by the test" % subject, status=403)
+        key = path.strip("/").partition("/")[0]
+        found = [item for item in self.objects if item["path"] == key]
+        answer = {key: found} if key in ("nodes", "ports", "drivers") else {}
+        return types.SimpleNamespace(
+            headers={"X-OpenStack-Ironic-API-Maximum-Version": "1.96"}, content=b"{}", json=lambda: answer)
+
+
 def changed(value, changes):
     """Return a deep copy of a structure, changed at paths; None takes a value away."""
     result = copy.deepcopy(value)
@@ -90,19 +112,23 @@ def run(monkeypatch, capsys, tmp_path):
     def call(table, name, changes, there):
         objects = dict((key, {}) for key in table.get("there", []))
         objects.update(there)
-        server = Server([changed(table["objects"][key], differences) for key, differences in objects.items()])
+        world = [changed(table["objects"][key], differences) for key, differences in objects.items()]
+        server = Ironic(world) if table.get("server") == "ironic" else Server(world)
         connections, log = [], []
 
         def refuse(connection, address):
             connections.append(address)
             raise OSError("refused by the test")
-        monkeypatch.setattr(KubeClient, "request", server.request)
+        if table.get("server") == "ironic":
+            monkeypatch.setattr(IronicClient, "_send", server.send)
+        else:
+            monkeypatch.setattr(KubeClient, "request", server.request)
         monkeypatch.setattr(AnsibleModule, "log", lambda module, *texts, **options: log.append((texts, options)))
         monkeypatch.setattr(socket.socket, "connect", refuse)
         kubeconfig = tmp_path / "kubeconfig"
         kubeconfig.write_text(json.dumps(KUBECONFIG))
         arguments = changed(table["base"], changes)
-        if table.get("requests") != "none":
+        if "server" not in table:
             arguments["kubeconfig"] = str(kubeconfig)
         module = importlib.import_module(
             "ansible_collections.metal3.baremetal.plugins.modules.%s" % table.get("module", name))
@@ -118,7 +144,7 @@ def run(monkeypatch, capsys, tmp_path):
 def test_without_the_mistake_something_is_done(run, name):
     table = TABLES[name]
     answer, writes, connections = run(table, name, {}, {})
-    if table.get("requests") == "none":
+    if table.get("server") == "none":
         assert not answer.get("failed"), answer
     else:
         assert writes or connections, answer
