@@ -1,0 +1,91 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Preflight of many BMCs, against a loop that reads the same of one after the other with sushy."""
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import sushy
+import sushy.auth
+from measures import Figure
+
+from ansible_collections.metal3.baremetal.plugins.module_utils import bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.gather import Settings
+
+# What a fast BMC takes for an answer; many take several times as long.
+LATENCY_SECONDS = 0.1
+CONCURRENCY = 64
+
+
+@contextlib.contextmanager
+def fleet(count):
+    """Yield the ports of ``count`` Redfish services."""
+    process = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("redfish_fleet.py")), str(count), str(LATENCY_SECONDS)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield json.loads(process.stdout.readline())
+    finally:
+        process.stdin.close()
+        process.wait(30)
+
+
+def hosts(ports):
+    """Return entries for the fleet as bmc_preflight takes them."""
+    return [{"name": "host-%04d" % number, "boot_mac_address": "00:5c:52:%02x:%02x:01" % divmod(number, 256),
+             "bmc": {"address": "redfish-virtualmedia+http://127.0.0.1:%d/redfish/v1/Systems/1" % port,
+                     "username": "admin", "password": "right"}} for number, port in enumerate(ports)]
+
+
+def read_by_sushy(port):
+    """Read of one BMC what a preflight judges, with sushy's own objects."""
+    root = sushy.Sushy("http://127.0.0.1:%d" % port, auth=sushy.auth.SessionAuth("admin", "right"))
+    system = root.get_system("/redfish/v1/Systems/1")
+    manager = system.managers[0]
+    service = root._conn.get("/redfish/v1/AccountService/").json()
+    members = root._conn.get(service["Accounts"]["@odata.id"]).json()["Members"]
+    accounts = [root._conn.get(member["@odata.id"]).json() for member in members]
+    role = root._conn.get(accounts[0]["Links"]["Role"]["@odata.id"]).json()
+    return (root.get_system_collection().members_identities, system.power_state, system.boot, system.bios.attributes,
+            system.secure_boot.enabled, [nic.mac_address for nic in system.ethernet_interfaces.get_members()],
+            manager.firmware_version, [media.media_types for media in manager.virtual_media.get_members()],
+            role["AssignedPrivileges"])
+
+
+def preflight(ports, concurrency):
+    """Check BMCs and return the seconds it took."""
+    began = time.monotonic()
+    results = bmc_service.preflight(hosts(ports), Settings(None, 10, 60, concurrency), 30, 10 ** 9)
+    seconds = time.monotonic() - began
+    # Of HTTP there is a warning.
+    judged = [result["verdict"] for result in results]
+    if judged != ["warning"] * len(ports):
+        raise RuntimeError("expected a warning for each of %d BMCs, seen %s" % (len(ports), sorted(set(judged))))
+    return seconds
+
+
+def measure_preflight(count, sample):
+    """Measure and yield each Figure as it is known.
+
+    :param count: how many BMCs
+    :param sample: how many of them are read one after the other
+    """
+    with fleet(count) as ports:
+        seconds = preflight(ports, CONCURRENCY)
+        yield Figure("preflight of %d BMCs that take %d ms for an answer" % (count, LATENCY_SECONDS * 1000), seconds,
+                     "s", "", None, "%d at once" % CONCURRENCY)
+        began = time.monotonic()
+        for port in ports[:sample]:
+            read_by_sushy(port)
+        looped = (time.monotonic() - began) / sample * count
+        yield Figure("preflight: sushy's objects in a loop / module", looped / seconds, "x", ">= 20",
+                     looped >= 20 * seconds, "%.0f s for %d BMCs, extrapolated from %d" % (looped, count, sample))
+        alone = preflight(ports[:sample], 1) / sample * count
+        yield Figure("preflight: module, one BMC after the other / %d at once" % CONCURRENCY, alone / seconds, "x", "",
+                     None, "%.0f s for %d BMCs, extrapolated from %d" % (alone, count, sample))

@@ -1,0 +1,201 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Preflight and discovery against the lab's BMCs: what is right, what is wrong, and from addresses to an inventory."""
+from __future__ import annotations
+
+import pytest
+import yaml
+from bmc_certificates import issue
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_address
+
+
+@pytest.fixture(scope="module")
+def victims(lab):
+    """The names of four servers, one for each fault."""
+    return sorted(lab.servers)[-4:]
+
+
+@pytest.fixture(scope="module")
+def faulty(lab, room, victims):
+    """One preflight of all servers, four of them with a fault each."""
+    wrong_password, wrong_system, silent, wrong_mac = victims
+    address = lab.servers[wrong_system]["bmc"]["address"]
+    before = lab.versions()
+    room.set_knobs(silent, bmc_unreachable=True)
+    try:
+        run = lab.playbook("preflight", "-i", lab.inventory({
+            wrong_password: {"bmc_password": "not-for-eyes"},
+            wrong_system: {"bmc_address": address[:-4] + "0000"},
+            wrong_mac: {"boot_mac": "00:5c:52:ff:ff:01"}}))
+    finally:
+        room.set_knobs(silent, bmc_unreachable=False)
+    return run, before, lab.versions()
+
+
+def test_all_servers_of_the_lab_are_ok(lab):
+    run = lab.playbook("preflight").ok()
+    assert run.changed() == 0
+    rows = dict((line.split()[0], line.split()[1]) for line in run.output.splitlines() if line.startswith("server-"))
+    # The recap has lines that begin like the table's.
+    for name in lab.servers:
+        assert "%-9s  ok " % name in run.output, run.output
+    assert set(rows) >= set(lab.servers)
+
+
+def test_all_faults_are_told_at_once(faulty, lab, victims):
+    run, before, after = faulty
+    run.failed("4 problems at 4 of %d servers, found before anything was written" % len(lab.servers))
+    assert before == after
+    wrong_password, wrong_system, silent, wrong_mac = ("\n".join(run.told_of(name)) for name in victims)
+    assert "login: bmc_username: seen HTTP 401" in wrong_password
+    assert "after one attempt" in wrong_password
+    assert "system: bmc_address" in wrong_system
+    for server in lab.servers.values():
+        assert bmc_address.parse(server["bmc"]["address"]).system in wrong_system
+    assert "login: bmc_address" in silent
+    assert "boot_mac: boot_mac: seen 00:5c:52:ff:ff:01" in wrong_mac
+    for nic in lab.servers[victims[3]]["nics"]:
+        assert "%(name)s %(mac)s" % nic in wrong_mac
+    assert "not-for-eyes" not in run.output
+
+
+def test_servers_without_a_fault_are_not_told_of(faulty, lab, victims):
+    for name in set(lab.servers) - set(victims):
+        assert not [line for line in faulty[0].output.splitlines() if line.startswith("- %s:" % name)]
+
+
+def test_another_certificate_authority(lab, victims, tmp_path):
+    """In check mode, which asks as well; one of the two servers takes any certificate."""
+    stranger = issue(tmp_path, "stranger")[0][0]
+    run = lab.playbook("preflight", "--check", "--limit", "%s,%s" % (victims[0], victims[1]), "-i", lab.inventory({
+        victims[1]: {"bmc_disable_certificate_verification": True}}), extra={"preflight_ca_cert": stranger})
+    run.failed("1 problem at 1 of 2 servers")
+    told = "\n".join(run.told_of(victims[0]))
+    assert "tls: bmc_address: seen certificate of CN=machine-room" in told
+    assert "no credentials were sent" in told
+    assert "taken unseen as told" in "\n".join(run.told_of(victims[1]))
+
+
+def test_enrolment_asks_first_where_told(lab, victims):
+    run = lab.playbook("enroll", "--limit", victims[0], "-i", lab.inventory({
+        victims[0]: {"bmc_password": "not-for-eyes"}}), extra={"enroll_preflight": True})
+    run.failed("1 problem at 1 of 1 servers, found before anything was written")
+    assert "TASK [metal3.baremetal.hosts : " not in run.output
+
+
+def test_a_missing_file_of_certificates_is_told(lab, victims):
+    run = lab.playbook("preflight", "--limit", victims[0], extra={"preflight_ca_cert": "/nowhere/ca.crt"})
+    run.failed("ca_cert: seen /nowhere/ca.crt, expected a file with certificates")
+
+
+# Discovery ----------------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """An inventory folder with nothing but this machine."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "hosts.yml").write_text("# by hand\nall:\n  hosts:\n    localhost: {ansible_connection: local, "
+                                      "ansible_python_interpreter: '{{ ansible_playbook_python }}'}\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wanted(lab, site):
+    """What discovery is told: one address, with the credentials of each server's BMC."""
+    port = bmc_address.parse(next(iter(lab.servers.values()))["bmc"]["address"]).port
+
+    def secret(server, name):
+        with open(server["bmc"][name + "_file"], encoding="utf-8") as stream:
+            return stream.read().strip()
+
+    server = "(lookup('ansible.builtin.file', '%s') | from_json | selectattr('name', 'equalto', inventory_hostname) " \
+             "| first)" % (lab.dir / "servers.json")
+    return {
+        "metal3_ca_file": str(lab.dir / "pki" / "ca.crt"),
+        "discover_targets": [{"addresses": ["127.0.0.1"], "ports": [port], "username": secret(server, "username"),
+                              "password": secret(server, "password")} for server in lab.servers.values()],
+        "discover_schemes": ["redfish"],
+        "discover_name_format": "{hostname}",
+        "discover_boot_nic": "eno1",
+        "discover_username_expression": "lookup('ansible.builtin.file', %s.bmc.username_file)" % server,
+        "discover_password_expression": "lookup('ansible.builtin.file', %s.bmc.password_file)" % server,
+        "discover_inventory_file": str(site / "00-discovered.yml"),
+    }
+
+
+@pytest.fixture(scope="module")
+def discovered(lab, site, wanted):
+    """The inventory after a run in check mode and a run."""
+    looked = lab.playbook("discover", "--check", "--diff", inventory=site, extra=wanted).ok()
+    assert sorted(path.name for path in site.iterdir()) == ["hosts.yml"]
+    written = lab.playbook("discover", inventory=site, extra=wanted).ok()
+    assert looked.changed() == written.changed() == 1
+    return looked, written, site / "00-discovered.yml"
+
+
+def test_discovery_finds_what_the_labs_inventory_says(lab, discovered):
+    hosts = yaml.safe_load(discovered[2].read_text())["baremetal"]["hosts"]
+    assert sorted(hosts) == sorted(lab.servers)
+    for name, server in lab.servers.items():
+        assert hosts[name]["bmc_address"] == bmc_address.normalise(server["bmc"]["address"].replace("+https", ""))
+        assert hosts[name]["boot_mac"] == server["boot_mac"]
+        facts = hosts[name]["bmc_discovered"]
+        assert (facts["serial_number"], facts["model"]) == (server["serial"], server["model"])
+        assert facts["nics"] == dict((nic["name"], nic["mac"]) for nic in server["nics"])
+
+
+def test_check_mode_shows_what_a_run_writes(discovered):
+    shown = [line[1:] for line in discovered[0].output.splitlines() if line.startswith("+") and line[:3] != "+++"]
+    assert shown == discovered[2].read_text().splitlines()
+
+
+def test_no_password_is_written_or_shown(discovered, wanted):
+    for target in wanted["discover_targets"]:
+        for text in (discovered[0].output, discovered[1].output, discovered[2].read_text()):
+            assert target["password"] not in text
+
+
+def test_a_second_discovery_changes_nothing(lab, discovered, site, wanted):
+    """One of the BMCs refuses the password this time: its server stays as it was."""
+    before = discovered[2].read_text()
+    first, *others = wanted["discover_targets"]
+    run = lab.playbook("discover", inventory=site, extra=dict(
+        wanted, discover_targets=[dict(first, password="wrong"), *others])).ok()
+    assert run.changed() == 0
+    assert discovered[2].read_text() == before
+    assert "127.0.0.1:%d: login: HTTP 401 (Incorrect username or password)" % first["ports"][0] in run.output
+
+
+def test_the_inventory_that_was_found_passes_preflight(lab, discovered, site, wanted):
+    run = lab.playbook("preflight", inventory=site, extra={"metal3_ca_file": wanted["metal3_ca_file"]}).ok()
+    assert "%d of %d BMCs asked" % (len(lab.servers), len(lab.servers)) in run.output
+
+
+def test_what_is_set_by_hand_is_left_out(lab, tmp_path, wanted):
+    """The lab's own inventory says BMC address, boot MAC address and credentials in group_vars."""
+    path = tmp_path / "00-discovered.yml"
+    lab.playbook("discover", extra=dict(wanted, discover_inventory_file=str(path))).ok()
+    content = yaml.safe_load(path.read_text())
+    assert list(content) == ["baremetal"]
+    assert sorted(content["baremetal"]["hosts"]) == sorted(lab.servers)
+    assert {tuple(values) for values in content["baremetal"]["hosts"].values()} == {("bmc_discovered",)}
+
+
+@pytest.mark.parametrize(("changes", "text"), [
+    ({"discover_targets": [{"addresses": ["10.0.0.0/8"]}]}, "16777214 addresses, expected 1024 at most"),
+    ({"discover_targets": [{"addresses": ["127.0.0.1"], "password": "hunter2"}],
+      "discover_password_expression": "hunter2"}, "seen the password itself"),
+])
+def test_refused_before_anybody_is_asked(lab, site, wanted, changes, text):
+    run = lab.playbook("discover", inventory=site, extra=dict(wanted, **changes)).failed(text)
+    assert "addresses looked at" not in run.output
+
+
+def test_a_file_of_somebody_else_is_not_written(lab, site, wanted):
+    before = (site / "hosts.yml").read_text()
+    run = lab.playbook("discover", inventory=site, extra=dict(
+        wanted, discover_inventory_file=str(site / "hosts.yml"), discover_targets=wanted["discover_targets"][:1]))
+    run.failed("expected a file that discovery wrote")
+    assert (site / "hosts.yml").read_text() == before
