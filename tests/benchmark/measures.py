@@ -102,25 +102,17 @@ class Playbooks:
         return seconds - overhead
 
 
-def raw_writes(control_plane, namespace, hosts, method):
-    """Write the same objects by bare HTTP on threads, and return the seconds it took.
-
-    :param method: POST (create) or PATCH (server-side apply, which is what re-runs need)
-    """
+def raw_sender(control_plane):
+    """Return a callable ``(method, path, content type, body)`` that sends bare HTTP, a connection for each thread."""
     config = yaml.safe_load(control_plane.kubeconfig.read_text())
     server = urlsplit(config["clusters"][0]["cluster"]["server"])
     context = ssl.create_default_context(cafile=config["clusters"][0]["cluster"]["certificate-authority"])
     token = config["users"][0]["user"]["token"]
     local = threading.local()
 
-    def send(resource, body):
+    def send(method, path, kind, body):
         if not hasattr(local, "connection"):
             local.connection = HTTPSConnection(server.hostname, server.port, context=context)
-        if method == "POST":
-            path, kind = resource.path(namespace), "application/json"
-        else:
-            path = resource.path(namespace, body["metadata"]["name"])
-            path, kind = path + "?fieldManager=" + FIELD_MANAGER, "application/apply-patch+yaml"
         local.connection.request(method, path, json.dumps(body), {
             "Authorization": "Bearer " + token, "Content-Type": kind, "Accept": "application/json"})
         answer = local.connection.getresponse()
@@ -129,12 +121,34 @@ def raw_writes(control_plane, namespace, hosts, method):
             raise RuntimeError("%s %s: %d %s" % (method, path, answer.status, text[:300]))
         json.loads(text)
 
+    return send
+
+
+def raw_writes(control_plane, namespace, hosts, method):
+    """Write the same objects by bare HTTP on threads, and return the seconds it took.
+
+    :param method: POST (create) or PATCH (server-side apply, which is what re-runs need)
+    """
+    raw = raw_sender(control_plane)
+
+    def send(resource, body):
+        if method == "POST":
+            raw(method, resource.path(namespace), "application/json", body)
+        else:
+            path = resource.path(namespace, body["metadata"]["name"])
+            raw(method, path + "?fieldManager=" + FIELD_MANAGER, "application/apply-patch+yaml", body)
+
     pairs = [objects(host, namespace) for host in hosts]
     began = time.monotonic()
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(lambda pair: send(SECRET, pair[0]), pairs))
         list(pool.map(lambda pair: send(BMH, pair[1]), pairs))
     return time.monotonic() - began
+
+
+def remove_hosts(control_plane, namespace):
+    """Delete all hosts of a namespace: the module refuses MAC addresses that hosts of other namespaces have."""
+    control_plane.client().request("DELETE", BMH.path(namespace), timeout_seconds=120)
 
 
 def watch_latencies(control_plane, namespace, names):
@@ -178,10 +192,14 @@ def measure(control_plane, work_dir, count, sample):
     hosts = entries(count)
 
     # The best of several rounds, taken by turns: what else the machine does at a time must not decide.
-    applied, posted, seconds, program = [], [], [], []
+    applied, posted, seconds, program, ours = [], [], [], [], None
     for number in range(ROUNDS):
-        applied.append(raw_writes(control_plane, control_plane.make_namespace("apply-%d" % number), hosts, "PATCH"))
-        posted.append(raw_writes(control_plane, control_plane.make_namespace("post-%d" % number), hosts, "POST"))
+        for times, method in ((applied, "PATCH"), (posted, "POST")):
+            theirs = control_plane.make_namespace("%s-%d" % (method.lower(), number))
+            times.append(raw_writes(control_plane, theirs, hosts, method))
+            remove_hosts(control_plane, theirs)
+        if ours:
+            remove_hosts(control_plane, ours)
         ours = control_plane.make_namespace("ours-%d" % number)
         result, whole = playbooks.enrol(ours, hosts)
         if result["counts"]["created"] != count:

@@ -160,7 +160,7 @@ def test_an_inspection_tells_what_changed(lab, pair):
     assert again["uid"] != made and again["ownerReferences"][0]["uid"] == lab.host(pair[0])["metadata"]["uid"]
 
 
-def test_removed_without_a_trace_for_the_server_and_enrolled_without_inspection(lab, room, act, pair):
+def test_hosts_come_and_go_and_the_server_runs_on(lab, room, act, pair):
     name = pair[1]
     boots = room.server(name)["boots"]
     try:
@@ -170,10 +170,16 @@ def test_removed_without_a_trace_for_the_server_and_enrolled_without_inspection(
 
         # An error that passes: the operator would wait for minutes before it tries again.
         room.set_knobs(name, bmc_unauthorized=True)
-        lab.playbook("enroll", *on([name]), "-e", "bmh_inspection_mode=disabled").failed("refused the credentials")
+        lab.playbook("enroll", *on([name]), "-e", "bmh_externally_provisioned=true").failed("refused the credentials")
         room.clear_knobs(name)
         act({name: {}}, action="retry")
-        assert lab.state(name) == "available"
+        assert lab.state(name) == "externally provisioned" and room.server(name)["boots"] == boots
+        with pytest.raises(HostListError, match="by surprise"):
+            act({name: {}}, action="inspect")
+        lab.playbook("unenroll", *on([name]), "-e", "unenroll_confirm=1", "-e", "hosts_remove_by=detach").ok()
+        assert is_on(room, name) and room.server(name)["boots"] == boots
+
+        lab.playbook("enroll", *on([name]), "-e", "bmh_inspection_mode=disabled").ok()
 
         details = {"cpu": {"arch": "x86_64", "count": 3}, "ramMebibytes": 4096,
                    "nics": [{"name": "eno1", "mac": lab.servers[name]["boot_mac"]}]}
