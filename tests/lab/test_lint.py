@@ -64,8 +64,9 @@ def broken(lab, tmp_path_factory):
 
 
 def test_the_lab_s_inventory_has_no_findings(lab):
-    run = lab.playbook("lint", extra={"lint_provisioning_cidr": lab.figures["bridge"]["network"], "lint_strict": True})
-    assert "0 errors, 0 warnings" in run.ok().output
+    run = lab.playbook("lint", environment={"LAB_CLUSTER": "workload"}, extra={
+        "lint_provisioning_cidr": lab.figures["bridge"]["network"], "lint_strict": True})
+    assert "1 cluster: 0 errors, 0 warnings" in run.ok().output
 
 
 @pytest.mark.parametrize("rule, host, variable, name, text", TOLD, ids=[told[2] for told in TOLD])
