@@ -40,7 +40,8 @@ def error_from_answer(status, text, subject):
     if status in (401, 403):
         return IronicError("%s: Ironic refuses the login (HTTP %s: %s); check user name, password and auth_type" % (
             subject, status, message), status, "Unauthorized")
-    locked = status == 409 and "is locked by host" in message
+    # The second one is Ironic's database, where that is SQLite: what was asked for was rolled back.
+    locked = (status == 409 and "is locked by host" in message) or (status == 500 and "database is locked" in message)
     return IronicError("%s: %s" % (subject, message), status, "Locked" if locked else None)
 
 

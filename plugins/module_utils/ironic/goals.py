@@ -63,8 +63,8 @@ def _judge_provision(wanted, node):
             advice = "see the conductor's log, %s" % advice
         return Verdict(FAILED, "it is %s; last_error: %s" % (state, _error(node)), advice)
     if wanted in states.HOLDS and state in states.STABLE:
-        return Verdict(FAILED, "its steps ended (it is %s) without a hold: Ironic left the step out, as version 39.0 does "
-                       "with all steps of its conductor" % state, "use another version of Ironic")
+        return Verdict(FAILED, "its steps ended (it is %s) without a hold: Ironic left the step out, as version 39.0 "
+                       "does with all steps of its conductor" % state, "use another version of Ironic")
     if state in states.STABLE:
         return Verdict(FAILED, "it is %s, so that another client or Ironic stopped it; last_error: %s" % (
             state, _error(node)), "run again")

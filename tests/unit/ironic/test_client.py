@@ -79,7 +79,8 @@ def test_the_sentence_in_an_error(text, sentence):
 
 @pytest.mark.parametrize(("status", "text", "retriable"), [
     (409, "Node 1 is locked by host a, please retry", True), (409, "A node with name a already exists.", False),
-    (503, "no free workers", True), (400, "bad", False), (401, "no", False), (500, "bug", False),
+    (500, "(sqlite3.OperationalError) database is locked", True), (503, "no free workers", True),
+    (400, "bad", False), (401, "no", False), (500, "bug", False),
 ])
 def test_what_is_worth_another_try(status, text, retriable):
     assert error_from_answer(status, text, "node a").retriable is retriable

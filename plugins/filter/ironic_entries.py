@@ -1,0 +1,74 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter that turns servers' inventory variables into entries for ironic_node."""
+from __future__ import annotations
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import node_inventory
+
+DOCUMENTATION = r"""
+name: ironic_entries
+short_description: Entries for ironic_node from inventory variables
+version_added: "0.1.0"
+description:
+  - Returns the value for O(metal3.baremetal.ironic_node#module:nodes) of servers in the inventory, without Kubernetes.
+  - The variables are the same as for P(metal3.baremetal.host_entries#filter), so that an inventory serves both ways.
+    From C(bmc_address) with its scheme, C(bmc_username), C(bmc_password), C(bmc_disable_certificate_verification),
+    C(boot_mac), C(bmh_boot_mode) and C(bmh_architecture) follow what the Bare Metal Operator would set at the node.
+  - The dictionary C(ironic_node) of a server adds options of the module, and wins.
+positional: names
+options:
+  _input:
+    description: The variable C(hostvars).
+    type: dict
+    required: true
+  names:
+    description: Names of the servers.
+    type: list
+    elements: str
+    required: true
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Register all servers of the inventory in Ironic
+  metal3.baremetal.ironic_node:
+    cloud: metal3
+    nodes: "{{ hostvars | metal3.baremetal.ironic_entries(groups['baremetal']) }}"
+  run_once: true
+  delegate_to: localhost
+"""
+
+RETURN = r"""
+_value:
+  description: The entries, in the order of O(names).
+  type: list
+  elements: dict
+"""
+
+
+def ironic_entries(hostvars, names):
+    """Return the entries of the named servers; see DOCUMENTATION."""
+    missing = [name for name in names if name not in hostvars]
+    if missing:
+        raise AnsibleFilterError("ironic_entries: not in the inventory: %s" % ", ".join(missing))
+    entries, faults = [], []
+    for name in names:
+        try:
+            entries.append(node_inventory.entry(name, hostvars[name]))
+        except ValueError as exc:
+            faults.append(str(exc))
+    if faults:
+        raise AnsibleFilterError("ironic_entries: " + "; ".join(faults))
+    return entries
+
+
+class FilterModule:
+    """The filter of this file."""
+
+    def filters(self):
+        """Return the filter by name."""
+        return {"ironic_entries": ironic_entries}
