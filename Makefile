@@ -27,7 +27,7 @@ AGENT = $(eval AGENT := $(call venv_path,agent,tests/lab/requirements-agent.txt)
 PLAYBOOK = METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python $(CONTROL)/bin/ansible-playbook
 CLI = PYTHONPATH=$(CURDIR)/.build $(CONTROL)/bin/python lab/cli.py
 
-GATES := ruff shell unit changelog-lint lint docs-lint build-check sanity
+GATES := ruff shell unit changelog-lint lint docs-lint docs-site build-check galaxy-importer sanity
 IN_DEV = PATH=$(DEV)/bin:$$PATH
 IN_LAB = $(IN_DEV) METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python METAL3_AGENT_PYTHON=$(AGENT)/bin/python
 
@@ -62,7 +62,9 @@ unit:  ## pytest tests/unit
 changelog-lint:  ## changelog fragments: antsibull-changelog
 lint:  ## roles and playbooks: ansible-lint, profile production
 docs-lint:  ## plugins' documentation: antsibull-docs
+docs-site:  ## documentation site in build/docs/html: antsibull-docs and Sphinx
 build-check:  ## build the collection, install it elsewhere, use it from there
+galaxy-importer:  ## the built collection as Galaxy judges it
 sanity:  ## ansible-test sanity, without an ignore file
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
@@ -89,7 +91,8 @@ pytest: test-lab-needs  ## chosen tests, on the running lab LAB: make pytest ARG
 .PHONY: lock
 lock:  ## resolve requirements*.in anew and write the lock files
 	@$(PYTHON) lab/python_environment.py check
-	@for name in requirements requirements-dev requirements-bench lab/requirements tests/lab/requirements-agent; do \
+	@for name in requirements requirements-dev requirements-bench lab/requirements tests/lab/requirements-agent \
+	  docs/site/requirements tests/galaxy/requirements; do \
 	  $(PYTHON) lab/python_environment.py lock $$name.in $$name.txt; \
 	done
 

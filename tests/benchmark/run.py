@@ -20,9 +20,18 @@ for folder in os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":"):
         sys.path.append(folder)
 
 from control_plane import ControlPlane
+from inventory_plugin import measure_inventory
 from measures import measure
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import labs_dir
+
+# What is measured: callables of the API server, a private folder, the engine's folder and the arguments.
+SUBJECTS = {
+    "enrol": lambda server, work_dir, _engine_dir, arguments: measure(
+        server, work_dir, arguments.hosts, arguments.sample),
+    "inventory": lambda server, work_dir, engine_dir, arguments: measure_inventory(
+        server, work_dir, engine_dir, arguments.inventory_hosts),
+}
 
 
 def main():
@@ -33,6 +42,8 @@ def main():
     where.add_argument("--engine-dir", help="folder with bin and manifests")
     parser.add_argument("--hosts", type=int, default=1000)
     parser.add_argument("--sample", type=int, default=10, help="hosts for the looped kubernetes.core.k8s")
+    parser.add_argument("--inventory-hosts", type=int, default=5000)
+    parser.add_argument("--only", choices=sorted(SUBJECTS), action="append", help="all by default")
     arguments = parser.parse_args()
     engine_dir = arguments.engine_dir
     if arguments.lab:
@@ -42,9 +53,10 @@ def main():
     with contextlib.ExitStack() as stack:
         work_dir = stack.enter_context(tempfile.TemporaryDirectory(prefix="metal3-benchmark-"))
         control_plane = stack.enter_context(ControlPlane(engine_dir, work_dir))
-        for figure in measure(control_plane, work_dir, arguments.hosts, arguments.sample):
-            missed += figure.met is False
-            print(line(figure), flush=True)
+        for subject in arguments.only or SUBJECTS:
+            for figure in SUBJECTS[subject](control_plane, work_dir, engine_dir, arguments):
+                missed += figure.met is False
+                print(line(figure), flush=True)
     return 1 if missed else 0
 
 
