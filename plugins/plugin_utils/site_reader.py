@@ -27,15 +27,17 @@ class SiteReader:
     :param hosts: names of the servers in the inventory
     :param clusters: names of the inventory hosts that stand for clusters
     :param own_variables: ``{name: variables that an inventory file gives this host alone}``
+    :param empty_groups: names of groups below that of the clusters that have no host
     :param role_variables: ``{role: names of its variables}`` of the roles ``hosts`` and ``cluster``
     """
 
-    def __init__(self, hostvars, hosts, clusters, own_variables, role_variables):
+    def __init__(self, hostvars, hosts, clusters, own_variables, role_variables, empty_groups=()):
         self.variables = dict((name, HostVariables(hostvars.raw_get(name), hostvars[name], own_variables.get(name)))
                               for name in list(hosts) + list(clusters))
         self.hosts = hosts
         self.clusters = clusters
         self.role_variables = role_variables
+        self._empty_groups = empty_groups
         self._names = host_inventory.field_names()
 
     def lint(self, options):
@@ -50,6 +52,9 @@ class SiteReader:
         found = [lint_checks.finding(
             "host-and-cluster", "host", name, "", "a server that stands for a cluster too", "one of the two",
             "take it out of one of the groups") for name in self.hosts if name in clusters]
+        found += [lint_checks.finding(
+            "cluster-without-host", "site", name, "", "a group without a host", "a host, which stands for the cluster",
+            "give the group %s a host, for example %s-cluster" % (name, name)) for name in self._empty_groups]
         found += self._mistyped()
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],

@@ -33,6 +33,9 @@ baremetal:
       bmc_password: %s
       boot_mac: 00:5c:52:00:00:ff
       bmh_boot_mode: UEFISecureBoot
+clusters:
+  children:
+    nobody:
 """ % (PASSWORD, PASSWORD)
 # What must be told: rule, host, variable, and the file and text by which its line is found.
 TOLD = (
@@ -78,6 +81,10 @@ def test_each_mistake_is_told_with_its_line(broken, rule, host, variable, name, 
              result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == name and
              result["locations"][0]["physicalLocation"]["region"]["startLine"] == number]
     assert variable in found[0]["message"]["text"]
+
+
+def test_a_cluster_s_group_needs_a_host(broken):
+    broken[0].failed("error cluster-without-host: nobody: seen a group without a host")
 
 
 def test_pipelines_see_which_rules_fail(broken):

@@ -43,7 +43,7 @@ baremetal:
 @pytest.fixture
 def findings(tmp_path):
     """Return a callable that lints an inventory: text of the file → findings."""
-    def call(text, clusters=(), **options):
+    def call(text, clusters=(), empty=(), **options):
         path = tmp_path / "hosts.yml"
         path.write_text(text)
         loader = DataLoader()
@@ -52,7 +52,7 @@ def findings(tmp_path):
         hostvars = HostVars(inventory, variables, loader)
         names = [host.name for host in inventory.get_hosts("baremetal")] if "baremetal" in inventory.groups else []
         own = dict((host.name, host.vars) for host in inventory.get_hosts())
-        reader = SiteReader(hostvars, names, list(clusters), own, ROLE_VARIABLES)
+        reader = SiteReader(hostvars, names, list(clusters), own, ROLE_VARIABLES, empty)
         return reader.lint(dict(OPTIONS, base_dir=str(tmp_path), **options))
     return call
 
@@ -94,6 +94,10 @@ def test_rules_can_be_left_out(findings):
 def test_a_host_that_is_a_cluster_too(findings):
     found = findings("baremetal:\n  hosts:\n    one:\n      bmc_address: ipmi://198.51.100.1\n", clusters=["one"])
     assert [item["name"] for item in found if item["rule"] == "host-and-cluster"] == ["one"]
+
+
+def test_a_group_of_a_cluster_without_a_host(findings):
+    assert places(findings(HOSTS, empty=["prod"]), "cluster-without-host") == [("prod", "", None, None)]
 
 
 def test_clusters_are_told_of_by_their_variables(findings):

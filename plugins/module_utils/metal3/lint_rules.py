@@ -105,6 +105,8 @@ _NAMED = (
     _site("no-hosts", WARNING, "The site has servers.", "playbook metal3.baremetal.enroll"),
     _site("host-and-cluster", ERROR, "No inventory host is a server and a cluster at the same time.",
           "playbooks metal3.baremetal.enroll and cluster"),
+    _site("cluster-without-host", ERROR, "Each group below the group of clusters has a host, which stands for it.",
+          "Ansible runs plays for hosts; playbook metal3.baremetal.cluster"),
     _site("cluster-duplicate", ERROR, "Each cluster has a name and an endpoint of its own.",
           "module_utils/metal3/cluster_preflight.py"),
     _site("address-taken", ERROR, "No pool gives away the address of a BMC or of another cluster's endpoint.",
