@@ -4,9 +4,7 @@
 """Filter that turns servers' inventory variables into entries for the modules that ask BMCs."""
 from __future__ import annotations
 
-from ansible.errors import AnsibleFilterError
-
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_inventory
+from ansible_collections.metal3.baremetal.plugins.filter.host_entries import host_entries
 
 DOCUMENTATION = r"""
 name: bmc_entries
@@ -50,11 +48,8 @@ OPTIONS = ("name", "bmc", "boot_mac_address", "boot_mode")
 
 def bmc_entries(hostvars, names):
     """Return the entries of the named servers; see DOCUMENTATION."""
-    missing = [name for name in names if name not in hostvars]
-    if missing:
-        raise AnsibleFilterError("bmc_entries: not in the inventory: %s" % ", ".join(missing))
-    entries = [host_inventory.entry(name, hostvars[name]) for name in names]
-    return [dict((option, entry[option]) for option in OPTIONS if option in entry) for entry in entries]
+    return [dict((option, entry[option]) for option in OPTIONS if option in entry)
+            for entry in host_entries(hostvars, names)]
 
 
 class FilterModule:
