@@ -62,7 +62,11 @@ hosts:
       type: list
       elements: dict
       sample:
-        - {component: bios, initial_version: 1.0.0, current_version: 1.1.0, last_version_flashed: 1.1.0, updated_at: "2026-11-21T18:27:59Z"}
+        - component: bios
+          initial_version: 1.0.0
+          current_version: 1.1.0
+          last_version_flashed: 1.1.0
+          updated_at: "2026-11-21T18:27:59Z"
       returned: always
     wanted:
       description: The images that are to be flashed, with C(component) and C(url).

@@ -9,9 +9,10 @@ its HostUpdatePolicy says ``onReboot`` (``doServiceIfNeeded`` in BMO 0.13's ``ba
 from __future__ import annotations
 
 from .host_goals import FAILED, WAITING, Verdict, state_of
-from .resource_family import HOST, host_verdict, is_working
+from .resource_family import HOST, condition, host_verdict, is_observed, is_true, is_working
 
 POLICY = "HostUpdatePolicy"
+CHANGED, VALID = "ChangeDetected", "Valid"
 DEPLOYED = ("provisioned", "externally provisioned")
 
 
@@ -37,6 +38,38 @@ def change_verdict(obj, seen, policy_field, before):
                 "make the policy with host_update_policy and reboot the host, or deprovision it")
         return Verdict(WAITING, "waits until the host is switched off and on again", "reboot the host")
     return Verdict(WAITING, "waits until BMO prepares the host (state %s)" % state_of(host), "")
+
+
+def observed_verdict(obj, seen, before, what):
+    """Return the Verdict on an object that BMO has not taken in the form it has now, None when BMO has.
+
+    :param obj: a HostFirmwareSettings or HostFirmwareComponents, or None
+    :param what: what it asks for, for example ``settings``
+    """
+    if obj is None:
+        return Verdict(WAITING, "BMO has not made it yet; it never does for hosts whose driver can't do it", "")
+    host = seen.host_of(obj)
+    if host is None:
+        return host_verdict(None, before)
+    if not is_seen(obj):
+        verdict = host_verdict(host, before)
+        return verdict if verdict.outcome == FAILED else Verdict(
+            WAITING, "BMO has not looked at the newest %s yet" % what, "look at the log of BMO")
+    if not is_true(obj, VALID):
+        return Verdict(FAILED, "BMO refuses the %s (%s)" % (what, condition(obj, VALID).get("message")),
+                       "look at the events of the %s, and correct the %s" % (obj.get("kind") or "object", what))
+    return None
+
+
+def is_seen(obj):
+    """True when the conditions are about the newest spec."""
+    return is_observed(obj, CHANGED) and is_observed(obj, VALID)
+
+
+def conditions_facts(obj):
+    """Return what the conditions say, for results."""
+    return {"valid": is_true(obj, VALID), "change_detected": is_true(obj, CHANGED), "observed": is_seen(obj),
+            "message": condition(obj, VALID).get("message") or ""}
 
 
 def working_state(host):

@@ -8,12 +8,11 @@ from urllib.parse import urlsplit
 
 from . import text_table
 from .field_checks import Problem, show
-from .firmware_change import READS, change_verdict, host_state
+from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_state, observed_verdict
 from .host_fields import METADATA, field
-from .host_goals import FAILED, REACHED, WAITING, Verdict
-from .resource_family import Family, condition, host_verdict, is_observed, is_true, is_working
+from .host_goals import REACHED, WAITING, Verdict
+from .resource_family import Family, host_verdict, is_true, is_working
 
-CHANGED, VALID = "ChangeDetected", "Valid"
 # BMO's ValidateHostFirmwareComponents; the others begin with NIC_PREFIX.
 NAMES = ("bmc", "bios")
 NIC_PREFIX = "nic:"
@@ -64,20 +63,10 @@ class FirmwareComponents(Family):
 
     def judge(self, obj, seen, goal, before):
         """V(valid) when BMO has found no fault, V(applied) when all images are flashed."""
-        if obj is None:
-            return Verdict(WAITING, "BMO has not made it yet; it never does for hosts without firmware interface", "")
+        verdict = observed_verdict(obj, seen, before, "updates")
+        if verdict or goal == "valid":
+            return verdict or Verdict(REACHED, "", "")
         host = seen.host_of(obj)
-        if host is None:
-            return host_verdict(None, before)
-        if not (is_observed(obj, CHANGED) and is_observed(obj, VALID)):
-            verdict = host_verdict(host, before)
-            return verdict if verdict.outcome == FAILED else Verdict(
-                WAITING, "BMO has not looked at the newest updates yet", "look at the log of BMO")
-        if not is_true(obj, VALID):
-            return Verdict(FAILED, "BMO refuses the updates (%s)" % condition(obj, VALID).get("message"),
-                           "correct the updates")
-        if goal == "valid":
-            return Verdict(REACHED, "", "")
         # BMO notes the updates as done when it begins with them; only then the host begins to work.
         if pending(obj) or is_working(host):
             return change_verdict(obj, seen, "firmwareUpdates", before)
@@ -91,7 +80,7 @@ class FirmwareComponents(Family):
     def facts(self, obj, seen):
         """Versions, and what is still to be flashed."""
         status = obj.get("status") or {}
-        return {
+        return dict({
             "host_state": host_state(obj, seen),
             "components": [{
                 "component": item["component"], "initial_version": item.get("initialVersion") or "",
@@ -100,11 +89,7 @@ class FirmwareComponents(Family):
                 "updated_at": item.get("updatedAt") or ""} for item in status.get("components") or []],
             "wanted": (obj.get("spec") or {}).get("updates") or [],
             "pending": pending(obj),
-            "valid": is_true(obj, VALID),
-            "change_detected": is_true(obj, CHANGED),
-            "observed": is_observed(obj, CHANGED) and is_observed(obj, VALID),
-            "message": condition(obj, VALID).get("message") or "",
-        }
+        }, **conditions_facts(obj))
 
     def table(self, items):
         """Tell of each component its version and what is wanted."""

@@ -12,13 +12,12 @@ import difflib
 
 from . import text_table
 from .field_checks import Problem, show
-from .firmware_change import READS, change_verdict, host_state
+from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_state, observed_verdict
 from .host_fields import METADATA, field
-from .host_goals import FAILED, REACHED, WAITING, Verdict
-from .resource_family import Family, condition, host_verdict, is_observed, is_true, is_working
+from .host_goals import REACHED, WAITING, Verdict
+from .resource_family import Family, host_verdict, is_true, is_working
 
 SCHEMA = "FirmwareSchema"
-CHANGED, VALID = "ChangeDetected", "Valid"
 
 
 class FirmwareSettings(Family):
@@ -78,23 +77,12 @@ class FirmwareSettings(Family):
 
     def judge(self, obj, seen, goal, before):
         """V(valid) when BMO has looked at the newest settings and found no fault, V(applied) when they count."""
-        if obj is None:
-            return Verdict(WAITING, "BMO has not made it yet", "")
-        host = seen.host_of(obj)
-        if host is None:
-            return host_verdict(None, before)
-        if not (is_observed(obj, CHANGED) and is_observed(obj, VALID)):
-            verdict = host_verdict(host, before)
-            return verdict if verdict.outcome == FAILED else Verdict(
-                WAITING, "BMO has not looked at the newest settings yet", "look at the log of BMO")
-        if not is_true(obj, VALID):
-            text = condition(obj, VALID).get("message") or "no message"
-            return Verdict(FAILED, "BMO refuses the settings (%s)" % text,
-                           "look at the events of the HostFirmwareSettings, and correct the settings")
-        if goal == "valid":
-            return Verdict(REACHED, "", "")
+        verdict = observed_verdict(obj, seen, before, "settings")
+        if verdict or goal == "valid":
+            return verdict or Verdict(REACHED, "", "")
         if is_true(obj, CHANGED):
             return change_verdict(obj, seen, "firmwareSettings", before)
+        host = seen.host_of(obj)
         if is_working(host):
             verdict = host_verdict(host, before)
             return verdict if verdict.cause else Verdict(WAITING, "they count; the host is not ready again yet", "")
@@ -103,17 +91,13 @@ class FirmwareSettings(Family):
     def facts(self, obj, seen):
         """Settings as they are and as they are to be."""
         status = obj.get("status") or {}
-        return {
+        return dict({
             "host_state": host_state(obj, seen),
             "settings": status.get("settings") or {},
             "wanted": (obj.get("spec") or {}).get("settings") or {},
             "pending": pending(obj),
-            "valid": is_true(obj, VALID),
-            "change_detected": is_true(obj, CHANGED),
-            "observed": is_observed(obj, CHANGED) and is_observed(obj, VALID),
-            "message": condition(obj, VALID).get("message") or "",
             "schema_name": (status.get("schema") or {}).get("name") or "",
-        }
+        }, **conditions_facts(obj))
 
     def schema(self, obj, seen):
         """Return the rules for the settings of a host."""
