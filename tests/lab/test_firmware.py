@@ -1,0 +1,278 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""BIOS settings, firmware, data images and events on the lab's real BMO, Ironic and Redfish.
+
+One server is available and is prepared anew; one is provisioned and changes with a reboot. As both take BMO a minute
+(it asks Ironic that often), all that a reboot does is asked for together, and then looked at by one test each.
+"""
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from support import HOST, NAMESPACE, eventually
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.family_service import FamilyService, read_facts
+from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.resource_families import FAMILIES
+from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+
+SETTINGS = KNOWN["HostFirmwareSettings"]
+BIOS, BMC = "9.1.0", "9.10"
+
+
+class Sink:
+    """An HTTP server that keeps the events it gets."""
+
+    def __init__(self):
+        events = self.events = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                events.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_arguments):
+                """Quiet."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = "http://127.0.0.1:%d/events" % self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+def run(lab, kind, entries, check_mode=False, **params):
+    """Run a module's work and return its results by name."""
+    family = FAMILIES[kind]
+    params = dict({"namespace": NAMESPACE, family.option: entries, "wait_timeout_seconds": 200}, **params)
+    return FamilyService(lab.kube, family, params, check_mode, Progress()).run()
+
+
+def done(lab, kind, entry, **params):
+    """Run a module's work for one entry, without an error, and return its result."""
+    item = run(lab, kind, [entry], **params)[FAMILIES[kind].option][0]
+    assert item["error"] == "", item
+    return item
+
+
+def facts(lab, kind, name):
+    params = {"namespace": NAMESPACE, "all_namespaces": False, "names": [name], "label_selector": None,
+              "full_objects": False}
+    return read_facts(lab.kube, FAMILIES[kind], params)[FAMILIES[kind].option][0]
+
+
+def reboot(lab, name):
+    lab.kube.patch(HOST, NAMESPACE, name, {"metadata": {"annotations": {"reboot.metal3.io": '{"mode": "hard"}'}}})
+
+
+def free(lab, state):
+    names = [name for name, host in sorted(lab.hosts().items())
+             if host["status"]["provisioning"]["state"] == state and not host["spec"].get("consumerRef")]
+    assert names, "no free server is %s" % state
+    return names[-1]
+
+
+@pytest.fixture(scope="module")
+def prepared(lab):
+    """A server that is available."""
+    return free(lab, "available")
+
+
+@pytest.fixture(scope="module")
+def live(lab):
+    """A server that is provisioned."""
+    return free(lab, "provisioned")
+
+
+@pytest.fixture(scope="module")
+def files(lab):
+    """Firmware images and an ISO on the lab's image server: URLs by name."""
+    folder, made = lab.dir / "www" / "images", {}
+    for name, content in (("bios.fw", json.dumps({"component": "bios", "version": BIOS}).encode()),
+                          ("bmc.fw", json.dumps({"component": "bmc", "version": BMC}).encode()),
+                          ("data.iso", b"\0" * 65536)):
+        path = folder / ("firmware-test-" + name)
+        path.write_bytes(content)
+        path.chmod(0o644)
+        made[name] = path
+    yield dict((name, "%s/images/%s" % (lab.figures["urls"]["image_server"], path.name)) for name, path in made.items())
+    for path in made.values():
+        path.unlink()
+
+
+@pytest.fixture(scope="module")
+def sink():
+    """Where the BMC sends events to."""
+    result = Sink()
+    yield result
+    result.server.shutdown()
+    result.server.server_close()
+
+
+@pytest.fixture(scope="module")
+def inventory(lab, prepared, live, files):
+    """What the inventory says of the two servers."""
+    return lab.inventory({
+        prepared: {"bmh_firmware_settings": {"ProcTurboMode": "Disabled", "PatrolScrubHours": 12},
+                   "bmh_firmware_components": [{"component": "bios", "url": files["bios.fw"]}]},
+        live: {"bmh_firmware_settings": {"ProcTurboMode": "Disabled"},
+               "bmh_firmware_components": [{"component": "bmc", "url": files["bmc.fw"]}],
+               "bmh_update_policy": {"firmware_settings": "onReboot", "firmware_updates": "onReboot"}}})
+
+
+@pytest.fixture(scope="module")
+def changed(lab, prepared, live, files, sink, inventory):
+    """The playbook's run; a data image and a subscription were there before its reboot."""
+    subscription = {"name": "firmware-test", "host_name": live, "destination": sink.url, "context": "lab"}
+    subscribed = done(lab, "BMCEventSubscription", subscription, wait_for="subscribed")
+    assert subscribed["subscription_id"]
+    done(lab, "DataImage", {"name": live, "url": files["data.iso"]})
+    result = lab.playbook("firmware", "-i", inventory, "--limit", "%s,%s" % (prepared, live),
+                          "-e", "hosts_firmware_reboot=hard", "-e", "hosts_firmware_wait_timeout_seconds=240",
+                          seconds=400)
+    yield result
+    # The firmware stays, and with it the updates, which BMO takes as done.
+    run(lab, "HostFirmwareSettings", [{"name": name, "settings": {}} for name in (prepared, live)])
+    run(lab, "HostUpdatePolicy", [{"name": live, "state": "absent"}])
+    run(lab, "BMCEventSubscription", [{"name": "firmware-test", "state": "absent"}], wait_for="deleted")
+    run(lab, "DataImage", [{"name": live, "state": "absent"}])
+    if "firmware-test" in facts_of_image(lab, live):
+        reboot(lab, live)
+        run(lab, "DataImage", [{"name": live, "state": "absent"}], wait_for="deleted")
+
+
+def facts_of_image(lab, name):
+    obj = lab.kube.get(KNOWN["DataImage"], NAMESPACE, name) or {}
+    return ((obj.get("status") or {}).get("attachedImage") or {}).get("url") or ""
+
+
+def bios_of(lab, name):
+    """Return a node's BIOS settings as Ironic has them."""
+    ironic = lab.ironic()
+    answer = ironic.get("/nodes/%s/bios" % lab.nodes()[name].id, microversion="1.40")
+    return dict((item["name"], item["value"]) for item in answer.json()["bios"])
+
+
+def test_settings_and_firmware_are_really_changed(lab, room, changed, prepared, live):
+    changed.ok()
+    assert bios_of(lab, prepared)["PatrolScrubHours"] == "12"
+    for name in (prepared, live):
+        assert bios_of(lab, name)["ProcTurboMode"] == "Disabled"
+        seen = facts(lab, "HostFirmwareSettings", name)
+        assert seen["pending"] == [] and seen["valid"] and not seen["change_detected"]
+    servers = dict((server["name"], server) for server in room.servers())
+    assert servers[prepared]["firmware"]["bios"] == BIOS and servers[live]["firmware"]["bmc"] == BMC
+    assert servers[prepared]["bios_pending"] == servers[live]["bios_pending"] == []
+    assert lab.state(prepared) == "available" and lab.state(live) == "provisioned"
+    assert all(lab.host(name)["status"]["operationalStatus"] == "OK" for name in (prepared, live))
+
+
+def test_what_was_changed_is_shown_as_a_table(changed, prepared, live):
+    words = [line.split() for line in changed.output.splitlines()]
+    assert [prepared, "PatrolScrubHours", "12", "12", "in", "force"] in words, changed.output
+    assert [live, "ProcTurboMode", "Disabled", "Disabled", "in", "force"] in words, changed.output
+    assert any(line[:2] == [live, "bmc"] and line[-1:] == ["flashed"] for line in words), changed.output
+
+
+def test_a_second_run_and_check_mode_change_nothing(lab, changed, inventory, prepared, live):
+    servers = "%s,%s" % (prepared, live)
+    before = lab.kube.get(SETTINGS, NAMESPACE, prepared)["metadata"]["generation"]
+    again = lab.playbook("firmware", "-i", inventory, "--limit", servers).ok()
+    assert again.changed() == 0, again.output
+    other = lab.inventory({prepared: {"bmh_firmware_settings": {"PatrolScrubHours": 3}}})
+    tried = lab.playbook("firmware", "-i", inventory, "-i", other, "--limit", servers, "--check", "--diff").ok()
+    assert tried.changed() == 1 and '"PatrolScrubHours": 3' in tried.output, tried.output
+    assert lab.kube.get(SETTINGS, NAMESPACE, prepared)["metadata"]["generation"] == before
+
+
+def test_the_bmc_tells_of_the_reboot(changed, sink):
+    def told():
+        return [event["MessageId"].rpartition(".")[2] for events in sink.events for event in events["Events"]]
+    eventually(lambda: {"ResourcePoweredOff", "ResourcePoweredOn"} <= set(told()), 30, "events of both kinds")
+    assert set(events["Context"] for events in sink.events) == {"lab"}
+
+
+def test_the_image_was_attached_with_the_reboot_and_is_ejected_with_the_next(lab, room, changed, files, live):
+    def media():
+        return next(server for server in room.servers() if server["name"] == live)["virtual_media"]
+    assert facts(lab, "DataImage", live)["attached_url"] == files["data.iso"] and "Cd" in media()
+    again = done(lab, "DataImage", {"name": live, "url": files["data.iso"]}, wait_for="attached")
+    assert not again["changed"]
+    run(lab, "DataImage", [{"name": live, "state": "absent"}])
+    reboot(lab, live)
+    done(lab, "DataImage", {"name": live, "state": "absent"}, wait_for="deleted")
+    assert media() == []
+
+
+def test_mistakes_are_refused_before_anything_is_written(lab, prepared, live):
+    before = dict((item["metadata"]["name"], item["metadata"]["generation"])
+                  for item in lab.kube.list(SETTINGS, NAMESPACE)[0])
+    with pytest.raises(RefusedError) as caught:
+        run(lab, "HostFirmwareSettings", [
+            {"name": live, "settings": {"PatrolScrubHours": 13}},
+            {"name": prepared, "settings": {"ProcTurboMod": "Disabled", "EmbeddedSata": "Scsi", "PatrolScrubHours": 25,
+                                            "NumCores": 1, "QuietBoot": False, "SerialNumber": "another"}}])
+    text = str(caught.value)
+    for words in ("perhaps ProcTurboMode is meant", "one of Ata, Ahci, Raid, Off", "expected 0 to 24", "read-only",
+                  "without end", "unique"):
+        assert words in text, text
+    assert len(caught.value.problems) == 6 and live not in text
+    with pytest.raises(RefusedError, match="one of bios, bmc"):
+        run(lab, "HostFirmwareComponents", [{"name": prepared, "updates": [
+            {"component": "nic:1", "url": "https://x/y"}]}])
+    with pytest.raises(RefusedError, match="a BareMetalHost of the namespace"):
+        run(lab, "BMCEventSubscription", [{"name": "x", "host_name": "nobody", "destination": "https://x/"}])
+    assert before == dict((item["metadata"]["name"], item["metadata"]["generation"])
+                          for item in lab.kube.list(SETTINGS, NAMESPACE)[0])
+
+
+def test_settings_that_are_there_already_do_not_stop_the_operator(lab, changed, prepared):
+    """BMO 0.13 would leave the host alone for ever (see family_service.py)."""
+    entry = {"name": prepared, "settings": {"EmbeddedSata": "Ahci"}}
+    item = done(lab, "HostFirmwareSettings", entry, wait_for="valid", wait_timeout_seconds=30)
+    assert item["changed"] and item["observed"] and item["pending"] == []
+    assert not done(lab, "HostFirmwareSettings", entry, wait_for="applied", wait_timeout_seconds=30)["changed"]
+
+
+def test_what_would_never_change_is_told_at_once(lab, changed, live):
+    run(lab, "HostUpdatePolicy", [{"name": live, "state": "absent"}])
+    item = run(lab, "HostFirmwareSettings", [{"name": live, "settings": {"PatrolScrubHours": 7}}],
+               wait_for="applied")["hosts"][0]
+    assert "HostUpdatePolicy does not say firmwareSettings: onReboot" in item["error"] and item["seconds"] < 60
+    run(lab, "HostFirmwareSettings", [{"name": live, "settings": {}}])
+
+
+def test_a_subscription_can_not_be_changed(lab, changed, sink, live):
+    with pytest.raises(RefusedError, match="another context than the stored one"):
+        run(lab, "BMCEventSubscription", [{"name": "firmware-test", "host_name": live, "destination": sink.url,
+                                           "context": "another"}])
+
+
+@pytest.mark.parametrize("kind, entry", [
+    ("HostClaim", {"host_selector": {"match_labels": {"rack": "r1"}, "in_namespace": "metal3", "match_expressions": [
+        {"key": "size", "operator": "exists"}]}, "image": {"url": "https://x/y.iso", "format": "live-iso"}}),
+    ("HostDeployPolicy", {"host_claim_namespaces": {"names": ["a"], "name_matches": "^b", "has_labels": [
+        {"name": "c"}]}}),
+    ("PreprovisioningImage", {"architecture": "x86_64", "accept_formats": ["iso"]}),
+    ("BMCEventSubscription", {"host_name": "server-01", "destination": "https://x/", "http_headers_ref": {
+        "name": "nobody"}}),
+])
+def test_what_no_part_of_the_lab_works_on_reaches_the_api_server(lab, kind, entry):
+    """Nothing in the lab acts on these: the API server's schema and BMO's webhook judge them."""
+    entry = dict(entry, name="firmware-test-api")
+    assert done(lab, kind, entry)["action"] == "created"
+    assert done(lab, kind, entry)["action"] == "none"
+    gone = {"name": entry["name"], "state": "absent"}
+    assert done(lab, kind, gone, wait_for="deleted", wait_timeout_seconds=60)["action"] == "deleted"
+    assert done(lab, kind, gone)["action"] == "none"
+
+
+def test_inspected_hardware_is_read(lab, prepared):
+    found = facts(lab, "HardwareData", prepared)["hardware"]
+    server = lab.servers[prepared]
+    assert found["serial_number"] == server["serial"] and found["cpu"]["count"] == server["cpus"]
+    assert set(nic["mac"] for nic in found["nics"]) == set(nic["mac"] for nic in server["nics"])
