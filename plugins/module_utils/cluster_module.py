@@ -4,7 +4,6 @@
 """Running the modules cluster, cluster_info and cluster_template."""
 from __future__ import annotations
 
-import copy
 import os
 import tempfile
 import traceback
@@ -14,6 +13,7 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from .cluster_service import ClusterService, read_cluster, read_description
 from .cluster_wait import WaitFailedError
 from .ipam_service import RefusedError
+from .judged_module import JudgedModule
 from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
 from .kube.errors import KubeError
 from .kube.resources import KNOWN
@@ -31,34 +31,17 @@ except ImportError:
     HAS_YAML = False
 
 
-class DescribedModule(AnsibleModule):
-    """A module that takes a cluster's description.
+class DescribedModule(JudgedModule):
+    """A module that takes a cluster's description."""
 
-    Ansible reports the first option that it does not know, or that has the wrong type, without the cluster; here all of
-    them are told.
-    """
-
-    def __init__(self, **arguments):
-        self._checking_arguments = True
-        self._given = {}
-        super().__init__(**arguments)
-        self._checking_arguments = False
-
-    def _load_params(self):
-        """Keep what was given, before Ansible changes it."""
-        super()._load_params()
-        self._given = copy.deepcopy(self.params)
-
-    def fail_json(self, msg, **result):
-        """Fail with ``msg``, or while arguments are checked with all mistakes of the description."""
-        unknown = [name for name in self._given if name not in self.argument_spec and not name.startswith("_")]
-        if self._checking_arguments and not unknown:
-            self._checking_arguments = False
+    def judge(self, given, msg, result):
+        """Return all mistakes of the description, unless it is a parameter of the module that is unknown."""
+        if all(name in self.argument_spec or name.startswith("_") for name in given):
             try:
-                read_description(_description(self._given))
+                read_description(_description(given))
             except RefusedError as exc:
-                msg, result = str(exc), dict(result, problems=exc.problems)
-        super().fail_json(msg, **result)
+                return str(exc), dict(result, problems=exc.problems)
+        return msg, result
 
 
 def cluster_argument_spec():

@@ -10,6 +10,7 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from .family_service import FamilyService, read_facts
 from .ipam_service import RefusedError
+from .judged_module import JudgedModule
 from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
 from .kube.errors import KubeError
 from .metal3 import host_fields
@@ -18,27 +19,23 @@ from .metal3.resource_family import as_lines, check_raw, entry_fields
 from .progress import Progress
 
 
-class FamilyModule(AnsibleModule):
-    """A module whose list is judged as a whole, where Ansible would report the first value that does not fit.
+class FamilyModule(JudgedModule):
+    """A module whose list is judged as a whole.
 
     :param family: a Family
     """
 
     def __init__(self, family, **arguments):
         self._family = family
-        self._checking_arguments = True
         super().__init__(**arguments)
-        self._checking_arguments = False
 
-    def fail_json(self, msg, **result):
-        """Fail with ``msg``, or while arguments are checked with all mistakes in the list."""
-        if self._checking_arguments:
-            self._checking_arguments = False
-            problems = check_raw(self._family, self.params.get(self._family.option))
-            if problems:
-                lines = as_lines(problems)
-                msg, result = str(RefusedError(lines)), dict(result, problems=lines)
-        super().fail_json(msg, **result)
+    def judge(self, given, msg, result):
+        """Return all mistakes in the list."""
+        problems = check_raw(self._family, given.get(self._family.option))
+        if not problems:
+            return msg, result
+        lines = as_lines(problems)
+        return str(RefusedError(lines)), dict(result, problems=lines)
 
 
 def family_argument_spec(family):

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import traceback
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from .host_reading import read_hosts
 from .host_service import HostListError, HostService, failure, names_for, shortened
+from .judged_module import JudgedModule
 from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
 from .kube.errors import KubeError
 from .metal3 import host_fields, host_goals, host_validation
@@ -24,23 +24,8 @@ except ImportError:
     yaml = None
 
 
-class HostListModule(AnsibleModule):
-    """A module whose option ``hosts`` is judged as a whole.
-
-    Ansible reports the first value that does not fit the argument spec, without the host it belongs to; here all of
-    them are told, with the rest of the list's faults.
-    """
-
-    def __init__(self, **arguments):
-        self._checking_arguments = True
-        self._given = None
-        super().__init__(**arguments)
-        self._checking_arguments = False
-
-    def _load_params(self):
-        """Keep what was given: where an element of a list has the wrong type, Ansible empties the list."""
-        super()._load_params()
-        self._given = copy.deepcopy(self.params.get("hosts"))
+class HostListModule(JudgedModule):
+    """A module whose option ``hosts`` is judged as a whole."""
 
     def exit_json(self, **result):
         """Return the result."""
@@ -48,12 +33,13 @@ class HostListModule(AnsibleModule):
 
     def fail_json(self, msg, **result):
         """Fail with ``msg``, or while arguments are checked with all problems of the list of hosts."""
-        if self._checking_arguments:
-            self._checking_arguments = False
-            problems = host_validation.check_raw(self._given, self.params.get("wait_for"))
-            if problems:
-                msg = host_validation.message(problems, names_for(self.params))
+        msg, result = self.judged(msg, result)
         super().fail_json(msg, **self._prepared(dict(result, msg=msg), "msg"))
+
+    def judge(self, given, msg, result):
+        """Return all problems of the list of hosts."""
+        problems = host_validation.check_raw(given.get("hosts"), given.get("wait_for"))
+        return host_validation.message(problems, names_for(given)) if problems else msg, result
 
     def _prepared(self, result, *without):
         """Return the result with the parameters as they may be shown.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from .field_checks import Problem, show
 from .host_fields import BY_NAME, field
 from .host_goals import FAILED, REACHED, WAITING, Verdict
+from .host_validation import check_image
 from .resource_family import Family, condition, is_true
 
 ASSOCIATED = "Associated"
@@ -49,10 +50,8 @@ class HostClaim(Family):
     )
 
     def check(self, label, entry):
-        """An image needs a URL; conditions on labels need values, or none."""
-        problems = []
-        if entry.get("image") and not entry["image"].get("url"):
-            problems.append(Problem(label, "image.url", None, "the image's URL", "set it"))
+        """An image is judged as a host's is; conditions on labels need values, or none."""
+        problems = check_image(label, entry)
         expressions = (entry.get("host_selector") or {}).get("match_expressions") or []
         for position, item in enumerate(expressions):
             path = "host_selector.match_expressions[%d].values" % position

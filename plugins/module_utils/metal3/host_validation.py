@@ -219,7 +219,7 @@ def _check_host(label, host, wait_for):
     problems += _check_credentials(label, bmc)
     problems += _check_boot(label, host, address)
     problems += _check_hints(label, "root_device_hints", host.get("root_device_hints"))
-    problems += _check_image(label, host)
+    problems += check_image(label, host)
     problems += _check_data(label, host)
     problems += _check_raid(label, host.get("raid"), address)
     problems += _check_metadata(label, host)
@@ -321,7 +321,12 @@ def _check_hints(label, path, hints):
     return problems
 
 
-def _check_image(label, host):
+def check_image(label, host):
+    """Return the Problems of an entry's ``image``, and of what does not go with it.
+
+    :param label: name of the entry, for messages
+    :param host: dict with ``image`` and ``custom_deploy``, each may be missing
+    """
     image = host.get("image")
     problems = []
     if not image or not any(value is not None for value in image.values()):
