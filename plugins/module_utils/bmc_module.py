@@ -63,8 +63,11 @@ def settings(module):
 
 def run_bmc_info():
     """Run the module ``bmc_info``."""
-    module = HostListModule(argument_spec=bmc_argument_spec(), supports_check_mode=True, no_log=True)
-    hosts = bmc_service.info(module.params["hosts"], settings(module), Progress())
+    module = HostListModule(
+        argument_spec=dict(bmc_argument_spec(), firmware={"type": "bool", "default": False}),
+        supports_check_mode=True, no_log=True)
+    hosts = bmc_service.info(module.params["hosts"], settings(module)._replace(firmware=module.params["firmware"]),
+                             Progress())
     module.exit_json(changed=False, hosts=hosts)
 
 

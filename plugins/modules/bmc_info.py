@@ -16,6 +16,11 @@ description:
     and BIOS attributes, the manager with firmware version and clock, and the account's role and lockout policy. By IPMI
     it is power state and identity.
   - A BMC that can't be asked fails nothing; its RV(hosts[].error) says what ended it.
+options:
+  firmware:
+    description: Whether the firmware inventory is read too, which takes many requests with some vendors.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - metal3.baremetal.bmc
   - metal3.baremetal.bmc.hosts
@@ -145,6 +150,12 @@ hosts:
       type: dict
       returned: always
       sample: {registry: BiosAttributeRegistry.v1_0_0, attributes: {BootMode: Uefi}}
+    firmware:
+      description: The firmware inventory; empty without O(firmware).
+      type: list
+      elements: dict
+      returned: always
+      sample: [{id: BMC, name: BMC firmware, version: 6.10.30.00, updateable: true}]
     recommended:
       description: The BMC address to write, and why; empty when the system was not found.
       type: dict

@@ -17,9 +17,10 @@ from .survey import Walk
 
 # name: of the host; address: a BmcAddress; username, password: texts or None; certificate_unseen: take any certificate.
 Target = namedtuple("Target", ["name", "address", "username", "password", "certificate_unseen"])
-# ca_cert: path or None for the system's; concurrency: how many BMCs are asked at once.
+# ca_cert: path or None for the system's; concurrency: how many BMCs are asked at once; firmware: whether the firmware
+# inventory is read.
 Settings = namedtuple("Settings", [
-    "ca_cert", "connect_timeout_seconds", "read_timeout_seconds", "concurrency"])
+    "ca_cert", "connect_timeout_seconds", "read_timeout_seconds", "concurrency", "firmware"], defaults=[False])
 
 
 def gather(targets, settings, progress=None):
@@ -93,7 +94,7 @@ def _error(stage, kind, text):
 
 def _ask_redfish(group, settings):
     """Return the facts of targets at one BMC with one account."""
-    common, found = _in_session(group[0], settings, partial(_surveys, group))
+    common, found = _in_session(group[0], settings, partial(_surveys, group, settings.firmware))
     return [dict(common) for dummy in group] if found is None else found
 
 
@@ -153,10 +154,12 @@ def _login(client, root, target):
     return None
 
 
-def _surveys(group, read, root, common):
+def _surveys(group, firmware, read, root, common):
     shared = Walk(read, root, time.time)
     systems = shared.systems()
     shared.account(group[0].username)
+    if firmware:
+        shared.firmware()
     found = []
     for target in group:
         # Without a path BMO and Ironic take the only system there is.

@@ -7,14 +7,14 @@ from __future__ import annotations
 from .redfish import RedfishError, link, nested
 
 # More members than a server has of anything read here; a BMC that repeats itself ends there.
-MEMBER_LIMIT = 64
+MEMBER_LIMIT = 128
 
 
 class Survey:
     """What was read of a BMC, by part; ``unread`` says why a part is missing.
 
     Parts are the resources as the BMC sent them: ``systems`` (list of paths), ``system``, ``manager``, ``secure_boot``,
-    ``bios``, ``account_service``, ``account`` and ``role``, and the lists ``nics`` and ``virtual_media``.
+    ``bios``, ``account_service``, ``account`` and ``role``, and the lists ``nics``, ``virtual_media`` and ``firmware``.
 
     :param root: the service root
     """
@@ -89,6 +89,11 @@ class Walk:
                 member.get("UserName") == username)):
             parts["account"] = account
             self._one("role", link(account, "Links", "Role"))
+
+    def firmware(self):
+        """Read the firmware inventory, which is long with some vendors."""
+        self._one("update_service", link(self.survey.parts["root"], "UpdateService"))
+        self._many("firmware", link(self.survey.parts.get("update_service") or {}, "FirmwareInventory"))
 
     def _manager(self, system):
         managers = _paths({"Members": nested(system, "Links").get("ManagedBy")})

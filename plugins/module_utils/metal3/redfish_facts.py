@@ -31,6 +31,8 @@ def facts(parts, clock_asked=(0.0, 0.0)):
         "secure_boot": _secure_boot(parts.get("secure_boot") or {}),
         "bios": _bios(parts.get("bios") or {}),
         "account": _account(parts),
+        "firmware": sorted((_firmware(entry) for entry in parts.get("firmware") or []),
+                           key=lambda entry: entry["name"]),
     }
 
 
@@ -183,6 +185,11 @@ def _bios(resource):
     return {"registry": text(resource, "AttributeRegistry"),
             "attributes": dict((name, value) for name, value in sorted(attributes.items())
                                if "password" not in name.lower())}
+
+
+def _firmware(entry):
+    return {"id": text(entry, "Id"), "name": text(entry, "Name") or text(entry, "Id"),
+            "version": text(entry, "Version"), "updateable": entry.get("Updateable") is True}
 
 
 def _account(parts):

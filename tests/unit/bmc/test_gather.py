@@ -113,6 +113,21 @@ def test_an_expanded_collection_takes_one_request():
     assert facts["account"]["role"] == "Administrator"
 
 
+def test_the_firmware_inventory_is_read_where_asked():
+    inventory = "/redfish/v1/UpdateService/FirmwareInventory"
+    resources = dict(tree("hpe"), **{
+        "/redfish/v1/UpdateService": {"FirmwareInventory": {"@odata.id": inventory}},
+        inventory: {"Members": [{"@odata.id": inventory + "/1"}]},
+        inventory + "/1": {"Id": "1", "Name": "iLO 5", "Version": "2.72"}})
+    resources["/redfish/v1"] = dict(
+        resources["/redfish/v1"], UpdateService={"@odata.id": "/redfish/v1/UpdateService"})
+    with FakeRedfish(resources) as bmc:
+        asked, = gather([target(bmc)], Settings(None, 2, 5, 8, firmware=True))
+        plain, = ask(target(bmc))
+    assert asked["firmware"] == [{"id": "1", "name": "iLO 5", "version": "2.72", "updateable": False}]
+    assert plain["firmware"] == []
+
+
 def test_an_address_without_a_bmc():
     with FakeRedfish({}) as bmc:
         gone = target(bmc)

@@ -1,0 +1,72 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From entries to results: addresses that can't be read, and what is not told."""
+from __future__ import annotations
+
+import json
+
+from fake_redfish import FakeRedfish, tree
+
+from ansible_collections.metal3.baremetal.plugins.filter.bmc_entries import bmc_entries
+from ansible_collections.metal3.baremetal.plugins.module_utils import bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.gather import Settings
+
+SETTINGS = Settings(None, 2, 5, 8)
+
+
+def entry(name, address, **changes):
+    return dict({"name": name, "bmc": {"address": address, "username": "admin", "password": "right"}}, **changes)
+
+
+def preflight(*hosts):
+    return bmc_service.preflight(list(hosts), SETTINGS, 30, 10 ** 9)
+
+
+def test_an_address_that_cannot_be_read_does_not_keep_others_from_being_asked():
+    with FakeRedfish(tree("dell")) as bmc:
+        bad, missing, good = preflight(
+            entry("bad", "redfsh://admin:secret@192.0.2.1"), {"name": "missing"},
+            entry("good", "idrac-virtualmedia+http://127.0.0.1:%d" % bmc.port))
+    assert [(check["check"], check["status"]) for check in bad["checks"]] == [("address", "problem")]
+    assert "perhaps redfish" in bad["checks"][0]["next_step"]
+    assert "secret" not in json.dumps(bad)
+    assert missing["checks"][0]["seen"] == "nothing"
+    assert good["verdict"] == "warning"
+    assert [check["check"] for check in good["checks"] if check["status"] == "problem"] == []
+
+
+def test_results_hold_no_password_and_few_words_on_failure():
+    with FakeRedfish(tree("hpe"), password="a-secret") as bmc:
+        host = entry("a", "redfish+http://127.0.0.1:%d" % bmc.port)
+        host["bmc"]["password"] = "a-secret"
+        result, = preflight(host)
+        facts, = bmc_service.info([host], SETTINGS)
+    assert "a-secret" not in json.dumps([result, facts])
+    assert "attributes" not in result["facts"]["bios"]
+    assert facts["bios"]["attributes"]["BootMode"] == "Uefi"
+    short = bmc_service.shortened(result)
+    assert "facts" not in short
+    assert {check["status"] for check in short["checks"]} <= {"warning", "problem"}
+
+
+def test_info_says_what_ended_it():
+    facts, = bmc_service.info([entry("a", "http://192.0.2.1")], SETTINGS)
+    assert facts["error"]["stage"] == "address"
+    assert facts["name"] == "a"
+
+
+def test_two_names_for_one_server():
+    with FakeRedfish(tree("dell")) as bmc:
+        address = "idrac-redfish+http://127.0.0.1:%d" % bmc.port
+        results = preflight(entry("a", address), entry("b", address + "/redfish/v1/Systems/System.Embedded.1"))
+    assert [result["checks"][-1]["check"] for result in results] == ["unique", "unique"]
+    assert results[0]["checks"][-1]["seen"].endswith("as b")
+
+
+def test_entries_hold_only_what_bmcs_are_asked_for():
+    hostvars = {"a": {"bmc_address": "ipmi://192.0.2.1", "bmc_username": "u", "boot_mac": "m", "bmh_boot_mode": "UEFI",
+                      "bmh_labels": {"a": "b"}, "bmh_image": {"url": "u"}}}
+    assert bmc_entries(hostvars, ["a"]) == [{
+        "name": "a", "bmc": {"address": "ipmi://192.0.2.1", "username": "u"}, "boot_mac_address": "m",
+        "boot_mode": "UEFI"}]
