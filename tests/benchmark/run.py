@@ -22,6 +22,7 @@ for folder in os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":"):
 from control_plane import ControlPlane
 from inventory_plugin import measure_inventory
 from measures import measure
+from preflight import measure_preflight
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import labs_dir
 
@@ -31,6 +32,7 @@ SUBJECTS = {
         server, work_dir, arguments.hosts, arguments.sample),
     "inventory": lambda server, work_dir, engine_dir, arguments: measure_inventory(
         server, work_dir, engine_dir, arguments.inventory_hosts),
+    "preflight": lambda _server, _work_dir, _engine_dir, arguments: measure_preflight(arguments.bmcs, arguments.sample),
 }
 
 
@@ -41,8 +43,9 @@ def main():
     where.add_argument("--lab", help="take the engine of this lab; the lab itself is left alone")
     where.add_argument("--engine-dir", help="folder with bin and manifests")
     parser.add_argument("--hosts", type=int, default=1000)
-    parser.add_argument("--sample", type=int, default=10, help="hosts for the looped kubernetes.core.k8s")
+    parser.add_argument("--sample", type=int, default=10, help="hosts, or BMCs, for what is measured in a loop")
     parser.add_argument("--inventory-hosts", type=int, default=5000)
+    parser.add_argument("--bmcs", type=int, default=200)
     parser.add_argument("--only", choices=sorted(SUBJECTS), action="append", help="all by default")
     arguments = parser.parse_args()
     engine_dir = arguments.engine_dir
