@@ -43,7 +43,8 @@ class ActionModule(ActionBase):
         """Read the site, lint it, write the reports."""
         result = super().run(tmp, task_vars)
         dummy, options = self.validate_argument_spec(ARGUMENT_SPEC)
-        unknown = sorted(set(options["skip_rules"]) - set(lint_rules.BY_NAME))
+        options["skip_rules"] = sorted(set(options["skip_rules"]))
+        unknown = [rule for rule in options["skip_rules"] if rule not in lint_rules.BY_NAME]
         if unknown:
             raise AnsibleActionFail("skip_rules: seen %s, expected rules of docs/lint-rules.md" % ", ".join(unknown))
         options["base_dir"] = unfrackpath(options["base_dir"] or os.getcwd())
@@ -53,12 +54,12 @@ class ActionModule(ActionBase):
                             self._role_variables(), _empty_groups(hostvars, options["clusters_group"]))
         findings = reader.lint(options)
         counts = lint_report.count(findings)
-        result.update(
-            changed=self._write(options["sarif_file"], lambda: self._sarif(findings))
-            | self._write(options["junit_file"], lambda: lint_report.junit(findings)),
-            findings=findings, counts=counts, failed=bool(
-                counts[lint_rules.ERROR] or (options["strict"] and counts[lint_rules.WARNING])),
-            hosts=len(reader.hosts), clusters=len(reader.clusters))
+        written = [self._write(options["sarif_file"], lambda: self._sarif(findings)),
+                   self._write(options["junit_file"], lambda: lint_report.junit(
+                       findings, options["strict"], options["skip_rules"]))]
+        result.update(changed=any(written), findings=findings, counts=counts, hosts=len(reader.hosts),
+                      clusters=len(reader.clusters))
+        result["failed"] = bool(counts[lint_rules.ERROR] or (options["strict"] and counts[lint_rules.WARNING]))
         result["msg"] = lint_report.text(findings, len(reader.hosts), len(reader.clusters))
         if not result["failed"]:
             for line in result["msg"].splitlines():
@@ -88,13 +89,16 @@ class ActionModule(ActionBase):
         if not path:
             return False
         path, text = unfrackpath(path), content()
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as stream:
-                if stream.read() == text:
-                    return False
-        if not self._task.check_mode:
-            with open(path, "w", encoding="utf-8") as stream:
-                stream.write(text)
+        try:
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as stream:
+                    if stream.read() == text:
+                        return False
+            if not self._task.check_mode:
+                with open(path, "w", encoding="utf-8") as stream:
+                    stream.write(text)
+        except OSError as exc:
+            raise AnsibleActionFail("%s: seen %s, expected a file that can be written" % (path, exc.strerror)) from exc
         return True
 
 

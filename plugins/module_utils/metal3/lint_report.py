@@ -105,10 +105,13 @@ def _uri(path):
     return ("file://" if path.startswith("/") else "") + quote(path)
 
 
-def junit(findings):
-    """Return JUnit XML: a test case for each rule that was looked at, which fails with its errors.
+def junit(findings, strict=False, skipped=()):
+    """Return JUnit XML: a test case for each rule, which fails with its errors.
 
     Warnings are in the text of the rule's case, which passes with them.
+
+    :param strict: warnings make their case fail too
+    :param skipped: names of rules that were not looked at
     """
     cases = []
     failures = 0
@@ -116,7 +119,9 @@ def junit(findings):
         own = [item for item in findings if item["rule"] == rule.rule]
         text = "\n".join(line(item) for item in own)
         body = ""
-        if own and rule.level == ERROR:
+        if rule.rule in skipped:
+            body = "<skipped/>"
+        elif own and (strict or rule.level == ERROR):
             failures += 1
             body = "<failure message=%s type=%s>%s</failure>" % (
                 _attribute(line(own[0])), quoteattr(rule.rule), _text(text))
@@ -124,7 +129,7 @@ def junit(findings):
             body = "<system-out>%s</system-out>" % _text(text)
         cases.append("    <testcase classname=%s name=%s>%s</testcase>" % (
             quoteattr(TOOL), quoteattr(rule.rule), body))
-    head = 'tests="%d" failures="%d" errors="0"' % (len(RULES), failures)
+    head = 'tests="%d" failures="%d" errors="0" skipped="%d"' % (len(RULES), failures, len(skipped))
     return "\n".join(
         ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites %s>" % head,
          "  <testsuite name=%s %s>" % (quoteattr(TOOL), head)] + cases + ["  </testsuite>", "</testsuites>", ""])

@@ -101,3 +101,12 @@ def test_junit_has_a_case_for_each_rule():
     by_name = dict((case.get("name"), case) for case in cases)
     assert len(by_name["boot-mac"].find("failure").text.splitlines()) == 3
     assert "<none> & ? ?" in by_name["no-hosts"].find("system-out").text
+
+
+def test_junit_when_warnings_count_and_rules_are_skipped():
+    root = ElementTree.fromstring(lint_report.junit(FINDINGS, True, ["bmc-address"]).encode())
+    cases = dict((case.get("name"), case) for case in root.iter("testcase"))
+    assert [name for name, case in cases.items() if case.find("failure") is not None] == [
+        "no-hosts", "rollout-spare", "boot-mac"]
+    assert [name for name, case in cases.items() if case.find("skipped") is not None] == ["bmc-address"]
+    assert (root.get("failures"), root.get("skipped")) == ("3", "1")
