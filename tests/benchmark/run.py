@@ -22,6 +22,7 @@ for folder in os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":"):
 from control_plane import ControlPlane
 from inventory_plugin import measure_inventory
 from measures import measure
+from power import measure_power
 from preflight import measure_preflight
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import labs_dir
@@ -32,6 +33,8 @@ SUBJECTS = {
         server, work_dir, arguments.hosts, arguments.sample),
     "inventory": lambda server, work_dir, engine_dir, arguments: measure_inventory(
         server, work_dir, engine_dir, arguments.inventory_hosts),
+    "power": lambda server, work_dir, _engine_dir, arguments: measure_power(
+        server, work_dir, arguments.power_hosts, arguments.sample),
     "preflight": lambda _server, _work_dir, _engine_dir, arguments: measure_preflight(arguments.bmcs, arguments.sample),
 }
 
@@ -45,6 +48,7 @@ def main():
     parser.add_argument("--hosts", type=int, default=1000)
     parser.add_argument("--sample", type=int, default=10, help="hosts, or BMCs, for what is measured in a loop")
     parser.add_argument("--inventory-hosts", type=int, default=5000)
+    parser.add_argument("--power-hosts", type=int, default=200)
     parser.add_argument("--bmcs", type=int, default=200)
     parser.add_argument("--only", choices=sorted(SUBJECTS), action="append", help="all by default")
     arguments = parser.parse_args()

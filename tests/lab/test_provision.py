@@ -139,7 +139,14 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2):
     for partition in partitions.table(raw)["partitions"]:
         assert differences(path, raw, partition) == []
 
-    lab.playbook("provision").ok()
+    # Deployed anew: other data for the same image only takes effect so.
+    other = lab.inventory({SERVER: {"bmh_user_data": "#cloud-config\nhostname: other\n", "bmh_image": dict(
+        entry, checksum=hashlib.sha256(content(image)).hexdigest())}})
+    told = lab.playbook("provision", "-i", other).ok()
+    assert "bmh_user_data changed, but the server keeps what was deployed" in told.output
+    again = ("--limit", SERVER, "-e", "hosts_reprovision=true")
+    lab.playbook("provision", *again).failed("what is on the servers' disks is lost", "provision_confirm")
+    lab.playbook("provision", *again, "-e", "provision_confirm=1").ok()
     assert lab.state(SERVER) == "provisioned"
     again = lab.playbook("provision").ok()
     assert again.changed() == 0, again.output
