@@ -35,12 +35,16 @@ options:
       - >-
         V(deploy) writes O(image) and O(config_drive) to an C(available) node. One that is deployed with the same image
         is left alone (config drives can't be compared), with another one it is refused.
-      - V(rebuild) writes the image again to a deployed node; V(undeploy) removes it and cleans the node.
+      - >-
+        V(rebuild) writes the image again to a deployed node; V(undeploy) removes it and cleans the node. With fast
+        track Ironic takes the agent for alive for minutes after its last word, although another system runs by then:
+        use V(power_off) before V(rebuild) when the node was deployed a moment ago.
       - V(rescue) boots the rescue ramdisk with O(rescue_password); V(unrescue) boots the deployed system again.
       - V(adopt) makes a managed node C(active) without a deployment.
       - >-
-        V(hold) stops a deployed node in a service step and any other in a clean step; V(unhold) lets it go on. Steps
-        may also have a C(hold) of their own (C({interface: deploy, step: hold})): the goal is the hold then.
+        V(hold) stops a deployed node in a service step and any other in a clean step; V(unhold) lets it go on. Ironic
+        39.0 leaves such a step out, which is told as a failure. Steps may also have a C(hold) of their own
+        (C({interface: deploy, step: hold})): the goal is the hold then.
       - V(abort) ends what waits for the agent; it is the failure that is waited for.
       - V(maintenance_on) and V(maintenance_off) set and clear maintenance.
       - V(power_on), V(power_off) and V(reboot) switch power, with O(soft) through the operating system.

@@ -15,8 +15,7 @@ import pytest
 from machine_room import partitions
 from support import NAMESPACE, Run
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_reading import read_hosts
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import audit, audit_service, info_service
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import audit, info_service
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.action_service import ActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import IronicClient
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import RefusedError
@@ -253,20 +252,17 @@ def test_nodes_of_the_operator_are_refused(lab, client, act):
 def test_an_abandoned_node_is_found_and_deleted(lab, client):
     lost = "%s~nobody" % NAMESPACE
     register(client, {"name": lost, "driver": "fake-hardware"}, force=True)
-    hosts = read_hosts(lab.kube, None)["hosts"]
-
-    def look(check=False, **params):
-        found = audit_service.run(client, dict({"hosts": hosts, "namespaces": None, "repair": []}, **params), check)
-        return found, [item for item in found["findings"] if item["subject"] == "node " + lost]
+    where = {"ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml"),
+             "ironic_audit_kubeconfig": str(lab.dir / "kubeconfig")}
+    repair = dict(where, ironic_audit_repair=[audit.NODE_WITHOUT_HOST])
     try:
-        found, (finding,) = look()
-        assert (found["changed"], finding["kind"]) == (False, audit.NODE_WITHOUT_HOST)
-        trial, dummy = look(check=True, repair=[audit.NODE_WITHOUT_HOST])
-        assert trial["changed"] and lost in [item["name"] for item in client.list_nodes()]
+        lab.playbook("ironic_audit", extra=where).failed("node %s: BareMetalHost %s/nobody is not there" % (
+            lost, NAMESPACE))
+        assert lab.playbook("ironic_audit", "--check", extra=repair).ok().changed() == 1
+        assert lost in [item["name"] for item in client.list_nodes()]
     finally:
-        dummy, (finding,) = look(repair=[audit.NODE_WITHOUT_HOST])
-    assert finding["repaired"]
-    assert look()[1] == []
+        assert lab.playbook("ironic_audit", "--diff", extra=repair).ok().changed() == 1
+    assert lost not in [item["name"] for item in client.list_nodes()]
 
 
 def test_a_node_is_deleted(client, node):
@@ -274,3 +270,19 @@ def test_a_node_is_deleted(client, node):
     assert register(client, {"name": node["name"], "state": "absent"})["action"] == "deleted"
     assert register(client, {"name": node["name"], "state": "absent"})["action"] == "none"
     assert time.monotonic() - began_at < 30
+
+
+def test_a_playbook_takes_an_inventory_to_available(lab, client, server, node):
+    bmc = server["bmc"]
+    variables = {
+        "bmc_address": bmc["address"], "boot_mac": server["boot_mac"], "ironic_node": {"traits": ["CUSTOM_LAB"]},
+        "bmc_username": Path(bmc["username_file"]).read_text().strip(),
+        "bmc_password": Path(bmc["password_file"]).read_text().strip()}
+    options = {"inventory": lab.inventory({node["name"]: variables}), "extra": {
+        "ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml")}}
+    assert lab.playbook("ironic_nodes", "--check", **options).ok().changed() == 1
+    first = lab.playbook("ironic_nodes", "-vvv", "--diff", **options).ok()
+    assert first.changed() == 3
+    assert variables["bmc_password"] not in first.output
+    assert seen(client, node["name"])["provision_state"] == "available"
+    assert lab.playbook("ironic_nodes", **options).ok().changed() == 0
