@@ -4,7 +4,7 @@
 """Running the modules bmc_info and bmc_preflight."""
 from __future__ import annotations
 
-import os
+import ssl
 
 from ansible.module_utils.basic import missing_required_lib
 
@@ -53,8 +53,10 @@ def settings(module):
     params = module.params
     problems = ["%s: seen %d, expected 1 or more" % (option, params[option])
                 for option in ("connect_timeout_seconds", "read_timeout_seconds", "concurrency") if params[option] < 1]
-    if params["ca_cert"] and not os.path.isfile(params["ca_cert"]):
-        problems.append("ca_cert: seen %s, expected a file with certificates" % params["ca_cert"])
+    try:
+        ssl.create_default_context(cafile=params["ca_cert"])
+    except OSError as exc:
+        problems.append("ca_cert: seen %s, expected a file with certificates (%s)" % (params["ca_cert"], exc))
     if problems:
         module.fail_json(msg="; ".join(problems))
     return Settings(params["ca_cert"], params["connect_timeout_seconds"], params["read_timeout_seconds"],
