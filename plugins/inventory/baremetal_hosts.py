@@ -18,7 +18,8 @@ description:
   - >-
     Those of a V(machine) are C(name), C(namespace), C(uid), C(labels), C(cluster), C(control_plane), C(pool),
     C(phase), C(ready), C(kubernetes_version), C(failure_domain), C(provider_id), C(node) (the name of the Node),
-    C(host) and C(host_namespace) (of its BareMetalHost), C(hostname) and C(addresses).
+    C(host) and C(host_namespace) (of its BareMetalHost), C(hostname) and C(addresses). The latter two are what CAPM3
+    tells Cluster API, which is name and addresses of the host at inspection, not those that a pool gave it.
   - >-
     Those of a V(node) are C(uid), C(host) and C(host_namespace) (of the BareMetalHost that it was made for) and what
     Ironic says of it, for example C(provision_state), C(power_state), C(maintenance), C(last_error), C(traits) and
@@ -154,7 +155,7 @@ groups:
   large: metal3.hardware.ram_mebibytes >= 262144
 
 ---
-# Nodes of all workload clusters, to log in to
+# Nodes of all workload clusters, to log in to where they keep the addresses that they had at inspection
 # nodes.metal3.yml
 plugin: metal3.baremetal.baremetal_hosts
 sources: [machines]

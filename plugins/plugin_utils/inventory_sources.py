@@ -54,12 +54,22 @@ class Reader:
             return facts + (inventory_hosts.with_nodes(hosts, self._nodes()) if NODES in sources else [])
 
     def _hosts(self):
-        return self._from_pages("BareMetalHost", self._label_selector, lambda page: [
+        hosts = self._from_pages("BareMetalHost", self._label_selector, lambda page: [
             inventory_hosts.host_facts(bmh) for bmh in inventory_hosts.in_states(page, self._states)])
+        unknown = inventory_hosts.without_cluster(hosts)
+        if unknown:
+            for key, item in self._metal3_machines().items():
+                if key in unknown:
+                    labels = item["metadata"].get("labels") or {}
+                    unknown[key]["cluster"] = labels.get(inventory_hosts.CLUSTER_LABEL, "")
+        return hosts
+
+    def _metal3_machines(self):
+        return dict(self._from_pages("Metal3Machine", None, lambda page: [
+            ((item["metadata"]["namespace"], item["metadata"]["name"]), item) for item in page]))
 
     def _machines(self):
-        metal3_machines = dict(self._from_pages("Metal3Machine", None, lambda page: [
-            ((item["metadata"]["namespace"], item["metadata"]["name"]), item) for item in page]))
+        metal3_machines = self._metal3_machines()
         return self._from_pages("Machine", self._label_selector, lambda page: [
             inventory_hosts.machine_facts(machine, metal3_machines) for machine in page])
 

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from inventory_plugin import listed
 from jinja2 import Environment, StrictUndefined
 from machine_room.node_boot.names import network_namespace
 from support import HOST, NAMESPACE, REPOSITORY, eventually
@@ -109,6 +110,21 @@ def test_nodes_have_the_addresses_of_the_pool_and_the_names_of_their_machines(la
         seen |= set(entry["address"] for entry in node["status"]["addresses"] if entry["type"] == "InternalIP")
         assert lab.kube.get(KNOWN["Machine"], NAMESPACE, node["metadata"]["name"])
     assert seen == pool and len(seen) == 2
+
+
+def test_machines_and_their_hosts_are_in_the_inventory_group_of_the_cluster(lab, tmp_path):
+    groups, variables = listed(lab, tmp_path, {
+        "sources": ["hosts", "machines"], "keyed_groups": [{"key": "metal3.cluster", "prefix": "cluster"}],
+        "groups": {"control_plane": "metal3.control_plane | default(false)"}})
+    assert sorted(groups["metal3_machines"]) == sorted(nodes(lab))
+    taken = dict((node, host_of(lab, node)) for node in nodes(lab))
+    assert sorted(groups["cluster_" + NAME]) == sorted([*taken, *taken.values()])
+    assert len(groups["control_plane"]) == 1
+    for node, host in taken.items():
+        facts = variables[node]["metal3"]
+        assert (facts["node"], facts["host"], facts["kubernetes_version"]) == (node, host, "v" + VERSION)
+        # What CAPM3 tells of a machine are the addresses of its host at inspection.
+        assert sorted(facts["addresses"]) == sorted(variables[host]["metal3"]["addresses"])
 
 
 def test_pods_answer_across_nodes_by_name(lab):

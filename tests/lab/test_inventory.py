@@ -5,58 +5,19 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
+from inventory_plugin import ask, listed
 from support import REPOSITORY
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_table
 
-PLUGIN = "metal3.baremetal.baremetal_hosts"
 EXAMPLE = REPOSITORY / "inventory" / "example" / "hosts.metal3.yml"
 
 
-@pytest.fixture
-def ask(lab, tmp_path):
-    """Run a program of Ansible with an inventory file of the plugin; return what it printed and its warnings."""
-    def run(options, program, *arguments, kubeconfig=None):
-        path = tmp_path / "lab.metal3.yml"
-        path.write_text(options if isinstance(options, str) else yaml.safe_dump(dict({"plugin": PLUGIN}, **options)))
-        # Nothing of the tester's own configuration may lead to the lab or past it.
-        environment = dict((name, value) for name, value in os.environ.items()
-                           if not name.startswith(("KUBECONFIG", "K8S_AUTH_", "OS_", "ANSIBLE_INVENTORY")))
-        done = subprocess.run(
-            [str(Path(sys.executable).parent / program), "-i", str(path), *arguments],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path,
-            env=dict(environment, KUBECONFIG=str(kubeconfig or lab.dir / "kubeconfig")))
-        return done.stdout, " ".join(done.stderr.split())
-    return run
-
-
-def listed(answer):
-    """Return the inventory that ansible-inventory --list printed: groups with their hosts, and hostvars."""
-    output, warnings = answer
-    assert warnings == "", warnings
-    inventory = plain(json.loads(output))
-    hosts = dict((group, content.get("hosts", [])) for group, content in inventory.items() if group != "_meta")
-    return hosts, inventory["_meta"]["hostvars"]
-
-
-def plain(value):
-    """Return a printed value without the marks by which Ansible tells what is no template."""
-    if isinstance(value, dict):
-        if set(value) == {"__ansible_unsafe"}:
-            return value["__ansible_unsafe"]
-        return dict((key, plain(item)) for key, item in value.items())
-    return [plain(item) for item in value] if isinstance(value, list) else value
-
-
-def test_the_example_gives_all_hosts_with_the_facts_of_the_module(lab, ask):
-    groups, variables = listed(ask(EXAMPLE.read_text(), "ansible-inventory", "--list"))
+def test_the_example_gives_all_hosts_with_the_facts_of_the_module(lab, tmp_path):
+    groups, variables = listed(lab, tmp_path, EXAMPLE.read_text())
     facts = dict((name, host_table.summary(host)) for name, host in lab.hosts().items())
     assert sorted(groups["metal3_hosts"]) == sorted(facts)
     inspected = [name for name in facts if name in lab.servers and facts[name]["hardware"]]
@@ -70,7 +31,7 @@ def test_the_example_gives_all_hosts_with_the_facts_of_the_module(lab, ask):
         assert name in groups["state_" + facts[name]["state"].replace(" ", "_")]
 
 
-def test_hosts_are_read_with_their_nodes_and_kept(lab, ask, tmp_path):
+def test_hosts_are_read_with_their_nodes_and_kept(lab, tmp_path):
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.touch(mode=0o600)
     kubeconfig.write_text((lab.dir / "kubeconfig").read_text())
@@ -81,7 +42,7 @@ def test_hosts_are_read_with_their_nodes_and_kept(lab, ask, tmp_path):
         "groups": {"redfish": "metal3.kind == 'host' and metal3.node.driver == 'redfish'"},
         "cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_connection": str(tmp_path / "cache")}
     name = max(name for name in lab.servers if lab.state(name) == "available")
-    groups, variables = listed(ask(options, "ansible-inventory", "--list"))
+    groups, variables = listed(lab, tmp_path, options)
     facts, node = variables[name]["metal3"], lab.nodes()[name]
     assert (facts["node"]["uid"], facts["node"]["provision_state"]) == (node.id, node.provision_state)
     assert name in groups["redfish"]
@@ -94,18 +55,18 @@ def test_hosts_are_read_with_their_nodes_and_kept(lab, ask, tmp_path):
     config = yaml.safe_load(kubeconfig.read_text())
     config["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
     kubeconfig.write_text(yaml.safe_dump(config))
-    again, variables = listed(ask(options, "ansible-inventory", "--list"))
+    again, variables = listed(lab, tmp_path, options)
     assert (again, variables[name]["metal3"]) == (groups, facts)
-    output, warnings = ask(options, "ansible-inventory", "--list", "--flush-cache")
+    output, warnings = ask(lab, tmp_path, options, "ansible-inventory", "--list", "--flush-cache")
     assert "API server https://127.0.0.1:1 does not answer" in warnings, output
 
 
-def test_machines_are_read_where_there_are_none(ask):
-    groups, variables = listed(ask({"sources": ["machines"], "all_namespaces": True}, "ansible-inventory", "--list"))
+def test_machines_are_read_where_there_are_none(lab, tmp_path):
+    groups, variables = listed(lab, tmp_path, {"sources": ["machines"], "all_namespaces": True})
     assert set(groups.get("metal3_machines", [])) == set(variables)
 
 
-def test_facts_are_at_hand_in_a_play_and_are_no_templates(lab, ask, tmp_path):
+def test_facts_are_at_hand_in_a_play_and_are_no_templates(lab, tmp_path):
     play = tmp_path / "play.yml"
     play.write_text(yaml.safe_dump([{
         "hosts": "metal3_hosts", "gather_facts": False, "connection": "local", "tasks": [
@@ -115,7 +76,7 @@ def test_facts_are_at_hand_in_a_play_and_are_no_templates(lab, ask, tmp_path):
                 "metal3.bmc_address is metal3.baremetal.bmc_address",
                 "hostvars[inventory_hostname] is metal3.baremetal.host_matching({'match_labels': metal3.labels})"]}},
             {"ansible.builtin.debug": {"msg": "seen {{ metal3.name }}"}}]}]))
-    output, warnings = ask({}, "ansible-playbook", str(play))
+    output, warnings = ask(lab, tmp_path, {}, "ansible-playbook", str(play))
     assert "failed=0" in output, output + warnings
     assert [name for name in lab.hosts() if "seen " + name not in output] == []
 
@@ -129,8 +90,8 @@ def test_facts_are_at_hand_in_a_play_and_are_no_templates(lab, ask, tmp_path):
     ({"sources": ["nodes"], "ironic": {"endpoint": "https://127.0.0.1:1"}}, "kubeconfig", ["source nodes", "answer"]),
     ({"sources": ["servers"]}, "kubeconfig", ["sources"]),
 ])
-def test_failures_say_what_was_asked_seen_and_next(lab, ask, options, kubeconfig, told):
-    output, warnings = ask(options, "ansible-inventory", "--list", kubeconfig=lab.dir / kubeconfig)
+def test_failures_say_what_was_asked_seen_and_next(lab, tmp_path, options, kubeconfig, told):
+    output, warnings = ask(lab, tmp_path, options, "ansible-inventory", "--list", kubeconfig=kubeconfig)
     assert [text for text in told if text not in warnings] == [], warnings + output
     assert "_meta" not in json.loads(output) or json.loads(output)["_meta"]["hostvars"] == {}
 

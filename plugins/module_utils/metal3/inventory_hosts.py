@@ -43,6 +43,19 @@ def host_facts(bmh):
     return facts
 
 
+def without_cluster(hosts):
+    """Return ``{(namespace, name) of a Metal3Machine: facts}`` of the hosts that it has taken, but that lack the label.
+
+    CAPM3 sets the label only when it takes a host, so that one which was made anew with its consumer has none.
+    """
+    found = {}
+    for facts in hosts:
+        kind, dummy, reference = facts["consumer"].partition(" ")
+        if kind == "Metal3Machine" and not facts["cluster"]:
+            found[tuple(reference.split("/", 1))] = facts
+    return found
+
+
 def in_states(bmhs, states):
     """Return those BareMetalHosts that are in one of the provisioning states; all when ``states`` is empty."""
     return [bmh for bmh in bmhs if host_goals.state_of(bmh) in states] if states else bmhs

@@ -63,7 +63,7 @@ class Server:
 
     def __init__(self, monkeypatch, *items):
         self.items, self.asked, self.error, self.params = list(items), [], None, None
-        self.server = "https://192.0.2.1"
+        self.server, self.of_kind = "https://192.0.2.1", {}
         monkeypatch.setattr(inventory_sources, "KubeClient", self._client)
         monkeypatch.setattr(inventory_sources, "pages", self._pages)
 
@@ -75,7 +75,8 @@ class Server:
         self.asked.append((resource.kind, namespace, label_selector))
         if self.error:
             raise self.error
-        yield [item for item in self.items if namespace in (None, item["metadata"]["namespace"])]
+        items = self.of_kind.get(resource.kind, self.items)
+        yield [item for item in items if namespace in (None, item["metadata"]["namespace"])]
 
 
 @pytest.fixture
@@ -213,6 +214,17 @@ def test_the_options_of_ironic_are_those_of_the_modules_and_checked(server, pars
     assert seen[0]["clouds_file"] == os.path.expanduser("~/clouds.yaml")
     # Of namespaces that were not asked for there is nothing, of nodes that no host was made for all.
     assert [host.name for host in inventory.groups["metal3_nodes"].get_hosts()] == ["metal3~gone", "u3"]
+
+
+def test_a_host_that_was_made_anew_is_in_the_cluster_of_its_machine(server, parse):
+    labels = {"cluster.x-k8s.io/cluster-name": "c"}
+    machine = {"metadata": {"name": "c-1", "namespace": "metal3", "labels": labels}}
+    server.of_kind["Metal3Machine"] = [machine]
+    assert parse().get_host("a").vars["metal3"]["cluster"] == ""
+    assert [kind for kind, dummy, dummy in server.asked] == ["BareMetalHost"]
+    server.items[0]["spec"]["consumerRef"] = {"kind": "Metal3Machine", "namespace": "metal3", "name": "c-1"}
+    inventory = parse(keyed_groups=[{"key": "metal3.cluster", "prefix": "cluster"}])
+    assert [host.name for host in inventory.groups["cluster_c"].get_hosts()] == ["a"]
 
 
 def test_failures_name_file_object_and_next_step(server, parse):

@@ -44,6 +44,14 @@ def test_the_cluster_is_told_while_a_machine_has_the_host():
     assert inventory_hosts.host_facts(bmh(labels=labels))["cluster"] == ""
 
 
+def test_hosts_whose_cluster_the_machine_must_tell():
+    consumer = {"kind": "Metal3Machine", "namespace": "metal3", "name": "c-1"}
+    hosts = [inventory_hosts.host_facts(item) for item in (
+        bmh("labelled", consumer=consumer, labels={"cluster.x-k8s.io/cluster-name": "c"}), bmh("free"),
+        bmh("anew", consumer=dict(consumer, name="c-2")), bmh("other", consumer=dict(consumer, kind="HostClaim")))]
+    assert inventory_hosts.without_cluster(hosts) == {("metal3", "c-2"): hosts[2]}
+
+
 def test_hosts_that_nobody_has_looked_at_are_new():
     fresh = {"metadata": {"name": "n"}, "spec": {}}
     assert inventory_hosts.in_states([fresh, bmh()], ["new"]) == [fresh]
