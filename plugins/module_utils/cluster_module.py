@@ -22,6 +22,7 @@ from .metal3.cluster_render import render
 from .metal3.cluster_spec import description_options
 from .metal3.workflow_goals import GOALS
 from .progress import Progress
+from .quiet_module import QuietModule
 
 try:
     # Comes with the package kubernetes.
@@ -31,7 +32,7 @@ except ImportError:
     HAS_YAML = False
 
 
-class DescribedModule(JudgedModule):
+class DescribedModule(JudgedModule, QuietModule):
     """A module that takes a cluster's description."""
 
     def judge(self, given, msg, result):

@@ -19,6 +19,7 @@ from .metal3.cluster_preflight import Facts, preflight_problems, rollout_warning
 from .metal3.cluster_render import render
 from .metal3.cluster_validation import description_problems
 from .metal3.problem import problem
+from .metal3.secret_fields import hidden
 from .metal3.workflow_snapshot import Snapshot
 from .metal3.workflow_steps import machine_steps
 from .workload_client import workload_client, workload_kubeconfig
@@ -26,9 +27,6 @@ from .workload_client import workload_client, workload_kubeconfig
 # The Cluster first: IPAM and CAPM3 look for it when they see what names it. Owners of machines after their templates.
 _LAST_KINDS = ("KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck")
 _CRDS = ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io")
-# In diffs. Secrets belong into Secrets (content_secret, passwdFrom), but kubeadm also takes them in the open.
-SECRET_FIELDS = ("passwd", "token", "tlsBootstrapToken")
-HIDDEN = "(hidden)"
 
 
 def read_description(params):
@@ -333,17 +331,9 @@ def _named(entry):
 def _diff(entry):
     header = "%s %s/%s" % (entry.resource.kind, entry.namespace, entry.name)
     return {"before_header": header if entry.before else "", "after_header": header,
-            "before": _hidden(entry.before), "after": _hidden(entry.after)}
-
-
-def _hidden(value):
-    """Return a copy with what is secret in a kubeadm configuration hidden."""
-    if isinstance(value, dict):
-        return dict((key, HIDDEN if key in SECRET_FIELDS and isinstance(item, str) else _hidden(item))
-                    for key, item in value.items())
-    return [_hidden(item) for item in value] if isinstance(value, list) else value
+            "before": hidden(entry.before), "after": hidden(entry.after)}
 
 
 def _removal(item):
     return {"before_header": _title(item), "after_header": "",
-            "before": {"spec": _hidden(item.get("spec") or {})}, "after": {}}
+            "before": {"spec": hidden(item.get("spec") or {})}, "after": {}}

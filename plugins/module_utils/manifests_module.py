@@ -16,6 +16,7 @@ from .manifests.rollout_wait import RolloutError
 from .manifests.service import ManifestsService
 from .manifests.service_probe import ProbeError, ServiceProbe
 from .progress import Progress
+from .quiet_module import QuietModule
 from .workload_client import client_for, workload_argument_spec
 
 
@@ -37,7 +38,7 @@ def probe_argument_spec():
 
 def run_manifests():
     """Run the module ``manifests``."""
-    module = AnsibleModule(argument_spec=manifests_argument_spec(), supports_check_mode=True)
+    module = QuietModule(argument_spec=manifests_argument_spec(), supports_check_mode=True)
     params = module.params
 
     def work():

@@ -66,6 +66,10 @@ class Server:
         # A list: by its last part, of one namespace or of all.
         items = [item for key, item in self.objects.items()
                  if re.sub("/namespaces/[^/]+", "", key.rpartition("/")[0]) == path or key.rpartition("/")[0] == path]
+        served = [resource for resource in KNOWN.values() if path == resource.path(None).rpartition("/")[0]]
+        if served:
+            return {"resources": [{"name": resource.plural, "kind": resource.kind, "namespaced": resource.namespaced,
+                                   "verbs": ["get", "list", "patch"]} for resource in served]}
         if path.rpartition("/")[2] in PLURALS:
             return {"items": copy.deepcopy(items), "metadata": {"resourceVersion": "1"}}
         raise KubeError("%s: not found" % subject, 404)
