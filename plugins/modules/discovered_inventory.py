@@ -18,7 +18,7 @@ description:
   - Ansible reads the files of an inventory folder in the order of their names, and later ones override earlier ones; so
     a name like C(00-discovered.yml) is a good one.
   - Passwords are never written, only expressions that lead to them. They are in the file's group C(discovered), whose
-    priority is lower than that of other groups.
+    priority is lower than that of other groups, so that what any group but C(all) says counts more.
 options:
   path:
     description: Path of the file. A file that discovery did not write is refused.

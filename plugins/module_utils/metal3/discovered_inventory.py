@@ -25,7 +25,7 @@ HEADER = ("# Written by metal3.baremetal.discover; the next run writes it anew. 
           "# host_vars, group_vars or another inventory file: what is set there is left out here.\n")
 MARK = "# Written by metal3.baremetal.discover;"
 GROUP = "baremetal"
-# Has a priority below the usual one, so that any group of a person's overrides the credentials here.
+# Has a priority below the usual one, so that any group of a person's, but for "all", overrides the credentials here.
 CREDENTIALS_GROUP = "discovered"
 FACTS = "bmc_discovered"
 NAME_FIELDS = ("hostname", "serial_number", "sku", "uuid", "manufacturer", "model", "host")
