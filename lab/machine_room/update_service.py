@@ -1,28 +1,22 @@
 """The BMCs' update service: downloads a firmware image, checks it, and flashes it.
 
 sushy-tools' own one adds one to the BIOS's version and looks neither at the image nor at a task. Here the image says
-what it is: a JSON text like ``{"component": "bios", "version": "1.1.0"}``. BMC firmware is flashed at once, a BIOS at
-the next boot, as on most servers; the task says how far it is.
+what it is (``firmware_image``). BMC firmware is flashed at once, a BIOS at the next boot, as on most servers; the task
+says how far it is.
 """
 from __future__ import annotations
 
-import json
 import threading
 
 import flask
 
 from . import redfish
-from .web import Unreachable
+from .firmware_image import COMPONENTS, FirmwareImageError, read_image
 
-COMPONENTS = {"bios": "BIOS", "bmc": "BMC"}
 ROOT = "/redfish/v1/UpdateService"
 TASKS = "/redfish/v1/TaskService/Tasks"
 
 service = flask.Blueprint("MachineRoomUpdate", __name__)
-
-
-class FirmwareImageError(Exception):
-    """The image can't be had or is none; the text is for the task's message."""
 
 
 def simple_update():
@@ -62,29 +56,6 @@ def flash(server, task, url):
         server.stage_firmware(component, version, task)
     else:
         server.flash_firmware(component, version, task)
-
-
-def read_image(web, url):
-    """Return component and version that a firmware image says it is.
-
-    :param web: a Web
-    :raises FirmwareImageError: if it can't be had, or is no image of this kind of server
-    """
-    try:
-        answer = web.request(url)
-    except (Unreachable, ValueError) as error:
-        raise FirmwareImageError("image can't be downloaded: %s" % error) from error
-    if answer.status != 200:
-        raise FirmwareImageError("image can't be downloaded: %s answered %d" % (url, answer.status))
-    try:
-        image = json.loads(answer.body)
-        component, version = image["component"], image["version"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise FirmwareImageError("%s is no firmware image of this server" % url) from error
-    if component not in COMPONENTS or not isinstance(version, str) or not version:
-        raise FirmwareImageError("%s is firmware for %s, not for one of %s" % (
-            url, component, ", ".join(sorted(COMPONENTS))))
-    return component, version
 
 
 def describe(server, task):
