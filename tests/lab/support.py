@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import openstack
+from keystoneauth1.exceptions import ClientException
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
@@ -206,7 +207,8 @@ class Lab:
         lines = []
         for log in sorted(Path(self._logs).glob("*.log"), key=lambda path: path.stat().st_mtime)[-1:]:
             lines += ["%s ends with:" % log.name, *log.read_text(errors="replace").splitlines()[-15:]]
-        with contextlib.suppress(KubeError, openstack.exceptions.SDKException):
+        # What is down, perhaps by the test's own doing, says nothing.
+        with contextlib.suppress(KubeError, openstack.exceptions.SDKException, ClientException):
             nodes = self.nodes()
             for name, host in sorted(self.hosts().items()):
                 status, node = host.get("status") or {}, nodes.get(name)
