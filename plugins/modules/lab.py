@@ -44,6 +44,13 @@ options:
       - List of Debian packages that the lab needs. The module installs none; it fails and names those that are missing.
       - On a machine without C(dpkg-query) nothing is checked.
     type: path
+  nodes:
+    description:
+      - Whether servers are to boot what is on their disks, which takes root.
+      - Several nodes need more inotify instances than C(fs.inotify.max_user_instances) allows by default. It is raised,
+        and put back when the last lab of the machine is removed.
+    type: bool
+    default: false
   hardware:
     description:
       - Hardware of the simulated servers, server name → hardware, as the inventory plugin
@@ -108,6 +115,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.lab import (
     credentials,
     debian_packages,
     engine,
+    host_limits,
     layout,
     python_environment,
     removal,
@@ -159,6 +167,11 @@ def present(module):
         module.check_mode)
     differing += claim.ensure_folders(figures["dir"], module.check_mode)
     differing += credentials.ensure_machine_room(figures["dir"], module.check_mode)
+    if params["nodes"]:
+        try:
+            differing += host_limits.ensure(module.check_mode)
+        except OSError as error:
+            module.warn("%s can't be raised (%s): more than four nodes will not start" % (host_limits.SETTING, error))
     return {"changed": bool(differing) or made_environment, "lab": figures, "servers": made, "differing": differing,
             "existed": existed}
 
@@ -173,6 +186,7 @@ def main():
             "services_python": {"type": "path"},
             "requirements_file": {"type": "path"},
             "packages_file": {"type": "path"},
+            "nodes": {"type": "bool", "default": False},
             "hardware": {"type": "dict", "default": {}},
         },
         required_if=[

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 
-from . import claim, layout, orphans
+from . import claim, host_limits, layout, orphans
 
 
 def remove(name, environ, check_mode=False):
@@ -31,7 +31,7 @@ def remove(name, environ, check_mode=False):
         if not check_mode:
             with claim.exclusive(labs_dir):
                 shutil.rmtree(directory)
-    return removed
+    return removed if check_mode else removed + host_limits.restore()
 
 
 def _figures(name, directory, environ):
