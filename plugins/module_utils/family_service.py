@@ -199,7 +199,9 @@ class FamilyService:
                 yield dict((kind, step.objects) for kind, step in zip(kinds, steps))
 
     def _status(self, items, waiting, verdicts):
-        text = "%d/%d %s" % (len(items) - len(waiting), len(items), self.goal)
+        failed = sum(1 for verdict in verdicts.values() if verdict.outcome == FAILED)
+        text = "%d/%d %s" % (len(items) - len(waiting) - failed, len(items), self.goal)
+        text += ", %d failed" % failed if failed else ""
         causes = ["%s: %s" % (name, verdicts[name].cause) for name in sorted(waiting) if verdicts[name].cause]
         return text + ("; " + "; ".join(causes[:3]) if causes else "")
 

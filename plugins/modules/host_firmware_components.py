@@ -74,6 +74,9 @@ notes:
   - >-
     BMO reads versions from Ironic every five minutes, so RV(hosts[].components) may tell the old version for a
     while.
+  - >-
+    Ironic 39 takes a BMC image that could not be flashed for one that changes nothing, so V(applied) is reached;
+    compare RV(hosts[].components). It tells of a BIOS image that could not be flashed.
 seealso:
   - module: metal3.baremetal.host_firmware_components_info
   - module: metal3.baremetal.host_update_policy
