@@ -18,7 +18,8 @@ def row(result):
 
     :param result: what a preflight returns for it, with ``facts``
     """
-    system, manager = result["facts"].get("system") or {}, result["facts"].get("manager") or {}
+    ipmi = result["facts"].get("ipmi") or {}
+    system, manager = result["facts"].get("system") or ipmi, result["facts"].get("manager") or ipmi
     look_at = [check["check"] for check in result["checks"] if check["status"] in (PROBLEM, WARNING)]
     cells = {
         "name": result["name"],
@@ -27,7 +28,7 @@ def row(result):
         "serial_number": system.get("serial_number"),
         "firmware": manager.get("firmware_version"),
         "bios_version": system.get("bios_version"),
-        "power": (system.get("power_state") or (result["facts"].get("ipmi") or {}).get("power") or "").lower(),
+        "power": (system.get("power_state") or ipmi.get("power") or "").lower(),
         "scheme": result["recommended"].get("scheme"),
         "look_at": ", ".join(look_at),
     }

@@ -319,6 +319,14 @@ def test_table():
                                 "2.1.5", "off", "idrac-virtualmedia", "clock,", "scheme"]
 
 
+def test_table_of_ipmi():
+    facts = dict(blank(), ipmi={"power": "on", "firmware_version": "1.00", "manufacturer": "A", "model": "B",
+                                "serial_number": "S"})
+    cells = bmc_table.row({"name": "a", "verdict": "ok", "checks": [], "recommended": {}, "facts": facts})
+    assert cells == {"name": "a", "verdict": "ok", "server": "A B", "serial_number": "S", "firmware": "1.00",
+                     "bios_version": "-", "power": "on", "scheme": "-", "look_at": "-"}
+
+
 @pytest.mark.parametrize(("facts", "status"), [
     ({"error": {"stage": "reach", "kind": "unreachable", "text": "no answer on UDP"}}, {"reach": "problem"}),
     ({"reached": True, "error": {"stage": "login", "kind": "unauthorized", "text": "refused"},
