@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from . import cluster_kubeadm, cluster_network
+from . import cluster_kubeadm, cluster_network, host_selector
 from .cluster_description import CONTROL_PLANE, groups
 from .cluster_v1beta1 import downgrade
 
@@ -142,7 +142,8 @@ def _machine_spec(group, data_template):
             "automatedCleaningMode": group.get("automated_cleaning_mode") or "metadata"}
     selector = _present({
         "matchLabels": dict((key, str(value)) for key, value in (group.get("host_selector") or {}).items()),
-        "matchExpressions": [_present({"key": entry["key"], "operator": entry["operator"],
+        "matchExpressions": [_present({"key": entry["key"],
+                                       "operator": host_selector.as_controllers_read(entry["operator"]),
                                        "values": entry.get("values")})
                              for entry in group.get("host_selector_expressions") or []],
     })

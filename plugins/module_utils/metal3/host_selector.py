@@ -44,6 +44,15 @@ _OPERATORS = {
 }
 
 
+def as_controllers_read(operator):
+    """Return an operator as a selector's object must have it.
+
+    CAPM3 1.13 and BMO 0.13 give it in small letters to apimachinery's ``labels.NewRequirement``, which knows ``in``,
+    ``notin`` and ``exists``, but for "does not exist" only ``!``: no host would ever be chosen.
+    """
+    return "!" if operator == "DoesNotExist" else operator
+
+
 def read(selector):
     """Read a selector.
 

@@ -84,6 +84,15 @@ def test_a_change_of_one_pool_leaves_the_other_groups_alone():
     assert old["prod-large"] != new["prod-large"]
 
 
+def test_a_selector_for_an_absent_label_is_as_capm3_can_read_it():
+    """CAPM3 1.13 gives "doesnotexist" to apimachinery, which has only "!"."""
+    rendered = objects("small", control_plane={"host_selector_expressions": [
+        {"key": "gpu", "operator": "DoesNotExist"}]})
+    selectors = [item["spec"]["template"]["spec"].get("hostSelector") for item in rendered
+                 if item["kind"] == "Metal3MachineTemplate"]
+    assert {"matchExpressions": [{"key": "gpu", "operator": "!"}]} in selectors
+
+
 def test_replicas_left_out_are_left_to_others():
     assert "replicas" not in of_kind(objects("full"), "MachineDeployment", "prod-small")[0]["spec"]
 
