@@ -141,7 +141,7 @@ class IronicClient:
         return self._adapter.endpoint_override
 
     def _negotiated(self):
-        response = self._send("GET", "/", {}, None, "Ironic")
+        response = self._send("GET", "/", {}, None, "API version")
         newest = response.headers.get("X-OpenStack-Ironic-API-Maximum-Version", "")
         minor = newest.partition(".")[2]
         if not minor.isdigit():
@@ -229,4 +229,5 @@ def _no_answer(subject, server, exc):
     if isinstance(exc, keystoneauth1.exceptions.SSLError):
         return IronicError("%s: TLS with %s fails: %s; set ca_cert to the authority of Ironic's certificate" % (
             subject, server, text), reason="Configuration")
-    return IronicError("%s: Ironic %s does not answer: %s" % (subject, server, text), reason="Unreachable")
+    return IronicError("%s: Ironic %s does not answer; start it, or correct the endpoint: %s" % (subject, server, text),
+                       reason="Unreachable")
