@@ -71,7 +71,7 @@ notes:
   - >-
     BMO 0.13 stops working with a host whose settings were changed to what the server has already, because it does
     not note that it has seen them. This module takes the conditions away with the change, so that BMO makes them
-    anew.
+    anew. For that it needs the right to patch C(hostfirmwaresettings/status).
   - >-
     BMO reads a changed setting from Ironic once a minute.
 seealso:
