@@ -70,7 +70,7 @@ extends_documentation_fragment:
 notes:
   - >-
     On the collection's lab BIOS and BMC images are flashed by the real Ironic through the BMC's update service;
-    network cards (V(nic:)) are checked up to the API server only.
+    its servers have no network cards with firmware (V(nic:)), so these were tested against recorded answers only.
   - >-
     BMO reads versions from Ironic every five minutes, so RV(hosts[].components) may tell the old version for a
     while.
