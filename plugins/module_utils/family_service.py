@@ -12,7 +12,7 @@ from .kube.errors import KubeError
 from .kube.follow import follow
 from .kube.resources import KNOWN
 from .metal3.host_goals import FAILED, REACHED
-from .metal3.resource_family import Seen, as_lines, check_typed, desired, label_of
+from .metal3.resource_family import Seen, as_lines, check_host, check_typed, desired, label_of
 
 _DONE = {"create": "created", "update": "updated", "none": "none"}
 
@@ -99,6 +99,7 @@ class FamilyService:
         current = apply.by_name(own)
         for label, entry in labelled:
             if entry.get("state") != "absent" and not problems:
+                problems = problems + check_host(self.family, label, entry, current.get(entry["name"]), self.seen)
                 problems = problems + self.family.check_against(label, entry, current.get(entry["name"]), self.seen)
         if problems:
             raise RefusedError(as_lines(problems))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from . import field_checks, host_annotations, host_fields
-from .field_checks import Problem
+from .field_checks import Problem, show
 from .host_errors import explain
 from .host_goals import FAILED, REACHED, WAITING, Verdict, error_of
 from .host_objects import API_VERSION, text_of
@@ -109,6 +109,18 @@ class Seen:
     def host_of(self, obj):
         """Return the BareMetalHost of an object's name, or None."""
         return self.get(HOST, obj["metadata"].get("namespace"), obj["metadata"]["name"])
+
+
+def check_host(family, label, entry, current, seen):
+    """Return the Problem of an object to be made that would bear the name of a host that is not there.
+
+    :param current: the stored object, or None
+    :param seen: a Seen
+    """
+    if not family.of_host or current is not None or seen.get(HOST, entry.get("namespace"), entry["name"]):
+        return []
+    return [Problem(label, "name", show(entry["name"]), "the name of a BareMetalHost of namespace %s" % (
+        entry.get("namespace")), "correct it, or enrol the host first")]
 
 
 def entry_fields(family):
