@@ -153,14 +153,15 @@ class HostService:
         for outcome in (hosts, secrets):
             if outcome.error is not None:
                 raise outcome.error
-        wanted = set().union(*(host_objects.referenced_secrets(host) for host in self.hosts), ()) - set(secrets.value)
-        wanted = sorted(wanted)
+        here, elsewhere, warning = hosts.value
+        wanted = set().union(*(host_objects.referenced_secrets(host) for host in self.hosts), *(
+            host_objects.left_references(host, here.get(host.get("name"))).values() for host in self.hosts))
+        wanted = sorted(wanted - set(secrets.value))
         for name, outcome in zip(wanted, bulk.run([self._getter(name) for name in wanted])):
             if outcome.error is not None:
                 raise outcome.error
             if outcome.value is not None:
                 secrets.value[name] = outcome.value
-        here, elsewhere, warning = hosts.value
         if warning:
             self.warnings.append(warning)
         if self.create_namespace and not here:
@@ -178,8 +179,13 @@ class HostService:
         desired = {}
         for item in outcomes:
             owned = host_objects.owned_fields(owned_tree(item.current)) if item.current else None
+            dangling = dict((crd, name) for crd, name in host_objects.left_references(item.host, item.current).items()
+                            if name not in current.secrets)
+            for crd, name in dangling.items():
+                self.warnings.append("host %s: spec.%s names Secret %s, which is gone; the reference is removed" % (
+                    item.name, crd, name))
             desired[item.name] = host_objects.desired_host(
-                item.host, self.namespace, item.current, owned, item.name in self.forced)
+                item.host, self.namespace, item.current, owned, item.name in self.forced, dangling)
             item.protected = desired[item.name].protected
         changed = self._write_secrets(outcomes, desired, current, self._early_secrets)
         for item in outcomes:

@@ -77,7 +77,7 @@ def test_what_stops_a_deployment_is_told_and_can_be_mended(lab, room):
     finally:
         for name in names:
             room.clear_knobs(name)
-        run = lab.playbook("deprovision_hosts", *only(*names), seconds=300)
+        run = lab.playbook("deprovision_hosts", *only(*names), seconds=480)
     run.ok()
     assert [lab.state(name) for name in names] == ["available"] * 3
     assert sorted(lab.nodes()) == sorted(lab.servers)

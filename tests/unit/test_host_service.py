@@ -392,6 +392,27 @@ def test_fields_of_another_owner_are_removed_by_a_patch():
     assert result["diff"][0]["before"]["spec"]["image"] == {"url": "theirs"}
 
 
+@pytest.mark.parametrize("changes, is_there, left", [
+    ({}, False, {}),
+    ({}, True, {"networkData": {"name": "m1-networkdata", "namespace": "metal3"}}),
+    ({"consumerRef": {"kind": "Metal3Machine", "name": "m1"}}, False,
+     {"networkData": {"name": "m1-networkdata", "namespace": "metal3"}}),
+])
+def test_data_of_a_machine_that_is_gone_does_not_hold_up_a_deployment(changes, is_there, left):
+    """CAPM3 may give a host back with references to Secrets that go with its machine."""
+    server = Server()
+    run(server, [host(1)])
+    spec = server.objects["BareMetalHost", "h1"]["spec"]
+    spec.update(changes, networkData={"name": "m1-networkdata", "namespace": "metal3"})
+    if is_there:
+        server.objects["Secret", "m1-networkdata"] = {"metadata": {"name": "m1-networkdata"}, "data": {}}
+    image = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
+    result, dummy = run(server, [host(1, image=image)])
+    spec = server.objects["BareMetalHost", "h1"]["spec"]
+    assert dict((key, spec[key]) for key in ("networkData",) if key in spec) == left
+    assert ("names Secret m1-networkdata, which is gone" in " ".join(result["warnings"])) is not bool(left)
+
+
 def test_hosts_are_deleted_and_left_over_secrets_with_them():
     server = Server()
     run(server, [host(1), host(2)])

@@ -112,12 +112,29 @@ def secret_references(host):
     return found
 
 
+def left_references(host, current):
+    """Return ``{CRD field: name of a Secret}`` that a host to be deployed refers to without its entry saying so.
+
+    CAPM3 1.13 forgets what it has written to a host when the host's machine is deleted in more than one pass, and gives
+    it back with references to Secrets that go with the machine; BMO 0.13 waits for them without a word in the status.
+
+    :param host: an entry
+    :param current: the stored BareMetalHost, or None
+    """
+    if not current or consumer_of(current) or not any(host.get(name) for name in host_fields.DEPLOYMENT):
+        return {}
+    references = dict((field.crd, current["spec"].get(field.crd)) for field in host_fields.SPEC
+                      if field.name in host_fields.DATA_KEYS and host.get(field.name) is None)
+    return dict((crd, value["name"]) for crd, value in references.items()
+                if isinstance(value, dict) and value.get("name"))
+
+
 def without_deployment(host):
     """Return an entry without the options that deploy something."""
     return dict((name, value) for name, value in host.items() if name not in host_fields.DEPLOYMENT)
 
 
-def desired_host(host, namespace, current=None, owned=None, forced=False):
+def desired_host(host, namespace, current=None, owned=None, forced=False, dangling=()):
     """Return what the BareMetalHost of an entry is to be.
 
     Options that are not given leave their field as it is; empty ones remove it. Fields of :data:`PROTECTED` stay as
@@ -127,6 +144,7 @@ def desired_host(host, namespace, current=None, owned=None, forced=False):
     :param current: the stored BareMetalHost, or None
     :param owned: ``{"spec": names, "labels": keys, "annotations": keys}`` that this collection owns on it
     :param forced: apply protected fields in spite of a consumer
+    :param dangling: those of :func:`left_references` whose Secret is not there: they are removed
     :returns: a Desired
     """
     stored = (current or {}).get("spec") or {}
@@ -151,7 +169,10 @@ def desired_host(host, namespace, current=None, owned=None, forced=False):
             # A Secret's content can't be compared through its name; it is left alone all the same.
             if wanted != kept:
                 protected.append(field.name)
-        if kept is not None and field.crd in owned["spec"]:
+        if kept is not None and field.crd in dangling:
+            if field.crd not in owned["spec"]:
+                removals.append(field.crd)
+        elif kept is not None and field.crd in owned["spec"]:
             spec[field.crd] = kept
     spec.setdefault("online", stored.get("online", True))
     metadata = {"name": host["name"], "namespace": namespace}
