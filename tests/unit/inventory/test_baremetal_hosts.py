@@ -62,7 +62,7 @@ class Server:
     """Stands in for the API server: counts LISTs and answers each with one page."""
 
     def __init__(self, monkeypatch, *items):
-        self.items, self.asked, self.error, self.params = list(items), [], None, None
+        self.items, self.asked, self.errors, self.params = list(items), [], [], None
         self.server, self.of_kind = "https://192.0.2.1", {}
         monkeypatch.setattr(inventory_sources, "KubeClient", self._client)
         monkeypatch.setattr(inventory_sources, "pages", self._pages)
@@ -73,8 +73,8 @@ class Server:
 
     def _pages(self, _client, resource, namespace, label_selector):
         self.asked.append((resource.kind, namespace, label_selector))
-        if self.error:
-            raise self.error
+        for error in self.errors:
+            raise error
         items = self.of_kind.get(resource.kind, self.items)
         yield [item for item in items if namespace in (None, item["metadata"]["namespace"])]
 
@@ -228,10 +228,10 @@ def test_a_host_that_was_made_anew_is_in_the_cluster_of_its_machine(server, pars
 
 
 def test_failures_name_file_object_and_next_step(server, parse):
-    server.error = KubeError("BareMetalHost list in metal3: forbidden", 403)
+    server.errors = [KubeError("BareMetalHost list in metal3: forbidden", 403)]
     with pytest.raises(AnsibleParserError, match=r"x\.metal3\.yml: BareMetalHost list in metal3: forbidden; allow"):
         parse()
-    server.error = None
+    server.errors = []
     server.items.append(bmh("a", "other"))
     with pytest.raises(AnsibleParserError, match=r"seen host metal3/a and host other/a.*set host_names"):
         parse(all_namespaces=True)

@@ -56,8 +56,11 @@ def test_when_the_server_has_forgotten_the_list_the_rest_comes_at_once_and_nothi
 
 
 def test_other_refusals_are_raised():
+    def refuse(*_arguments, **_options):
+        raise KubeError("no", 403)
+
     server = Server("abcde")
-    server.request = lambda *_arguments, **_options: (_ for _ in ()).throw(KubeError("no", 403))
+    server.request = refuse
     with pytest.raises(KubeError, match="no"):
         read(server)
 
