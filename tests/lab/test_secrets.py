@@ -73,11 +73,10 @@ class Watch(threading.Thread):
         super().__init__(daemon=True)
         self._secrets, self._temporary = secrets, temporary
         self._ended = threading.Event()
-        self.samples, self.arguments, self.files, self.found = 0, set(), {}, set()
+        self.arguments, self.files, self.found = set(), {}, set()
 
     def run(self):
         while not self._ended.wait(SAMPLE_INTERVAL_SECONDS):
-            self.samples += 1
             for program, arguments in processes():
                 if arguments not in self.arguments:
                     self.arguments.add(arguments)
@@ -128,7 +127,8 @@ class Observed:
             run = self._lab.playbook(playbook, "-vvv", "--diff", *arguments, environment=self._environment, **options)
         finally:
             watch.stop()
-        assert watch.samples > 10
+        assert any(b"metal3.baremetal.%b" % playbook.encode() in seen_arguments.split(b"\0")
+                   for seen_arguments in watch.arguments), "the watch was too late for %s" % playbook
         self.files.update(watch.files)
         assert watch.found == set()
         assert seen(self._secrets, run.output.encode()) == []
