@@ -208,6 +208,8 @@ def test_a_timeout_tells_the_last_state_and_error():
     (*UNREACHABLE, "does not answer", False),
     ("registration error", "HTTP GET https://b/redfish/v1/ returned code 503. busy", "does not answer", False),
     ("inspection error", "timeout reached while inspecting the node", "never reported", False),
+    ("inspection error", "Timeout reached while inspecting the node. Please check if the ramdisk responsible for the "
+     "inspection is running on the node.", "never reported", False),
     ("provisioning error", "Image provisioning failed: Timeout reached while waiting for callback for node u",
      "stopped calling", False),
     ("provisioning error", "Image provisioning failed: Agent returned error for deploy step write_image: Error "
