@@ -176,7 +176,8 @@ class Lab:
         for name in names:
             self.kube.delete(HOST, NAMESPACE, name)
         for name in names:
-            self.wait_for_host(name, lambda host: host is None, "gone")
+            # BMO switches a host off first, and takes its time to try that again after a failure.
+            self.wait_for_host(name, lambda host: host is None, "gone", seconds=300)
 
     def inventory(self, hosts):
         """Write an inventory file and return its path.
