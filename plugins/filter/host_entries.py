@@ -4,9 +4,8 @@
 """Filter that turns servers' inventory variables into entries for baremetal_host."""
 from __future__ import annotations
 
-from ansible.errors import AnsibleFilterError
-
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_inventory
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import named_hosts
 
 DOCUMENTATION = r"""
 name: host_entries
@@ -52,9 +51,7 @@ _value:
 
 def host_entries(hostvars, names):
     """Return the entries of the named servers; see DOCUMENTATION."""
-    missing = [name for name in names if name not in hostvars]
-    if missing:
-        raise AnsibleFilterError("host_entries: not in the inventory: %s" % ", ".join(missing))
+    named_hosts.require("host_entries", hostvars, names)
     return [host_inventory.entry(name, hostvars[name]) for name in names]
 
 

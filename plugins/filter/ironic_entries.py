@@ -7,6 +7,7 @@ from __future__ import annotations
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import node_inventory
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import named_hosts
 
 DOCUMENTATION = r"""
 name: ironic_entries
@@ -52,9 +53,7 @@ _value:
 
 def ironic_entries(hostvars, names):
     """Return the entries of the named servers; see DOCUMENTATION."""
-    missing = [name for name in names if name not in hostvars]
-    if missing:
-        raise AnsibleFilterError("ironic_entries: not in the inventory: %s" % ", ".join(missing))
+    named_hosts.require("ironic_entries", hostvars, names)
     entries, faults = [], []
     for name in names:
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_inventory
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import named_hosts
 
 DOCUMENTATION = r"""
 name: variable_entries
@@ -56,9 +57,7 @@ _value:
 
 def variable_entries(hostvars, names, variable, option=None):
     """Return the entries of the named servers; see DOCUMENTATION."""
-    missing = [name for name in names if name not in hostvars]
-    if missing:
-        raise AnsibleFilterError("variable_entries: not in the inventory: %s" % ", ".join(missing))
+    named_hosts.require("variable_entries", hostvars, names)
     if option is None:
         wrong = [name for name in names if not isinstance(hostvars[name].get(variable) or {}, dict)]
         if wrong:
