@@ -4,11 +4,15 @@
 """Faults of BMCs, servers and the management plane: told with host, cause and next step, or recovered from."""
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import socket
+import ssl
+import urllib.parse
 
 import pytest
-from support import eventually
+from support import descendants, eventually
 
 VICTIM = "server-04"
 # Without it a fault that BMO might get over is told at its third attempt, minutes later.
@@ -122,6 +126,25 @@ def test_ironic_restarted_during_inspection_loses_nothing(lab, removed):
     run.finish(600).ok()
     assert lab.state(VICTIM) == "available"
     assert before <= set(node.id for node in lab.nodes().values())
+
+
+def test_a_killed_ironic_is_gone_before_the_next_one_begins(lab):
+    pid, group = lab.pid("ironic"), os.getpgid(lab.pid("ironic"))
+    workers = [number for number in descendants(pid) if os.getpgid(number) == group]
+    assert workers
+    address = urllib.parse.urlsplit(lab.figures["urls"]["ironic"])
+    trusted = ssl.create_default_context(cafile=lab.dir / "pki" / "ca.crt")
+    # With a request to finish a worker outlives the start of its successor, and then signs off for both.
+    with contextlib.ExitStack() as requests:
+        for dummy in range(5):
+            plain = requests.enter_context(socket.create_connection((address.hostname, address.port)))
+            half = requests.enter_context(trusted.wrap_socket(plain, server_hostname=address.hostname))
+            half.sendall(b"GET /v1/nodes HTTP/1.1\r\n")
+        os.kill(pid, signal.SIGKILL)
+        eventually(lambda: lab.pid("ironic") not in (None, pid), 60, "Ironic restarted")
+        eventually(lambda: not any(os.path.exists("/proc/%d" % number) for number in workers), 60, "workers gone")
+    lab.make("lab", "LAB=" + lab.name).ok()
+    assert list(lab.ironic().drivers())
 
 
 # Ironic tries a BMC that does not answer for two to three minutes before it calls that an error.

@@ -217,8 +217,15 @@ class IronicClient:
         return self._list("/portgroups", "portgroups", {"fields": ",".join(fields)})
 
     def list_drivers(self):
-        """Return the names of the hardware types that Ironic's conductors have enabled."""
-        return sorted(driver["name"] for driver in self.request("GET", "/drivers", subject="drivers")["drivers"])
+        """Return the names of the hardware types that Ironic's conductors have enabled.
+
+        :raises IronicError: when there are none: Ironic's API then answers, but does nothing
+        """
+        found = sorted(driver["name"] for driver in self.request("GET", "/drivers", subject="drivers")["drivers"])
+        if not found:
+            raise IronicError("drivers: Ironic answers, but has no conductor online that does its work; "
+                              "look at the conductor's log, and start it again")
+        return found
 
 
 def _no_answer(subject, server, exc):
