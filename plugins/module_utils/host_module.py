@@ -14,7 +14,7 @@ from .host_service import HostListError, HostService, failure, names_for, shorte
 from .judged_module import JudgedModule
 from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
 from .kube.errors import KubeError
-from .metal3 import host_fields, host_goals, host_validation
+from .metal3 import host_fields, host_goals, host_messages, host_validation
 from .progress import Progress
 
 try:
@@ -39,7 +39,7 @@ class HostListModule(JudgedModule):
     def judge(self, given, msg, result):
         """Return all problems of the list of hosts."""
         problems = host_validation.check_raw(given.get("hosts"), given.get("wait_for"))
-        return host_validation.message(problems, names_for(given)) if problems else msg, result
+        return host_messages.message(problems, names_for(given)) if problems else msg, result
 
     def _prepared(self, result, *without):
         """Return the result with the parameters as they may be shown.

@@ -18,6 +18,7 @@ from .metal3 import (
     host_bmc_change,
     host_goals,
     host_inventory,
+    host_messages,
     host_objects,
     host_redeploy,
     host_table,
@@ -34,12 +35,12 @@ Current = namedtuple("Current", ["hosts", "elsewhere", "secrets"])
 class HostListError(Exception):
     """The list of hosts was refused before anything was written.
 
-    :param problems: list of ``host_validation.Problem``
+    :param problems: list of ``field_checks.Problem``
     :param names: ``{option: name}`` by which the reader knows an option
     """
 
     def __init__(self, problems, names=None):
-        super().__init__(host_validation.message(problems, names))
+        super().__init__(host_messages.message(problems, names))
         self.problems = [problem._asdict() for problem in problems]
 
 
@@ -300,7 +301,7 @@ class HostService:
 
     def _note(self, item, action, outcome):
         if outcome.error is not None:
-            item.error = host_validation.renamed(outcome.error.message, self.names)
+            item.error = host_messages.renamed(outcome.error.message, self.names)
         elif action != "none" and item.action != "created":
             item.action = _TRUTH[action]
 
@@ -346,7 +347,7 @@ class HostService:
                 bmh is not None and self.bmc_change.is_attached(item.name, bmh) and host_goals.reached(bmh, self.goal)))
 
     def _text(self, text):
-        return host_validation.renamed(text, self.names)
+        return host_messages.renamed(text, self.names)
 
     # Result
 

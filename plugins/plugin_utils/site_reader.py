@@ -10,7 +10,7 @@ import os
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
     cluster_inventory,
     host_inventory,
-    host_validation,
+    host_messages,
     lint_checks,
 )
 from ansible_collections.metal3.baremetal.plugins.plugin_utils.host_variables import HostVariables, without_secrets
@@ -94,7 +94,7 @@ class SiteReader:
 
     def _variable(self, item):
         if item.kind == "host" and item.field not in self.variables.get(item.name, ()):
-            return host_validation.renamed_field(item.field, self._names) if item.field else ""
+            return host_messages.renamed_field(item.field, self._names) if item.field else ""
         if item.kind == "cluster" and item.field and item.field not in self.variables.get(item.name, ()):
             return cluster_inventory.variable_of(item.field, self.variables[item.name])
         return item.field
@@ -110,7 +110,7 @@ class SiteReader:
                 own = [variables.origin(name) for name in ("bmc_address", "boot_mac", "kubernetes_version", "endpoint")
                        if name in variables]
                 place = next((found for found in own if found[0]), place)
-        texts = [host_validation.renamed(text, self._names) if item.kind == "host" else text
+        texts = [host_messages.renamed(text, self._names) if item.kind == "host" else text
                  for text in (item.seen, item.expected, item.next_step)]
         secrets = variables.secrets if variables is not None else set()
         seen, expected, next_step = [without_secrets(text, secrets) for text in texts]

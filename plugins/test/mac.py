@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import mac_address
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.host_validation import mac_error
 
 DOCUMENTATION = r"""
 name: mac
@@ -42,7 +41,7 @@ _value:
 def is_mac(value):
     """Say whether it is; see DOCUMENTATION."""
     try:
-        return mac_error(mac_address.normal(value)) is None
+        return mac_address.mac_error(mac_address.normal(value)) is None
     except ValueError:
         return False
 

@@ -8,7 +8,7 @@ import difflib
 import re
 from collections import Counter
 
-from ..metal3.host_validation import mac_error
+from ..metal3.mac_address import mac_error
 from ..metal3.problem import problem
 from . import node_fields, ownership, states
 

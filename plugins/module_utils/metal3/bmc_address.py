@@ -283,6 +283,14 @@ def normalise(address):
     return str(parse(address))
 
 
+def identity_of(address):
+    """Return the identity of an address as text, None when it can't be read."""
+    try:
+        return parse(address).identity
+    except AddressError:
+        return None
+
+
 def redacted(address):
     """Return an address for messages, without what stands before ``@``."""
     return re.sub(r"(//|^)[^/@]*@", r"\1***@", str(address))

@@ -7,8 +7,9 @@ Each is a function ``(host, facts, limits) -> (status, field, seen, expected, ne
 """
 from __future__ import annotations
 
-from . import bmc_hardware, host_validation
+from . import bmc_hardware
 from .bmc_verdict import PROBLEM, WARNING, ok, unknown, unread
+from .mac_address import mac_error
 from .redfish_facts import normal_mac
 
 # What each way to boot the deploy ramdisk asks of the boot override.
@@ -155,7 +156,7 @@ def scheme(host, facts, dummy_limits):
 def boot_mac(host, facts, dummy_limits):
     """The boot MAC address is one of those that the BMC reports."""
     given = host["boot_mac_address"]
-    malformed = host_validation.mac_error(given) if given else None
+    malformed = mac_error(given) if given else None
     if malformed:
         return PROBLEM, "boot_mac_address", given, malformed, "correct boot_mac_address"
     wanted = normal_mac(given)

@@ -4,7 +4,7 @@
 """BMCs in a few words, for people: a table, and the message of a preflight that found something."""
 from __future__ import annotations
 
-from . import host_validation
+from . import host_messages
 from .bmc_verdict import PROBLEM, RANK, WARNING
 
 COLUMNS = (
@@ -53,8 +53,8 @@ def lines(results, status, names=None):
     :param names: ``{option: name}`` by which the reader knows an option, or None
     """
     return ["- %s: %s: %s: seen %s; expected %s; %s" % (
-        result["name"], check["check"], host_validation.renamed_field(check["field"], names), check["seen"],
-        host_validation.renamed(check["expected"], names), host_validation.renamed(check["next_step"], names))
+        result["name"], check["check"], host_messages.renamed_field(check["field"], names), check["seen"],
+        host_messages.renamed(check["expected"], names), host_messages.renamed(check["next_step"], names))
         for result in results for check in result["checks"] if check["status"] == status]
 
 

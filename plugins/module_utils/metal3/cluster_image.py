@@ -8,9 +8,9 @@ import posixpath
 import re
 from urllib.parse import urlsplit
 
+from .host_image_rules import CHECKSUM_LENGTHS
 from .problem import problem
 
-CHECKSUM_LENGTHS = {"md5": 32, "sha256": 64, "sha512": 128}
 # BMO, pkg/hardwareutils and its CRD.
 URL_SCHEMES = ("http", "https", "ftp", "gopher", "oci")
 _HEX = re.compile(r"^[0-9a-fA-F]+$")

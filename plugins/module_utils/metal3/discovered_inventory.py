@@ -176,22 +176,15 @@ def _known_name(server, before, entries):
             return name
     identity = bmc_address.parse(server["address"]).identity
     macs = set(nic["mac"] for nic in server["nics"])
-    by_address = [(name, _identity((entry.get("bmc") or {}).get("address"))) for name, entry in sorted(entries.items())]
-    by_address += [(name, _identity(variables.get("bmc_address"))) for name, variables in sorted(before.items())]
-    for name, known in by_address:
-        if known == identity:
+    addresses = [(name, (entry.get("bmc") or {}).get("address")) for name, entry in sorted(entries.items())]
+    addresses += [(name, variables.get("bmc_address")) for name, variables in sorted(before.items())]
+    for name, address in addresses:
+        if bmc_address.identity_of(address) == identity:
             return name
     for name, entry in sorted(entries.items()):
         if str(entry.get("boot_mac_address") or "").lower() in macs:
             return name
     return None
-
-
-def _identity(address):
-    try:
-        return bmc_address.parse(address).identity
-    except bmc_address.AddressError:
-        return None
 
 
 def _new_name(server, name_format):

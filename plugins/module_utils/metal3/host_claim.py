@@ -7,10 +7,10 @@ BMO 0.13 has the resource, but its controller does nothing with it yet (``hostcl
 """
 from __future__ import annotations
 
+from . import host_image_rules
 from .field_checks import Problem, show
 from .host_fields import BY_NAME, field
 from .host_goals import FAILED, REACHED, WAITING, Verdict
-from .host_validation import check_image
 from .resource_family import Family, condition, is_true
 
 ASSOCIATED = "Associated"
@@ -51,7 +51,7 @@ class HostClaim(Family):
 
     def check(self, label, entry):
         """An image is judged as a host's is; conditions on labels need values, or none."""
-        problems = check_image(label, entry)
+        problems = host_image_rules.check(label, entry)
         expressions = (entry.get("host_selector") or {}).get("match_expressions") or []
         for position, item in enumerate(expressions):
             path = "host_selector.match_expressions[%d].values" % position

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from . import bmc_address
-from .host_validation import Problem
+from .field_checks import Problem
 
 # rule: its name; summary: what is right, as a sentence; applies: callable (host, address) that returns the option
 # that is in vain, or None; seen, expected, next_step: texts, with {scheme}; source: where upstream says so.

@@ -1,11 +1,15 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""MAC addresses in the one spelling that BareMetalHosts take: six pairs of small digits with colons."""
+"""MAC addresses: which can be a network card's, and the one spelling that BareMetalHosts take.
+
+That is six pairs of small digits with colons.
+"""
 from __future__ import annotations
 
 import re
 
+_OF_CRD = re.compile(r"^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
 _SPELLINGS = (
     re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}"),
     re.compile(r"[0-9a-f]{2}(-[0-9a-f]{2}){5}"),
@@ -26,3 +30,18 @@ def normal(text):
         raise ValueError("MAC address: seen %r, expected 12 hexadecimal digits, as 00:5c:52:31:3a:01" % (text,))
     digits = re.sub("[^0-9a-f]", "", small)
     return ":".join(digits[at:at + 2] for at in range(0, 12, 2))
+
+
+def mac_error(mac):
+    """Return what was expected when a boot MAC address is none, else None.
+
+    :param mac: text; six pairs of hexadecimal digits with colons (CRD), of one card (neither group nor zero address)
+    """
+    if not _OF_CRD.match(mac):
+        return "six pairs of hexadecimal digits separated by colons"
+    first = int(mac[:2], 16)
+    if mac.lower() == "ff:ff:ff:ff:ff:ff" or first & 1:
+        return "the address of one network card (not a group or broadcast address)"
+    if mac == "00:00:00:00:00:00":
+        return "the address of a network card (not all zeros)"
+    return None

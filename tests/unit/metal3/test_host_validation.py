@@ -6,7 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_inventory, host_validation
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
+    host_inventory,
+    host_messages,
+    host_validation,
+)
 
 ADDRESS = "redfish-virtualmedia://192.0.2.11/redfish/v1/Systems/1"
 SUM = "http://192.0.2.1/image.sha256sum"
@@ -160,7 +164,7 @@ def test_a_fault_is_named(entry, field, told):
     problems = host_validation.check_list([entry])
     assert [(problem.host, problem.field) for problem in problems] == [(entry["name"] or "hosts[0]", field)]
     assert told in "%s %s" % (problems[0].expected, problems[0].next_step)
-    assert "secret-word" not in host_validation.message(problems)
+    assert "secret-word" not in host_messages.message(problems)
 
 
 @pytest.mark.parametrize("raw, host_name, field, told", [
@@ -203,7 +207,7 @@ def test_values_of_the_wrong_kind(raw, host_name, field, told):
 def test_a_secret_of_the_wrong_kind_is_not_shown():
     problems = host_validation.check_values([{"name": "h1", "bmc": {"password": ["secret-word"]}}])
     assert problems[0].field == "bmc.password"
-    assert "secret-word" not in host_validation.message(problems)
+    assert "secret-word" not in host_messages.message(problems)
 
 
 def second(**changes):
@@ -247,7 +251,7 @@ def test_goals_that_do_not_fit(entry, goal, field):
 def test_all_faults_are_told_at_once():
     faulty = [host(name="h1", boot_mac_address="x", bmc={"address": "foo://x"}), second(boot_mode="UEFISecureBoot"),
               second(image={"url": "x"})]
-    text = host_validation.message(host_validation.check_list(faulty))
+    text = host_messages.message(host_validation.check_list(faulty))
     for part in ("h1: boot_mac_address", "h1: bmc.address", "h2: boot_mode", "h2: image.url", "h2: image.checksum",
                  "h2: name", "h2: boot_mac_address"):
         assert "- %s: seen " % part in text
@@ -340,7 +344,7 @@ def test_errors_may_name_inventory_variables():
     names = host_inventory.field_names()
     entry = host(boot_mac_address="x", bmc={"password": ""}, image={"url": "x"}, raid={
         "software_raid_volumes": [{"level": "0"}]})
-    text = host_validation.message(host_validation.check_list([entry]), names)
+    text = host_messages.message(host_validation.check_list([entry]), names)
     for part in ("h1: boot_mac: seen 'x'", "h1: bmc_password: seen an empty text", "since bmc_username is given",
                  "h1: bmh_image.url:", "h1: bmh_image.checksum:", "h1: bmh_raid.software_raid_volumes[0].level:"):
         assert part in text, part

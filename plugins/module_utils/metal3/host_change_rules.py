@@ -1,0 +1,51 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Changes of stored hosts that BMO refuses, and deletions that would hurt a consumer; pure."""
+from __future__ import annotations
+
+from . import host_bmc_change
+from .field_checks import Problem, show
+from .host_objects import consumer_of
+
+
+def check(host, bmh, allow_detach):
+    """Return the Problems of an entry that changes its stored host.
+
+    :param bmh: the stored BareMetalHost
+    :param allow_detach: whether a host may be detached for a change of its BMC
+    """
+    problems = []
+    name, spec, status = host["name"], bmh["spec"], bmh.get("status") or {}
+    state = (status.get("provisioning") or {}).get("state") or ""
+    if bmh["metadata"].get("deletionTimestamp"):
+        problems.append(Problem(name, "name", "a host that is being deleted", "a host that stays",
+                                "wait until it is gone, then run again"))
+        return problems
+    problems += host_bmc_change.check(host, bmh, allow_detach)
+    mac, stored = host.get("boot_mac_address"), spec.get("bootMACAddress")
+    if mac and stored and mac.lower() != stored.lower():
+        problems.append(Problem(name, "boot_mac_address", show(mac),
+                                "%s: it can't be changed once it is set (BMO webhook)" % stored,
+                                "delete and enrol the host anew"))
+    external = host.get("externally_provisioned")
+    if external is False and spec.get("externallyProvisioned"):
+        problems.append(Problem(name, "externally_provisioned", "false", "true: it can't be taken back (BMO webhook)",
+                                "delete and enrol the host anew"))
+    if external and not spec.get("externallyProvisioned") and state != "available":
+        problems.append(Problem(name, "externally_provisioned", "true",
+                                "a host in state available (BMO webhook), it is %s" % (state or "unknown"),
+                                "wait until it is available"))
+    return problems
+
+
+def check_deletion(host, bmh, forced):
+    """Return the Problems of deleting a host.
+
+    :param bmh: the stored BareMetalHost, or None
+    :param forced: names of hosts for which the consumer's protection is lifted
+    """
+    if not bmh or not consumer_of(bmh) or host["name"] in forced:
+        return []
+    return [Problem(host["name"], "state", "absent", "no consumer (it is in use by %s)" % consumer_of(bmh),
+                    "remove the consumer first (scale its cluster down), or name the host in force_hosts")]
