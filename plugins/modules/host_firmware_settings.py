@@ -16,7 +16,8 @@ description:
   - >-
     Each setting is checked against the host's FirmwareSchema before anything is written: name, type, range or
     choices, length, whether it is read-only or unique to the server. All mistakes in the whole list are told at
-    once.
+    once. As soon as one of a host's settings differs from the present value, BMO judges all of them, so read-only
+    ones may then not be named at all.
   - >-
     BMO changes firmware while it prepares a host: when the host is enrolled, or at once when the host is
     V(available). On a host that is provisioned it does so when the host is switched off and on again, and only when

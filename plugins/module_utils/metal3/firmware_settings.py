@@ -53,16 +53,10 @@ class FirmwareSettings(Family):
         if not settings:
             return []
         problems = []
-        for name, value in entry["settings"].items():
-            path, text = "settings.%s" % name, text_of(value)
-            if name not in settings:
-                near = difflib.get_close_matches(name, sorted(settings), 1)
-                problems.append(Problem(label, path, "an unknown setting", "one that the server has",
-                                        "correct it" + (" (perhaps %s is meant)" % near[0] if near else "")))
-            elif text != settings[name]:
-                expected = rule_broken(schema.get(name), text, settings[name])
-                if expected:
-                    problems.append(Problem(label, path, show(value), expected, "correct it"))
+        # updateStatus: while nothing differs, BMO leaves the settings unjudged; else it judges the present ones, too.
+        differs = any(settings.get(name) != text_of(value) for name, value in entry["settings"].items())
+        for name, value in entry["settings"].items() if differs else ():
+            problems += _check_setting(label, name, value, settings, schema.get(name))
         return problems + self._unique(label, entry, schema, settings, seen)
 
     def _unique(self, label, entry, schema, settings, seen):
@@ -136,8 +130,24 @@ def pending(obj):
             if settings.get(name) != text_of(value)]
 
 
+def _check_setting(label, name, value, settings, rules):
+    path = "settings.%s" % name
+    if name not in settings:
+        near = difflib.get_close_matches(name, sorted(settings), 1)
+        return [Problem(label, path, "an unknown setting", "one that the server has",
+                        "correct it" + (" (perhaps %s is meant)" % near[0] if near else ""))]
+    expected = rule_broken(rules, text_of(value), settings[name])
+    if expected is None:
+        return []
+    if text_of(value) != settings[name]:
+        return [Problem(label, path, show(value), expected, "correct it")]
+    return [Problem(label, path, "%s, the present value" % show(value),
+                    "no mention of it: another setting changes, so BMO judges all, and here it wants %s" % expected,
+                    "remove it")]
+
+
 def rule_broken(rules, text, current):
-    """Return what a schema expects of a value that it does not allow, else None.
+    """Return what BMO expects of a value that it refuses by the schema (``SettingSchema.Validate``), else None.
 
     :param rules: entry of the FirmwareSchema, or None
     :param text: the wanted value
@@ -146,7 +156,7 @@ def rule_broken(rules, text, current):
     if rules is None:
         return "a setting of the host's FirmwareSchema"
     if rules.get("read_only"):
-        return "%s: it is read-only" % current
+        return "no value: it is read-only"
     kind = rules.get("attribute_type") or ""
     if kind == "Enumeration":
         allowed = rules.get("allowable_values") or []
