@@ -97,8 +97,10 @@ class FamilyService:
                 raise RefusedError(as_lines(problems)) from None
             raise
         current = apply.by_name(own)
+        # An entry with a mistake of its own is not fit to be compared; all others are.
+        unfit = set(item.host for item in problems)
         for label, entry in labelled:
-            if entry.get("state") != "absent" and not problems:
+            if entry.get("state") != "absent" and label not in unfit:
                 problems = problems + check_host(self.family, label, entry, current.get(entry["name"]), self.seen)
                 problems = problems + self.family.check_against(label, entry, current.get(entry["name"]), self.seen)
         if problems:

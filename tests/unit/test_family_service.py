@@ -89,6 +89,21 @@ def test_a_mistake_anywhere_keeps_all_from_being_written(cluster):
     assert cluster.writes() == []
 
 
+def test_the_mistakes_of_all_entries_are_told_at_once(cluster):
+    """Those in a value of its own, and those that show against the host's schema."""
+    entries = settings("h1", value="Odd") + settings("h2", value=None) + settings("h3")
+    cluster.add("HostFirmwareSettings", "h3", **{
+        key: cluster.objects["HostFirmwareSettings", "h1"][key] for key in ("spec", "status")})
+    entries[2]["settings"] = {"Turbo": "Even", "Unknown": 1}
+    with pytest.raises(RefusedError) as caught:
+        run(cluster, "HostFirmwareSettings", entries)
+    told = [(line.subject, line.field, line.seen) for line in caught.value.problems]
+    assert sorted(told) == [
+        ("HostFirmwareSettings h1", "settings.Turbo", "'Odd'"), ("HostFirmwareSettings h2", "settings.Turbo", "'null'"),
+        ("HostFirmwareSettings h3", "settings.Turbo", "'Even'"),
+        ("HostFirmwareSettings h3", "settings.Unknown", "an unknown setting")]
+
+
 def test_mistakes_are_told_also_when_the_server_can_not_be_asked(cluster):
     cluster.failures["HostFirmwareSettings", None] = "broken"
     with pytest.raises(RefusedError, match="rename it"):
