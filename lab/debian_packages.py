@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -25,12 +26,24 @@ POLICY_PROGRAM = "/usr/sbin/policy-rc.d"
 POLICY = "#!/bin/sh\n# Written by metal3.baremetal for one installation: no service may start.\nexit 101\n"
 
 
+def has_own_policy():
+    """Tell whether the machine's policy is somebody else's than a killed run's of this program."""
+    try:
+        with open(POLICY_PROGRAM) as stream:
+            return stream.read() != POLICY
+    except FileNotFoundError:
+        return False
+
+
 @contextlib.contextmanager
 def services_stay_down():
     """Keep package scripts from starting services, unless the machine has a policy of its own."""
-    if os.path.exists(POLICY_PROGRAM):
+    if has_own_policy():
         yield
         return
+    received = []
+    # Else the policy would outlive this program and keep all services of the machine down for good.
+    former = signal.signal(signal.SIGTERM, lambda number, _frame: received.append(number))
     try:
         with open(POLICY_PROGRAM, "w") as stream:
             stream.write(POLICY)
@@ -38,6 +51,9 @@ def services_stay_down():
         yield
     finally:
         os.unlink(POLICY_PROGRAM)
+        signal.signal(signal.SIGTERM, former)
+    for number in received:
+        os.kill(os.getpid(), number)
 
 
 def apt_get(*arguments):

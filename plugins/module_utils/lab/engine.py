@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import glob
 import hashlib
 import os
 import re
@@ -211,12 +212,18 @@ class Engine:
         if self.complete(sets):
             return []
         work = os.path.join(self._base, "work")
-        os.makedirs(work, mode=0o755, exist_ok=True)
+        os.makedirs(self._base, mode=0o755, exist_ok=True)
         with _exclusive(os.path.join(self._base, "lock"), progress):
+            # Another run may have built it meanwhile.
+            if self.complete(sets):
+                return []
+            os.makedirs(work, mode=0o755, exist_ok=True)
             missing = self.missing(sets)
             toolchain.ensure(self._toolchain, self.pins.go, self._cache_dir, progress)
             environ = self._environ(work)
             os.makedirs(self.bin_dir, exist_ok=True)
+            for left in glob.glob(os.path.join(self.bin_dir, _partial("*"))):
+                os.unlink(left)
             mod_file = self._mod_file(work, environ)
             for position, program in enumerate(missing):
                 self._build_program(program, mod_file, environ, progress, "%d of %d, %d left" % (
@@ -241,7 +248,7 @@ class Engine:
         progress.event("Building %s %s (%s)" % (program.name, self.pins.version(program.module), position))
         started = time.monotonic()
         path = os.path.join(self.bin_dir, program.name)
-        partial = os.path.join(self.bin_dir, ".%s.partial" % program.name)
+        partial = os.path.join(self.bin_dir, _partial(program.name))
         self._go(["build"] + list(BUILD_FLAGS) + [
             "-modfile", mod_file, "-ldflags", self._flags, "-o", partial, program.package], environ, program.name)
         os.rename(partial, path)
@@ -290,6 +297,11 @@ class Engine:
     def _module_dir(self, module, environ):
         self._go(["mod", "download", "-modcacherw", module], environ, module)
         return self._go(["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module], environ, module).strip()
+
+
+def _partial(name):
+    """Return the name under which a program is linked; what a killed build left has it too."""
+    return ".%s.partial" % name
 
 
 @contextlib.contextmanager

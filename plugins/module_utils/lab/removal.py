@@ -31,7 +31,18 @@ def remove(name, environ, check_mode=False):
         if not check_mode:
             with claim.exclusive(labs_dir):
                 shutil.rmtree(directory)
-    return removed if check_mode else removed + host_limits.restore()
+    return removed if check_mode else removed + _restore_limits(name, labs_dir)
+
+
+def _restore_limits(name, labs_dir):
+    """Put the machine's limits back, unless another lab has its figures: its bridge may be yet to come."""
+    with claim.exclusive(labs_dir):
+        try:
+            others = claim.others(labs_dir, name)
+        except claim.ClaimError:
+            # A lab with a broken file is a lab.
+            return []
+        return [] if others else host_limits.restore()
 
 
 def _figures(name, directory, environ):

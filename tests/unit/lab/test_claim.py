@@ -12,7 +12,13 @@ import sys
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import claim, credentials, orphans, removal
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab import (
+    claim,
+    credentials,
+    host_limits,
+    orphans,
+    removal,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import layout
 
 
@@ -46,6 +52,18 @@ def test_labs_get_the_lowest_free_index_and_keep_it(environ, tmp_path):
     assert stat.S_IMODE(lab_file.stat().st_mode) == 0o600
     assert stat.S_IMODE(lab_file.parent.stat().st_mode) == 0o700
     assert json.loads(lab_file.read_text())["engine_dir"] == "/e"
+
+
+def test_limits_of_the_machine_go_back_with_the_last_lab(environ, tmp_path, monkeypatch):
+    monkeypatch.setattr(host_limits, "restore", lambda: ["raised limit"])
+    ensure("one", environ)
+    ensure("two", environ)
+    assert "raised limit" not in removal.remove("one", environ)
+    broken = tmp_path / "labs" / "three"
+    broken.mkdir()
+    (broken / "lab.json").write_text("{")
+    assert "raised limit" not in removal.remove("two", environ)
+    assert "raised limit" in removal.remove("three", environ)
 
 
 def test_check_mode_writes_nothing(environ, tmp_path):

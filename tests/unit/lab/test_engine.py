@@ -115,6 +115,27 @@ def test_a_failed_build_leaves_no_half_made_program_and_goes_on_later(go):
     assert not [path for path in Path(made.bin_dir).iterdir() if path.name.startswith(".")]
 
 
+def test_what_a_killed_build_left_goes(go):
+    made = engine.Engine(str(SOURCE), str(go / "cache"))
+    Path(made.bin_dir).mkdir(parents=True)
+    (Path(made.bin_dir) / ".kubelet.partial").write_text("half")
+    (Path(made.bin_dir) / ".forgotten.partial").write_text("half")
+    made.build(["node"], Progress())
+    assert sorted(path.name for path in Path(made.bin_dir).iterdir()) == [
+        "kube-proxy", "kube-scheduler", "kubeadm", "kubelet"]
+
+
+def test_who_waited_for_another_build_does_nothing(go, monkeypatch):
+    made = engine.Engine(str(SOURCE), str(go / "cache"))
+    made.build(["node"], Progress())
+    (go / "log").unlink()
+    answers = iter([False, True])
+    monkeypatch.setattr(made, "complete", lambda sets: next(answers))
+    assert made.build(["node"], Progress()) == []
+    assert not (go / "log").exists()
+    assert not (go / "cache" / "engine" / "work").exists()
+
+
 def test_an_older_go_is_not_taken(go, monkeypatch):
     assert toolchain.choose("1.26.0", "/cache").version == "go1.99.0"
     chosen = toolchain.choose("2.0.0", "/cache")

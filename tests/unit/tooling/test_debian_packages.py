@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import signal
 
 import debian_packages
 import pytest
@@ -77,6 +78,24 @@ def test_a_policy_of_the_machine_is_left_alone(machine):
     (machine / "policy").chmod(0o755)
     assert debian_packages.main([str(machine / "list")]) == 0
     assert (machine / "policy").read_text() == "#!/bin/sh\nexit 101\n"
+
+
+def test_the_policy_that_a_killed_run_left_is_removed(machine):
+    (machine / "policy").write_text(debian_packages.POLICY)
+    assert debian_packages.main([str(machine / "list")]) == 0
+    assert not (machine / "policy").exists()
+
+
+def test_a_run_that_is_told_to_end_takes_its_policy_back_first(machine):
+    seen = []
+    former = signal.signal(signal.SIGTERM, lambda number, _frame: seen.append((machine / "policy").exists()))
+    try:
+        with debian_packages.services_stay_down():
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert (machine / "policy").exists() and not seen
+        assert seen == [False]
+    finally:
+        signal.signal(signal.SIGTERM, former)
 
 
 def test_a_failure_of_apt_get_is_told_with_its_output(machine, capfd):
