@@ -52,6 +52,7 @@ options:
         description:
           - Secret with HTTP headers that are sent with each event, for example for authorization.
           - BMO sees it only when it has the label C(environment.metal3.io=baremetal).
+          - Refused for new subscriptions, because BMO 0.13 never begins with one that has headers.
         type: dict
         suboptions:
           name:
@@ -79,8 +80,8 @@ extends_documentation_fragment:
 notes:
   - >-
     BMO 0.13 never begins with a subscription that has O(subscriptions[].http_headers_ref): its webhook compares the
-    references by their addresses and so refuses BMO's own finalizer. The option was checked up to the API server
-    only.
+    references by their addresses and so refuses BMO's own finalizer. So the option is refused, except for a
+    subscription that BMO has taken on already.
 seealso:
   - module: metal3.baremetal.bmc_event_subscription_info
 author:

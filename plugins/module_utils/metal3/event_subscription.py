@@ -4,7 +4,8 @@
 """BMCEventSubscription: events that a BMC sends to a URL; pure.
 
 BMO 0.13's webhook (``bmceventsubscription_webhook.go``) refuses every change of a subscription. It compares the
-reference to HTTP headers by its address, so it also refuses BMO's own finalizer on a subscription that has one.
+reference to HTTP headers by its address, so it also refuses BMO's own finalizer on a subscription that has one, without
+which BMO never asks the BMC. Nothing in Kubernetes tells BMO's version, so headers are refused for all.
 """
 from __future__ import annotations
 
@@ -62,11 +63,21 @@ class EventSubscription(Family):
         if current is None and entry.get("host_name") and seen.get(HOST, namespace, entry["host_name"]) is None:
             problems.append(Problem(label, "host_name", show(entry["host_name"]), "a BareMetalHost of the namespace",
                                     "correct it, or enrol the host first"))
-        headers = (entry.get("http_headers_ref") or {}).get("namespace")
-        if headers and headers != namespace:
-            problems.append(Problem(label, "http_headers_ref.namespace", show(headers), "%s, the subscription's own" % (
-                namespace), "remove it"))
-        return problems
+        return problems + self._check_headers(label, entry, current)
+
+    def _check_headers(self, label, entry, current):
+        headers = entry.get("http_headers_ref")
+        if not headers:
+            return []
+        if not (current or {"metadata": {}})["metadata"].get("finalizers"):
+            return [Problem(label, "http_headers_ref", show(headers["name"]), "none: BMO 0.13 never begins with such a "
+                            "subscription, as its webhook refuses the finalizer that BMO adds first",
+                            "remove it, and let the destination know its senders by context or by a path of their own")]
+        namespace = headers.get("namespace") or entry.get("namespace")
+        if namespace == entry.get("namespace"):
+            return []
+        return [Problem(label, "http_headers_ref.namespace", show(namespace), "%s, the subscription's own" % (
+            entry.get("namespace")), "remove it")]
 
     def _differing(self, current, entry):
         return " and ".join(key for key, value in sorted(self.spec(entry).items())
@@ -94,7 +105,7 @@ class EventSubscription(Family):
             return verdict
         if obj["spec"].get("httpHeadersRef") and not obj["metadata"].get("finalizers"):
             return Verdict(WAITING, "BMO has not begun; the webhook of BMO 0.13 keeps it from doing so when a "
-                           "subscription has HTTP headers", "remove http_headers_ref")
+                           "subscription has HTTP headers", "remove it with state absent, and make it without")
         return Verdict(WAITING, "BMO has not asked the BMC yet", "look at BMO's log")
 
     def judge_deletion(self, obj, seen):
