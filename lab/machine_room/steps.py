@@ -129,9 +129,17 @@ def write_image(agent, node, image_info, configdrive=None):
     except config_drive.ConfigDriveError as error:
         raise AgentError(str(error), kind="DeploymentError") from error
     except OSError as error:
-        raise AgentError("Unable to write image to device %s. Error: %s" % (disk.name, error),
-                         kind="ImageWriteError") from error
+        raise _not_written(image_info, disk, error) from error
     return "image (%s) written to device %s root_uuid=None" % (image_info["id"], disk.name)
+
+
+def _not_written(image_info, disk, error):
+    """Return the real agent's words for an OSError: what stops it from streaming an image is a failed download."""
+    if image_info.get("disk_format") == "raw":
+        return AgentError("Download of image %s failed: Unable to write image to device %s. Error: [Errno %s] %s" % (
+            image_info["id"], disk.name, error.errno, error.strerror), kind="ImageDownloadError")
+    return AgentError("Writing image to device %s failed with exit code 1. stdout: . stderr: qemu-img: error while "
+                      "writing: %s" % (disk.name, error.strerror), kind="ImageWriteError")
 
 
 STEPS = {

@@ -10,6 +10,9 @@ from collections import namedtuple
 # definitive: BMO will try again, but with the same result until somebody acts.
 Explanation = namedtuple("Explanation", ["cause", "next_step", "definitive"])
 
+_DISK = ("a disk could not be written", "look at the disk's health; choose another one by root_device_hints", False)
+_DOWNLOAD = ("the image can't be downloaded", "look whether image.url answers from the provisioning network", False)
+
 # The first pattern that matches wins. Messages are those of BMO 0.13, Ironic 39 and sushy 5.
 _TABLE = (
     (r"Firmware update failed|update_firmware|SimpleUpdate", "a firmware image could not be flashed",
@@ -20,8 +23,16 @@ _TABLE = (
     (r"Validation of image href .* HTTP code 40[134]\b|Received status code 40[134] from|"
      r"[Cc]hecksum file \S+ status code 40[134]\b",
      "the image server does not give out the image or its checksum file", "correct image.url and image.checksum", True),
-    (r"Validation of image href", "the image can't be downloaded",
-     "look whether image.url answers from the provisioning network", False),
+    (r"Validation of image href", *_DOWNLOAD),
+    # What the deploy agent tells of an image, before the BMC's own answers: it quotes broken connections, too. Whatever
+    # goes wrong while it streams a raw image, it calls a failed download of an image that it was unable to write.
+    (r"too small|[Nn]o space left|not enough space|is larger than",
+     "the image does not fit on the root device", "choose a larger disk by root_device_hints or a smaller image", True),
+    (r"Input/output error|I/O error|Read-only file system|ImageWriteError|Writing image to device", *_DISK),
+    (r"[Cc]hecksum|image (is )?corrupt|does not match.*hash|ImageChecksumError",
+     "the image's checksum is not the given one",
+     "correct image.checksum and image.checksum_type, or the image on the server", True),
+    (r"Download of image \S+ failed", *_DOWNLOAD),
     (r"secret doesn't exist|failed to fetch secret",
      "a Secret that the host refers to does not exist",
      "create it, or give bmc.username and bmc.password", True),
@@ -66,21 +77,14 @@ _TABLE = (
     (r"[Tt]imeout reached while waiting for callback|Timeout reached.*callback|never called back",
      "the deploy ramdisk stopped calling Ironic",
      "look at the server's console: boot order, and the network from the server to Ironic", False),
-    (r"[Cc]hecksum|image (is )?corrupt|does not match.*hash|ImageChecksumError",
-     "the image's checksum is not the given one",
-     "correct image.checksum and image.checksum_type, or the image on the server", True),
     (r"No partitions found", "the image has no partition table, so it is no whole-disk image",
      "give an image of a whole disk, or the right image.format", True),
     (r"[Nn]o suitable device|device hints|root device|could not find.*disk|No suitable block",
      "no disk of the server matches the root device hints, or the server has no usable disk",
      "compare root_device_hints with the inspected disks", True),
-    (r"too small|[Nn]o space left|not enough space|is larger than",
-     "the image does not fit on the root device", "choose a larger disk by root_device_hints or a smaller image", True),
     (r"[Ii]mage.*(download|fetch|not found|unreachable|could not be (found|accessed))|"
-     r"[Dd]ownload.*(image|fail)|ImageDownloadError|ImageRefValidationFailed|code (404|403).*image",
-     "the image can't be downloaded", "look whether image.url answers from the provisioning network", False),
-    (r"[Ww]rit(e|ing).*(error|fail)|Input/output error|I/O error|ImageWriteError",
-     "writing the image to the disk failed", "look at the disk's health; try another by root_device_hints", False),
+     r"[Dd]ownload.*(image|fail)|ImageDownloadError|ImageRefValidationFailed|code (404|403).*image", *_DOWNLOAD),
+    (r"[Ww]rit(e|ing).*(error|fail)", *_DISK),
     (r"configdrive|config drive", "the config drive could not be made or written",
      "look at the size and form of user_data, network_data and meta_data", False),
     (r"[Cc]leaning failed|clean step|Failed to clean|CleanFail",

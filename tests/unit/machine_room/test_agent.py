@@ -134,7 +134,6 @@ def test_image_without_partition_table(agent, info, ironic):
 
 
 @pytest.mark.parametrize("knob, kind, text", [
-    ("write_error", "ImageWriteError", "Input/output error"),
     ("disk_missing", "DeviceNotFound", "No suitable device was found"),
     ("disk_too_small", "DeviceNotFound", "smaller than"),
 ])
@@ -142,6 +141,18 @@ def test_knobs_of_the_disk(server, agent, info, knob, kind, text):
     server.knobs.set({knob: True})
     result = deploy(agent, info)
     assert result["command_error"]["type"] == kind and text in result["command_error"]["details"]
+
+
+@pytest.mark.parametrize("disk_format, kind, text", [
+    ("raw", "ImageDownloadError",
+     "Download of image i failed: Unable to write image to device /dev/sda. Error: [Errno 5] Input/output error"),
+    ("qcow2", "ImageWriteError", "Writing image to device /dev/sda failed with exit code 1."),
+])
+def test_disk_that_can_not_be_written(server, agent, info, disk_format, kind, text):
+    server.knobs.set({"write_error": True})
+    error = deploy(agent, dict(info, disk_format=disk_format))["command_error"]
+    assert error["type"] == kind and text in error["details"]
+    assert "Input/output error" in error["details"]
 
 
 def test_agent_that_dies_in_deploy(server, agent, info, ironic):

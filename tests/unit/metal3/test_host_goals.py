@@ -50,6 +50,7 @@ def history(goal="available", baseline=None, **options):
 
 UNREACHABLE = ("registration error", "Unable to connect to https://192.0.2.1. Error: timed out")
 REFUSED = ("registration error", "HTTP GET https://192.0.2.1/redfish/v1/ returned code 401. unknown error")
+WRITING = "Image provisioning failed: Deploy step deploy.write_image failed on node u. "
 
 
 def test_a_new_host_goes_its_way():
@@ -215,6 +216,17 @@ def test_a_timeout_tells_the_last_state_and_error():
     ("provisioning error", "Image provisioning failed: Agent returned error for deploy step write_image: Error "
      "verifying image checksum: Image failed to verify against checksum.", "checksum", True),
     ("provisioning error", "Image provisioning failed: No suitable device was found for deployment", "no disk", True),
+    ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
+     "[Errno 5] Input/output error", "could not be written", False),
+    ("provisioning error", WRITING + "Writing image to device /dev/sda failed with exit code 1. stdout: . stderr: "
+     "qemu-img: error while writing: Input/output error", "could not be written", False),
+    ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
+     "[Errno 28] No space left on device", "does not fit on the root device", True),
+    ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
+     "HTTPSConnectionPool(host='192.0.2.1', port=443): Max retries exceeded (Caused by Connection refused)",
+     "can't be downloaded", False),
+    ("provisioning error", "Image provisioning failed: Error booting node u after deploy. PowerStateFailure: Failed to "
+     "set node power state to power on.", "power state", False),
     ("preparation error", "Cleaning failed: something", "cleaning", False),
     ("power management error", "PowerOn operation failed: x", "power state", False),
     ("servicing error", "strange", "servicing failed", False),
