@@ -69,10 +69,10 @@ class FirmwareComponents(Family):
         host = seen.host_of(obj)
         # BMO notes the updates as done when it begins with them; only then the host begins to work.
         if pending(obj) or is_working(host):
-            return change_verdict(obj, seen, "firmwareUpdates", before)
+            return with_component(obj, change_verdict(obj, seen, "firmwareUpdates", before))
         verdict = host_verdict(host, before)
         if verdict.cause:
-            return verdict
+            return with_component(obj, verdict)
         if is_true(obj, CHANGED):
             return Verdict(WAITING, "waits for BMO to see that the updates are done", "")
         return Verdict(REACHED, "", "")
@@ -110,3 +110,13 @@ def pending(obj):
     done = dict((item["component"], item["url"]) for item in (obj.get("status") or {}).get("updates") or [])
     return [update for update in (obj.get("spec") or {}).get("updates") or []
             if done.get(update["component"]) != update["url"]]
+
+
+def with_component(obj, verdict):
+    """Return a Verdict whose cause tells the component that is meant: Ironic only tells the image's URL."""
+    meant = [update for update in (obj.get("spec") or {}).get("updates") or [] if update["url"] in verdict.detail]
+    if not meant:
+        return verdict
+    # One URL may be the beginning of another.
+    component = max(meant, key=lambda update: len(update["url"]))["component"]
+    return verdict._replace(cause="%s: %s" % (component, verdict.cause))

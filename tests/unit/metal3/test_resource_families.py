@@ -229,6 +229,16 @@ def test_waiting_for_components(obj, others, goal, outcome, cause):
     assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
 
 
+def test_a_failed_flash_tells_which_component_is_meant():
+    updates = [dict(UPDATE, component="bmc", url=UPDATE["url"] + "-bmc"), UPDATE]
+    for update in updates:
+        error = "Firmware update failed for node u, firmware %s. Error: e" % update["url"]
+        verdict = FAMILIES["HostFirmwareComponents"].judge(
+            components_object(updates, updates), seen(host("preparing", error=error, count=1)), "applied", None)
+        assert verdict.outcome == FAILED
+        assert verdict.cause == update["component"] + ": a firmware image could not be flashed"
+
+
 def image(attached="", count=0):
     return {"metadata": meta(), "spec": {"url": "https://x/a.iso"}, "status": {
         "attachedImage": {"url": attached}, "error": {"count": count, "message": "broken"}}}
