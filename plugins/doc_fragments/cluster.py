@@ -227,7 +227,8 @@ options:
         type: str
         required: true
       content:
-        description: The text. It is readable in the management cluster; for secrets there is C(content_secret).
+        description: The text. It is readable in the management cluster and in the manifests of
+          M(metal3.baremetal.cluster_template), and hidden elsewhere; for secrets there is C(content_secret).
         type: str
       content_secret:
         description: Secret in the cluster's namespace that holds the text.

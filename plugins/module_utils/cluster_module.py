@@ -17,6 +17,7 @@ from .judged_module import JudgedModule
 from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
 from .kube.errors import KubeError
 from .kube.resources import KNOWN
+from .manifests.difference import HAS_YAML, difference, text_of
 from .manifests.rollout_wait import RolloutError
 from .metal3.cluster_render import render
 from .metal3.cluster_spec import description_options
@@ -24,20 +25,14 @@ from .metal3.workflow_goals import GOALS
 from .progress import Progress
 from .quiet_module import QuietModule
 
-try:
-    # Comes with the package kubernetes.
-    import yaml
-    HAS_YAML = True
-except ImportError:
-    HAS_YAML = False
-
 
 class DescribedModule(JudgedModule, QuietModule):
     """A module that takes a cluster's description."""
 
     def judge(self, given, msg, result):
-        """Return all mistakes of the description, unless it is a parameter of the module that is unknown."""
-        if all(name in self.argument_spec or name.startswith("_") for name in given):
+        """Return all mistakes of the description, unless what is wrong is a parameter of the module itself."""
+        known = all(name in self.argument_spec or name.startswith("_") for name in given)
+        if known and isinstance(given.get("options") or {}, dict):
             try:
                 read_description(_description(given))
             except RefusedError as exc:
@@ -122,11 +117,15 @@ def run_cluster_template():
         objects = render(read_description(_description(module.params)))
     except RefusedError as exc:
         module.fail_json(msg=str(exc), problems=exc.problems)
-    manifest = yaml.safe_dump_all(objects, explicit_start=True, sort_keys=True, width=110)
+    manifest = text_of(objects)
     result = {"changed": False, "objects": objects, "manifest": manifest}
-    if module.params["dest"]:
-        result["dest"] = module.params["dest"]
-        result["changed"] = _write(module, module.params["dest"], manifest.encode(), 0o644, module._diff and result)
+    path = module.params["dest"]
+    if path:
+        before = _write(module, path, manifest.encode(), 0o644)
+        result.update(dest=path, changed=before is not None)
+        if module._diff and before is not None:
+            old, new = difference(before.decode("utf-8", "replace"), objects)
+            result["diff"] = {"before_header": path, "after_header": path, "before": old, "after": new}
     module.exit_json(**result)
 
 
@@ -143,23 +142,20 @@ def _kubeconfig(module, service, path, changed):
     content = service.kubeconfig()
     if content is None:
         return {}
-    return {"workload_kubeconfig": path, "changed": _write(module, path, content, 0o600) or changed}
+    return {"workload_kubeconfig": path, "changed": _write(module, path, content, 0o600) is not None or changed}
 
 
-def _write(module, path, content, mode, result=None):
-    """Bring a file to a content, in one step; say whether it changed."""
+def _write(module, path, content, mode):
+    """Bring a file to a content and a mode, in one step; return what it held, None when all is as it is to be."""
     try:
         before = b""
         if os.path.exists(path):
             with open(path, "rb") as stream:
                 before = stream.read()
             if before == content and os.stat(path).st_mode & 0o777 == mode:
-                return False
-        if result:
-            result["diff"] = {"before_header": path, "after_header": path,
-                              "before": before.decode("utf-8", "replace"), "after": content.decode()}
+                return None
         if module.check_mode:
-            return True
+            return before
         os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".metal3-")
         with os.fdopen(descriptor, "wb") as stream:
@@ -169,7 +165,7 @@ def _write(module, path, content, mode, result=None):
         os.replace(temporary, path)
     except OSError as exc:
         module.fail_json(msg="%s: %s" % (path, exc.strerror or exc))
-    return True
+    return before
 
 
 def _remove(module, path):

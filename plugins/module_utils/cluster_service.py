@@ -19,7 +19,7 @@ from .metal3.cluster_preflight import Facts, preflight_problems, rollout_warning
 from .metal3.cluster_render import render
 from .metal3.cluster_validation import description_problems
 from .metal3.problem import problem
-from .metal3.secret_fields import hidden
+from .metal3.secret_fields import hidden, hidden_difference, secret_texts, without_secrets
 from .metal3.workflow_snapshot import Snapshot
 from .metal3.workflow_steps import machine_steps
 from .workload_client import workload_client, workload_kubeconfig
@@ -86,6 +86,7 @@ class ClusterService:
         changes = cluster_rollout.preview(entries, snapshot)
         warnings = rollout_warnings(description, facts, [change["owner"] for change in changes if change["rolls"]])
         removed = cluster_rollout.undescribed(objects, desired, self.name) if self.options["prune"] else []
+        replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
         for line in cluster_rollout.lines(changes):
             self.progress.event(line)
         self._write(entries)
@@ -94,8 +95,8 @@ class ClusterService:
                   "changes": changes, "warnings": warnings,
                   "objects": [_named(entry) for entry in entries if entry.action != "none"],
                   "removed": [_title(item) for item in removed],
-                  "diff": [_diff(entry) for entry in entries if entry.action != "none"] + [
-                      _removal(item) for item in removed]}
+                  "diff": [_diff(entry, replaced.get((entry.resource.kind, entry.name)))
+                           for entry in entries if entry.action != "none"] + [_removal(item) for item in removed]}
         waits = not self.check_mode and self.options["wait_for"] != "none"
         wait = ClusterWait(self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
         if self.options["manifests"]:
@@ -191,7 +192,9 @@ class ClusterService:
         outcomes = self._persist([
             lambda entry=entry: self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=dry_run)
             for entry in entries])
-        refused = ["%s: %s" % (_entry_title(entry), outcome.error.message)
+        # Webhooks quote what they refuse.
+        refused = ["%s: %s" % (_entry_title(entry),
+                               without_secrets(outcome.error.message, secret_texts(entry.desired)))
                    for entry, outcome in zip(entries, outcomes) if outcome.error is not None]
         if refused:
             raise KubeError("the API server refused %d of %d objects%s:\n%s" % (
@@ -328,10 +331,14 @@ def _named(entry):
     return {"kind": entry.resource.kind, "name": entry.name, "action": entry.action + "d"}
 
 
-def _diff(entry):
+def _diff(entry, replaced):
+    """Return an entry's difference.
+
+    :param replaced: the object that a new template takes the place of, or None
+    """
     header = "%s %s/%s" % (entry.resource.kind, entry.namespace, entry.name)
-    return {"before_header": header if entry.before else "", "after_header": header,
-            "before": hidden(entry.before), "after": hidden(entry.after)}
+    before, after = hidden_difference(entry.before, entry.after, reference=replaced)
+    return {"before_header": header if before else "", "after_header": header, "before": before, "after": after}
 
 
 def _removal(item):

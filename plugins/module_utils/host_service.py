@@ -24,6 +24,7 @@ from .metal3 import (
     host_table,
     host_validation,
 )
+from .metal3.secret_fields import hidden_difference
 
 SECRET = KNOWN["Secret"]
 NAMESPACE = KNOWN["Namespace"]
@@ -221,7 +222,7 @@ class HostService:
         entries = apply.plan(self.client, secrets, {(SECRET, self.namespace): current.secrets})
         self._note_diffs([entry for item, entry in zip(owners, entries)
                           if item.current is not None or secrets_of == self._early_secrets],
-                         host_objects.hidden_secret_diff)
+                         lambda before, after: hidden_difference(before, after, "Secret"))
         for item, entry, outcome in zip(owners, entries, self._execute(entries)):
             self._note(item, entry.action if item.current is None or entry.action == "none" else "update", outcome)
             if outcome.error is None and outcome.value is not None and not self.check_mode:

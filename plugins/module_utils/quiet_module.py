@@ -4,9 +4,12 @@
 """A module whose parameters hold secrets inside of objects, which Ansible's ``no_log`` of an option does not reach."""
 from __future__ import annotations
 
+import sys
+import traceback
+
 from ansible.module_utils.basic import AnsibleModule
 
-from .metal3.secret_fields import hidden_parameters
+from .metal3.secret_fields import hidden_parameters, secret_texts, without_secrets
 
 
 class QuietModule(AnsibleModule):
@@ -20,8 +23,12 @@ class QuietModule(AnsibleModule):
         super().exit_json(**self._with_parameters(result))
 
     def fail_json(self, msg, **result):
-        """Fail with ``msg``."""
-        super().fail_json(msg, **self._with_parameters(result))
+        """Fail with ``msg``, without the secrets in it: webhooks quote what they refuse, password and all."""
+        if sys.exc_info()[0] is not None:
+            # Else Ansible takes the traceback itself, with the message as it is.
+            result.setdefault("exception", traceback.format_exc())
+        result = without_secrets(dict(result, msg=msg), secret_texts(self.params))
+        super().fail_json(**self._with_parameters(result))
 
     def _with_parameters(self, result):
         return dict({"invocation": {"module_args": hidden_parameters(self.params)}}, **result)

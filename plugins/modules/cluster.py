@@ -103,7 +103,8 @@ attributes:
   diff_mode:
     support: full
     details:
-      - Passwords and tokens in kubeadm configurations are hidden.
+      - Contents of files, commands, passwords, tokens, environment variables, strings of the meta data and credentials
+        in URLs are hidden. What changes among them is marked, in a new template by what the machines had before.
   idempotent:
     support: full
 seealso:

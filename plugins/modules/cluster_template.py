@@ -12,6 +12,9 @@ version_added: "0.1.0"
 description:
   - Takes the description that M(metal3.baremetal.cluster) takes and gives the objects, for GitOps. It needs no
     management cluster, and checks what can be checked without one.
+  - The manifests hold what the description holds, contents of files and hashes of passwords too. They are in the result
+    and in the file; with C(no_log=true) they are in the file only. What names Secrets, as C(content_secret) and
+    C(passwdFrom) do, can be shown to everybody.
 options:
   dest:
     description: Path of a file for the manifests, as YAML documents.
@@ -25,7 +28,9 @@ attributes:
   diff_mode:
     support: full
     details:
-      - Of the file O(dest).
+      - Of the file O(dest). Contents of files, commands, passwords, tokens, environment variables, strings of the meta
+        data and credentials in URLs are hidden. What changes among them is marked, in a new template by what the
+        machines had before.
   idempotent:
     support: full
     details:
@@ -56,12 +61,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 objects:
-  description: The objects, in the order in which they are best written.
+  description: The objects, in the order in which they are best written, with the secrets of the description.
   returned: success
   type: list
   elements: dict
 manifest:
-  description: The objects as YAML documents.
+  description: The objects as YAML documents, with the secrets of the description.
   returned: success
   type: str
 dest:

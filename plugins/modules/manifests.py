@@ -55,7 +55,8 @@ attributes:
   diff_mode:
     support: full
     details:
-      - Values of Secrets are hidden.
+      - Values of Secrets are hidden, and so are passwords, tokens and contents of files in other objects. What changes
+        among them is marked.
   idempotent:
     support: full
 seealso:

@@ -10,7 +10,7 @@ from ..ipam_service import RefusedError
 from ..kube import apply, bulk
 from ..kube.discovery import resolve
 from ..kube.errors import KubeError
-from ..metal3.host_objects import hidden_secret_diff
+from ..metal3.secret_fields import hidden_difference, secret_texts, without_secrets
 from . import documents, order
 from .rollout_wait import RolloutWait
 
@@ -120,7 +120,9 @@ class ManifestsService:
         outcomes = self._persist([
             lambda entry=entry: self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=dry_run)
             for entry in entries])
-        refused = [outcome.error.message for outcome in outcomes if outcome.error is not None]
+        # Webhooks quote what they refuse.
+        refused = [without_secrets(outcome.error.message, secret_texts(entry.desired))
+                   for entry, outcome in zip(entries, outcomes) if outcome.error is not None]
         if refused:
             raise KubeError("the API server %s refused %d of %d objects%s:\n%s" % (
                 self.client.server, len(refused), len(entries), ", nothing was written" if dry_run else "",
@@ -148,6 +150,5 @@ class ManifestsService:
 
 
 def _diff(name, _action, before, after):
-    if name.startswith("Secret "):
-        before, after = hidden_secret_diff(before, after)
+    before, after = hidden_difference(before, after, name.partition(" ")[0])
     return {"before_header": name if before else "", "after_header": name, "before": before, "after": after}

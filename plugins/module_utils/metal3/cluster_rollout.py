@@ -16,6 +16,14 @@ _ROLLING = {
         ("template", "spec", "version"), ("template", "spec", "bootstrap", "configRef", "name"),
         ("template", "spec", "infrastructureRef", "name"), ("template", "spec", "failureDomain")),
 }
+# Where owners name their templates; of several paths the one of the object's API version is there.
+_REFERENCES = {
+    "KubeadmControlPlane": (
+        (("machineTemplate", "spec", "infrastructureRef"), ("machineTemplate", "infrastructureRef")),),
+    "MachineDeployment": (
+        (("template", "spec", "bootstrap", "configRef"),), (("template", "spec", "infrastructureRef"),)),
+    "Metal3MachineTemplate": ((("template", "spec", "dataTemplate"),),),
+}
 # Owners whose absence from the description takes the object away.
 PRUNED_KINDS = ("MachineDeployment", "MachineHealthCheck", "Metal3RemediationTemplate")
 _CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
@@ -71,6 +79,32 @@ def _at(obj, path):
             return None
         node = node[key]
     return node
+
+
+def predecessors(stored, desired):
+    """Return which template each desired one takes the place of, as ``{(kind, name): stored object}``.
+
+    :param stored: list of objects of the cluster's namespace, owners and templates among them
+    :param desired: list of rendered objects
+    """
+    known = dict(((item["kind"], item["metadata"]["name"]), item) for item in stored)
+    wanted = dict(((item["kind"], item["metadata"]["name"]), item) for item in desired)
+    result = {}
+    due = [(item, known.get(key)) for key, item in wanted.items() if key[0] not in TEMPLATE_KINDS]
+    while due:
+        item, old = due.pop()
+        for paths in _REFERENCES.get(item["kind"], ()) if old else ():
+            new_key, old_key = _reference(item, paths), _reference(old, paths)
+            if new_key in wanted and old_key in known:
+                result[new_key] = known[old_key]
+                due.append((wanted[new_key], known[old_key]))
+    return result
+
+
+def _reference(obj, paths):
+    """Return kind and name of what an object refers to; a Metal3MachineTemplate names its data template only."""
+    found = next((node for node in [_at(obj, path) for path in paths] if isinstance(node, dict)), {})
+    return found.get("kind", "Metal3DataTemplate"), found.get("name")
 
 
 def ours(obj, cluster):

@@ -225,18 +225,3 @@ def owned_fields(tree):
             node = node.get("f:" + part) or {}
         return tuple(mark[2:] for mark in node if mark.startswith("f:"))
     return {"spec": keys("spec"), "labels": keys("metadata", "labels"), "annotations": keys("metadata", "annotations")}
-
-
-def hidden_secret_diff(before, after):
-    """Return before and after of a Secret for Ansible's diff, its values replaced by marks.
-
-    A value that changes gets a mark that differs; nothing of the value (not even its length) shows.
-    """
-    old, new = dict(before.get("data") or {}), dict(after.get("data") or {})
-    before, after = dict(before), dict(after)
-    if old:
-        before["data"] = dict((key, "(hidden)") for key in old)
-    if new:
-        after["data"] = dict((key, "(hidden)" if old.get(key) == value else "(hidden, changed)")
-                             for key, value in new.items())
-    return before, after

@@ -4,6 +4,8 @@
 """Runs over manifests: what is asked, judged and written, in which order; and what a Service is asked."""
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import RefusedError
@@ -115,6 +117,27 @@ def test_values_of_secrets_do_not_show_in_diffs():
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"a": "hunter2"}}
     (diff,) = service(Server(), secret).run(0)["diff"]
     assert diff["after"]["data"] == {"a": "(hidden, changed)"}
+    (diff,) = service(None, secret, check_mode=True).run(0)["diff"]
+    assert diff["after"]["stringData"] == {"a": "(hidden, changed)"}
+
+
+CONFIG = {"apiVersion": "example.org/v1", "kind": "Widget", "metadata": {"name": "c"},
+          "spec": {"files": [{"path": "/etc/a", "content": "hunter2"}]}}
+
+
+def test_contents_of_files_do_not_show_in_diffs():
+    (diff,) = service(None, CONFIG, check_mode=True).run(0)["diff"]
+    assert diff["after"]["spec"]["files"] == [{"path": "/etc/a", "content": "(hidden, changed)"}]
+
+
+def test_contents_that_a_webhook_quotes_do_not_show():
+    class Webhook(Server):
+        def apply(self, resource, namespace, body, dry_run=False):
+            raise KubeError("LimitRange l: Invalid value: %s" % json.dumps(body["spec"]), 422)
+
+    with pytest.raises(KubeError) as caught:
+        service(Webhook(), json.dumps(dict(LIMIT, spec=CONFIG["spec"])) + "\n").run(0)
+    assert "/etc/a" in caught.value.message and "hunter2" not in caught.value.message
 
 
 class Pods:

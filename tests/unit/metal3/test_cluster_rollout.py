@@ -109,6 +109,22 @@ def names(items):
     return sorted("%s %s" % (item["kind"], item["metadata"]["name"]) for item in items)
 
 
+def test_new_templates_take_the_place_of_those_that_their_owners_had():
+    changes = {"image": {"url": "https://x/b.raw", "checksum": "0" * 64}, "kubelet_extra_args": {"v": 3},
+               "metadata": {"strings": [{"key": "a", "value": "b"}]}}
+    for version in ("v1beta2", "v1beta1"):
+        old, new = rendered(), rendered(api_version=version, **changes)
+        replaced = cluster_rollout.predecessors(old, new)
+        templates = [item for item in new if item["kind"] in cluster_rollout.TEMPLATE_KINDS]
+        assert len(templates) == len(replaced) == 8
+        for item in templates:
+            was = replaced[(item["kind"], item["metadata"]["name"])]
+            assert was in old and was["kind"] == item["kind"] and was["metadata"]["name"] != item["metadata"]["name"]
+            # All but the digest of the content.
+            assert was["metadata"]["name"].rpartition("-")[0] == item["metadata"]["name"].rpartition("-")[0]
+        assert cluster_rollout.predecessors([], new) == {}
+
+
 def test_templates_are_left_over_only_when_nobody_refers_to_them():
     old, new = rendered(), rendered(image={"url": "https://x/b.raw", "checksum": "0" * 64})
     template = next(item for item in old if item["kind"] == "Metal3MachineTemplate" and "one" in json.dumps(item))
