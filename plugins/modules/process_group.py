@@ -88,6 +88,15 @@ options:
           client_key:
             description: Key of O(programs[].ready.client_cert).
             type: path
+          username_file:
+            description: File with the user name for HTTP basic authentication.
+            type: path
+          password_file:
+            description: File with the password for HTTP basic authentication.
+            type: path
+          holds:
+            description: What must not be empty in the JSON object that the URL answers.
+            type: str
           tcp:
             description: C(host:port) that accepts connections.
             type: str
@@ -97,7 +106,7 @@ options:
           timeout_seconds:
             description: How long to wait.
             type: int
-            default: 60
+            default: 180
 extends_documentation_fragment:
   - metal3.baremetal.attributes.without_diff
 author:
@@ -127,7 +136,7 @@ import traceback
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import process_group
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab import process_group, readiness
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.claim import ClaimError
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.orphans import CleanupError
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.supervisor import (
@@ -142,9 +151,12 @@ READY = {
     "ca_file": {"type": "path"},
     "client_cert": {"type": "path"},
     "client_key": {"type": "path", "no_log": False},
+    "username_file": {"type": "path"},
+    "password_file": {"type": "path", "no_log": False},
+    "holds": {"type": "str"},
     "tcp": {"type": "str"},
     "file": {"type": "path"},
-    "timeout_seconds": {"type": "int", "default": 60},
+    "timeout_seconds": {"type": "int", "default": readiness.DEFAULT_TIMEOUT_SECONDS},
 }
 PROGRAM = {
     "name": {"type": "str", "required": True},
@@ -153,7 +165,7 @@ PROGRAM = {
     "directory": {"type": "path"},
     "restart_on": {"type": "list", "elements": "path", "default": []},
     "stop_wait_seconds": {"type": "int", "default": 10},
-    "ready": {"type": "dict", "options": READY},
+    "ready": {"type": "dict", "options": READY, "required_together": [("username_file", "password_file")]},
 }
 
 

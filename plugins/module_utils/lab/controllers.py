@@ -13,7 +13,6 @@ SERVING_FOLDER = os.path.join("k8s-webhook-server", "serving-certs")
 # The defaults, 20 and 30, are slow for many hosts.
 CLIENT_QPS = 200
 CLIENT_BURST = 400
-READY_TIMEOUT_SECONDS = 90
 
 _PROGRAMS = dict((provider.name, provider.program) for provider in engine.PROVIDERS)
 
@@ -107,5 +106,5 @@ def program(lab, name, namespace, arguments, environment, restart_on):
         "command": command + list(arguments),
         "environment": dict(variables, **environment),
         "restart_on": [kubeconfig(lab, name)] + list(restart_on),
-        "ready": {"url": "http://%s/readyz" % _address(lab, name, "health"), "timeout_seconds": READY_TIMEOUT_SECONDS},
+        "ready": {"url": "http://%s/readyz" % _address(lab, name, "health")},
     }

@@ -4,6 +4,8 @@
 """Tells whether a program does its work: by a URL, a TCP port or a file."""
 from __future__ import annotations
 
+import base64
+import json
 import os
 import socket
 import ssl
@@ -13,7 +15,8 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 CHECK_TIMEOUT_SECONDS = 5
-DEFAULT_TIMEOUT_SECONDS = 60
+# All programs of a lab may start at once, on a machine that has other work.
+DEFAULT_TIMEOUT_SECONDS = 180
 POLL_INTERVAL_SECONDS = 0.1
 
 
@@ -30,13 +33,37 @@ def _context(check):
     return context
 
 
+def _read(path):
+    with open(path, encoding="utf-8") as stream:
+        return stream.read().strip()
+
+
+def _request(check):
+    request = urllib.request.Request(check["url"])
+    if check.get("username_file"):
+        login = "%s:%s" % (_read(check["username_file"]), _read(check["password_file"]))
+        request.add_header("Authorization", "Basic " + base64.b64encode(login.encode()).decode())
+    return request
+
+
+def _content_fault(check, content):
+    if not check.get("holds"):
+        return None
+    try:
+        held = json.loads(content).get(check["holds"])
+    except (ValueError, AttributeError):
+        return "%s: not a JSON object" % check["url"]
+    return None if held else "%s: %s is empty" % (check["url"], check["holds"])
+
+
 def _url_fault(check):
     handlers = [_NoRedirect(), urllib.request.ProxyHandler({})]
+    content = b""
     try:
         if check["url"].startswith("https:"):
             handlers.append(urllib.request.HTTPSHandler(context=_context(check)))
-        with urllib.request.build_opener(*handlers).open(check["url"], timeout=CHECK_TIMEOUT_SECONDS) as answer:
-            status = answer.status
+        with urllib.request.build_opener(*handlers).open(_request(check), timeout=CHECK_TIMEOUT_SECONDS) as answer:
+            status, content = answer.status, answer.read()
     except urllib.error.HTTPError as exc:
         status = exc.code
         exc.close()
@@ -44,7 +71,7 @@ def _url_fault(check):
         return "%s: %s" % (check["url"], getattr(exc, "reason", None) or exc)
     expected = check.get("status") or [200]
     if status in expected:
-        return None
+        return _content_fault(check, content)
     return "%s: HTTP %d, expected %s" % (check["url"], status, " or ".join(str(code) for code in expected))
 
 
@@ -60,8 +87,10 @@ def _tcp_fault(check):
 def fault(check):
     """Return why a program is not ready, or None.
 
-    :param check: dict with any of ``url`` (with ``ca_file``, ``client_cert``, ``client_key``, ``status``: list of
-        codes), ``tcp`` (``host:port``) and ``file`` (path); an empty one is always fulfilled
+    :param check: dict with any of ``url`` (with ``ca_file``, ``client_cert``, ``client_key``, ``username_file``
+        and ``password_file`` for HTTP basic authentication, ``status``: list of codes, ``holds``: what must not be
+        empty in the JSON object it answers), ``tcp`` (``host:port``) and ``file`` (path); an empty one is always
+        fulfilled
     """
     if check.get("url"):
         text = _url_fault(check)

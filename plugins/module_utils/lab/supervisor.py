@@ -24,7 +24,7 @@ SOCKET_PATH_LIMIT = 107 - len(".4194304")
 NAME_RULE = re.compile(r"^[a-z][a-z0-9_-]*$")
 LOG_BYTES = 10 * 1024 * 1024
 LOG_BACKUPS = 3
-START_TIMEOUT_SECONDS = 15
+START_TIMEOUT_SECONDS = 60
 STOP_WAIT_SECONDS = 10
 PASSED_VARIABLES = ("PATH", "HOME", "LANG", "TZ")
 ALIVE_STATES = ("RUNNING", "STARTING")
@@ -247,10 +247,14 @@ class Supervisor:
         """
         environ = dict((name, os.environ[name]) for name in PASSED_VARIABLES if name in os.environ)
         environ[LAB_DIR_VARIABLE] = self.layout.lab_dir
-        result = subprocess.run(
-            [python, "-m", "supervisor.supervisord", "-c", self.layout.config], env=environ, cwd=self.layout.lab_dir,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-            check=False, timeout=START_TIMEOUT_SECONDS, universal_newlines=True)
+        try:
+            result = subprocess.run(
+                [python, "-m", "supervisor.supervisord", "-c", self.layout.config], env=environ,
+                cwd=self.layout.lab_dir, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                start_new_session=True, check=False, timeout=START_TIMEOUT_SECONDS, universal_newlines=True)
+        except subprocess.TimeoutExpired as exc:
+            raise SupervisorError("supervisord has not gone to the background within %d s; its log: %s" % (
+                START_TIMEOUT_SECONDS, self.layout.log_file("supervisord"))) from exc
         if result.returncode:
             raise SupervisorError("supervisord does not start: %s" % " ".join(result.stdout.split())[-500:])
         deadline = time.monotonic() + START_TIMEOUT_SECONDS

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import base64
 import http.server
 import os
 import shutil
@@ -83,8 +84,10 @@ def test_last_lines(tmp_path):
 def server():
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            self.send_response(200 if self.path == "/ok" else 503)
+            login = self.headers["Authorization"] == "Basic " + base64.b64encode(b"user:word").decode()
+            self.send_response(401 if self.path == "/login" and not login else 503 if self.path == "/" else 200)
             self.end_headers()
+            self.wfile.write({"/login": b'{"drivers": [{}]}', "/idle": b'{"drivers": []}'}.get(self.path, b"ok"))
 
         def log_message(self, format, *args):
             """Keep quiet."""
@@ -105,6 +108,18 @@ def test_readiness(server, tmp_path):
     assert readiness.fault({"url": "http://%s/" % server, "status": [200, 503]}) is None
     assert "missing" in readiness.fault({"file": str(tmp_path / "none")})
     assert readiness.faults({"a": {"tcp": server}, "b": {"file": "/nonexistent"}}) == {"b": "/nonexistent: missing"}
+
+
+def test_readiness_by_what_an_answer_holds(server, tmp_path):
+    for name, text in (("username", "user"), ("password", "word\n"), ("wrong", "other\n")):
+        (tmp_path / name).write_text(text)
+    check = {"url": "http://%s/login" % server, "holds": "drivers", "username_file": str(tmp_path / "username"),
+             "password_file": str(tmp_path / "password")}
+    assert readiness.fault(check) is None
+    assert "HTTP 401" in readiness.fault(dict(check, password_file=str(tmp_path / "wrong")))
+    assert "No such file" in readiness.fault(dict(check, password_file=str(tmp_path / "none")))
+    assert readiness.fault(dict(check, url="http://%s/idle" % server)) == "http://%s/idle: drivers is empty" % server
+    assert "not a JSON object" in readiness.fault(dict(check, url="http://%s/ok" % server))
 
 
 def test_waiting_ends_for_each_program_at_its_own_time(tmp_path):
