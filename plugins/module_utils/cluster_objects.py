@@ -4,6 +4,7 @@
 """Reading what belongs to a cluster: one LIST of each kind, or a watch on each."""
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -91,7 +92,8 @@ class Watcher:
                         self._objects[kind] = list(step.objects.values())
                 if step.changed:
                     self._events.put(None)
-        except KubeError as exc:
+        except Exception as exc:
+            # A refusal, or a defect on this thread: either must end the wait, not leave it with what was known last.
             self._events.put(exc)
 
     def steps(self, tick_seconds=1.0):
@@ -100,6 +102,7 @@ class Watcher:
         ``objects`` is None until all kinds have been listed.
 
         :raises KubeError: when the server refuses for good
+        :raises Exception: whatever else ended one of the watches
         """
         while self._clock() < self._deadline:
             self._drain(min(tick_seconds, max(self._deadline - self._clock(), 0.01)))
@@ -110,14 +113,15 @@ class Watcher:
             yield objects, max(lost) if lost else None
 
     def _drain(self, timeout_seconds):
-        try:
-            found = self._events.get(timeout=timeout_seconds)
+        found = []
+        # An error must not be taken for the queue's own, so it is raised outside.
+        with contextlib.suppress(queue.Empty):
+            found.append(self._events.get(timeout=timeout_seconds))
             while True:
-                if found is not None:
-                    raise found
-                found = self._events.get_nowait()
-        except queue.Empty:
-            return
+                found.append(self._events.get_nowait())
+        for error in found:
+            if error is not None:
+                raise error
 
     def close(self):
         """Stop following."""
