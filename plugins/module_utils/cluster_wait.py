@@ -53,7 +53,8 @@ class ClusterWait:
         self.began_at = clock()
         self.timeline = []
         self._steps = None
-        self._first_seen = {}
+        # Subjects of the failures that the first look showed, and when that was; None before it.
+        self._inherited = None
 
     def remaining_seconds(self):
         """Return how much of the time for waiting is left, at least one second: enough to look once."""
@@ -70,9 +71,13 @@ class ClusterWait:
         for snapshot in self._snapshots(KINDS):
             missing = workflow_goals.missing(snapshot, goal)
             self._report(snapshot)
+            due = self._due_failures(snapshot, node_startup_timeout_seconds)
             if missing is None:
                 return snapshot
-            self._give_up(snapshot, node_startup_timeout_seconds)
+            if due:
+                raise WaitFailedError("cluster %s/%s can't become ready:\n%s" % (
+                    self.namespace, self.cluster, "\n".join("- %s: %s; %s" % failure for failure in due)),
+                    self._steps or [])
         raise WaitFailedError(
             "cluster %s/%s is not %s within %d s: %s%s" % (
                 self.namespace, self.cluster, goal, self.timeout_seconds, missing, self._where()), self._steps or [])
@@ -105,17 +110,18 @@ class ClusterWait:
         self._steps = steps
         self.progress.status(workflow_goals.progress(snapshot))
 
-    def _give_up(self, snapshot, node_startup_timeout_seconds):
+    def _due_failures(self, snapshot, node_startup_timeout_seconds):
+        """Return the failures that end the wait: new ones, and those of before that outlast their time."""
         now = self.clock()
         found = workflow_failures.failures(snapshot, self.wall_clock(), node_startup_timeout_seconds)
-        old = not self._first_seen and now - self.began_at < 5
-        self._first_seen = dict((failure, self._first_seen.get(failure, (now, old))) for failure in found)
-        due = [failure for failure, (seen_at, was_there) in self._first_seen.items()
-               if not was_there or now - seen_at >= OLD_FAILURE_SECONDS]
-        if due:
-            raise WaitFailedError("cluster %s/%s can't become ready:\n%s" % (
-                self.namespace, self.cluster,
-                "\n".join("- %s: %s; %s" % failure for failure in due)), self._steps or [])
+        # By subject: an old failure's words change while other hosts and machines do. One that is over is forgotten,
+        # because when it comes back it is new.
+        before = dict.fromkeys((failure.subject for failure in found), now) if self._inherited is None \
+            else self._inherited
+        self._inherited = dict((failure.subject, before[failure.subject]) for failure in found
+                               if failure.subject in before)
+        return [failure for failure in found if failure.subject not in self._inherited
+                or now - self._inherited[failure.subject] >= OLD_FAILURE_SECONDS]
 
     def _where(self):
         lines = ["- %s: step %d, %s, since %s; waits for %s" % (
