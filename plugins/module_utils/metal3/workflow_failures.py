@@ -8,7 +8,7 @@ from collections import namedtuple
 
 from .cluster_hosts import matches, on_its_way, refusal
 from .host_errors import explain
-from .workflow_snapshot import seconds_of
+from .workflow_snapshot import condition, seconds_of
 from .workflow_steps import machine_steps
 
 # subject: the object that shows it; cause and next_step: sentences.
@@ -38,9 +38,19 @@ def failures(snapshot, now, node_startup_timeout_seconds):
         for check in (_reported, _bootstrap, _no_host, _host_error, _addresses, _no_node):
             failure = check(snapshot, step, machine, metal3_machine, now, node_startup_timeout_seconds)
             if failure:
-                found.append(failure)
+                found.append(_with_deletion(failure, snapshot, step, machine))
                 break
     return found
+
+
+def _with_deletion(failure, snapshot, step, machine):
+    """Add which Machine to delete when a corrected description does not take effect without that."""
+    # Cluster API, KubeadmControlPlane's scale.go (preflightChecks): no rollout while one of its Machines has no Node.
+    if step["role"] != "control-plane" or condition(machine, "UpToDate").get("status") != "False":
+        return failure
+    advice = ("Machine %s is older than the description, and KubeadmControlPlane %s replaces none while one has no "
+              "Node: when the description is right, delete that Machine" % (step["machine"], step["owner"]))
+    return failure._replace(next_step="%s; %s" % (failure.next_step, advice))
 
 
 def _reported(_snapshot, _step, machine, metal3_machine, _now, _limit):

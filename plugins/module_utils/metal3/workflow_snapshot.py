@@ -32,6 +32,8 @@ class Snapshot:
         self.cluster_name = cluster
         self._by_name = dict(
             (kind, dict((item["metadata"]["name"], item) for item in objects.get(kind) or [])) for kind in KINDS)
+        consumers = [(_metal3_machine_of(host), host) for host in self.all("BareMetalHost")]
+        self._host_by_consumer = dict((name, host) for name, host in consumers if name)
 
     def get(self, kind, name):
         """Return an object by name, or None."""
@@ -85,8 +87,20 @@ class Snapshot:
 
     def host(self, metal3_machine):
         """Return the BareMetalHost that a Metal3Machine was given, or None."""
-        annotations = ((metal3_machine or {}).get("metadata") or {}).get("annotations") or {}
-        return self.get("BareMetalHost", annotations.get(HOST_ANNOTATION, "").rpartition("/")[2])
+        if metal3_machine is None:
+            return None
+        metadata = metal3_machine["metadata"]
+        named = (metadata.get("annotations") or {}).get(HOST_ANNOTATION)
+        if named:
+            return self.get("BareMetalHost", named.rpartition("/")[2])
+        # CAPM3 writes the host's consumerRef first, and the annotation when that is stored.
+        return self._host_by_consumer.get(metadata["name"])
+
+
+def _metal3_machine_of(host):
+    """Return the name of the Metal3Machine that a host's consumerRef names, or None."""
+    consumer = (host.get("spec") or {}).get("consumerRef") or {}
+    return consumer.get("name") if consumer.get("kind") == "Metal3Machine" else None
 
 
 def is_control_plane(machine):

@@ -149,6 +149,18 @@ def test_since_is_the_time_of_the_condition_that_tells():
     assert (step["since"], step["waits_for"]) == ("2026-01-01T00:10:00Z", "no available host found. Requeuing")
 
 
+def test_a_host_counts_from_its_consumer_reference_on():
+    """CAPM3 writes the Metal3Machine's annotation after it."""
+    story = Story().until(8)
+    story.host["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "x"}
+    assert (story.step()["step"], story.step()["host"]) == (9, "host-1")
+    story.host["spec"]["consumerRef"]["kind"] = "Somebody"
+    assert (story.step()["step"], story.step()["host"]) == (8, None)
+    story.metal3_machine["metadata"]["annotations"] = {"metal3.io/BareMetalHost": "metal3/host-2"}
+    story.host["spec"]["consumerRef"]["kind"] = "Metal3Machine"
+    assert story.step()["host"] == "host-2"
+
+
 def test_a_worker_waits_for_the_control_plane():
     worker = workflow_steps.machine_steps(Story().until(8).snapshot())[1]
     assert (worker["machine"], worker["owner"], worker["step"]) == (None, "c1-pool", 5)
@@ -220,6 +232,21 @@ def test_a_wrong_checksum_ends_the_wait_at_once_and_a_silent_bmc_after_some_erro
     assert failures(story) == []
     story.host["status"].update(errorCount=3)
     assert len(failures(story)) == 1
+
+
+def test_a_control_plane_machine_that_is_older_than_the_description_is_to_be_deleted():
+    """KubeadmControlPlane replaces no machine while one has no Node, so the corrected description has no effect."""
+    story = Story().until(12)
+    story.host["status"].update(operationalStatus="error", errorType="provisioning error", errorCount=1,
+                                errorMessage="Image provisioning failed: checksum mismatch")
+    story.machine["status"]["conditions"] = conditions(UpToDate=("True", ""))
+    assert "delete" not in failures(story)[0].next_step
+    story.machine["status"]["conditions"] = conditions(UpToDate=("False", "* Metal3Machine is not up-to-date"))
+    failure = failures(story)[0]
+    assert failure.next_step == (
+        "correct image.checksum and image.checksum_type, or the image on the server; Machine c1-control-plane-x is "
+        "older than the description, and KubeadmControlPlane c1-control-plane replaces none while one has no Node: when "
+        "the description is right, delete that Machine")
 
 
 def test_bootstrap_that_can_not_begin_or_never_ends():
