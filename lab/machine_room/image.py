@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import tempfile
+import time
 import urllib.error
 import urllib.parse
 
@@ -17,7 +18,8 @@ from .web import Unreachable
 
 CHUNK_BYTES = 1024 * 1024
 ALGORITHM_BY_LENGTH = {32: "md5", 64: "sha256", 128: "sha512"}
-CONVERT_TIMEOUT_SECONDS = 1800
+QEMU_TIMEOUT_SECONDS = 1800
+POLL_INTERVAL_SECONDS = 0.1
 
 
 class ImageError(Exception):
@@ -79,8 +81,8 @@ class Download:
 
     :param web: a Web
     :param info: Ironic's image_info
-    :param received: callable that is told of each chunk's bytes; it may wait, and raises when the machine was powered
-        off meanwhile
+    :param received: callable that is told of each chunk's bytes, and of 0 while there is other work; it may wait, and
+        raises when the machine was powered off meanwhile
     """
 
     def __init__(self, web, info, received):
@@ -124,22 +126,39 @@ class Download:
             raise ImageError("%s: the connection broke after %d bytes: %s" % (url, self.bytes, error)) from error
 
 
-def _qemu_img(arguments):
-    result = subprocess.run(["qemu-img"] + arguments, capture_output=True, text=True, check=False,
-                            timeout=CONVERT_TIMEOUT_SECONDS)
-    if result.returncode:
-        raise ImageError("qemu-img %s: %s" % (arguments[0], result.stderr.strip()))
-    return result.stdout
+def _qemu_img(arguments, received):
+    with subprocess.Popen(["qemu-img"] + arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        try:
+            output, errors = _ended(process, received)
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        raise ImageError("qemu-img %s: %s" % (arguments[0], errors.strip()))
+    return output
 
 
-def _convert(path, claimed, disk):
-    found = json.loads(_qemu_img(["info", "--output", "json", path]))
+def _ended(process, received):
+    deadline = time.monotonic() + QEMU_TIMEOUT_SECONDS
+    while True:
+        try:
+            return process.communicate(timeout=POLL_INTERVAL_SECONDS)
+        except subprocess.TimeoutExpired:
+            if time.monotonic() > deadline:
+                raise
+            received(0)
+
+
+def _convert(path, claimed, disk, received):
+    found = json.loads(_qemu_img(["info", "--output", "json", path], received))
     if claimed and claimed != found["format"]:
         raise ImageError("Security: image format is %s, but %s was claimed" % (found["format"], claimed))
     if found["virtual-size"] > disk.size:
         raise ImageError("Writing image to device %s failed: image virtual size %d exceeds the disk's %d bytes"
                          % (disk.name, found["virtual-size"], disk.size))
-    _qemu_img(["convert", "-n", "--target-is-zero", "-S", "64k", "-f", found["format"], "-O", "raw", path, disk.path])
+    _qemu_img(["convert", "-n", "--target-is-zero", "-S", "64k", "-f", found["format"], "-O", "raw", path, disk.path],
+              received)
 
 
 def write(web, info, disk, received):
@@ -165,7 +184,7 @@ def write(web, info, disk, received):
         # Raises what a knob asks for, before qemu-img does the writing.
         disk.write([])
         disk.empty()
-        _convert(file.name, info.get("disk_format"), disk)
+        _convert(file.name, info.get("disk_format"), disk, received)
     return download.bytes
 
 

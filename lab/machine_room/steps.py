@@ -118,10 +118,12 @@ def write_image(agent, node, image_info, configdrive=None):
         if not disk.has_partitions():
             raise AgentError("No partitions found on the device %s after writing the image." % disk.name,
                              kind="DeploymentError")
+        agent.check_alive()
         image.fill_disk(disk)
         agent.log("image written to %s, %d bytes downloaded", disk.name, transferred)
         if configdrive:
             iso = config_drive.contents(agent.server.web, configdrive)
+            agent.check_alive()
             config_drive.write(disk, iso)
             agent.log("config drive written to %s, %d bytes", disk.name, len(iso))
     except image.ImageError as error:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
+import shutil
 import subprocess
 
 import pytest
@@ -106,6 +108,27 @@ def test_power_cut_ends_a_download(ironic, disk, raw):
         raise InterruptedError("no power")
     with pytest.raises(InterruptedError):
         image.write(Web(None), info(ironic, "os.raw"), disk, received)
+
+
+def test_power_cut_ends_a_conversion(ironic, disk, raw, tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "qemu-img"
+    program.write_text("""#!/bin/sh
+if [ "$1" = info ]; then exec %s "$@"; fi
+echo $$ > %s
+exec sleep 600
+""" % (shutil.which("qemu-img"), tmp_path / "pid"))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", "%s:%s" % (program.parent, os.environ["PATH"]))
+
+    def received(byte_count):
+        if not byte_count and (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"):
+            raise InterruptedError("no power")
+
+    with pytest.raises(InterruptedError):
+        image.write(Web(None), info(ironic, "os.qcow2"), disk, received)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 def test_a_connection_that_breaks_is_told_with_what_had_come(ironic, disk, raw, monkeypatch):
