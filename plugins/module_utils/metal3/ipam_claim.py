@@ -52,6 +52,8 @@ def claim_problems(claims, pools, usages, namespace):
     :param namespace: of the claims that name none
     """
     found, wanted, seen = [], {}, set()
+    free = dict((name, _Free(pool, usages[name])) for name, pool in pools.items())
+    undecided = []
     for claim in claims:
         kind = claim.get("kind") or "IPClaim"
         subject = "%s %s/%s" % (kind, claim.get("namespace") or namespace, claim["name"])
@@ -62,19 +64,53 @@ def claim_problems(claims, pools, usages, namespace):
         if pool is None:
             found.append(problem(subject, "pool", claim["pool"], "one of %s" % (", ".join(sorted(pools)) or "no pools"),
                                  "make the pool first (module ip_pool)"))
-            continue
-        usage = usages[claim["pool"]]
-        holders = dict((entry["address"], entry) for entry in usage["allocations"])
-        mine = any(entry["claim"] == claim["name"] for entry in usage["allocations"])
-        if claim.get("address"):
-            found += _address(subject, claim, pool, holders, wanted)
-        elif not mine and usage["free"] < 1 and claim["name"] not in (pool.get("pre_allocations") or {}):
-            found.append(problem(subject, "pool", "%s with no free address of %d" % (claim["pool"], usage["total"]),
+        elif claim.get("address"):
+            mistakes = _address(subject, claim, pool, usages[claim["pool"]], wanted)
+            found += mistakes
+            if not mistakes:
+                free[claim["pool"]].take(claim["name"])
+        else:
+            undecided.append((subject, claim))
+    # After those that name theirs, which no other address can stand in for.
+    for subject, claim in undecided:
+        if not free[claim["pool"]].take(claim["name"]):
+            found.append(problem(subject, "pool", "%s with %s" % (claim["pool"], free[claim["pool"]].exhausted()),
                                  "a free address", "widen a range of the pool or delete claims that nobody needs"))
     return found
 
 
-def _address(subject, claim, pool, holders, wanted):
+class _Free:
+    """The free addresses of a pool, which the claims of a list take one after the other.
+
+    :param pool: its description
+    :param usage: the result of ``ipam_usage.usage``
+    """
+
+    def __init__(self, pool, usage):
+        self._total = usage["total"]
+        self._free = self._left = max(0, usage["free"])
+        # IPAM keeps one address for each name of a claim, of whichever kind (``status.allocations``).
+        self._served = set(entry["claim"] for entry in usage["allocations"]) | set(pool.get("pre_allocations") or {})
+
+    def take(self, name):
+        """Take an address for a claim unless it has one, and say whether there was one left."""
+        if name in self._served:
+            return True
+        if not self._left:
+            return False
+        self._left -= 1
+        self._served.add(name)
+        return True
+
+    def exhausted(self):
+        """Say why there is none left."""
+        if not self._free:
+            return "no free address of %d" % self._total
+        return "%d free address%s of %d, which other claims of the list take" % (
+            self._free, "" if self._free == 1 else "es", self._total)
+
+
+def _address(subject, claim, pool, usage, wanted):
     try:
         address = ipaddress.ip_address(claim["address"])
     except ValueError:
@@ -88,9 +124,9 @@ def _address(subject, claim, pool, holders, wanted):
             continue
     if not any(contains(span, address) for span in spans):
         found.append(problem(subject, "address", address, "an address in a range of pool %s" % claim["pool"]))
-    holder = holders.get(str(address))
-    if holder and holder["claim"] != claim["name"]:
-        found.append(problem(subject, "address", "%s, which %s has" % (address, holder["claim"]), "a free address"))
+    for entry in usage["allocations"]:
+        if ipaddress.ip_address(entry["address"]) == address and entry["claim"] != claim["name"]:
+            found.append(problem(subject, "address", "%s, which %s has" % (address, entry["claim"]), "a free address"))
     if (claim["pool"], address) in wanted:
         found.append(problem(subject, "address", "%s, which claim %s asks for too" % (
             address, wanted[(claim["pool"], address)]), "an address of its own"))

@@ -106,3 +106,47 @@ def test_two_claims_for_one_address_and_an_exhausted_pool():
     lines = ipam_claim.claim_problems([{"name": "a", "pool": "prov"}], {"prov": POOL},
                                       {"prov": ipam_usage.usage(obj, full, [])}, "metal3")
     assert "with no free address of 4" in lines[0]
+
+
+def refused(wishes, addresses=(), pool=None):
+    """Return which claims of a list are refused, by name."""
+    pool = pool or POOL
+    used = ipam_usage.usage(ipam_pool.render(pool, "metal3"), addresses, [])
+    lines = ipam_claim.claim_problems([dict(wish, pool="prov") for wish in wishes], {"prov": pool}, {"prov": used},
+                                      "metal3")
+    return [line.subject.rpartition("/")[2] for line in lines], lines
+
+
+TWO_TAKEN = [address("p-21", "198.51.100.21", "x"), address("p-22", "198.51.100.22", "y")]
+
+
+@pytest.mark.parametrize("wishes, expected", [
+    # One address is free: 198.51.100.23.
+    ([{"name": "a"}], []),
+    ([{"name": "a"}, {"name": "b"}], ["b"]),
+    ([{"name": "a"}, {"name": "b", "address": "198.51.100.23"}], ["a"]),
+    # Those that have an address, or one that is kept for them, take none of the free ones.
+    ([{"name": "x"}, {"name": "first"}, {"name": "first", "kind": "IPAddressClaim"}, {"name": "a"}], []),
+    # IPAM keeps one address for a claim's name, whichever kind it is of.
+    ([{"name": "a"}, {"name": "a", "kind": "IPAddressClaim"}], []),
+    # What is refused takes none.
+    ([{"name": "b", "address": "198.51.100.21"}, {"name": "a"}], ["b"]),
+])
+def test_each_claim_of_a_list_takes_an_address_from_the_next(wishes, expected):
+    names, lines = refused(wishes, TWO_TAKEN)
+    assert names == expected, lines
+
+
+def test_a_list_that_is_longer_than_the_pool_is_free_tells_both_numbers():
+    line = refused([{"name": "a"}, {"name": "b"}], TWO_TAKEN)[1][0]
+    assert line == ("IPClaim metal3/b: pool: seen prov with 1 free address of 4, which other claims of the list take, "
+                    "expected a free address; widen a range of the pool or delete claims that nobody needs")
+
+
+def test_addresses_are_compared_not_their_spelling():
+    pool = dict(POOL, prefix=64, gateway=None, pre_allocations=None,
+                ranges=[{"start": "2001:db8::1", "end": "2001:db8::9"}])
+    held = [address("p-2", "2001:DB8:0::2", "other")]
+    names, lines = refused([{"name": "a", "address": "2001:db8::2"}], held, pool)
+    assert names == ["a"] and "which other has" in lines[0]
+    assert refused([{"name": "other", "address": "2001:db8:0:0::2"}], held, pool) == ([], [])
