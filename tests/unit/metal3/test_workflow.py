@@ -245,8 +245,8 @@ def test_a_control_plane_machine_that_is_older_than_the_description_is_to_be_del
     failure = failures(story)[0]
     assert failure.next_step == (
         "correct image.checksum and image.checksum_type, or the image on the server; Machine c1-control-plane-x is "
-        "older than the description, and KubeadmControlPlane c1-control-plane replaces none while one has no Node: when "
-        "the description is right, delete that Machine")
+        "older than the description, and KubeadmControlPlane c1-control-plane replaces none while one has no Node: "
+        "when the description is right, delete that Machine")
 
 
 def test_bootstrap_that_can_not_begin_or_never_ends():
