@@ -8,7 +8,16 @@ import traceback
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
-from .ironic import action_plan, audit_service, deploy_image, info_service, node_diff, node_fields, secrets
+from .ironic import (
+    action_plan,
+    audit_service,
+    config_drive,
+    deploy_image,
+    info_service,
+    node_diff,
+    node_fields,
+    secrets,
+)
 from .ironic.action_service import ActionService, failure
 from .ironic.client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
 from .ironic.errors import IronicError, RefusedError
@@ -72,8 +81,6 @@ def action_argument_spec():
     """Return the options of ``ironic_node_action``, without those that all have."""
     step = {"interface": {"type": "str", "required": True}, "step": {"type": "str", "required": True},
             "args": {"type": "dict"}, "priority": {"type": "int"}, "order": {"type": "int"}}
-    drive = {"meta_data": {"type": "dict"}, "user_data": {"type": "raw"}, "network_data": {"type": "dict"},
-             "vendor_data": {"type": "dict"}, "iso": {"type": "str"}}
     return {
         "nodes": {"type": "list", "elements": "str", "required": True},
         "action": {"type": "str", "required": True, "choices": list(action_plan.ACTIONS)},
@@ -82,7 +89,7 @@ def action_argument_spec():
         "disable_ramdisk": {"type": "bool"},
         "image": {"type": "dict", "options": deploy_image.image_argument_spec()},
         "instance_info": {"type": "dict"},
-        "config_drive": {"type": "dict", "options": drive},
+        "config_drive": {"type": "dict", "options": config_drive.config_drive_argument_spec()},
         "config_drives": {"type": "dict"},
         "rescue_password": {"type": "str", "no_log": True},
         "maintenance_reason": {"type": "str"},
@@ -144,14 +151,21 @@ def run_ironic_port():
             if failed else "")
 
 
-def run_ironic_node_action():
-    """Run the module ``ironic_node_action``."""
+def action_module():
+    """Return the module ``ironic_node_action``, made of its arguments."""
     module = IronicModule(
         action_argument_spec(), mutually_exclusive=[("steps", "runbook")],
         required_if=[("action", "clean", ("steps", "runbook"), True), ("action", "service", ("steps", "runbook"), True),
                      ("action", "rescue", ("rescue_password",)), ("action", "boot_device", ("boot_device",)),
                      ("action", "boot_mode", ("boot_mode",)), ("action", "secure_boot", ("secure_boot",)),
                      ("action", "traits", ("traits",)), ("action", "raid", ("raid",))])
+    module.no_log_values |= config_drive.texts(module.params)
+    return module
+
+
+def run_ironic_node_action():
+    """Run the module ``ironic_node_action``."""
+    module = action_module()
     params = dict(module.params)
     params["steps"] = [dict((key, value) for key, value in step.items() if value is not None)
                        for step in params["steps"]] if params["steps"] else None

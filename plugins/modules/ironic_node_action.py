@@ -147,14 +147,16 @@ options:
       removes.
     type: dict
   config_drive:
-    description: Config drive for V(deploy) and V(rebuild), the same for all nodes. Never shown.
+    description:
+      - Config drive for V(deploy) and V(rebuild), the same for all nodes. Never shown, nor is any text of six or more
+        characters in it, except names of nodes, UUIDs and states.
     type: dict
     suboptions:
       meta_data:
         description: Meta data; Ironic fills in C(uuid) and C(name) when it is left out.
         type: dict
       user_data:
-        description: User data, a text or a dictionary.
+        description: User data, a text, a dictionary or a list.
         type: raw
       network_data:
         description: Network data in OpenStack's format.
@@ -163,10 +165,13 @@ options:
         description: Vendor data.
         type: dict
       iso:
-        description: In place of the others, a ready config drive (gzip, base64) or its URL.
+        description: A ready config drive (gzip, base64) or its URL. It can't be combined with the others.
         type: str
   config_drives:
-    description: Config drives by the name of the node; what is there wins over O(config_drive). Never shown.
+    description:
+      - Config drives of single nodes, by the name of the node, with the keys of O(config_drive). Never shown.
+      - What a node has here wins over O(config_drive), part by part. Where one of the two is an C(iso), this one counts
+        alone.
     type: dict
   rescue_password:
     description: Password of the rescue system. Never shown.

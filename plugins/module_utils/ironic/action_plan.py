@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import namedtuple
 from urllib.parse import urlencode
 
-from . import deploy_image, states
+from . import config_drive, deploy_image, states
 from .goals import Goal
 
 PROVISION_ACTIONS = tuple(states.VERBS) + ("hold", "unhold", "abort")
@@ -120,7 +120,7 @@ def _arguments(verb, options, steps, node):
         if options.get("disable_ramdisk") is not None:
             body["disable_ramdisk"] = options["disable_ramdisk"]
     elif verb in ("deploy", "rebuild"):
-        drive = config_drive(options, node["name"] or node["uuid"])
+        drive = config_drive.of_node(options, node)
         body = dict([("configdrive", drive)] if drive else [], **({"deploy_steps": steps} if steps else {}))
     elif verb == "rescue":
         body = {"rescue_password": options["rescue_password"]}
@@ -133,19 +133,6 @@ def _held(verb, body):
     if any(step.get("step") == "hold" for step in steps):
         return Goal("provision", {"clean": "clean hold", "service": "service hold"}.get(verb, "deploy hold"))
     return None
-
-
-def config_drive(options, name):
-    """Return a node's config drive as Ironic takes it: a dictionary, an ISO in base64 or its URL; None for none.
-
-    :param options: the module's options, with ``config_drive`` for all nodes and ``config_drives`` by name
-    :param name: name of the node
-    """
-    parts = dict(options.get("config_drive") or {})
-    own = (options.get("config_drives") or {}).get(name) or {}
-    parts.update((key, value) for key, value in own.items() if value is not None)
-    parts = dict((key, value) for key, value in parts.items() if value is not None)
-    return parts.get("iso") or parts or None
 
 
 def _power(action, options, node):

@@ -9,7 +9,7 @@ from collections import Counter
 
 from ..metal3 import host_goals
 from ..metal3.problem import problem
-from . import action_plan, bulk, node_validation, ownership
+from . import action_plan, bulk, config_drive, node_validation, ownership
 from .errors import IronicError, RefusedError
 from .follow import follow
 from .goals import POLL_FIELDS, NodeHistory
@@ -101,6 +101,7 @@ class ActionService:
         problems += [problem("node %s" % name, "", None, "name or UUID of a node of this Ironic",
                              "register it with ironic_node") for name in names if name not in nodes]
         items = [Item(name, nodes[name]) for name in names if name in nodes]
+        problems += config_drive.problems(self.options)
         if self.action not in _READING:
             refusals = [(item, ownership.refusal(item.node["name"], self.forced | self._forced_by_uuid(item)))
                         for item in items]

@@ -5,6 +5,11 @@
 from __future__ import annotations
 
 import json
+import re
+
+# Ironic's refusals of a config drive go on with the drive itself ("Invalid configdrive format: %s", "Expected types %s
+# for configdrive: %s"), which jsonschema even breaks into pieces.
+_QUOTED = re.compile(r"(\bconfigdrive\b[^:'\"{\[]*)[:'\"{\[].*", re.DOTALL)
 
 
 class IronicError(Exception):
@@ -62,7 +67,9 @@ def fault_of(text):
                           if value.get(key)), "")
         else:
             break
-    sentence = " ".join(value.split()) if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return "no message"
+    sentence = " ".join(_QUOTED.sub(r"\1 (what Ironic quotes of it is left out)", value).split())
     return sentence[:500] or "no message"
 
 
