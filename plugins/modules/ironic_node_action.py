@@ -169,7 +169,8 @@ options:
         type: str
   config_drives:
     description:
-      - Config drives of single nodes, by the name of the node, with the keys of O(config_drive). Never shown.
+      - Config drives of single nodes, by the name or UUID of the node, with the keys of O(config_drive); a key that is
+        no node of O(nodes) is refused. Never shown.
       - What a node has here wins over O(config_drive), part by part. Where one of the two is an C(iso), this one counts
         alone.
     type: dict

@@ -101,7 +101,7 @@ class ActionService:
         problems += [problem("node %s" % name, "", None, "name or UUID of a node of this Ironic",
                              "register it with ironic_node") for name in names if name not in nodes]
         items = [Item(name, nodes[name]) for name in names if name in nodes]
-        problems += config_drive.problems(self.options)
+        problems += config_drive.problems(self.options, [item.node for item in items])
         if self.action not in _READING:
             refusals = [(item, ownership.refusal(item.node["name"], self.forced | self._forced_by_uuid(item)))
                         for item in items]

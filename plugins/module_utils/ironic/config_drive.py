@@ -33,16 +33,25 @@ def config_drive_argument_spec():
     return dict(spec, **{_READY: {"type": "str"}})
 
 
-def problems(options):
+def problems(options, nodes):
     """Return what is wrong with the config drives, told without anything of their content.
 
-    :param options: the module's options, with ``config_drive`` for all nodes and ``config_drives`` by name
+    :param options: the module's options, with ``config_drive`` for all nodes and ``config_drives`` by name or UUID
+    :param nodes: the nodes of the list that Ironic has, with ``name`` and ``uuid``
     :returns: list of lines
     """
     found = _drive_problems("all nodes", "config_drive", options.get("config_drive"))
     own = options.get("config_drives") or {}
     for key, drive in own.items():
         found += _drive_problems("node %s" % key, "config_drives.%s" % key, drive)
+    known = set(options["nodes"]).union(*(_keys(node) for node in nodes))
+    found += [problem("config_drives", "", key, "names or UUIDs of nodes of the list", "correct it, or add the node")
+              for key in own if key not in known]
+    for node in nodes:
+        keys = [key for key in own if key in _keys(node)]
+        if len(keys) > 1:
+            found.append(problem("config_drives", "", ", ".join(keys), "one drive for node %s" % (
+                node["name"] or node["uuid"]), "remove the others"))
     return found
 
 
@@ -55,7 +64,7 @@ def of_node(options, node):
     :param node: the node, with ``name`` and ``uuid``
     """
     drives = options.get("config_drives") or {}
-    own = _given(drives.get(node["name"] or node["uuid"]))
+    own = _given(next((drives[key] for key in drives if key in _keys(node)), None))
     common = _given(options.get("config_drive"))
     if own and (_READY in own or _READY in common):
         common = {}
@@ -77,6 +86,10 @@ def texts(options):
             if len(form) >= _LEAST_CHARACTERS and not _UUID.match(form) and not any(form in text for text in shown):
                 found.add(form)
     return found
+
+
+def _keys(node):
+    return [key for key in (node.get("name"), node["uuid"]) if key]
 
 
 def _given(drive):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Config drives: what is refused before any write, and that nothing is shown of them."""
+"""Config drives: what is refused before any write, whose drive is whose, and that nothing is shown of them."""
 from __future__ import annotations
 
 import json
@@ -87,8 +87,38 @@ def test_the_drive_of_all_nodes_is_checked_alike(drive, text):
 def test_all_mistakes_are_told_at_once():
     with pytest.raises(RefusedError) as refusal:
         deploy(with_nodes("a"), "a", "gone", config_drive={"user_data": 1},
-               config_drives={"a": {"userdata": "x", "meta_data": "x"}})
-    assert len(refusal.value.problems) == 4
+               config_drives={"a": {"userdata": "x", "meta_data": "x"}, "b": {}})
+    assert len(refusal.value.problems) == 5
+
+
+@pytest.mark.parametrize(("named", "key"), [("a", "a"), ("uuid-a", "uuid-a"), ("uuid-a", "a"), ("a", "uuid-a")])
+def test_a_node_and_its_drive_may_be_named_in_either_way(named, key):
+    client = with_nodes("a", "b")
+    deploy(client, named, "b", config_drive={"user_data": "all"}, config_drives={key: {"user_data": SECRET}})
+    assert drives(client) == {"uuid-a": {"user_data": SECRET}, "uuid-b": {"user_data": "all"}}
+
+
+def test_a_node_without_a_name_has_a_drive_too():
+    client = with_nodes("a")
+    client.nodes["uuid-a"]["name"] = None
+    deploy(client, "uuid-a", config_drives={"uuid-a": {"user_data": SECRET}})
+    assert drives(client) == {"uuid-a": {"user_data": SECRET}}
+
+
+@pytest.mark.parametrize(("given", "texts"), [
+    ({"c": {"user_data": SECRET}}, ["config_drives: seen c, expected names or UUIDs of nodes of the list"]),
+    # There, but not asked for.
+    ({"b": {"user_data": SECRET}}, ["config_drives: seen b, expected names or UUIDs of nodes of the list"]),
+    ({"a": {"user_data": SECRET}, "uuid-a": {}}, ["config_drives: seen a, uuid-a, expected one drive for node a"]),
+])
+def test_a_drive_that_is_nobodys_is_refused(given, texts):
+    client = with_nodes("a", "b")
+    with pytest.raises(RefusedError) as refusal:
+        deploy(client, "a", config_drives=given)
+    for text in texts:
+        assert text in str(refusal.value)
+    assert SECRET not in str(refusal.value)
+    assert client.sent == []
 
 
 @pytest.mark.parametrize(("common", "own", "sent"), [
