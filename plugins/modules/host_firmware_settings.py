@@ -138,6 +138,13 @@ hosts:
       description: State of the BareMetalHost, empty when there is none.
       type: str
       returned: when the object is there
+    host_power:
+      description:
+        - >-
+          V(on), V(off), or V(held) when the host is to be on and a keyed reboot annotation keeps it off; empty when
+          there is no host.
+      type: str
+      returned: when the object is there
     settings:
       description: All settings as the server has them, as texts.
       type: dict

@@ -64,6 +64,13 @@ hosts:
       description: State of the BareMetalHost, empty when there is none.
       type: str
       returned: always
+    host_power:
+      description:
+        - >-
+          V(on), V(off), or V(held) when the host is to be on and a keyed reboot annotation keeps it off; empty when
+          there is no host.
+      type: str
+      returned: always
     settings:
       description: All settings as the server has them, as texts.
       type: dict

@@ -8,6 +8,7 @@ its HostUpdatePolicy says ``onReboot`` (``doServiceIfNeeded`` in BMO 0.13's ``ba
 """
 from __future__ import annotations
 
+from . import host_annotations
 from .host_goals import FAILED, WAITING, Verdict, state_of
 from .resource_family import HOST, condition, host_verdict, is_observed, is_true, is_working
 
@@ -36,8 +37,16 @@ def change_verdict(obj, seen, policy_field, before):
             return Verdict(FAILED, "the host is %s, and its HostUpdatePolicy does not say %s: onReboot" % (
                 state_of(host), policy_field),
                 "make the policy with host_update_policy and reboot the host, or deprovision it")
-        return Verdict(WAITING, "waits until the host is switched off and on again", "reboot the host")
+        return _next_start(host)
     return Verdict(WAITING, "waits until BMO prepares the host (state %s)" % state_of(host), "")
+
+
+def _next_start(host):
+    if (host.get("status") or {}).get("poweredOn"):
+        return Verdict(WAITING, "waits until the host is switched off and on again", "reboot the host")
+    if (host.get("spec") or {}).get("online"):
+        return Verdict(WAITING, "BMO has not begun with it yet", "look at the log of BMO")
+    return Verdict(WAITING, "waits until the host is switched on", "power the host on")
 
 
 def observed_verdict(obj, seen, before, what):
@@ -81,6 +90,21 @@ def host_state(obj, seen):
     """Return the state of an object's host for results, empty when there is none."""
     host = seen.host_of(obj)
     return state_of(host) if host else ""
+
+
+def host_power(obj, seen):
+    """Return ``on``, ``off`` or ``held`` of an object's host for results, empty when there is none.
+
+    A host that is to be off is ``off``; one that is to be on and that a keyed reboot annotation keeps off is ``held``.
+    """
+    host = seen.host_of(obj)
+    if host is None:
+        return ""
+    if not (host.get("spec") or {}).get("online"):
+        return "off"
+    if host_annotations.held_by(host, forced_only=state_of(host) not in DEPLOYED):
+        return "held"
+    return "on" if (host.get("status") or {}).get("poweredOn") else "off"
 
 
 READS = (HOST, POLICY)

@@ -8,7 +8,15 @@ from urllib.parse import urlsplit
 
 from . import text_table
 from .field_checks import Problem, show
-from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_state, observed_verdict
+from .firmware_change import (
+    CHANGED,
+    READS,
+    change_verdict,
+    conditions_facts,
+    host_power,
+    host_state,
+    observed_verdict,
+)
 from .host_fields import METADATA, field
 from .host_goals import REACHED, WAITING, Verdict
 from .resource_family import Family, host_verdict, is_true, is_working
@@ -82,6 +90,7 @@ class FirmwareComponents(Family):
         status = obj.get("status") or {}
         return dict({
             "host_state": host_state(obj, seen),
+            "host_power": host_power(obj, seen),
             "components": [{
                 "component": item["component"], "initial_version": item.get("initialVersion") or "",
                 "current_version": item.get("currentVersion") or "",

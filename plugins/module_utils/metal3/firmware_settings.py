@@ -12,7 +12,15 @@ import difflib
 
 from . import text_table
 from .field_checks import Problem, show
-from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_state, observed_verdict
+from .firmware_change import (
+    CHANGED,
+    READS,
+    change_verdict,
+    conditions_facts,
+    host_power,
+    host_state,
+    observed_verdict,
+)
 from .host_fields import METADATA, field
 from .host_goals import REACHED, WAITING, Verdict
 from .resource_family import Family, host_verdict, is_true, is_working
@@ -87,6 +95,7 @@ class FirmwareSettings(Family):
         status = obj.get("status") or {}
         return dict({
             "host_state": host_state(obj, seen),
+            "host_power": host_power(obj, seen),
             "settings": status.get("settings") or {},
             "wanted": (obj.get("spec") or {}).get("settings") or {},
             "pending": pending(obj),
