@@ -8,6 +8,8 @@ Source: CAPM3 ``baremetal/metal3machine_manager.go`` (chooseHost).
 from __future__ import annotations
 
 from . import host_annotations, host_selector
+from .cluster_description import CONTROL_PLANE
+from .cluster_render import owner_name
 from .problem import problem
 
 _AVAILABLE = ("available", "ready")
@@ -25,14 +27,29 @@ def matches(host, group):
     return host_selector.matches(host["metadata"].get("labels") or {}, selector)
 
 
-def refusal(host):
-    """Return why CAPM3 would pass over a host, or None when it is free."""
+def keeper(role, owner):
+    """Return what the label for node reuse says on the hosts that CAPM3 keeps for an owner's machines.
+
+    :param role: of the machines, ``control-plane`` or another
+    :param owner: name of their KubeadmControlPlane or MachineDeployment
+    """
+    # CAPM3, getControlPlaneName and getMachineDeploymentName.
+    return "%s-%s" % ("cp" if role == CONTROL_PLANE else "md", owner)
+
+
+def refusal(host, keeper_name):
+    """Return why CAPM3 would pass over a host, or None when it is free.
+
+    :param keeper_name: what :func:`keeper` returns for the machines that want a host
+    """
     status = host.get("status") or {}
     consumer = (host.get("spec") or {}).get("consumerRef")
     annotations = host["metadata"].get("annotations") or {}
     state = (status.get("provisioning") or {}).get("state") or ""
     if consumer:
         return "in use by %s %s" % (consumer.get("kind"), consumer.get("name"))
+    if _is_kept(host, keeper_name):
+        return "kept for %s (label %s)" % (host["metadata"]["labels"][_NODE_REUSE_LABEL] or "nobody", _NODE_REUSE_LABEL)
     if host["metadata"].get("deletionTimestamp"):
         return "being deleted"
     if status.get("errorMessage"):
@@ -47,15 +64,29 @@ def refusal(host):
     return None
 
 
-def on_its_way(host):
-    """Say whether a host that is not free will be, if nobody interferes."""
+def _is_kept(host, keeper_name):
+    """Say whether a host waits for the machines of another owner, by its label for node reuse."""
+    return (host["metadata"].get("labels") or {}).get(_NODE_REUSE_LABEL, keeper_name) != keeper_name
+
+
+def is_free(host, description, group):
+    """Say whether the machines of a group can have a host, as it is now."""
+    return matches(host, group) and refusal(host, _keeper_of(description, group)) is None
+
+
+def _keeper_of(description, group):
+    return keeper(group["role"], owner_name(description, group))
+
+
+def on_its_way(host, keeper_name):
+    """Say whether a host that is not free will be, if nobody interferes; parameters as in :func:`refusal`."""
     status = host.get("status") or {}
     annotations = host["metadata"].get("annotations") or {}
     blocked = status.get("errorMessage") or host["metadata"].get("deletionTimestamp") \
         or any(name in annotations for name in (host_annotations.PAUSED, *_UNHEALTHY))
     state = (status.get("provisioning") or {}).get("state") or ""
     in_use = (host.get("spec") or {}).get("consumerRef") and state != "deprovisioning"
-    return not blocked and not in_use and state in _COMING
+    return not blocked and not in_use and not _is_kept(host, keeper_name) and state in _COMING
 
 
 def shortage(description, wanted, hosts):
@@ -76,9 +107,8 @@ def shortages(wanted, hosts):
     :param wanted: list of ``(the cluster's description, group, number of hosts still needed)``
     :param hosts: BareMetalHosts of the clusters' namespace
     """
-    free = [host for host in hosts if refusal(host) is None]
-    candidates = [[number for number, host in enumerate(free) if matches(host, group)]
-                  for _description, group, _count in wanted]
+    candidates = [[number for number, host in enumerate(hosts) if is_free(host, description, group)]
+                  for description, group, _count in wanted]
     holder = {}
     found = []
     for number, (description, group, count) in enumerate(wanted):
@@ -111,7 +141,8 @@ def _too_few(description, group, count, got, hosts):
         seen = "none of %d hosts with these labels" % len(hosts)
         advice = "compare the selector with the hosts' labels"
     else:
-        reasons = ["%s is %s" % (host["metadata"]["name"], refusal(host)) for host in matching if refusal(host)]
+        refusals = [(host["metadata"]["name"], refusal(host, _keeper_of(description, group))) for host in matching]
+        reasons = ["%s is %s" % (name, reason) for name, reason in refusals if reason]
         why = " (%s)" % "; ".join(reasons) if reasons else ""
         seen = "%d free of %d hosts that match%s" % (got, len(matching), why)
         advice = "free or enrol hosts, or ask for fewer replicas"

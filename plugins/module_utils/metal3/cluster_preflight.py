@@ -9,7 +9,7 @@ from collections import namedtuple
 
 from .cluster_description import groups
 from .cluster_hardware import hardware_of, hardware_problems
-from .cluster_hosts import matches, refusal, shortage
+from .cluster_hosts import is_free, matches, shortage
 from .cluster_network import attached, pool_descriptions, pool_networks
 from .cluster_validation import surge
 from .cluster_versions import upgrade_problems, version_problems
@@ -40,7 +40,7 @@ def preflight_problems(description, facts):
     for group, count in wanted:
         if count:
             for host in facts.hosts:
-                if matches(host, group) and refusal(host) is None:
+                if is_free(host, description, group):
                     found += hardware_problems(description, group, host, hardware_of(host, facts.hardware))
     found += _pools(subject, description, facts, wanted)
     return found + _endpoint(subject, description, facts)
@@ -72,7 +72,7 @@ def rollout_warnings(description, facts, rolling):
     result = []
     for group in groups(description):
         name = "%s-%s" % (description["name"], group["name"])
-        free = [host for host in facts.hosts if matches(host, group) and refusal(host) is None]
+        free = [host for host in facts.hosts if is_free(host, description, group)]
         if name in rolling and surge(group) and not free:
             result.append(
                 "%s makes a new machine before it takes an old one away, and no host that matches is free: the rollout "

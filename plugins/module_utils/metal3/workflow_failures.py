@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from .cluster_hosts import matches, on_its_way, refusal
+from .cluster_hosts import keeper, matches, on_its_way, refusal
 from .host_errors import explain
 from .workflow_snapshot import condition, seconds_of
 from .workflow_steps import machine_steps
@@ -82,14 +82,15 @@ def _no_host(snapshot, step, _machine, metal3_machine, now, _limit):
              "host_selector_expressions": selector.get("matchExpressions")}
     hosts = [host for host in snapshot.all("BareMetalHost") if matches(host, group)]
     leaving = any(machine["metadata"].get("deletionTimestamp") for machine in snapshot.all("Machine"))
-    if leaving or any(refusal(host) is None or on_its_way(host) for host in hosts):
+    mine = keeper(step["role"], step["owner"])
+    if leaving or any(refusal(host, mine) is None or on_its_way(host, mine) for host in hosts):
         return None
     name = metal3_machine["metadata"]["name"]
     if not hosts:
         count = len(snapshot.all("BareMetalHost"))
         return Failure("Metal3Machine %s" % name, "no host matches its selector, of %d in the namespace" % count,
                        "compare host_selector with the hosts' labels, or enrol more hosts")
-    reasons = "; ".join("%s is %s" % (host["metadata"]["name"], refusal(host)) for host in hosts)
+    reasons = "; ".join("%s is %s" % (host["metadata"]["name"], refusal(host, mine)) for host in hosts)
     return Failure("Metal3Machine %s" % name, "no host is free, of %d that match: %s" % (len(hosts), reasons),
                    "free or enrol hosts, or ask for fewer replicas")
 

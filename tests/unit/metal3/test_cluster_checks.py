@@ -39,16 +39,43 @@ def test_selectors_follow_capm3():
         assert cluster_hosts.matches(one, group(host_selector_expressions=[expression])) is expected
 
 
+MINE = cluster_hosts.keeper("worker", "c1-pool")
+
+
 def test_hosts_that_capm3_passes_over():
     cases = {"in use by M x": {"spec": {"consumerRef": {"kind": "M", "name": "x"}}},
              "in state inspecting": {"status": {"provisioning": {"state": "inspecting"}}},
              "in error: a b": {"status": {"errorMessage": "a\n b", "provisioning": {"state": "available"}}}}
     for text, change in cases.items():
-        assert cluster_hosts.refusal(dict(host("h"), **change)) == text
+        assert cluster_hosts.refusal(dict(host("h"), **change), MINE) == text
     paused = host("h")
     paused["metadata"]["annotations"] = {"capi.metal3.io/unhealthy": ""}
-    assert cluster_hosts.refusal(paused).startswith("marked unhealthy")
-    assert cluster_hosts.refusal(host("h")) is None
+    assert cluster_hosts.refusal(paused, MINE).startswith("marked unhealthy")
+    assert cluster_hosts.refusal(host("h"), MINE) is None
+
+
+REUSE = "infrastructure.cluster.x-k8s.io/node-reuse"
+
+
+@pytest.mark.parametrize("role, owner, label, free", [
+    ("worker", "c1-pool", "md-c1-pool", True), ("control-plane", "c1-control-plane", "cp-c1-control-plane", True),
+    ("worker", "c1-pool", "md-c2-pool", False), ("worker", "c1-pool", "cp-c1-pool", False),
+    # CAPM3's nodeReuseLabelMatches: an empty label is nobody's.
+    ("worker", "c1-pool", "", False)])
+def test_a_host_that_is_kept_for_reuse_is_free_for_its_keeper_only(role, owner, label, free):
+    one, coming = host("h", **{REUSE: label}), host("h", "preparing", **{REUSE: label})
+    keeper = cluster_hosts.keeper(role, owner)
+    assert (cluster_hosts.refusal(one, keeper) is None) is free
+    assert cluster_hosts.on_its_way(coming, keeper) is free
+    if not free:
+        assert cluster_hosts.refusal(one, keeper) == "kept for %s (label %s)" % (label or "nobody", REUSE)
+
+
+def test_hosts_that_are_kept_count_for_their_keeper_only():
+    hosts = [host("a", **{REUSE: "md-c1-pool"}), host("b", **{REUSE: "md-c2-pool"})]
+    assert cluster_hosts.shortage(DESCRIPTION, [(group("pool"), 1)], hosts) == []
+    line = cluster_hosts.shortage(DESCRIPTION, [(group("pool"), 2)], hosts)[0]
+    assert "1 free of 2 hosts that match (b is kept for md-c2-pool" in line
 
 
 def test_hosts_are_shared_between_groups_so_that_all_have_enough():

@@ -203,6 +203,15 @@ def test_no_host_that_matches():
     assert failure.cause == "no host matches its selector, of 2 in the namespace"
 
 
+def test_hosts_that_are_kept_for_others_end_the_wait():
+    story = Story().until(8)
+    reuse = "infrastructure.cluster.x-k8s.io/node-reuse"
+    story.host["metadata"]["labels"][reuse] = story.spare["metadata"]["labels"][reuse] = "cp-c1-control-plane"
+    assert failures(story) == []
+    story.host["metadata"]["labels"][reuse] = story.spare["metadata"]["labels"][reuse] = "cp-c2-control-plane"
+    assert "host-1 is kept for cp-c2-control-plane (label" in failures(story)[0].cause
+
+
 def test_no_host_that_is_free_tells_why_each_is_not():
     story = Story().until(8)
     story.host["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "other"}
