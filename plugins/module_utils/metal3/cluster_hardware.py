@@ -10,6 +10,9 @@ from .problem import problem
 
 _GIGABYTE = 10 ** 9
 _GIBIBYTE = 2 ** 30
+# Smaller disks are not deployed on unless hints say so (ironic-python-agent, guess_root_disk).
+_SMALLEST_BYTES = 4 * _GIBIBYTE
+_LARGE_ENOUGH = "at least %d GiB" % (_SMALLEST_BYTES // _GIBIBYTE)
 
 
 def hardware_of(host, hardware_data):
@@ -70,35 +73,59 @@ def needed_interfaces(description, group):
 
 
 def _root_disk(subject, field, name, host, hardware, gigabytes, advice):
+    if any(((host.get("spec") or {}).get("raid") or {}).values()):
+        # Which disks there will be shows when the volumes are made, after the inspection.
+        return []
     disks = hardware.get("storage") or []
-    hints = (host.get("spec") or {}).get("rootDeviceHints")
-    fitting = [disk for disk in disks if _fits(disk, hints)]
-    if hints and not fitting:
-        return [problem(subject, field, "host %s with %d disks, none of which matches its rootDeviceHints %s" % (
-            name, len(disks), ", ".join("%s=%s" % item for item in sorted(hints.items()))), "a disk that matches",
-            "compare the hints with the inspected disks")]
-    largest = max([disk.get("sizeBytes") or 0 for disk in fitting] or [0])
-    if largest < gigabytes * _GIGABYTE:
-        return [problem(subject, field, "host %s with a root disk of %d GB" % (name, largest // _GIGABYTE),
-                        "at least %d GB" % gigabytes, advice)]
+    hints = _hints(host)
+    disk = _chosen(disks, hints)
+    given = " ".join("%s=%s" % item for item in sorted(hints.items()))
+    if disk is None:
+        lack = "which its rootDeviceHints %s fit" % given if hints else _LARGE_ENOUGH
+        return [problem(subject, field, "host %s with %d disks, none of %s" % (name, len(disks), lack),
+                        "a root disk of at least %d GB" % gigabytes,
+                        "compare the host's rootDeviceHints with its inspected disks")]
+    size = disk.get("sizeBytes") or 0
+    if size < gigabytes * _GIGABYTE:
+        why = "the first that its rootDeviceHints %s fit" % given if hints else "the smallest of " + _LARGE_ENOUGH
+        return [problem(subject, field, "host %s with a root disk of %d GB (%s, %s)" % (
+            name, size // _GIGABYTE, disk.get("name") or "without a name", why), "at least %d GB" % gigabytes,
+            "name another disk in the host's rootDeviceHints, or %s" % advice)]
     return []
 
 
+def _hints(host):
+    """Return the root device hints that BMO gives to Ironic: the user's, else those that its status has.
+
+    Without the user's, BMO takes those of a hardware profile (updateRootDeviceHints). Empty ones are left out
+    (devicehints.MakeHintMap).
+    """
+    hints = (host.get("spec") or {}).get("rootDeviceHints")
+    if hints is None:
+        hints = ((host.get("status") or {}).get("provisioning") or {}).get("rootDeviceHints")
+    return dict((hint, value) for hint, value in (hints or {}).items() if value is False or value)
+
+
+def _chosen(disks, hints):
+    """Return the disk that ironic-python-agent takes (get_os_install_device, guess_root_disk), or None."""
+    if hints:
+        return next((disk for disk in disks if _fits(disk, hints)), None)
+    large = [disk for disk in disks if (disk.get("sizeBytes") or 0) >= _SMALLEST_BYTES]
+    return min(large, key=lambda disk: (disk["sizeBytes"], disk.get("name") or ""), default=None)
+
+
 def _fits(disk, hints):
-    """Say whether a disk satisfies root device hints (BMO, ``docs/api.md``: all of them must match)."""
-    for hint, value in (hints or {}).items():
-        if hint == "minSizeGigabytes":
-            good = (disk.get("sizeBytes") or 0) >= value * _GIBIBYTE
-        elif hint == "rotational":
-            good = bool(disk.get("rotational")) == bool(value)
-        elif hint == "deviceName":
-            good = value in [disk.get("name")] + list(disk.get("alternateNames") or [])
-        elif hint in ("model", "vendor"):
-            # Ironic compares these as "contains".
-            good = str(value).lower() in str(disk.get(hint) or "").lower()
-        else:
-            good = disk.get({"wwnWithExtension": "wwnWithExtension", "wwnVendorExtension": "wwnVendorExtension"}
-                            .get(hint, hint)) == value
-        if not good:
-            return False
-    return True
+    """Say whether a disk satisfies all root device hints; the agent compares texts in small letters."""
+    return all(_fits_one(disk, hint, value) for hint, value in hints.items())
+
+
+def _fits_one(disk, hint, value):
+    if hint == "minSizeGigabytes":
+        return (disk.get("sizeBytes") or 0) >= value * _GIBIBYTE
+    if hint == "rotational":
+        return bool(disk.get("rotational")) == value
+    wanted = str(value).lower()
+    if hint == "deviceName":
+        return wanted in [str(name).lower() for name in [disk.get("name")] + list(disk.get("alternateNames") or [])]
+    seen = str(disk.get(hint) or "").lower()
+    return wanted in seen if hint in ("model", "vendor") else wanted == seen

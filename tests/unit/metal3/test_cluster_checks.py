@@ -101,9 +101,15 @@ HARDWARE = {"ramMebibytes": 8192, "nics": [{"name": "eth0"}, {"name": "eth1"}, {
                          "alternateNames": ["/dev/disk/by-path/x"]}]}
 
 
-def hardware_problems(hardware, hints=None, **options):
+def hardware_problems(hardware, hints=None, chosen=None, spec=(), **options):
+    """Return the mistakes of a host with hardware.
+
+    :param hints: what its spec says of the root disk
+    :param chosen: what BMO's status says of it
+    """
     one = host("h")
-    one["spec"]["rootDeviceHints"] = hints
+    one["spec"].update(dict(spec), rootDeviceHints=hints)
+    one["status"]["provisioning"]["rootDeviceHints"] = chosen
     return cluster_hardware.hardware_problems(DESCRIPTION, group(**options), one, hardware)
 
 
@@ -115,7 +121,7 @@ def test_good_hardware():
 
 @pytest.mark.parametrize("change, words", [
     ({"ramMebibytes": 1024}, "1024 MiB of memory, expected at least 1700 MiB"),
-    ({"storage": []}, "a root disk of 0 GB, expected at least 10 GB"),
+    ({"storage": []}, "host h with 0 disks, none of at least 4 GiB, expected a root disk of at least 10 GB"),
     ({"nics": [{"name": "eth0"}, {"name": "eth1"}]}, "expected an interface eth2"),
 ])
 def test_lacking_hardware(change, words):
@@ -127,9 +133,46 @@ def test_lacking_hardware(change, words):
     ({"deviceName": "/dev/vda"}, True), ({"deviceName": "/dev/disk/by-path/x"}, True),
     ({"deviceName": "/dev/sda"}, False),
     ({"minSizeGigabytes": 40}, True), ({"minSizeGigabytes": 60}, False), ({"rotational": False}, True),
-    ({"rotational": True}, False), ({"model": "SIM"}, True), ({"serialNumber": "x"}, False)])
+    ({"rotational": True}, False), ({"model": "SIM"}, True), ({"serialNumber": "x"}, False),
+    # IPA compares in small letters; BMO leaves empty hints out.
+    ({"deviceName": "/dev/VDA", "serialNumber": "", "minSizeGigabytes": 0}, True)])
 def test_root_device_hints(hints, fits):
     assert (hardware_problems(HARDWARE, hints) == []) is fits
+    assert (hardware_problems(HARDWARE, None, hints) == []) is fits
+
+
+def disks(*sizes_gigabytes):
+    return dict(HARDWARE, storage=[{"name": "/dev/sd%s" % "abcd"[number], "sizeBytes": int(size * 10 ** 9)}
+                                   for number, size in enumerate(sizes_gigabytes)])
+
+
+@pytest.mark.parametrize("sizes, hints, chosen, words", [
+    # Without hints the smallest of at least 4 GiB, whatever the order.
+    ((8, 2000), None, None, "host h with a root disk of 8 GB (/dev/sda, the smallest of at least 4 GiB)"),
+    ((2000, 8), None, {}, "/dev/sdb, the smallest of at least 4 GiB"),
+    ((2, 4.3, 2000), None, None, "/dev/sdb, the smallest"),
+    ((2, 2000), None, None, None),
+    ((2, 3), None, None, "host h with 2 disks, none of at least 4 GiB"),
+    # With hints the first that fits.
+    ((8, 2000), {"minSizeGigabytes": 4}, None, "/dev/sda, the first that its rootDeviceHints minSizeGigabytes=4 fit"),
+    ((8, 2000), {"minSizeGigabytes": 100}, None, None),
+    ((2000, 8), {"minSizeGigabytes": 4}, None, None),
+    # BMO sends what its status says: the user's, else those of a hardware profile.
+    ((8, 2000), None, {"deviceName": "/dev/sda"}, "the first that its rootDeviceHints deviceName=/dev/sda fit"),
+    ((8, 2000), None, {"deviceName": "/dev/sdb"}, None),
+    ((8, 2000), None, {"deviceName": "/dev/vda"}, "2 disks, none of which its rootDeviceHints deviceName=/dev/vda fit"),
+    # A user's new hints, which the status does not have yet, are taken over before the next deployment.
+    ((8, 2000), {"deviceName": "/dev/sdb"}, {"deviceName": "/dev/sda"}, None),
+])
+def test_the_root_disk_is_the_one_that_the_agent_takes(sizes, hints, chosen, words):
+    lines = hardware_problems(disks(*sizes), hints, chosen)
+    assert lines == [] if words is None else len(lines) == 1 and words in lines[0], lines
+
+
+def test_volumes_that_are_not_made_yet_are_no_matter_of_the_disks():
+    raid = {"raid": {"hardwareRAIDVolumes": [{"level": "1"}]}}
+    assert hardware_problems(disks(8, 8), None, {"deviceName": "/dev/vda"}, raid) == []
+    assert hardware_problems(disks(8, 8), None, None, {"raid": {"hardwareRAIDVolumes": []}}) != []
 
 
 def test_hardware_comes_from_hardware_data_before_the_hosts_status():
