@@ -99,7 +99,7 @@ options:
         removes it. Several keys may hold a host.
       - >-
         V(inspect) inspects the hardware of an available host again (C(inspect.metal3.io)) and waits until it is
-        available.
+        available. BMO boots the server for it and ends all holds, so a host that is held by V(reboot_hold) is refused.
       - >-
         V(pause) and V(resume) set and remove C(baremetalhost.metal3.io/paused), with which BMO does nothing with the
         host. A host that Cluster API's provider paused with its Cluster is not resumed.
@@ -162,7 +162,10 @@ options:
     description: For V(pause) and V(mark_unhealthy), a text that is kept as the annotation's value.
     type: str
   force_hosts:
-    description: Names of hosts on which actions are taken although they have a consumer.
+    description:
+      - >-
+        Names of hosts on which actions are taken although they have a consumer, or for V(inspect) although they are
+        held powered off.
     type: list
     elements: str
     default: []

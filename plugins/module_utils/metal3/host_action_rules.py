@@ -12,7 +12,7 @@ import re
 
 from . import host_annotations
 from .field_checks import Problem, show
-from .host_actions import ACTIONS, RUNNING, STEADY, Request, has_status, is_done
+from .host_actions import ACTIONS, NOTHING, RUNNING, STEADY, Request, has_status, is_done
 from .host_goals import AVAILABLE, state_of
 from .host_objects import consumer_of
 
@@ -113,7 +113,7 @@ def check_hosts(requests, current, hardware_data, namespace, forced=()):
     :param current: ``{name: BareMetalHost}``
     :param hardware_data: ``{(namespace, name): HardwareData}``; needed for ``set_hardware`` only
     :param namespace: name of the namespace, for messages
-    :param forced: names of hosts on which actions are taken although they have a consumer
+    :param forced: names of hosts on which actions are taken although they have a consumer or are held powered off
     :returns: list of Problem
     """
     problems = []
@@ -153,6 +153,12 @@ def _obstacles(request, bmh, forced):
     if action.guarded and consumer_of(bmh) and request.name not in forced:
         yield ("a host in use by %s" % consumer_of(bmh), "a host without consumer",
                "name the host in force_hosts if what runs on it may be interrupted")
+    if action.ends_holds and request.name not in forced and action.plan(bmh, request) != NOTHING:
+        for key in host_annotations.held_by(bmh):
+            yield ("a host held powered off by the annotation %s" % host_annotations.reboot_key(key),
+                   "a host that nobody holds: BMO boots it and takes the annotation away (actionInspecting)",
+                   "release it first (action reboot_release, key %s), or name the host in force_hosts if nobody works "
+                   "on it" % key)
 
 
 def _power_rule(request, bmh, dummy):

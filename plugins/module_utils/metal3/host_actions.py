@@ -29,8 +29,9 @@ NOTHING = Change({})
 
 # goal: words for the end of the wait; plan: (bmh, request) → Change; reached: (baseline, bmh, request) → bool;
 # tolerates: conditions of a host in which the action works: paused, detached, deleting; guarded: what runs on the host
-# may suffer, so not under a consumer.
-Action = namedtuple("Action", ["goal", "plan", "reached", "tolerates", "guarded"], defaults=[(), False])
+# may suffer, so not under a consumer; ends_holds: BMO boots the server and takes away all keys that hold it off.
+Action = namedtuple("Action", ["goal", "plan", "reached", "tolerates", "guarded", "ends_holds"],
+                    defaults=[(), False, False])
 
 
 def _status(bmh):
@@ -222,7 +223,7 @@ ACTIONS = {
     "reboot": Action("rebooted", _reboot, _has_rebooted, guarded=True),
     "reboot_hold": Action("held powered off", _hold, _is_held, guarded=True),
     "reboot_release": Action("released", _release, _is_released),
-    "inspect": Action("inspected again", _inspect, _is_inspected, guarded=True),
+    "inspect": Action("inspected again", _inspect, _is_inspected, guarded=True, ends_holds=True),
     "pause": Action("paused", _pause, _has(host_annotations.PAUSED), _ANYWAY),
     "resume": Action("resumed", _without(host_annotations.PAUSED), _lacks(host_annotations.PAUSED), _ANYWAY),
     "detach": Action("detached", _detach, lambda *arguments: _is_detached(arguments[1]) and _has(

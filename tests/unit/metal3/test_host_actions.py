@@ -207,6 +207,9 @@ DATA = {"spec": {"hardware": HARDWARE}}
     ("inspect", bmh("provisioned"), {}, "by surprise"),
     ("inspect", bmh(spec=DISABLED), {}, "without end"),
     ("inspect", bmh(annotations={"inspect.metal3.io": "disabled"}), {}, "inspection is disabled"),
+    ("inspect", bmh(on=False, annotations={"reboot.metal3.io/me": ""}), {}, "reboot.metal3.io/me"),
+    ("inspect", bmh(on=False, annotations={"reboot.metal3.io/me": ""}), {}, "action reboot_release, key me"),
+    ("inspect", bmh(on=False, annotations={"reboot.metal3.io/me": '{"force":true}'}), {}, "in force_hosts"),
     ("resume", bmh(annotations={"baremetalhost.metal3.io/paused": "metal3.io/capm3"}), {}, "resume the Cluster"),
     ("detach", bmh("inspecting"), {}, "set force"),
     ("detach", bmh("deleting"), {"force": True}, "state deleting"),
@@ -229,6 +232,12 @@ def test_what_is_refused(action, obj, options, told):
     assert all(problem.host == "h1" and problem.next_step for problem in problems)
 
 
+def test_each_hold_that_an_inspection_would_end_is_told():
+    held = bmh(annotations={"reboot.metal3.io/me": "", "reboot.metal3.io/you": ""})
+    first, second = refused("inspect", held)
+    assert "key me)" in first.next_step and "key you)" in second.next_step
+
+
 @pytest.mark.parametrize("action, obj, options", [
     ("power_off", bmh(), {}),
     ("power_on", bmh("provisioned", online=False, on=False, spec={"image": {"url": "http://i"}}), {}),
@@ -240,6 +249,9 @@ def test_what_is_refused(action, obj, options, told):
     ("reboot", bmh(), {"force": True}),
     ("reboot", bmh("inspecting"), {"force": True}),
     ("inspect", bmh(), {}),
+    ("inspect", bmh(annotations={"reboot.metal3.io": ""}), {}),
+    ("inspect", bmh("inspecting", annotations={"reboot.metal3.io/me": ""}), {}),
+    ("inspect", bmh(on=False, annotations={"reboot.metal3.io/me": ""}), {"forced": ("h1",)}),
     ("detach", bmh("inspecting"), {"force": True}),
     ("detach", bmh("deprovisioning", metadata={"deletionTimestamp": "t"}), {"force": True}),
     ("pause", bmh("inspecting", spec=CONSUMER, metadata={"deletionTimestamp": "t"}), {}),
