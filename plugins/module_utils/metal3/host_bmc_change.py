@@ -69,9 +69,11 @@ def check(host, bmh, allow_detach):
     """
     state = state_of(bmh)
     options = changes(host, bmh)
-    if not options or _is_detached(bmh) or state in _UNREGISTERED:
+    if not options or _is_detached(bmh):
         return []
     option = options[0]
+    if state in _UNREGISTERED and option != "bmc.address":
+        return []
     stored = bmh["spec"]["bmc"]
     seen, was = ((show(host["bmc"]["address"]), stored["address"]) if option == "bmc.address" else (
         "another value", str(bool(stored.get("disableCertificateVerification"))).lower()))
@@ -89,5 +91,9 @@ def check(host, bmh, allow_detach):
         return problem("it changes only in registering or detached, the host is %s" % state,
                        "set allow_detach: the host is detached for the change and attached again, what runs on it goes "
                        "on; or delete and enrol it anew")
+    if state in _UNREGISTERED:
+        # The webhook (validateChanges) knows of no other state, not even of those before registering.
+        return problem("it changes only in registering or detached, the host is %s" % state,
+                       "wait until BMO registers the host, then run again")
     return problem("it changes only in registering or detached, the host is %s" % state,
                    "wait until the host is available, then set allow_detach")

@@ -75,8 +75,18 @@ def test_who_detached_a_host_is_told_apart():
     (stored("available", annotations={"baremetalhost.metal3.io/paused": ""}), True, "resume the host first"),
     (stored(annotations={"baremetalhost.metal3.io/paused": ""}), True, "resume the host first"),
     (stored("available", annotations=OURS), True, None),
+    # The webhook has only registering and detached; before a state, and before BMO takes the address up, neither is so.
+    (stored(""), True, "until BMO registers the host"),
+    (stored("unmanaged"), True, "until BMO registers the host"),
+    (stored("unmanaged", annotations={"baremetalhost.metal3.io/paused": ""}), True, "resume the host first"),
+    (stored("unmanaged", status="detached"), False, None),
 ])
 def test_when_a_change_is_refused(bmh, allow_detach, told):
     problems = host_bmc_change.check(entry(), bmh, allow_detach)
     assert [problem.field for problem in problems] == (["bmc.address"] if told else [])
     assert told is None or told in problems[0].next_step
+
+
+@pytest.mark.parametrize("state", ["", "unmanaged"])
+def test_verification_may_change_before_the_host_is_registered(state):
+    assert host_bmc_change.check(entry(OLD, disable_certificate_verification=True), stored(state), False) == []
