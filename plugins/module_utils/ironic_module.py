@@ -131,6 +131,8 @@ def audit_argument_spec():
     return {
         "hosts": {"type": "list", "elements": "dict"},
         "namespaces": {"type": "list", "elements": "str"},
+        "all_namespaces": {"type": "bool", "default": False},
+        "earlier_findings": {"type": "list", "elements": "dict"},
         "repair": {"type": "list", "elements": "str", "choices": list(audit_service.REPAIRS), "default": []},
     }
 

@@ -16,27 +16,46 @@ description:
     Without O(hosts): a MAC address or a BMC at two nodes, and ports without a node. With O(hosts) also nodes of the
     Bare Metal Operator whose BareMetalHost is gone, hosts whose node is gone, boot MAC addresses that another node has
     as a port, and boot MAC addresses of two hosts.
-  - It talks to Ironic only; hosts come from M(metal3.baremetal.baremetal_host_info), see the examples. Those that are
-    made or deleted in between may be told although nothing is wrong; run again before you repair.
-  - Nothing is changed unless O(repair) names what to repair.
+  - It talks to Ironic only; hosts come from M(metal3.baremetal.baremetal_host_info), see the examples. What somebody
+    makes or deletes in between may be told although nothing is wrong; O(earlier_findings) leaves that out.
+  - Nothing is changed unless O(repair) names what to repair. The playbook C(metal3.baremetal.ironic_audit) looks twice,
+    and repairs at the second look.
 options:
   hosts:
     description:
-      - C(hosts) as M(metal3.baremetal.baremetal_host_info) returns them. Left out, only Ironic itself is looked at.
+      - C(hosts) as M(metal3.baremetal.baremetal_host_info) returns them, all those of their namespaces. Left out, only
+        Ironic itself is looked at.
     type: list
     elements: dict
   namespaces:
     description:
       - Namespaces whose nodes must have a host in O(hosts). By default those of the hosts, so that nodes of namespaces
-        that were not read are not taken for abandoned; name a namespace that has no host left.
+        that were not read are not taken for abandoned. A namespace that has no host left is to be named here, unless
+        O(all_namespaces) is set.
     type: list
     elements: str
+  all_namespaces:
+    description:
+      - Whether O(hosts) are those of all namespaces, so that each node of the Bare Metal Operator must have a host
+        there, also when there is no host at all. O(namespaces) narrows it.
+      - It must be the cluster whose operator uses this Ironic; nodes of another cluster's hosts are taken for
+        abandoned.
+    type: bool
+    default: false
+  earlier_findings:
+    description:
+      - RV(findings) of a run that ended before O(hosts) were read. Only what is in them too is told and repaired, so
+        that a host that comes while things are read does not lose its node or port.
+    type: list
+    elements: dict
   repair:
     description:
-      - What to repair. Kinds that are not here have no repair that is right in each case.
+      - What to repair. Kinds that are not here have no repair that is right in each case; for C(host_without_node)
+        there is nothing to do, as the operator registers the host anew.
       - >-
         V(node_without_host) deletes the node, in any provision state; the server is left as it is.
-        V(mac_of_other_node) deletes the port at the other node. V(port_without_node) deletes the port.
+        V(mac_of_other_node) deletes the port at the other node. Both need O(hosts) and O(earlier_findings).
+        V(port_without_node) deletes the port.
     type: list
     elements: str
     choices: [node_without_host, mac_of_other_node, port_without_node]
@@ -68,12 +87,20 @@ EXAMPLES = r"""
   metal3.baremetal.ironic_audit:
     cloud: metal3
     hosts: "{{ bmhs.hosts }}"
+    all_namespaces: true
   register: audit
+
+- name: Read the hosts again
+  metal3.baremetal.baremetal_host_info:
+    all_namespaces: true
+  register: bmhs_again
 
 - name: Delete nodes that were left behind
   metal3.baremetal.ironic_audit:
     cloud: metal3
-    hosts: "{{ bmhs.hosts }}"
+    hosts: "{{ bmhs_again.hosts }}"
+    all_namespaces: true
+    earlier_findings: "{{ audit.findings }}"
     repair: [node_without_host]
 
 - name: Look at a standalone Ironic

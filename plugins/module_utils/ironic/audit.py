@@ -19,23 +19,44 @@ BMC_TWICE, PORT_WITHOUT_NODE = "bmc_twice", "port_without_node"
 _WITHOUT_NODE = ("new", "unmanaged", "registering", "deleting", "powering off before delete", "deleted", "")
 
 
-def findings(nodes, ports, portgroups, hosts=None, namespaces=None):
+def findings(nodes, ports, portgroups, hosts=None, namespaces=None, all_namespaces=False):
     """Return everything that is out of step, in a stable order.
 
     :param nodes: nodes as Ironic has them: uuid, name, driver_info, provision_state
     :param ports: ports as Ironic has them: uuid, address, node_uuid
     :param portgroups: port groups as Ironic has them
     :param hosts: summaries of BareMetalHosts as ``baremetal_host_info`` returns them, None to leave hosts out
-    :param namespaces: namespaces whose nodes are compared with hosts, by default those of the hosts: nodes of other
+    :param namespaces: namespaces whose nodes are compared with hosts, None for those of the hosts: nodes of other
         namespaces may belong to hosts that were not listed
+    :param all_namespaces: whether the hosts are those of all namespaces, so that all nodes are compared with them
+        unless ``namespaces`` says otherwise
     :returns: list of :class:`Finding`
     """
     found = _ports_without_node(nodes, ports) + _macs_twice(nodes, ports, portgroups) + _bmcs_twice(nodes)
     if hosts is not None:
-        judged = set(host["namespace"] for host in hosts) if namespaces is None else set(namespaces)
-        found += _nodes_without_host(nodes, hosts, judged) + _hosts_without_node(nodes, hosts)
+        if namespaces is None and not all_namespaces:
+            namespaces = [host["namespace"] for host in hosts]
+        found += _nodes_without_host(nodes, hosts, namespaces) + _hosts_without_node(nodes, hosts)
         found += _macs_of_other_nodes(nodes, ports, hosts) + _boot_macs_twice(hosts)
     return found
+
+
+def confirmed(found, earlier):
+    """Return the findings that an earlier look had too.
+
+    What is read one after the other does not fit while somebody works: a host that came after the hosts were read has
+    a node already. Such a thing was not there at the earlier look, or is not found any more. No clocks are compared.
+
+    :param found: list of :class:`Finding`
+    :param earlier: findings as plain data, of a look that ended before the hosts of this one were read
+    """
+    known = set((item.get("kind"), item.get("subject"), item.get("object")) for item in earlier)
+    return [item for item in found if (item.kind, item.subject, object_of(item)) in known]
+
+
+def object_of(finding):
+    """Return the UUID of what a repair deletes, empty when there is no repair."""
+    return finding.repair[1]["uuid"] if finding.repair else ""
 
 
 def _label(node):
@@ -48,7 +69,8 @@ def _nodes_without_host(nodes, hosts, namespaces):
     return [Finding(NODE_WITHOUT_HOST, _label(node), "BareMetalHost %s/%s is not there" % owner,
                     "enrol the host again, or delete the node (repair %s)" % NODE_WITHOUT_HOST, ("node", node))
             for node in nodes for owner in [ownership.host_of(node.get("name"))]
-            if owner and owner[0] in namespaces and owner not in names and node["uuid"] not in ids]
+            if owner and (namespaces is None or owner[0] in namespaces) and owner not in names
+            and node["uuid"] not in ids]
 
 
 def _hosts_without_node(nodes, hosts):

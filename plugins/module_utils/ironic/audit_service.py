@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import time
 
+from ..metal3.problem import problem
 from . import audit, bulk
-from .errors import RefusedError
+from .errors import IronicError, RefusedError
 from .node_service import delete_node
 
 REPAIRS = (audit.NODE_WITHOUT_HOST, audit.MAC_OF_OTHER_NODE, audit.PORT_WITHOUT_NODE)
 _NODE_FIELDS = ("uuid", "name", "provision_state", "driver_info", "maintenance")
+_PORT_FIELDS = ("uuid", "address", "node_uuid")
 
 
 def run(client, params, check_mode, tell=lambda text: None, sleep=time.sleep):
@@ -22,21 +24,19 @@ def run(client, params, check_mode, tell=lambda text: None, sleep=time.sleep):
     :param check_mode: only tell what would be repaired
     :param tell: callable that takes one line of text, for live progress
     :param sleep: callable that waits a number of seconds
-    :raises RefusedError: when a repair needs the hosts and they were not given
+    :raises RefusedError: when what was asked for needs hosts, or an earlier look, and they were not given
     :raises IronicError: when Ironic can't be asked
     """
-    hosts, repair = params["hosts"], params["repair"]
-    if hosts is None and set(repair) - {audit.PORT_WITHOUT_NODE}:
-        raise RefusedError(["repair: seen %s without hosts, expected hosts: what baremetal_host_info returns" %
-                            ", ".join(sorted(repair))])
-    outcomes = bulk.run([
-        lambda: client.list_nodes(_NODE_FIELDS), lambda: client.list_ports(("uuid", "address", "node_uuid")),
-        lambda: client.list_portgroups(("uuid", "address", "node_uuid"))])
-    for outcome in outcomes:
-        if outcome.error is not None:
-            raise outcome.error
-    nodes, ports, portgroups = [outcome.value for outcome in outcomes]
-    found = audit.findings(nodes, ports, portgroups, hosts, params["namespaces"])
+    problems = _problems(params)
+    if problems:
+        raise RefusedError(problems)
+    repair, earlier = params["repair"], params["earlier_findings"]
+    # Nodes last: each port was made after its node.
+    ports, portgroups = client.list_ports(_PORT_FIELDS), client.list_portgroups(_PORT_FIELDS)
+    nodes = client.list_nodes(_NODE_FIELDS)
+    found = audit.findings(nodes, ports, portgroups, params["hosts"], params["namespaces"], params["all_namespaces"])
+    if earlier is not None:
+        found = audit.confirmed(found, earlier)
     due = [item for item in found if item.kind in repair and item.repair]
     answers = [] if check_mode else bulk.persist([_deleter(client, item) for item in due], tell, sleep)
     errors = dict((position, answer.error.message) for position, answer in enumerate(answers) if answer.error)
@@ -49,13 +49,35 @@ def run(client, params, check_mode, tell=lambda text: None, sleep=time.sleep):
     }
 
 
+def _problems(params):
+    by_hosts = ", ".join(sorted(set(params["repair"]) - {audit.PORT_WITHOUT_NODE}))
+    needing = (("all_namespaces", "true" if params["all_namespaces"] else ""),
+               ("namespaces", ", ".join(params["namespaces"] or [])), ("repair", by_hosts))
+    if params["hosts"] is None:
+        return [problem(option, "", "%s without hosts" % seen, "hosts: what baremetal_host_info returns")
+                for option, seen in needing if seen]
+    if by_hosts and params["earlier_findings"] is None:
+        return [problem("repair", "", "%s without earlier_findings" % by_hosts,
+                        "findings of a run without repair, after which hosts were read again", "see the examples")]
+    return []
+
+
 def _result(item, repaired, error):
     return {"kind": item.kind, "subject": item.subject, "cause": item.cause, "next_step": item.next_step,
-            "object": item.repair[1]["uuid"] if item.repair else "", "repaired": repaired and not error, "error": error}
+            "object": audit.object_of(item), "repaired": repaired and not error, "error": error}
 
 
 def _deleter(client, item):
     kind, thing = item.repair
     if kind == "node":
         return lambda: delete_node(client, thing, True, "ironic_audit: its BareMetalHost is not there")
-    return lambda: client.request("DELETE", "/ports/" + thing["uuid"], subject=item.subject)
+    return lambda: _delete_port(client, thing, item.subject)
+
+
+def _delete_port(client, port, subject):
+    try:
+        client.request("DELETE", "/ports/" + port["uuid"], subject=subject)
+    except IronicError as exc:
+        # It went with its node.
+        if exc.status != 404:
+            raise

@@ -207,9 +207,9 @@ def delete_node(client, node, force, reason):
     :param reason: why, for the node's maintenance
     """
     subject = "node %s" % (node.get("name") or node["uuid"])
-    if force and not node.get("maintenance"):
-        client.request("PUT", "/nodes/%s/maintenance" % node["uuid"], body={"reason": reason}, subject=subject)
     try:
+        if force and not node.get("maintenance"):
+            client.request("PUT", "/nodes/%s/maintenance" % node["uuid"], body={"reason": reason}, subject=subject)
         client.request("DELETE", "/nodes/" + node["uuid"], subject=subject)
     except IronicError as exc:
         if exc.status != 404:

@@ -8,7 +8,7 @@ import pytest
 from fake_ironic import FakeIronic
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import audit, audit_service
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError, RefusedError
 
 MAC = "00:5c:52:00:00:01"
 
@@ -57,6 +57,19 @@ def test_a_namespace_without_hosts_is_judged_when_it_is_named():
         audit.NODE_WITHOUT_HOST]
 
 
+@pytest.mark.parametrize(("hosts", "namespaces", "abandoned"), [
+    # The last host of a namespace is gone, or the last one of all.
+    ([host("a", namespace="other")], None, ["metal3~b"]),
+    ([], None, ["metal3~b", "other~a"]),
+    # Named namespaces narrow it.
+    ([], ["other"], ["other~a"]),
+])
+def test_all_namespaces_are_judged_when_all_hosts_were_read(hosts, namespaces, abandoned):
+    nodes = [node("metal3~b"), node("other~a"), node("standalone")]
+    found = audit.findings(nodes, [], [], hosts, namespaces, all_namespaces=True)
+    assert [item.subject for item in found] == ["node " + name for name in abandoned]
+
+
 def test_a_port_group_counts_as_a_port():
     found = audit.findings([node("x"), node("y")], [port("x")], [dict(port("y"), uuid="g")])
     assert [item.kind for item in found] == [audit.MAC_TWICE]
@@ -72,7 +85,14 @@ def broken():
 
 
 def run(client, check=False, **params):
-    return audit_service.run(client, dict({"hosts": None, "namespaces": None, "repair": []}, **params), check)
+    return audit_service.run(client, dict({"hosts": None, "namespaces": None, "all_namespaces": False, "repair": [],
+                                           "earlier_findings": None}, **params), check)
+
+
+def repair(client, hosts, *kinds, check=False, **params):
+    """Look, and repair what is found again."""
+    earlier = run(client, hosts=hosts, **params)["findings"]
+    return run(client, check, hosts=hosts, repair=list(kinds), earlier_findings=earlier, **params)
 
 
 def test_nothing_is_repaired_unless_asked():
@@ -84,17 +104,79 @@ def test_nothing_is_repaired_unless_asked():
 
 def test_only_what_is_named_is_repaired_and_then_it_is_gone():
     client, hosts = broken()
-    trial = run(client, True, hosts=hosts, repair=[audit.NODE_WITHOUT_HOST])
+    trial = repair(client, hosts, audit.NODE_WITHOUT_HOST, check=True)
     assert (trial["changed"], client.requests()) == (True, [])
-    run(client, hosts=hosts, repair=[audit.NODE_WITHOUT_HOST])
+    repair(client, hosts, audit.NODE_WITHOUT_HOST)
     assert sorted(client.nodes) == ["uuid-metal3~a", "uuid-stale"]
-    run(client, hosts=hosts, repair=[audit.MAC_OF_OTHER_NODE])
+    repair(client, hosts, audit.MAC_OF_OTHER_NODE)
     assert client.ports == {}
-    again = run(client, hosts=hosts, repair=list(audit_service.REPAIRS))
+    again = repair(client, hosts, *audit_service.REPAIRS)
     assert (again["changed"], again["findings"]) == (False, [])
 
 
-def test_a_repair_that_needs_hosts_is_refused_without_them():
+def test_a_namespace_that_lost_its_last_host_is_cleared():
     client, dummy = broken()
-    with pytest.raises(RefusedError, match="without hosts"):
-        run(client, repair=[audit.NODE_WITHOUT_HOST])
+    result = repair(client, [], audit.NODE_WITHOUT_HOST, all_namespaces=True)
+    assert [found["repaired"] for found in result["findings"]] == [True, True]
+    assert sorted(client.nodes) == ["uuid-stale"]
+
+
+def test_a_host_that_comes_while_hosts_are_read_keeps_its_node_and_its_port():
+    """Its node is there and it is not in the list of hosts; nor was it found before that list was read."""
+    client, hosts = broken()
+    earlier = run(client, hosts=hosts)["findings"]
+    client.add("metal3~new", "enroll")
+    client.ports["port-new"] = dict(port("metal3~new", "00:5c:52:00:00:02"), uuid="port-new")
+    # The MAC address of a host that was replaced by the new one.
+    hosts.append(host("replaced", state="deleting", boot_mac_address="00:5c:52:00:00:02"))
+    result = run(client, hosts=hosts, repair=list(audit_service.REPAIRS), earlier_findings=earlier)
+    assert sorted(found["subject"] for found in result["findings"]) == ["BareMetalHost metal3/a", "node metal3~gone"]
+    assert sorted(client.nodes) == ["uuid-metal3~a", "uuid-metal3~new", "uuid-stale"]
+    assert sorted(client.ports) == ["port-new"]
+
+
+def test_a_node_made_anew_is_not_the_one_that_was_found():
+    client, hosts = broken()
+    earlier = run(client, hosts=hosts)["findings"]
+    client.nodes["another"] = dict(client.nodes.pop("uuid-metal3~gone"), uuid="another")
+    run(client, hosts=hosts, repair=[audit.NODE_WITHOUT_HOST], earlier_findings=earlier)
+    assert "another" in client.nodes
+
+
+def test_a_node_that_comes_while_ironic_is_read_keeps_its_port():
+    client = FakeIronic()
+    reads = []
+
+    def came(real):
+        def read(*arguments, **options):
+            found = real(*arguments, **options)
+            if not reads:
+                client.add("new")
+                client.ports["port-" + MAC] = port("new")
+            reads.append(real)
+            return found
+        return read
+    client.list_nodes, client.list_ports = came(client.list_nodes), came(client.list_ports)
+    result = run(client, repair=[audit.PORT_WITHOUT_NODE])
+    assert (result["findings"], len(client.ports)) == ([], 1)
+
+
+def test_a_port_that_goes_by_itself_is_no_failed_repair():
+    client = FakeIronic()
+    client.ports["port-" + MAC] = port("gone")
+    client.refusals["DELETE", "/ports/port-" + MAC] = [IronicError("port: not found", 404)]
+    result, = run(client, repair=[audit.PORT_WITHOUT_NODE])["findings"]
+    assert (result["repaired"], result["error"]) == (True, "")
+
+
+@pytest.mark.parametrize(("params", "text"), [
+    ({"repair": [audit.NODE_WITHOUT_HOST]}, "repair: seen node_without_host without hosts"),
+    ({"repair": [audit.MAC_OF_OTHER_NODE], "hosts": []}, "repair: seen mac_of_other_node without earlier_findings"),
+    ({"all_namespaces": True}, "all_namespaces: seen true without hosts"),
+    ({"namespaces": ["metal3"]}, "namespaces: seen metal3 without hosts"),
+])
+def test_what_needs_hosts_is_refused_without_them(params, text):
+    client, dummy = broken()
+    with pytest.raises(RefusedError, match=text):
+        run(client, **params)
+    assert client.lists == 0
