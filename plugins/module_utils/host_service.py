@@ -142,6 +142,9 @@ class HostService:
         problems = host_validation.still_missing(problems, current.hosts) + host_validation.check_against_cluster(
             self.hosts, current.hosts, current.secrets, self.namespace, self.goal, self.forced, current.elsewhere,
             self.allow_detach)
+        for host in self.hosts:
+            if host["state"] != "absent":
+                problems += host_bmc_change.check_consumer(host, current.hosts.get(host["name"]), self.forced)
         if problems:
             raise HostListError(problems, self.names)
         if not self.deploy:

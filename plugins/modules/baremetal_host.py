@@ -21,8 +21,8 @@ description:
   - >-
     A host in use (it has a C(consumerRef)) is protected: O(hosts[].online), O(hosts[].image),
     O(hosts[].custom_deploy), O(hosts[].user_data), O(hosts[].network_data) and O(hosts[].meta_data) stay as they are,
-    so does O(hosts[].consumer_ref) that was not set by this module, and the host is not deleted, unless it is named in
-    O(force_hosts).
+    so does O(hosts[].consumer_ref) that was not set by this module, and the host is neither deleted nor detached for a
+    change of its BMC, unless it is named in O(force_hosts).
 options:
   namespace:
     description: Namespace of the hosts and their Secrets.
@@ -479,7 +479,7 @@ options:
     type: bool
     default: true
   force_hosts:
-    description: Names of hosts that may be changed or deleted although they have a consumer.
+    description: Names of hosts that may be changed, detached or deleted although they have a consumer.
     type: list
     elements: str
     default: []
@@ -490,6 +490,7 @@ options:
         in Ironic is made anew.
       - A host that is still registering is detached for such a change in any case, because the operator tells Ironic
         of it only so.
+      - A host in use must be named in O(force_hosts) as well.
     type: bool
     default: false
   field_names:

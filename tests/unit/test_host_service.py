@@ -241,6 +241,17 @@ def test_a_registered_host_is_not_detached_unasked():
     assert result["changed"] and server.writes() == []
 
 
+def test_a_host_in_use_is_not_detached_unless_it_is_named():
+    server = enrolled("provisioned")
+    server.objects["BareMetalHost", "h1"]["spec"]["consumerRef"] = {
+        "kind": "Metal3Machine", "namespace": "metal3", "name": "m1"}
+    with pytest.raises(HostListError, match=r"h1: bmc.address: .*in use by Metal3Machine metal3/m1.* force_hosts"):
+        run(server, [host(1, bmc=MOVED)], allow_detach=True)
+    assert server.writes() == []
+    result, dummy = run(server, [host(1, bmc=MOVED)], allow_detach=True, force_hosts=["h1"])
+    assert result["changed"] and not result["hosts"][0]["failed"]
+
+
 def test_a_host_that_can_not_be_detached_is_left_attached(monkeypatch):
     server = enrolled()
     server.detaches = False

@@ -14,6 +14,7 @@ from . import host_annotations
 from .field_checks import Problem, show
 from .host_actions import STEADY
 from .host_goals import state_of
+from .host_objects import consumer_of
 
 # No node of the host is in Ironic yet.
 _UNREGISTERED = ("new", "unmanaged")
@@ -59,6 +60,22 @@ def detaching(host, bmh):
     if state_of(bmh) not in STEADY:
         arguments["force"] = True
     return host_annotations.compact(arguments)
+
+
+def check_consumer(host, bmh, forced):
+    """Say why a host in use is not detached; the action ``detach`` is refused in the same way.
+
+    :param bmh: the stored BareMetalHost, or None
+    :param forced: names of hosts for which the consumer's protection is lifted
+    :returns: list of Problem
+    """
+    options = changes(host, bmh)
+    if not options or detaching(host, bmh) is None or is_left_detached(bmh) or not consumer_of(bmh) \
+            or host["name"] in forced:
+        return []
+    return [Problem(host["name"], options[0], "a change of a host in use by %s" % consumer_of(bmh),
+                    "a host without consumer, because it is detached for the change",
+                    "name the host in force_hosts if it may be without management meanwhile")]
 
 
 def check(host, bmh, allow_detach):

@@ -87,6 +87,29 @@ def test_when_a_change_is_refused(bmh, allow_detach, told):
     assert told is None or told in problems[0].next_step
 
 
+def used(bmh):
+    bmh["spec"]["consumerRef"] = {"kind": "Metal3Machine", "namespace": "metal3", "name": "m"}
+    return bmh
+
+
+@pytest.mark.parametrize("bmh, forced, guarded", [
+    (used(stored("provisioned")), (), True),
+    (used(stored("registering")), ("h2",), True),
+    (used(stored("provisioned")), ("h1",), False),
+    (stored("provisioned"), (), False),
+    # Nothing is detached: somebody did it already, or an earlier run, which this one is to finish; or there is no node.
+    (used(stored("provisioned", annotations=THEIRS, status="detached")), (), False),
+    (used(stored("provisioned", annotations=OURS, status="detached")), (), False),
+    (used(stored("unmanaged")), (), False),
+])
+def test_a_host_in_use_is_detached_by_force_only(bmh, forced, guarded):
+    problems = host_bmc_change.check_consumer(entry(), bmh, forced)
+    assert [problem.field for problem in problems] == (["bmc.address"] if guarded else [])
+    assert all("in use by Metal3Machine metal3/m" in problem.seen and "force_hosts" in problem.next_step
+               for problem in problems)
+    assert host_bmc_change.check_consumer(entry(OLD), bmh, forced) == []
+
+
 @pytest.mark.parametrize("state", ["", "unmanaged"])
 def test_verification_may_change_before_the_host_is_registered(state):
     assert host_bmc_change.check(entry(OLD, disable_certificate_verification=True), stored(state), False) == []
