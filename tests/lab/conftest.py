@@ -1,19 +1,32 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fixtures: the lab that ``make test-lab`` has brought up."""
+"""Fixtures: the lab that ``make test-lab`` has brought up; and that no test leaves its run or faults to the next."""
 from __future__ import annotations
 
+import signal
+import traceback
+
 import pytest
+import starting_state
 from machine_room.client import MachineRoomClient
-from support import Lab
+from support import Lab, Run
+
+LAST_MODULE = pytest.StashKey[str]()
 
 
 def pytest_configure(config):
-    """Name the markers of these tests."""
+    """Name the markers of these tests, and let them clean up when they are told to end."""
     config.addinivalue_line("markers", "nodes: needs root; boots what is on the disks of simulated servers")
     config.addinivalue_line("markers", "ha: needs five servers and no other test beside it; make test-ha runs them")
     config.addinivalue_line("markers", "long: waits minutes for the lab's timeouts; make test-faults-long runs them")
+    signal.signal(signal.SIGTERM, _end)
+
+
+def _end(number, _frame):
+    # A second signal must not interrupt what cleans up. Unlike SIG_IGN, a handler is nothing that playbooks inherit.
+    signal.signal(number, lambda *_arguments: None)
+    pytest.exit("told to end by %s" % signal.Signals(number).name, returncode=128 + number)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -21,8 +34,29 @@ def pytest_runtest_makereport(item):
     """Add to a failure what the lab's parts say at that moment: afterwards the lab is taken down."""
     report = yield
     if report.failed and "lab" in item.funcargs:
-        report.sections.append(("the lab when it failed", item.funcargs["lab"].describe()))
+        try:
+            text = item.funcargs["lab"].describe()
+        except Exception:
+            # Here it would end all tests.
+            text = traceback.format_exc()
+        report.sections.append(("the lab when it failed", text))
     return report
+
+
+# In hooks and not in a fixture: a failed test's run must be gone before other fixtures put things right, and a fixture
+# of the test's would not be there when one of the module's has failed.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown():
+    """Kill what a test has started and not waited for."""
+    with Run.none_unfinished():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish():
+    """Kill what a test has started that was interrupted."""
+    with Run.none_unfinished():
+        return (yield)
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +69,20 @@ def lab(tmp_path_factory):
 def room(lab):
     """The lab's machine room, whose knobs make servers fail."""
     return MachineRoomClient.of_lab(str(lab.dir))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _starting_state(request):
+    """Before a module that uses the lab, put right what another has left: one failure is not to make others."""
+    items = [item for item in request.session.items if item.getparent(pytest.Module) is request.node]
+    if not any("lab" in item.fixturenames for item in items):
+        return
+
+    def tell(line):
+        with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+            print("\n" + line, flush=True)
+
+    stash = request.config.stash
+    before, stash[LAST_MODULE] = stash.get(LAST_MODULE, None), request.node.name
+    starting_state.ensure(
+        request.getfixturevalue("lab"), request.getfixturevalue("room"), request.node.name, before, tell)

@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -16,10 +15,9 @@ import time
 from pathlib import Path
 
 import openstack
-from keystoneauth1.exceptions import ClientException
+from processes import kill_tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.follow import follow
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import labs_dir
@@ -27,6 +25,13 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import
 REPOSITORY = Path(__file__).resolve().parents[2]
 NAMESPACE = "metal3"
 HOST = KNOWN["BareMetalHost"]
+# Arguments of a playbook: a fault that BMO might get over is told at its first attempt, not minutes later at its third.
+AT_ONCE = ("-e", '{"hosts_error_limit": 1}')
+
+
+def only(*names):
+    """Return a playbook's arguments that limit it to hosts."""
+    return "--limit", ",".join(names)
 
 
 def eventually(ask, seconds, what, interval_seconds=0.2):
@@ -41,11 +46,35 @@ def eventually(ask, seconds, what, interval_seconds=0.2):
         pause.wait(interval_seconds)
 
 
+def asked_of(host):
+    """Return what was asked of a BareMetalHost; the operator writes its status at any time."""
+    metadata = host["metadata"]
+    return metadata["generation"], metadata.get("labels"), metadata.get("annotations")
+
+
 class Run:
     """A finished (or running) ansible-playbook: its exit code and all it printed."""
 
+    unfinished = []
+
     def __init__(self, process, log):
         self.process, self._log = process, log
+        self.unfinished.append(self)
+
+    @classmethod
+    @contextlib.contextmanager
+    def none_unfinished(cls):
+        """Kill the runs that nobody has waited for, before and after: their tests have failed, others want the lab."""
+        cls._kill_unfinished()
+        try:
+            yield
+        finally:
+            cls._kill_unfinished()
+
+    @classmethod
+    def _kill_unfinished(cls):
+        while cls.unfinished:
+            cls.unfinished.pop().kill()
 
     @property
     def output(self):
@@ -62,17 +91,13 @@ class Run:
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError("still running after %d s:\n%s" % (seconds, self.output)) from None
-        except KeyboardInterrupt:
-            self.kill()
-            raise
         return self
 
     def kill(self):
         """Kill the playbook and all it has started at once, as a lost machine would."""
-        for pid in [self.process.pid, *descendants(self.process.pid)]:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        self.process.wait(10)
+        if self.process.poll() is None:
+            kill_tree(self.process.pid)
+            self.process.wait(60)
 
     def ok(self):
         assert self.returncode == 0, self.output
@@ -146,7 +171,7 @@ class Lab:
                                        env=dict(inherited, **(environment or {})))
         return Run(process, log).finish(seconds)
 
-    def playbook(self, playbook, *arguments, seconds=300, **options):
+    def playbook(self, playbook, *arguments, seconds=600, **options):
         """Run a playbook to its end."""
         return self.start(playbook, *arguments, **options).finish(seconds)
 
@@ -162,11 +187,12 @@ class Lab:
         host = self.host(name)
         return None if host is None else ((host.get("status") or {}).get("provisioning") or {}).get("state", "")
 
-    def wait_for_host(self, name, reached, what, seconds=120):
+    def wait_for_host(self, name, reached, what, seconds=300):
         """Watch one host until ``reached(object or None)``."""
         step = None
         for step in follow(self.kube, HOST, NAMESPACE, time.monotonic() + seconds):
-            if reached(step.objects.get(name)):
+            # Before the first list everything is missing.
+            if step.listed and reached(step.objects.get(name)):
                 return step.objects.get(name)
         raise AssertionError("%s: not %s within %d s; last seen: %s" % (
             name, what, seconds, json.dumps((step.objects.get(name) or {}).get("status") if step else None)))
@@ -177,7 +203,7 @@ class Lab:
             self.kube.delete(HOST, NAMESPACE, name)
         for name in names:
             # BMO switches a host off first, and takes its time to try that again after a failure.
-            self.wait_for_host(name, lambda host: host is None, "gone", seconds=300)
+            self.wait_for_host(name, lambda host: host is None, "gone")
 
     def inventory(self, hosts):
         """Write an inventory file and return its path.
@@ -190,9 +216,12 @@ class Lab:
         return path
 
     def versions(self):
-        """Return the resourceVersions of all hosts and their Secrets."""
-        return dict(((resource.kind, item["metadata"]["name"]), item["metadata"]["resourceVersion"])
-                    for resource in (HOST, KNOWN["Secret"]) for item in self.kube.list(resource, NAMESPACE)[0])
+        """Return what tells whether anybody has changed a host or a Secret: by name, without secrets."""
+        versions = dict(((HOST.kind, name), asked_of(host)) for name, host in self.hosts().items())
+        # Nobody writes a status into these.
+        versions.update(((item["kind"], item["metadata"]["name"]), item["metadata"]["resourceVersion"])
+                        for item in self.kube.list(KNOWN["Secret"], NAMESPACE)[0])
+        return versions
 
     def ironic(self):
         """Return a connection to the lab's Ironic."""
@@ -208,8 +237,7 @@ class Lab:
         lines = []
         for log in sorted(Path(self._logs).glob("*.log"), key=lambda path: path.stat().st_mtime)[-1:]:
             lines += ["%s ends with:" % log.name, *log.read_text(errors="replace").splitlines()[-15:]]
-        # What is down, perhaps by the test's own doing, says nothing.
-        with contextlib.suppress(KubeError, openstack.exceptions.SDKException, ClientException):
+        try:
             nodes = self.nodes()
             for name, host in sorted(self.hosts().items()):
                 status, node = host.get("status") or {}, nodes.get(name)
@@ -217,6 +245,9 @@ class Lab:
                     name, (status.get("provisioning") or {}).get("state"), status.get("operationalStatus"),
                     status.get("errorMessage") or "", node and " ".join(map(str, (
                         node.provision_state, node.power_state, node.last_error or "")))))
+        except Exception as error:
+            # Perhaps down by the test's own doing; the consoles tell something nevertheless.
+            lines.append("API server or Ironic: %r" % error)
         for name in self.servers:
             console = self.dir / "machines" / name / "console.log"
             if console.exists():
@@ -233,39 +264,3 @@ class Lab:
     def pid(self, program):
         """Return the pid of a supervised program, None when it does not run."""
         return self.parts()[program]["pid"]
-
-
-def descendants(pid):
-    """Return the pids of all that a process has started; Ansible's workers have sessions of their own."""
-    children = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(path.read_text(errors="replace").rpartition(")")[2].split()[1])
-        except OSError:
-            # It ended meanwhile.
-            continue
-        children.setdefault(parent, []).append(int(path.parent.name))
-    found = children.get(pid, [])
-    for child in found:
-        found.extend(children.get(child, []))
-    return found
-
-
-def processes_of(directory):
-    """Return the pids of the processes that belong to the lab in ``directory``.
-
-    Those that carry its mark, and the supervisor's session: nginx writes over its environment.
-    """
-    mark = ("METAL3_LAB_DIR=%s" % directory).encode()
-    pid_file = Path(directory) / "supervisor" / "supervisord.pid"
-    session = pid_file.read_text().strip() if pid_file.exists() else None
-    found = []
-    for environment in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            stat = (environment.parent / "stat").read_text(errors="replace").rpartition(")")[2].split()
-            if stat[3] == session or mark in environment.read_bytes().split(b"\0"):
-                found.append(int(environment.parent.name))
-        except OSError:
-            # It ended meanwhile, or is another user's.
-            continue
-    return found

@@ -12,15 +12,12 @@ import ssl
 import urllib.parse
 
 import pytest
-from support import descendants, eventually
+from processes import has_ended, workers_of
+from support import AT_ONCE, eventually, only
 
 VICTIM = "server-04"
-# Without it a fault that BMO might get over is told at its third attempt, minutes later.
-AT_ONCE = ("-e", '{"hosts_error_limit": 1}')
-
-
-def only(*names):
-    return "--limit", ",".join(names)
+# What puts things right is not to wait so long for a host that it hides why the test failed.
+ENROLS_SOON = ("-e", '{"hosts_wait_timeout_seconds": 240}')
 
 
 @pytest.fixture
@@ -39,7 +36,7 @@ def removed(lab, room):
     for name in names:
         room.clear_knobs(name)
     lab.remove_hosts(*(name for name in names if (lab.host(name) or {}).get("status", {}).get("errorType")))
-    lab.playbook("enroll", *only(*names)).ok()
+    lab.playbook("enroll", *ENROLS_SOON, *only(*names)).ok()
     assert all(lab.state(name) == "available" for name in names)
     assert sorted(lab.nodes()) == sorted(lab.servers)
 
@@ -48,7 +45,7 @@ def test_what_a_bmc_refuses_is_told_of_each_host_and_can_be_mended(lab, removed)
     removed("server-01", "server-02")
     address = lab.servers["server-02"]["bmc"]["address"].rpartition("/")[0] + "/no-such-system"
     wrong = lab.inventory({"server-01": {"bmc_password": "not-the-password"}, "server-02": {"bmc_address": address}})
-    run = lab.playbook("enroll", "-i", wrong, *only("server-01", "server-02"), seconds=180).failed("2 of 2 hosts")
+    run = lab.playbook("enroll", "-i", wrong, *only("server-01", "server-02")).failed("2 of 2 hosts")
     for name, texts in (("server-01", ["refused the credentials", "correct bmc_username and bmc_password"]),
                         ("server-02", ["no system at the path", "no-such-system", "correct bmc_address"])):
         told = "\n".join(run.told_of(name))
@@ -61,39 +58,14 @@ def test_what_a_bmc_refuses_is_told_of_each_host_and_can_be_mended(lab, removed)
     assert dict((name, host["metadata"]["uid"]) for name, host in lab.hosts().items()) == uids
 
 
-def test_what_stops_a_deployment_is_told_and_can_be_mended(lab, room):
-    image = {"url": lab.figures["urls"]["image_server"] + "/images/lab.raw", "format": "raw",
-             "checksum": lab.figures["urls"]["image_server"] + "/images/lab.raw.sha256", "checksum_type": "sha256"}
-    names = ("server-01", "server-02", VICTIM)
-    room.set_knobs("server-02", disk_too_small=True)
-    room.set_knobs(VICTIM, disk_missing=True)
-    right = lab.inventory(dict((name, {"bmh_image": image}) for name in names))
-    wrong = lab.inventory({"server-01": {"bmh_image": dict(image, checksum="0" * 64)}})
-    try:
-        run = lab.playbook("provision", "-i", right, "-i", wrong, *AT_ONCE, *only(*names), seconds=240)
-        run.failed("3 of 3 hosts failed")
-        for name, texts in (
-                ("server-01", ["the image's checksum is not the given one", "correct bmh_image.checksum"]),
-                ("server-02", ["does not fit on the root device", "a larger disk by bmh_root_device_hints"]),
-                (VICTIM, ["no disk of the server", "compare bmh_root_device_hints with the inspected disks"])):
-            told = "\n".join(run.told_of(name))
-            assert "provisioning error" in told and all(text in told for text in texts), told
-    finally:
-        for name in names:
-            room.clear_knobs(name)
-        run = lab.playbook("deprovision_hosts", *only(*names), seconds=480)
-    run.ok()
-    assert [lab.state(name) for name in names] == ["available"] * 3
-    assert sorted(lab.nodes()) == sorted(lab.servers)
-
-
 def test_an_api_server_that_stops_for_a_while_is_waited_for(lab, removed):
     removed(VICTIM)
+    # Asking takes seconds, in which the moment would pass.
+    pid = lab.pid("kube-apiserver")
     run = lab.start("enroll", *only(VICTIM))
     lab.wait_for_host(VICTIM, lambda host: host is not None, "made")
-    pid = lab.pid("kube-apiserver")
     os.kill(pid, signal.SIGKILL)
-    run.finish(300).ok()
+    run.finish(600).ok()
     assert lab.pid("kube-apiserver") != pid
     assert lab.state(VICTIM) == "available"
 
@@ -116,21 +88,22 @@ def test_a_killed_playbook_is_taken_up_by_the_next_run(lab, removed):
 def test_ironic_restarted_during_inspection_loses_nothing(lab, removed):
     removed(VICTIM)
     before = set(node.id for name, node in lab.nodes().items() if name != VICTIM)
+    pid = lab.pid("ironic")
     run = lab.start("enroll", *only(VICTIM))
     lab.wait_for_host(
         VICTIM, lambda host: host and host.get("status", {}).get("provisioning", {}).get("state") == "inspecting",
         "inspecting")
-    pid = lab.pid("ironic")
     os.kill(pid, signal.SIGKILL)
-    eventually(lambda: lab.pid("ironic") not in (None, pid), 60, "Ironic restarted")
+    assert lab.state(VICTIM) == "inspecting"
+    eventually(lambda: lab.pid("ironic") not in (None, pid), 120, "Ironic restarted")
     run.finish(600).ok()
     assert lab.state(VICTIM) == "available"
     assert before <= set(node.id for node in lab.nodes().values())
 
 
 def test_a_killed_ironic_is_gone_before_the_next_one_begins(lab):
-    pid, group = lab.pid("ironic"), os.getpgid(lab.pid("ironic"))
-    workers = [number for number in descendants(pid) if os.getpgid(number) == group]
+    pid = lab.pid("ironic")
+    workers = workers_of(pid)
     assert workers
     address = urllib.parse.urlsplit(lab.figures["urls"]["ironic"])
     trusted = ssl.create_default_context(cafile=lab.dir / "pki" / "ca.crt")
@@ -141,8 +114,8 @@ def test_a_killed_ironic_is_gone_before_the_next_one_begins(lab):
             half = requests.enter_context(trusted.wrap_socket(plain, server_hostname=address.hostname))
             half.sendall(b"GET /v1/nodes HTTP/1.1\r\n")
         os.kill(pid, signal.SIGKILL)
-        eventually(lambda: lab.pid("ironic") not in (None, pid), 60, "Ironic restarted")
-        eventually(lambda: not any(os.path.exists("/proc/%d" % number) for number in workers), 60, "workers gone")
+        eventually(lambda: lab.pid("ironic") not in (None, pid), 120, "Ironic restarted")
+        eventually(lambda: all(map(has_ended, workers)), 60, "workers gone")
     lab.make("lab", "LAB=" + lab.name).ok()
     assert list(lab.ironic().drivers())
 

@@ -1,0 +1,121 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each module of tests may rely on: the lab as ``make lab`` leaves it; and how to get there again."""
+from __future__ import annotations
+
+import os
+import time
+
+import yaml
+from support import HOST, NAMESPACE, REPOSITORY
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import cluster_hosts, host_annotations
+
+CLUSTER = KNOWN["Cluster"]
+DIRECT = yaml.safe_load((REPOSITORY / "inventory" / "lab" / "direct.yml").read_text())["direct"]["hosts"]
+WITHOUT_CLUSTER = "none"
+# Keeps the operator from deleting a host.
+HELD = (host_annotations.PAUSED, host_annotations.DETACHED)
+
+
+def differences(lab, room):
+    """Return in words what is not as ``make lab`` leaves it: of the knobs, the hosts, Ironic."""
+    return _answer("machine room", lambda: _knobs(room)) + _answer("API server", lambda: list(
+        hosts_that_differ(lab.hosts(), lab.servers, _may_have_cluster()).values())) + _answer(
+        "Ironic", lambda: [] if list(lab.ironic().drivers()) else ["Ironic has no conductor"])
+
+
+def _answer(part, ask):
+    try:
+        return ask()
+    except Exception as error:
+        # A dead program shows itself in many ways.
+        return ["%s: %r" % (part, error)]
+
+
+def _knobs(room):
+    return ["knobs of %s are set: %s" % (server["name"], ", ".join(sorted(server["knobs"])))
+            for server in room.servers() if server["knobs"]]
+
+
+def _may_have_cluster():
+    return os.environ.get("LAB_CLUSTER") != WITHOUT_CLUSTER
+
+
+def hosts_that_differ(hosts, servers, may_be_used):
+    """Return what is wrong, by name of the host or server.
+
+    :param hosts: BareMetalHosts by name
+    :param servers: names of the lab's servers
+    :param may_be_used: whether the lab has a cluster, whose machines may have hosts
+    """
+    found = dict((name, "%s is no host" % name) for name in servers if name not in hosts)
+    for name, host in hosts.items():
+        status = host.get("status") or {}
+        consumer = host["spec"].get("consumerRef")
+        seen = [(status.get("provisioning") or {}).get("state") or "(no state)"]
+        wanted = [("provisioned" if name in DIRECT else "available")]
+        if host["metadata"].get("deletionTimestamp"):
+            seen.append("being deleted")
+        if status.get("operationalStatus") != "OK":
+            seen += [str(status.get("operationalStatus")), " ".join((status.get("errorMessage") or "").split())]
+        if consumer:
+            seen.append("in use by %s %s" % (consumer.get("kind"), consumer.get("name")))
+        if name not in servers:
+            found[name] = "%s is a host, but no server" % name
+        elif seen != wanted and not (consumer and may_be_used):
+            found[name] = "%s: %s; expected %s" % (name, ", ".join(filter(None, seen)), wanted[0])
+    return found
+
+
+def repair(lab, room):
+    """Take away what tests have left, then let ``make lab`` do the rest."""
+    if _answer("", lambda: [lab.hosts(), room.servers(), lab.ironic().drivers()][:0]):
+        _make_lab(lab)
+    for name in lab.servers:
+        room.clear_knobs(name)
+    if not _may_have_cluster():
+        for cluster in lab.kube.list(CLUSTER, NAMESPACE)[0]:
+            name = cluster["metadata"]["name"]
+            lab.playbook("teardown", seconds=1800, environment={"LAB_CLUSTER": "workload"},
+                         extra={"teardown_name": name, "teardown_confirm": name})
+    hosts = lab.hosts()
+    # BMO's own next attempt after an error comes minutes later, that of a new host at once.
+    lost = [name for name in sorted(hosts_that_differ(hosts, lab.servers, _may_have_cluster()))
+            if name in hosts and (name not in lab.servers or not _will_be_free(hosts[name]))]
+    for name in lost:
+        lab.kube.patch(HOST, NAMESPACE, name, {
+            "spec": {"consumerRef": None}, "metadata": {"annotations": dict.fromkeys(HELD)}})
+    lab.remove_hosts(*lost)
+    _make_lab(lab)
+
+
+def _will_be_free(host):
+    return cluster_hosts.refusal(host) is None or cluster_hosts.on_its_way(host)
+
+
+def _make_lab(lab):
+    lab.make("lab", "LAB=" + lab.name, seconds=1800, environment={
+        "LAB_CLUSTER": os.environ.get("LAB_CLUSTER", WITHOUT_CLUSTER), "LAB_SERVERS": str(len(lab.servers))})
+
+
+def ensure(lab, room, module, before, tell):
+    """See the starting state before a module of tests, or get there.
+
+    :param module: its name
+    :param before: that of the module that used the lab last, None for the first
+    :param tell: callable that takes a line for the person who looks on
+    :raises AssertionError: with what can't be repaired
+    """
+    left = differences(lab, room)
+    if not left:
+        return
+    origin = "left by %s" % before if before else "as it was found"
+    began = time.monotonic()
+    tell("the lab before %s, %s: %s; repairing it" % (module, origin, "; ".join(left)))
+    repair(lab, room)
+    tell("repaired in %d s" % (time.monotonic() - began))
+    rest = differences(lab, room)
+    assert not rest, "the lab is not fit for %s, %s: %s" % (module, origin, "; ".join(rest))

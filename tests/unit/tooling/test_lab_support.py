@@ -1,0 +1,115 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the lab's tests stand on: they look only at what was listed, end what they start, and see what others left."""
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import processes
+import pytest
+import starting_state
+from support import Lab, Run
+
+
+class SlowServer:
+    """An API server whose LIST takes longer than one step of a watch."""
+
+    def __init__(self, *hosts):
+        self.hosts = hosts
+        self.end = threading.Event()
+
+    def list(self, *_arguments):
+        self.end.wait(1.5)
+        return self.hosts, "1"
+
+    def watch(self, *_arguments):
+        self.end.wait(20)
+        return ()
+
+
+def wait_for_gone(server, name, seconds):
+    lab = object.__new__(Lab)
+    lab.kube = server
+    try:
+        return lab.wait_for_host(name, lambda host: host is None, "gone", seconds)
+    finally:
+        server.end.set()
+
+
+def test_a_host_is_not_gone_before_the_first_list_has_arrived():
+    host = {"metadata": {"name": "h1", "resourceVersion": "1"}, "status": {}}
+    with pytest.raises(AssertionError, match="h1: not gone within 2 s"):
+        wait_for_gone(SlowServer(host), "h1", seconds=2)
+    assert wait_for_gone(SlowServer(host), "h2", seconds=20) is None
+
+
+# Each starts another in a session of its own, as Ansible does, and tells both pids.
+FAMILY = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+print(child.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def family():
+    """Start a process that has a child; return it and the child's pid."""
+    parent = subprocess.Popen([sys.executable, "-c", FAMILY], stdout=subprocess.PIPE, text=True)
+    with parent.stdout:
+        return parent, int(parent.stdout.readline())
+
+
+def test_a_killed_process_takes_what_it_has_started_along():
+    parent, child = family()
+    assert processes.descendants(parent.pid) == [child] and not processes.has_ended(child)
+    assert processes.workers_of(parent.pid) == []
+    processes.kill_tree(parent.pid)
+    assert parent.wait(20) == -9
+    pause = threading.Event()
+    for dummy in range(200):
+        if processes.has_ended(child):
+            break
+        pause.wait(0.1)
+    assert processes.has_ended(child)
+
+
+def test_a_run_that_nobody_has_waited_for_is_killed():
+    with Run.none_unfinished():
+        parent, dummy = family()
+        Run(parent, Path("/dev/null"))
+    assert parent.returncode == -9
+    assert not Run.unfinished
+
+
+def host(state="available", consumer=None, **status):
+    return {"metadata": {"name": "h"}, "spec": {"consumerRef": consumer} if consumer else {},
+            "status": dict({"provisioning": {"state": state}, "operationalStatus": "OK"}, **status)}
+
+
+def test_the_starting_state_is_that_of_make_lab():
+    direct = next(iter(starting_state.DIRECT))
+    good = {"a": host(), direct: host("provisioned")}
+    assert starting_state.hosts_that_differ(good, list(good), False) == {}
+    broken = host("inspecting", operationalStatus="error", errorMessage="no\n answer")
+    used = host("provisioned", {"kind": "Metal3Machine", "name": "m"})
+    hosts = {"a": broken, "b": used, "strange": host(), direct: host()}
+    assert starting_state.hosts_that_differ(hosts, ["a", "b", "missing", direct], False) == {
+        "a": "a: inspecting, error, no answer; expected available",
+        "b": "b: provisioned, in use by Metal3Machine m; expected available",
+        "missing": "missing is no host", "strange": "strange is a host, but no server",
+        direct: direct + ": available; expected provisioned"}
+    assert starting_state.hosts_that_differ({"b": used}, ["b"], True) == {}
+
+
+def test_a_dead_part_of_the_lab_is_a_difference_too():
+    class Dead:
+        def __getattr__(self, name):
+            raise OSError("%s does not answer" % name)
+
+    assert starting_state.differences(Dead(), Dead()) == [
+        "machine room: OSError('servers does not answer')", "API server: OSError('hosts does not answer')",
+        "Ironic: OSError('ironic does not answer')"]
