@@ -119,21 +119,22 @@ options:
         type: str
         required: true
       checksum:
-        description: Checksum, or URL of a checksum file. Needed unless the image is a live ISO.
+        description: Checksum, or URL of a checksum file. Needed unless the image is a live ISO, also for C(oci://).
         type: str
       checksum_type:
         description: Kind of the checksum; else told by its length.
         type: str
         choices: [md5, sha256, sha512]
       format:
-        description: Format of the image.
+        description:
+          - Format of the image. It can be left out when the URL ends in V(.qcow2), V(.raw), V(.vdi) or V(.vmdk).
         type: str
         choices: [raw, qcow2, vdi, vmdk, live-iso]
   custom_deploy: &custom_deploy
     description: Name of a custom deploy method, in place of an image.
     type: str
   host_selector: &host_selector
-    description: Labels that a BareMetalHost must have, with their values.
+    description: Labels that a BareMetalHost must have, with their values, for example V({"rack": "r1"}).
     type: dict
   host_selector_expressions: &host_selector_expressions
     description: More conditions for a host's labels.

@@ -51,6 +51,8 @@ EXAMPLES = r"""
     image:
       url: https://images.example.org/node.qcow2
       checksum: https://images.example.org/node.qcow2.sha256sum
+      checksum_type: sha256
+      format: qcow2
     control_plane:
       replicas: 3
     workers:

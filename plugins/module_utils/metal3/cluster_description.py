@@ -19,6 +19,8 @@ DEFAULT_SERVICE_CIDRS = ("10.96.0.0/12",)
 # Lists of several levels are joined; one level's value of these replaces the other's instead.
 _REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
              "disk_setup")
+# Without a label that has no value by mistake, a selector would choose any host.
+_AS_WRITTEN = ("host_selector",)
 
 
 def read(params):
@@ -93,7 +95,8 @@ def merge(base, extra):
 def _known(value):
     """Return a copy without the options that were left out, which a module's parameters hold as None."""
     if isinstance(value, dict):
-        return dict((key, _known(item)) for key, item in value.items() if item is not None)
+        return dict((key, item if key in _AS_WRITTEN else _known(item))
+                    for key, item in value.items() if item is not None)
     if isinstance(value, list):
         return [_known(item) for item in value]
     return value

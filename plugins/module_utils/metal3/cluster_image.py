@@ -8,6 +8,7 @@ import posixpath
 import re
 from urllib.parse import urlsplit
 
+from .cluster_spec import IMAGE_FORMATS
 from .host_image_rules import CHECKSUM_LENGTHS
 from .problem import problem
 
@@ -15,6 +16,19 @@ from .problem import problem
 URL_SCHEMES = ("http", "https", "ftp", "gopher", "oci")
 _HEX = re.compile(r"^[0-9a-fA-F]+$")
 _LARGEST_CHECKSUM_FILE_BYTES = 2 ** 20
+# Ends of a URL that tell the format; .img and .iso are used for several.
+_FORMATS = {".qcow2": "qcow2", ".raw": "raw", ".vdi": "vdi", ".vmdk": "vmdk"}
+
+
+def image_format(image):
+    """Return the format of an image, the one that is named, else by its URL; None when neither tells.
+
+    :param image: dict with ``url`` and ``format``
+    """
+    parts = urlsplit(image["url"])
+    # What stands at the end of an OCI reference is a tag.
+    suffix = "" if parts.scheme == "oci" else posixpath.splitext(parts.path)[1]
+    return image.get("format") or _FORMATS.get(suffix.lower())
 
 
 def image_problems(subject, field, image):
@@ -25,13 +39,15 @@ def image_problems(subject, field, image):
     found = []
     if urlsplit(image["url"]).scheme not in URL_SCHEMES:
         found.append(problem(subject, field + ".url", image["url"], "a URL with one of %s" % ", ".join(URL_SCHEMES)))
-    if image.get("format") == "live-iso" or (urlsplit(image["url"]).scheme == "oci" and not image.get("checksum")):
-        # An OCI image brings its own.
+    if image_format(image) is None:
+        found.append(problem(subject, field + ".format", None, "one of %s, which the URL does not tell" % ", ".join(
+            IMAGE_FORMATS), "CAPM3 would give the host an empty format, which BMO's CRD refuses"))
+    if image.get("format") == "live-iso":
         return found
     checksum, kind = image.get("checksum"), image.get("checksum_type")
     if not checksum:
         found.append(problem(subject, field + ".checksum", None, "a checksum or the URL of a checksum file",
-                             "CAPM3 and BMO refuse an image without one"))
+                             "CAPM3 refuses an image without one, also one of a registry"))
     elif not is_url(checksum):
         found += _literal(subject, field, checksum, kind)
     elif urlsplit(checksum).scheme not in URL_SCHEMES:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 
-from . import cluster_kubeadm, cluster_network, host_selector
+from . import cluster_image, cluster_kubeadm, cluster_network, host_selector
 from .cluster_description import CONTROL_PLANE, groups
 from .cluster_v1beta1 import downgrade
+from .host_objects import text_of
 
 CAPI = "cluster.x-k8s.io"
 BOOTSTRAP = "bootstrap.cluster.x-k8s.io"
@@ -141,7 +142,7 @@ def _machine_spec(group, data_template):
     spec = {"dataTemplate": {"name": data_template},
             "automatedCleaningMode": group.get("automated_cleaning_mode") or "metadata"}
     selector = _present({
-        "matchLabels": dict((key, str(value)) for key, value in (group.get("host_selector") or {}).items()),
+        "matchLabels": dict((key, text_of(value)) for key, value in (group.get("host_selector") or {}).items()),
         "matchExpressions": [_present({"key": entry["key"],
                                        "operator": host_selector.as_controllers_read(entry["operator"]),
                                        "values": entry.get("values")})
@@ -154,7 +155,7 @@ def _machine_spec(group, data_template):
     image = group.get("image")
     if image:
         spec["image"] = _present({"url": image["url"], "checksumType": image.get("checksum_type"),
-                                  "diskFormat": image.get("format")})
+                                  "diskFormat": cluster_image.image_format(image)})
         # Required by the CRD, empty for a live-iso.
         spec["image"]["checksum"] = image.get("checksum") or ""
     return spec

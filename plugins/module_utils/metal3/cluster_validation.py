@@ -17,6 +17,8 @@ from .cluster_network import attached, pool_descriptions, pool_networks
 from .cluster_render import render
 from .cluster_spec import NAME_RULE
 from .cluster_versions import parse
+from .field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show
+from .host_objects import text_of
 from .ipam_validation import pool_problems
 from .problem import problem
 
@@ -263,11 +265,31 @@ def _zero(value):
 
 def _selector(subject, field, group):
     found = []
+    for key, value in (group.get("host_selector") or {}).items():
+        found += _label(subject, "%s.host_selector.%s" % (field, key), key, value)
     for number, entry in enumerate(group.get("host_selector_expressions") or []):
         wants = entry["operator"] in ("In", "NotIn")
         if wants != bool(entry.get("values")):
             found.append(problem(subject, "%s.host_selector_expressions[%d].values" % (field, number),
                                  entry.get("values"), "%s for %s" % ("values" if wants else "none", entry["operator"])))
+    return found
+
+
+def _label(subject, where, key, value):
+    """Return what keeps CAPM3 from comparing a label (``labels.NewRequirement``); it would try for ever."""
+    if value is None or isinstance(value, (dict, list)):
+        advice = "for several values use host_selector_expressions" if isinstance(value, list) else None
+        if key in ("match_labels", "matchLabels") and isinstance(value, dict):
+            labels = ", ".join("%s: %s" % item for item in value.items())
+            advice = "write the labels themselves: host_selector: {%s}" % labels
+        elif key in ("match_expressions", "matchExpressions"):
+            advice = "write them in host_selector_expressions"
+        return [problem(subject, where, None if value is None else show(value), "the value of a label", advice)]
+    found = []
+    if not is_label_key(str(key)):
+        found.append(problem(subject, where, "the key %s" % show(key), LABEL_KEY_RULE))
+    if not is_label_value(text_of(value)):
+        found.append(problem(subject, where, show(value), LABEL_VALUE_RULE))
     return found
 
 

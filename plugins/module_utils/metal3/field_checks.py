@@ -20,6 +20,8 @@ NAME_RULE = ("lower case letters, digits, '-' and '.', at most 253 characters, b
              "digit")
 HIDDEN = "(hidden)"
 UNKNOWN = "an unknown option"
+LABEL_KEY_RULE = "[prefix/]name of at most 63 letters, digits, '-', '_' and '.'"
+LABEL_VALUE_RULE = "at most 63 letters, digits, '-', '_' and '.'"
 _LABEL_VALUE = re.compile(r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$")
 _LABEL_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")
 
@@ -27,6 +29,17 @@ _LABEL_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")
 def is_name(text):
     """True when a text may be the name of a Kubernetes object (RFC 1123 subdomain)."""
     return bool(DNS_NAME.match(text)) and not any(pair in text for pair in ("..", ".-", "-."))
+
+
+def is_label_key(text):
+    """True when a text may be the key of a label or annotation."""
+    prefix, slash, name = text.rpartition("/")
+    return bool(_LABEL_NAME.match(name)) and (not slash or bool(DNS_NAME.match(prefix)))
+
+
+def is_label_value(text):
+    """True when a text may be the value of a label."""
+    return bool(_LABEL_VALUE.match(text))
 
 
 def show(value, secret=False):
@@ -118,13 +131,11 @@ def check_metadata(label, entry):
     problems = []
     for kind in ("labels", "annotations"):
         for key, value in (entry.get(kind) or {}).items():
-            prefix, slash, name = str(key).rpartition("/")
-            if not _LABEL_NAME.match(name) or (slash and not DNS_NAME.match(prefix)):
-                problems.append(Problem(label, "%s.%s" % (kind, key), "the key %s" % show(key),
-                                        "[prefix/]name of at most 63 letters, digits, '-', '_' and '.'", "rename it"))
+            if not is_label_key(str(key)):
+                problems.append(Problem(label, "%s.%s" % (kind, key), "the key %s" % show(key), LABEL_KEY_RULE,
+                                        "rename it"))
             if isinstance(value, (dict, list)) and kind == "labels":
                 problems.append(Problem(label, "%s.%s" % (kind, key), show(value), "text", "correct it"))
-            elif kind == "labels" and not _LABEL_VALUE.match(text_of(value)):
-                problems.append(Problem(label, "%s.%s" % (kind, key), show(value),
-                                        "at most 63 letters, digits, '-', '_' and '.'", "correct it"))
+            elif kind == "labels" and not is_label_value(text_of(value)):
+                problems.append(Problem(label, "%s.%s" % (kind, key), show(value), LABEL_VALUE_RULE, "correct it"))
     return problems

@@ -8,6 +8,8 @@ import difflib
 from collections import namedtuple
 from collections.abc import Mapping
 
+from .host_objects import text_of
+
 # labels: {label: value}; expressions: list of Expression.
 Selector = namedtuple("Selector", ["labels", "expressions"])
 Expression = namedtuple("Expression", ["key", "operator", "values"])
@@ -100,9 +102,9 @@ def matches(labels, selector):
 
     :param labels: ``{label: value}`` of a BareMetalHost
     """
-    if any(labels.get(key) != str(value) for key, value in selector.labels.items()):
+    if any(labels.get(key) != text_of(value) for key, value in selector.labels.items()):
         return False
-    return all(_OPERATORS[item.operator.lower()].holds(labels, item.key, [str(value) for value in item.values])
+    return all(_OPERATORS[item.operator.lower()].holds(labels, item.key, [text_of(value) for value in item.values])
                for item in selector.expressions)
 
 
@@ -131,4 +133,4 @@ def labels_of(host):
 def _texts(labels):
     if labels and not isinstance(labels, Mapping):
         raise ValueError("labels: seen %r, expected a dictionary of labels and values" % (labels,))
-    return dict((str(key), str(value)) for key, value in (labels or {}).items())
+    return dict((str(key), text_of(value)) for key, value in (labels or {}).items())

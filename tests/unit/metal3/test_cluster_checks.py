@@ -211,6 +211,35 @@ def test_upgrades_go_step_by_step(current, words):
 SUM = "a" * 64
 
 
+def image(url="https://x/node.qcow2", **values):
+    return dict({"url": url, "checksum": SUM}, **values)
+
+
+@pytest.mark.parametrize("described, rendered", [
+    (image(), "qcow2"), (image("https://x/node.RAW"), "raw"), (image("https://x/a.vmdk?token=b.raw"), "vmdk"),
+    (image("https://x/node.raw", format="qcow2"), "qcow2"), (image("https://x/node.img", format="raw"), "raw"),
+    (image("oci://x/node:v1", format="raw"), "raw"),
+    (image("https://x/node.img"), None), (image("https://x/node"), None), (image("https://x/node.qcow2.xz"), None),
+    (image("oci://x/node:v1.raw"), None), (image("https://x.raw"), None)])
+def test_an_image_has_a_format_by_its_url_or_by_name(described, rendered):
+    """CAPM3's setHostSpec writes an empty format to the host, which BMO's CRD refuses, and tries for ever."""
+    assert cluster_image.image_format(described) == rendered
+    lines = cluster_image.image_problems("cluster c1", "image", described)
+    if rendered:
+        assert lines == []
+    else:
+        assert len(lines) == 1 and lines[0].startswith(
+            "cluster c1: image.format: seen nothing, expected one of raw, qcow2, vdi, vmdk, live-iso"), lines
+
+
+def test_an_image_of_a_registry_needs_a_checksum_for_capm3():
+    """BMO takes one without; the webhooks of Metal3MachineTemplate and Metal3Machine refuse it (Image.Validate)."""
+    lines = cluster_image.image_problems("cluster c1", "image", image("oci://x/node:v1", format="raw", checksum=None))
+    assert len(lines) == 1 and "image.checksum: seen nothing" in lines[0]
+    live = {"url": "https://x/node.iso", "format": "live-iso"}
+    assert cluster_image.image_problems("cluster c1", "image", live) == []
+
+
 @pytest.mark.parametrize("text, expected", [
     (SUM + "\n", SUM), (SUM + "  node.raw\n", SUM), ("b" * 64 + " *other.raw\n" + SUM + " *node.raw\n", SUM),
     ("SHA256 (node.raw) = " + SUM, SUM), (SUM + "  other.raw\n", None), ("<html>", None), ("", None),
