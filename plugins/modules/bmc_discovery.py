@@ -13,11 +13,16 @@ description:
   - Asks addresses, ranges and networks for BMCs, many at once, logs in where a Redfish service answers, and returns the
     servers behind with the BMC address to write, NICs, model and serial number. Nothing is changed.
   - Only what O(targets) names is asked.
-  - A host that refuses the credentials, or whose certificate nobody vouches for, is left alone after that, on its other
-    ports too.
+  - A host that refuses the credentials, or whose certificate nobody vouches for, is left alone after that with these
+    credentials, on its other ports too.
 options:
   targets:
-    description: Where to look, and with what credentials.
+    description:
+      - Where to look, and with what credentials.
+      - Targets may overlap. A host that several name with the same credentials is gone through once, in the order of
+        the targets; a port that two of them name is asked as the first one says, so that what is special (for example
+        O(targets[].disable_certificate_verification)) belongs before the network that it is part of. Other credentials
+        are tried on their own.
     type: list
     elements: dict
     required: true
@@ -179,7 +184,7 @@ lines:
   type: list
   elements: str
 silent:
-  description: How many addresses did not answer.
+  description: How many addresses did not answer, each counted once.
   returned: success
   type: int
 """

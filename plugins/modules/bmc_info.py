@@ -15,6 +15,8 @@ description:
   - By Redfish (through sushy) that is the system with its power state, boot settings, NICs, virtual media, secure boot
     and BIOS attributes, the manager with firmware version and clock, and the account's role and lockout policy. By IPMI
     it is power state and identity.
+  - A login that failed is not tried again for another server of the list with the same BMC, user name and password,
+    whether certificates are verified or not, and whether by Redfish or IPMI (standard ports of one host are one BMC).
   - A BMC that can't be asked fails nothing; its RV(hosts[].error) says what ended it.
 options:
   firmware:

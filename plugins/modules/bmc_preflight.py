@@ -18,6 +18,8 @@ description:
     lead to one server); by IPMI C(reach), C(login), C(privileges), C(power) and C(scheme).
   - An item is V(ok), V(warning), V(problem), or V(unknown) when the BMC does not tell, or when an earlier item says why
     it could not be asked.
+  - A login that failed is not tried again for another server of the list with the same BMC, user name and password,
+    whether certificates are verified or not, and whether by Redfish or IPMI (standard ports of one host are one BMC).
   - The module fails with all problems of all servers at once.
 options:
   certificate_days:

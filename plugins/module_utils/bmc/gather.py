@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many BMCs asked side by side, a bounded number at once; one login for each BMC and account, whatever happens."""
+"""Many BMCs asked side by side, a bounded number at once; a login that failed is not tried again, whatever happens."""
 from __future__ import annotations
 
 import threading
@@ -21,13 +21,14 @@ Target = namedtuple("Target", ["name", "address", "username", "password", "certi
 # inventory is read.
 Settings = namedtuple("Settings", [
     "ca_cert", "connect_timeout_seconds", "read_timeout_seconds", "concurrency", "firmware"], defaults=[False])
+_STANDARD_PORTS = frozenset(scheme.default_port for scheme in bmc_address.SCHEMES.values())
 
 
 def gather(targets, settings, progress=None):
     """Ask all BMCs and return the facts of each target, in the given order.
 
-    Targets that share BMC and credentials (the servers of one chassis) share a login and are asked one after the
-    other; all others side by side.
+    Targets with one account are asked one after the other, so that none of them repeats a login that another one
+    failed at; those with the same way in (the servers of one chassis) share a login. All others are asked side by side.
 
     :param targets: list of Target
     :param settings: Settings
@@ -38,14 +39,11 @@ def gather(targets, settings, progress=None):
     """
     groups = {}
     for target in targets:
-        key = (target.address.driver.protocol, target.address.endpoint, target.username, target.password,
-               target.certificate_unseen)
-        groups.setdefault(key, []).append(target)
+        groups.setdefault(account_of(target), []).append(target)
     counter = Counter(len(targets), progress, "BMCs asked")
 
     def ask(group):
-        asked = _ask_ipmi if group[0].address.driver.protocol == "ipmi" else _ask_redfish
-        found = asked(group, settings)
+        found = _ask_account(group, settings)
         counter.add(len(group))
         return found
 
@@ -56,6 +54,18 @@ def gather(targets, settings, progress=None):
             raise outcome.error
         answers.update(zip((id(target) for target in group), outcome.value))
     return [answers[id(target)] for target in targets]
+
+
+def account_of(target):
+    """Return what tells one account from another, whatever the way in.
+
+    Standard ports of a host are doors to one BMC. At any other port there may be another one, behind one address.
+
+    :param target: a Target
+    """
+    address = target.address
+    port = None if address.effective_port in _STANDARD_PORTS else address.effective_port
+    return address.host.lower(), port, target.username, target.password
 
 
 class Counter:
@@ -92,9 +102,31 @@ def _error(stage, kind, text):
     return {"stage": stage, "kind": kind, "text": text}
 
 
-def _ask_redfish(group, settings):
-    """Return the facts of targets at one BMC with one account."""
-    common, found = _in_session(group[0], settings, partial(_surveys, group, settings.firmware))
+def _ask_account(group, settings):
+    """Return the facts of targets with one account."""
+    ways = {}
+    for target in group:
+        key = target.address.driver.protocol, target.address.endpoint, target.certificate_unseen
+        ways.setdefault(key, []).append(target)
+    answers, failed = {}, None
+    for way, targets in ways.items():
+        found = (_ask_ipmi if way[0] == "ipmi" else _ask_redfish)(targets, settings, failed)
+        failed = failed or _failed_login(found[0])
+        answers.update(zip((id(target) for target in targets), found))
+    return [answers[id(target)] for target in group]
+
+
+def _failed_login(facts):
+    """Return what a failed login left of facts, None when the password may be tried once more."""
+    error = facts["error"]
+    if not error or error["stage"] != "login" or not facts["login"]["attempts"] or error["kind"] == "privilege":
+        return None
+    return {"login": facts["login"], "error": error}
+
+
+def _ask_redfish(group, settings, failed):
+    """Return the facts of targets at one BMC with one way in."""
+    common, found = _in_session(group[0], settings, partial(_surveys, group, settings.firmware), failed)
     return [dict(common) for dummy in group] if found is None else found
 
 
@@ -108,10 +140,11 @@ def explore(target, settings):
     return common, found or []
 
 
-def _in_session(target, settings, work):
+def _in_session(target, settings, work, failed=None):
     """Go the way in and return ``(facts of the BMC, what work(read, root, facts) returns)``; None when it ended before.
 
     :param target: the Target with address and credentials
+    :param failed: facts of a login with the same account that failed, which is not tried again; None without one
     """
     common = blank()
 
@@ -136,6 +169,8 @@ def _in_session(target, settings, work):
         common.update(redfish_facts.facts({"root": root}))
         if not target.username or not target.password:
             return ended("credentials", "missing", "no user name and password")
+        if failed:
+            return dict(common, **failed), None
         failure = _login(client, root, target)
         common["login"] = {"ok": not failure, "method": client.login_method, "attempts": client.login_attempts}
         if failure:
@@ -185,9 +220,9 @@ def _survey(target, path, shared, common):
     return facts
 
 
-def _ask_ipmi(group, settings):
+def _ask_ipmi(group, settings, failed):
     """Return the facts of targets at one BMC; there is one server behind it."""
-    facts = explore_ipmi(group[0], settings)
+    facts = dict(blank(), **failed) if failed else explore_ipmi(group[0], settings)
     return [facts for dummy in group]
 
 

@@ -16,8 +16,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.bmc_target
 SETTINGS = Settings(None, 2, 5, 8)
 
 
-def scan(*bmcs, transports=("http",), password="right", unseen=False):
-    return Scan(["127.0.0.1"], [bmc.port for bmc in bmcs], list(transports), "admin", password, unseen, None)
+def scan(*bmcs, transports=("http",), password="right", unseen=False, ipmi_port=None, hosts=("127.0.0.1",)):
+    return Scan(list(hosts), [bmc.port for bmc in bmcs], list(transports), "admin", password, unseen, ipmi_port)
 
 
 def test_all_systems_of_a_bmc_are_found():
@@ -35,6 +35,61 @@ def test_a_server_that_two_scans_find_is_told_once():
         servers, dummy, dummy2 = discover([scan(bmc), scan(bmc)], [], SETTINGS)
     assert [server["scheme"] for server in servers] == ["idrac-virtualmedia+http"]
     assert servers[0]["sku"] == "4TZ8XY3"
+
+
+def test_a_server_that_two_scans_name_is_asked_once():
+    with FakeRedfish(tree("dell")) as bmc:
+        servers, dummy, dummy2 = discover([scan(bmc), scan(bmc)], [], SETTINGS)
+        assert bmc.logins == [("session", True)]
+    assert len(servers) == 1
+
+
+def test_a_wrong_password_of_two_scans_is_sent_once():
+    with FakeRedfish(tree("dell")) as bmc:
+        servers, refusals, silent = discover([scan(bmc, password="wrong"), scan(bmc, password="wrong")], [], SETTINGS)
+        assert bmc.logins == [("session", False)]
+    assert (servers, len(refusals), silent) == ([], 1, 0)
+
+
+def test_another_scan_of_the_host_does_not_try_a_wrong_password_at_another_port():
+    with FakeRedfish(tree("dell")) as first, FakeRedfish(tree("dell")) as second:
+        refusals = discover([scan(first, password="wrong"), scan(second, password="wrong")], [], SETTINGS)[1]
+        assert (len(first.logins), second.requests) == (1, [])
+    assert [refusal["port"] for refusal in refusals] == [first.port]
+
+
+def test_another_scan_of_the_host_finds_a_bmc_at_another_port():
+    with FakeRedfish(tree("dell")) as first, FakeRedfish(tree("hpe")) as second:
+        servers, refusals, dummy = discover([scan(first), scan(first, second)], [], SETTINGS)
+        assert (len(first.logins), second.logins) == (1, [])
+        both, dummy, dummy2 = discover([scan(first), scan(second)], [], SETTINGS)
+    assert [server["model"] for server in servers] == ["PowerEdge R660"]
+    assert sorted(server["model"] for server in both) == ["PowerEdge R660", "ProLiant DL360 Gen10"]
+    assert refusals == []
+
+
+def test_another_password_is_another_scans_to_try():
+    with FakeRedfish(tree("dell")) as bmc:
+        servers, refusals, silent = discover([scan(bmc, password="wrong"), scan(bmc)], [], SETTINGS)
+        assert sorted(bmc.logins) == [("session", False), ("session", True)]
+    assert (len(servers), len(refusals), silent) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(("unseen", "stages"), [([True, False], []), ([False, True], ["tls"])])
+def test_the_first_scan_says_how_a_host_is_asked(tmp_path, unseen, stages):
+    certificate = issue(tmp_path, "stranger")[0]
+    with FakeRedfish(tree("dell"), certificate=certificate) as bmc:
+        servers, refusals, dummy = discover(
+            [scan(bmc, transports=["https"], unseen=value) for value in unseen], [], SETTINGS)
+        assert len(bmc.logins) == 1 - len(stages)
+    assert [refusal["stage"] for refusal in refusals] == stages
+    assert len(servers) == 1 - len(stages)
+
+
+def test_a_silent_host_counts_once():
+    with FakeRedfish({}) as bmc:
+        pass
+    assert discover([scan(bmc), scan(bmc, password="x"), scan(bmc, hosts=["127.0.0.2"])], [], SETTINGS) == ([], [], 2)
 
 
 def test_refused_credentials_are_not_tried_at_other_doors():

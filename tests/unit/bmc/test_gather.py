@@ -43,6 +43,92 @@ def test_servers_behind_one_bmc_share_a_wrong_login(vendor):
     assert [facts["error"]["stage"] for facts in found] == ["login"] * 8
 
 
+@pytest.mark.parametrize("order", [(False, True), (True, False)])
+def test_a_wrong_password_is_sent_once_whether_certificates_are_verified_or_not(tmp_path, order):
+    """Each of the two needs a connection of its own; the account that may be locked is one."""
+    ca, signer = issue(tmp_path, "ca")
+    leaf, dummy = issue(tmp_path, "bmc", issuer=signer)
+    with FakeRedfish(tree("dell"), certificate=leaf) as bmc:
+        found = ask(*[target(bmc, scheme="redfish", password="wrong", unseen=unseen, name=str(unseen))
+                      for unseen in order], ca_cert=ca[0])
+        assert bmc.logins == [("session", False)]
+    assert [facts["error"]["stage"] for facts in found] == ["login", "login"]
+    assert [facts["login"]["attempts"] for facts in found] == [1, 1]
+    assert [facts["tls"]["verified"] for facts in found] == [True, True]
+
+
+def test_a_right_password_is_taken_over_both_kinds_of_connection(tmp_path):
+    ca, signer = issue(tmp_path, "ca")
+    leaf, dummy = issue(tmp_path, "bmc", issuer=signer)
+    with FakeRedfish(tree("dell"), certificate=leaf) as bmc:
+        found = ask(target(bmc, scheme="redfish"), target(bmc, scheme="redfish", unseen=True, name="b"), ca_cert=ca[0])
+        assert bmc.wrong_logins() == 0
+    assert [facts["login"]["ok"] for facts in found] == [True, True]
+
+
+def test_another_port_that_is_no_standard_one_is_another_bmc():
+    with FakeRedfish(tree("dell"), password="other") as first, FakeRedfish(tree("dell")) as second:
+        refused, taken = ask(target(first), target(second, name="b"))
+    assert (refused["login"]["ok"], taken["login"]["ok"]) == (False, True)
+
+
+@pytest.mark.parametrize(("texts", "same"), [
+    (("redfish://192.0.2.1", "redfish://192.0.2.1/redfish/v1/Systems/1"), True),
+    (("redfish://192.0.2.1", "idrac-virtualmedia+http://192.0.2.1"), True),
+    (("redfish://BMC-1.example", "ipmi://bmc-1.example:623"), True),
+    (("redfish://192.0.2.1:8443", "redfish-virtualmedia+https://192.0.2.1:8443/redfish/v1/Systems/1"), True),
+    (("redfish://192.0.2.1", "redfish://192.0.2.2"), False),
+    # Several BMCs behind one address, each at a port of its own.
+    (("redfish://192.0.2.1:8443", "redfish://192.0.2.1:8444"), False),
+    (("redfish://192.0.2.1:8443", "redfish://192.0.2.1"), False),
+])
+def test_which_addresses_lead_to_one_account(texts, same):
+    first, second = [gathering.account_of(Target("a", bmc_address.parse(text), "admin", "x", position > 0))
+                     for position, text in enumerate(texts)]
+    assert (first == second) is same
+    assert first != gathering.account_of(Target("a", bmc_address.parse(texts[0]), "admin", "y", False))
+    assert first != gathering.account_of(Target("a", bmc_address.parse(texts[0]), "other", "x", False))
+
+
+@pytest.fixture
+def ipmi_logins(monkeypatch):
+    """What a BMC says to a login by IPMI, as a list with one kind of refusal, and the logins it saw."""
+    says, logins = [], []
+
+    def ask_ipmi(host, *dummy):
+        logins.append(host)
+        raise gathering.ipmi.IpmiError(says[0], "refused")
+
+    monkeypatch.setattr(gathering.ipmi, "ask", ask_ipmi)
+    monkeypatch.setattr(gathering, "redfish_version", lambda *dummy: "")
+    # Its two doors are at ports of the test's.
+    monkeypatch.setattr(gathering, "account_of", lambda target: (target.username, target.password))
+    return says, logins
+
+
+def test_a_password_that_redfish_refused_is_not_tried_by_ipmi(ipmi_logins):
+    with FakeRedfish(tree("dell")) as bmc:
+        found = ask(target(bmc, password="wrong"), target(bmc, scheme="ipmi", password="wrong", name="b"))
+        assert len(bmc.logins) == 1
+    assert ipmi_logins[1] == []
+    assert [facts["error"]["kind"] for facts in found] == ["unauthorized"] * 2
+
+
+@pytest.mark.parametrize(("kind", "logins"), [
+    ("unauthorized", []),
+    # In none of these cases the password was found wrong.
+    ("privilege", [("session", True)]), ("unreachable", [("session", True)]), ("missing", [("session", True)]),
+])
+def test_what_ipmi_says_of_the_password_holds_for_redfish(ipmi_logins, kind, logins):
+    ipmi_logins[0].append(kind)
+    with FakeRedfish(tree("dell")) as bmc:
+        by_ipmi, by_redfish = ask(target(bmc, scheme="ipmi"), target(bmc, name="b"))
+        assert bmc.logins == logins
+    assert by_ipmi["error"]["kind"] == kind
+    assert by_redfish["login"]["ok"] is bool(logins)
+    assert by_redfish["service"]["redfish_version"] == "1.18.0"
+
+
 def test_a_missing_part_brings_no_second_login(monkeypatch):
     with FakeRedfish(tree("dell")) as bmc:
         monkeypatch.delitem(bmc.resources, "/redfish/v1/Systems/System.Embedded.1/Bios")
@@ -181,7 +267,7 @@ def test_a_certificate_is_taken_unseen_only_where_told(tmp_path):
 def test_as_many_at_once_as_told(monkeypatch):
     lock, together, running, most = threading.Lock(), threading.Barrier(4, timeout=10), [0], [0]
 
-    def busy(group, dummy_settings):
+    def busy(group, *dummy):
         with lock:
             running[0] += 1
             most[0] = max(most[0], running[0])
