@@ -34,15 +34,23 @@ def only(*names):
     return "--limit", ",".join(names)
 
 
-def eventually(ask, seconds, what, interval_seconds=0.2):
-    """Ask until the answer is true and return it; fail with what was asked for after ``seconds``."""
+def eventually(ask, seconds, what, interval_seconds=0.2, not_yet=()):
+    """Ask until the answer is true and return it; fail with what was asked for after ``seconds``.
+
+    :param not_yet: exceptions that mean that it is too early to ask
+    """
     deadline = time.monotonic() + seconds
     pause = threading.Event()
     while True:
-        answer = ask()
+        answer, error = None, None
+        try:
+            answer = ask()
+        except not_yet as raised:
+            error = raised
         if answer:
             return answer
-        assert time.monotonic() < deadline, "not seen within %s s: %s" % (seconds, what)
+        assert time.monotonic() < deadline, "not seen within %s s: %s%s" % (
+            seconds, what, "; last: %s" % error if error else "")
         pause.wait(interval_seconds)
 
 

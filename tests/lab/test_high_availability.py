@@ -33,14 +33,16 @@ def cluster(lab, record_testsuite_property):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", NAME)
         memory, began = available_mib(), time.monotonic()
-        lab.playbook("cluster", "-e", json.dumps({"lab_control_planes": 3}), seconds=SECONDS).ok()
-        figures = {"seconds to 3 + 1 Available": round(time.monotonic() - began),
-                   "MiB of memory that 3 + 1 nodes take": memory - available_mib()}
-        for name, value in figures.items():
-            record_testsuite_property(name, value)
-            print("%s: %d" % (name, value))
-        yield KubeClient({"kubeconfig": str(lab.dir / "kubeconfigs" / NAME)})
-        lab.playbook("teardown", "-e", "teardown_confirm=" + NAME, seconds=SECONDS).ok()
+        try:
+            lab.playbook("cluster", "-e", json.dumps({"lab_control_planes": 3}), seconds=SECONDS).ok()
+            figures = {"seconds to 3 + 1 Available": round(time.monotonic() - began),
+                       "MiB of memory that 3 + 1 nodes take": memory - available_mib()}
+            for name, value in figures.items():
+                record_testsuite_property(name, value)
+                print("%s: %d" % (name, value))
+            yield KubeClient({"kubeconfig": str(lab.dir / "kubeconfigs" / NAME)})
+        finally:
+            lab.playbook("teardown", "-e", "teardown_confirm=" + NAME, seconds=SECONDS).ok()
 
 
 def ready(client):

@@ -12,6 +12,8 @@ from pathlib import Path
 import processes
 import pytest
 import starting_state
+from consoles import Console
+from machine_room import console as machine_room_console
 from support import Lab, Run
 
 
@@ -45,6 +47,25 @@ def test_a_host_is_not_gone_before_the_first_list_has_arrived():
     with pytest.raises(AssertionError, match="h1: not gone within 2 s"):
         wait_for_gone(SlowServer(host), "h1", seconds=2)
     assert wait_for_gone(SlowServer(host), "h2", seconds=20) is None
+
+
+def test_what_a_server_prints_is_read_once_also_when_its_file_starts_afresh(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine_room_console, "LIMIT_BYTES", 100)
+    writer, absent = machine_room_console.Console(str(tmp_path / "console.log")), Console(tmp_path / "none")
+    writer.print("before")
+    console = Console(writer.path)
+    assert console.lines() == []
+    writer.print("first %s", "x" * 100)
+    writer.print("second")
+    assert (tmp_path / "console.log.1").exists()
+    assert [line.split()[1] for line in console.lines()] == ["first", "second"]
+    with open(writer.path, "a", encoding="utf-8") as stream:
+        stream.write("half")
+        stream.flush()
+        assert console.lines() == []
+        stream.write(" a line\n")
+    assert console.lines() == ["half a line"]
+    assert console.lines() == absent.lines() == []
 
 
 # Each starts another in a session of its own, as Ansible does, and tells both pids.
