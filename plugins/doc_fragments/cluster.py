@@ -108,6 +108,15 @@ options:
         M(metal3.baremetal.ip_pool), a pool is made for the cluster; C(pool) names one that is there,
         C(pool_annotation) an annotation that does. C(routes) are those of CAPM3; C(default_route) says whether there
         is one to the gateway.
+      - >-
+        Each key of C(pre_allocations) is the name of a claim. Of machines' claims it is C(<host>-<pool>) where CAPM3
+        preallocates by the names of hosts (variable C(capm3_name_based_preallocation) of the role C(capm3)), and
+        C(<Metal3DataTemplate>-<number>-<pool>) elsewhere, where the template's name changes with the networks and the
+        meta data of the machines. The pool of a network is named C(<cluster>-<network>), with C(-v6) at its end for
+        C(ipv6). An address under any other name is given to nobody.
+      - >-
+        With C(pool_annotation), CAPM3 1.13 does not give back the address of a deleted machine: its IPClaim stays until
+        somebody takes the finalizer from it. A warning says so.
     type: dict
   # What applies to machines: of the whole cluster, and below of a group of them.
   image: &image
@@ -155,7 +164,9 @@ options:
         type: list
         elements: str
   automated_cleaning_mode: &automated_cleaning_mode
-    description: Whether partition tables are wiped before and after use; V(metadata) when it is not said.
+    description:
+      - Whether partition tables are wiped before and after use; V(metadata) when it is not said.
+      - A change replaces no machine. CAPM3 takes it up for the machines that there are.
     type: str
     choices: [metadata, disabled]
   attached_networks: &attached_networks
@@ -173,8 +184,8 @@ options:
         itself.
       - >-
         Its keys are C(strings), C(objectNames), C(indexes), C(namespaces), C(ipAddressesFromPool), C(prefixesFromPool),
-        C(gatewaysFromPool), C(dnsServersFromPool), C(fromHostInterfaces), C(fromLabels) and C(fromAnnotations), each a
-        list.
+        C(gatewaysFromPool), C(fromHostInterfaces), C(fromLabels) and C(fromAnnotations), each a list.
+        C(dnsServersFromPool) is refused, for CAPM3 1.13 takes an address of the pool for it and writes nothing.
     type: dict
   cluster_configuration: &cluster_configuration
     description: kubeadm's ClusterConfiguration as in Cluster API's C(v1beta2). Counts for the control plane only.
@@ -323,7 +334,9 @@ options:
       only.
     type: raw
   node_reuse: &node_reuse
-    description: Whether a rollout takes the same hosts again. Needs C(max_surge=0).
+    description:
+      - Whether a rollout takes the same hosts again. Needs C(max_surge=0).
+      - A change replaces no machine, and counts for the machines that there are, from the next rollout on.
     type: bool
   health_check: &health_check
     description: A MachineHealthCheck.
@@ -376,10 +389,29 @@ options:
       replicas:
         description:
           - How many machines. An odd number for a control plane.
-          - Left out, a control plane has one machine, and a worker pool is left to others, for example an autoscaler.
+          - Left out, a control plane has one machine. A new worker pool has one too, and one that is there keeps the
+            machines that it has, whoever set their number.
         type: int
+      autoscaler:
+        description:
+          - Leaves a worker pool to Cluster API's cluster autoscaler, by the annotations that it looks for; without
+            C(replicas).
+          - A new pool begins with C(min_size) machines. The number of one that is there is brought into the range,
+            which check mode tells.
+        type: dict
+        suboptions:
+          min_size:
+            description: The fewest machines that it may have.
+            type: int
+            required: true
+          max_size:
+            description: The most machines that it may have. Pools of addresses must have one for each.
+            type: int
+            required: true
       failure_domain:
-        description: Failure domain that a worker pool's hosts are preferred in.
+        description:
+          - Failure domain that a worker pool's hosts are preferred in.
+          - Not of a control plane, which Cluster API spreads over O(failure_domains).
         type: str
       image: *image
       custom_deploy: *custom_deploy

@@ -11,13 +11,14 @@ from .cluster_objects import TEMPLATE_KINDS, read_all, snapshot_of
 from .cluster_wait import ClusterWait, belongs
 from .ipam_service import RefusedError
 from .kube import apply, bulk
+from .kube.diff import goes_away
 from .kube.errors import KubeError
 from .kube.resources import KNOWN, resource_for
 from .manifests.service import ManifestsService
-from .metal3 import cluster_description, cluster_image, cluster_rollout, workflow_tree
+from .metal3 import cluster_description, cluster_image, cluster_prune, cluster_rollout, cluster_stored, workflow_tree
 from .metal3.cluster_preflight import Facts, preflight_problems, rollout_warnings
 from .metal3.cluster_render import render
-from .metal3.cluster_validation import description_problems
+from .metal3.cluster_validation import description_problems, description_warnings
 from .metal3.problem import problem
 from .metal3.secret_fields import hidden, hidden_difference, secret_texts, without_secrets
 from .metal3.workflow_snapshot import Snapshot
@@ -82,10 +83,13 @@ class ClusterService:
         facts = self._facts(objects, addresses, snapshot)
         self._refuse(description, facts, snapshot)
         desired = render(description)
-        entries = self._judged(apply.plan(self.client, desired))
-        changes = cluster_rollout.preview(entries, snapshot)
-        warnings = rollout_warnings(description, facts, [change["owner"] for change in changes if change["rolls"]])
-        removed = cluster_rollout.undescribed(objects, desired, self.name) if self.options["prune"] else []
+        wanted = cluster_stored.with_stored_replicas(desired, objects, goes_away)
+        wanted += cluster_stored.templates_in_use(description, objects, desired)
+        entries, answers = self._judged(apply.plan(self.client, wanted))
+        changes = cluster_rollout.preview(entries, snapshot, answers)
+        warnings = description_warnings(description) + rollout_warnings(
+            description, facts, [change["owner"] for change in changes if change["rolls"]])
+        removed = cluster_prune.undescribed(objects, desired, self.name) if self.options["prune"] else []
         replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
         for line in cluster_rollout.lines(changes):
             self.progress.event(line)
@@ -106,7 +110,7 @@ class ClusterService:
             if self.options["manifests"] and self.options["wait_for"] == "available":
                 self._manifests(self._workload()).wait(wait.remaining_seconds())
             result.update(timeline=wait.timeline, seconds=round(wait.clock() - wait.began_at, 1))
-        result.update(self._collect(desired))
+        self._collect(desired, result)
         return self._with_state(result)
 
     def _facts(self, objects, addresses, snapshot):
@@ -166,14 +170,18 @@ class ClusterService:
 
         An update that would store what is stored already is none: the server's own spelling of a value differs, as
         with the version in references of v1beta1.
+
+        :returns: the entries, and the server's answers for those that change, ``{(kind, name): object}``
         """
         due = [position for position, entry in enumerate(entries) if entry.action != "none"]
         outcomes = self._sent([entries[position] for position in due], dry_run=True)
+        answers = {}
         for position, outcome in zip(due, outcomes):
             entry = entries[position]
+            answers[entry.resource.kind, entry.name] = outcome.value
             if apply.stores_nothing_new(entry, outcome.value):
                 entries[position] = entry._replace(action="none")
-        return entries
+        return entries, answers
 
     def _write(self, entries):
         if self.check_mode:
@@ -240,14 +248,20 @@ class ClusterService:
         result["changed"] = result["changed"] or written["changed"]
         result["diff"] += written["diff"]
 
-    def _collect(self, desired):
-        """Delete templates that nothing refers to any more; after the wait, when old machines are gone."""
-        objects = read_all(self.client, self.namespace)[0]
-        unused = cluster_rollout.unused_templates(objects, desired, self.name)
+    def _collect(self, desired, result):
+        """Delete templates and pools that nothing needs any more; after the wait, when old machines are gone."""
+        objects, addresses = read_all(self.client, self.namespace)
+        unused = cluster_prune.unused_templates(objects, desired, self.name)
+        pools = cluster_prune.undescribed_pools(objects, addresses, desired, self.name)
+        unused += [pool for pool, users in pools if not users]
+        result.update(unused=[_title(item) for item in unused], collected=[])
         if not self.options["prune"]:
-            return {"unused": [_title(item) for item in unused], "collected": []}
+            return
         self._delete(unused)
-        return {"unused": [], "collected": [_title(item) for item in unused]}
+        result.update(unused=[], collected=[_title(item) for item in unused])
+        result["warnings"] += [
+            "cluster %s/%s: %s is not described any more and stays, for it is still needed: %s; run again when that is "
+            "gone" % (self.namespace, self.name, _title(pool), ", ".join(users)) for pool, users in pools if users]
 
     def _with_state(self, result):
         result["changed"] = result["changed"] or bool(result["collected"])

@@ -18,7 +18,8 @@ description:
     interfaces, pools, endpoint, image and versions. All mistakes are told at once.
   - Templates are named after their content. A change makes a new template and moves the reference to it, so that the
     machines roll; templates that nothing refers to any more are deleted afterwards. In check mode it tells what would
-    roll and which machines.
+    roll and which machines. A change of O(automated_cleaning_mode) or O(node_reuse) alone is made in the templates that
+    there are, and replaces no machine.
   - While it waits it shows for each machine at which of the 15 steps of CAPM3's deployment workflow it is. It stops
     early when waiting can't help, with the cause.
 options:
@@ -68,6 +69,8 @@ options:
     description:
       - Whether worker pools and health checks that are not described any more are deleted, and templates that nothing
         refers to any more.
+      - Pools of addresses that the collection made and that are not described any more go when no machine has an
+        address of them; a warning names those that stay.
     type: bool
     default: true
   manifests:
@@ -177,7 +180,7 @@ changes:
       type: int
       returned: always
     replicas_after:
-      description: How many machines it is to have.
+      description: How many machines it is to have, by the API server's answer.
       type: int
       returned: always
     rolls:
@@ -210,12 +213,12 @@ removed:
   type: list
   elements: str
 collected:
-  description: Templates that were deleted because nothing refers to them any more.
+  description: Templates and pools of addresses that were deleted because nothing needs them any more.
   returned: when O(state=present)
   type: list
   elements: str
 unused:
-  description: Templates that nothing refers to and that were kept, with O(prune=false).
+  description: Templates and pools of addresses that nothing needs and that were kept, with O(prune=false).
   returned: when O(state=present)
   type: list
   elements: str

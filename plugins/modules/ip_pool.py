@@ -80,7 +80,11 @@ options:
         type: list
         elements: str
       pre_allocations:
-        description: Names of claims and the address that each of them gets.
+        description:
+          - Names of claims and the address that each of them gets.
+          - CAPM3 names the claim of a machine C(<host>-<pool>) with C(capm3_name_based_preallocation), and
+            C(<Metal3DataTemplate>-<number>-<pool>) without. An address under a name that no claim has is given to
+            nobody.
         type: dict
       allocation_strategy:
         description:

@@ -36,6 +36,28 @@ def owned_tree(current, manager=FIELD_MANAGER):
     return {}
 
 
+def goes_away(current, path, manager=FIELD_MANAGER):
+    """Say whether an apply by ``manager`` without a field would take the field away: nobody else owns it.
+
+    :param current: the object as stored
+    :param path: the field's path, a tuple of names
+    """
+    ours, others = False, False
+    for entry in current.get("metadata", {}).get("managedFields") or []:
+        applied = entry.get("manager") == manager and entry.get("operation") == "Apply" and not entry.get("subresource")
+        owns = _holds(entry.get("fieldsV1") or {}, path)
+        ours, others = ours or (owns and applied), others or (owns and not applied)
+    return ours and not others
+
+
+def _holds(tree, path):
+    for key in path:
+        if "f:" + key not in tree:
+            return False
+        tree = tree["f:" + key]
+    return True
+
+
 def compare(current, desired, manager=FIELD_MANAGER):
     """Compare a stored object with a desired one.
 

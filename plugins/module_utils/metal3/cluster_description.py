@@ -60,6 +60,20 @@ def groups(description):
     return result
 
 
+def initial_replicas(group):
+    """Return how many machines a group begins with: those described, else what Cluster API's webhook makes of it."""
+    if group.get("replicas") is not None:
+        return group["replicas"]
+    return (group.get("autoscaler") or {}).get("min_size", 1)
+
+
+def largest_replicas(group):
+    """Return how many machines a group comes to have, as far as the description says; None when it says nothing."""
+    if group.get("replicas") is not None:
+        return group["replicas"]
+    return (group.get("autoscaler") or {}).get("max_size")
+
+
 def _group(shared, own, role, name):
     merged = dict(own, role=role, name=name)
     for key, value in shared.items():

@@ -8,7 +8,9 @@ Everything is in CAPM3's v1beta2 form (``infrastructure.cluster.x-k8s.io``).
 from __future__ import annotations
 
 from .cluster_description import merge
+from .host_objects import MANAGED_BY_LABEL, MANAGER
 from .ipam_pool import render as render_pool
+from .workflow_snapshot import CLUSTER_LABEL
 
 FAMILIES = ("ipv4", "ipv6")
 _POOL_GROUP = "ipam.metal3.io"
@@ -42,7 +44,7 @@ def pool_descriptions(description):
         if settings.get("ranges"):
             own = dict((key, settings.get(key)) for key in _POOL_OPTIONS)
             result.append(dict(own, name=pool, cluster_name=description["name"],
-                               labels={"cluster.x-k8s.io/cluster-name": description["name"]}))
+                               labels={CLUSTER_LABEL: description["name"], MANAGED_BY_LABEL: MANAGER}))
     return result
 
 

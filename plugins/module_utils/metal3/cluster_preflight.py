@@ -7,10 +7,11 @@ from __future__ import annotations
 import ipaddress
 from collections import namedtuple
 
-from .cluster_description import groups
+from .cluster_description import groups, initial_replicas
 from .cluster_hardware import hardware_of, hardware_problems
 from .cluster_hosts import is_free, matches, shortage
 from .cluster_network import attached, pool_descriptions, pool_networks
+from .cluster_preallocations import preallocation_problems
 from .cluster_validation import surge
 from .cluster_versions import upgrade_problems, version_problems
 from .ipam_pool import describe
@@ -42,6 +43,7 @@ def preflight_problems(description, facts):
             for host in facts.hosts:
                 if is_free(host, description, group):
                     found += hardware_problems(description, group, host, hardware_of(host, facts.hardware))
+    found += preallocation_problems(subject, description, [host["metadata"]["name"] for host in facts.hosts])
     found += _pools(subject, description, facts, wanted)
     return found + _endpoint(subject, description, facts)
 
@@ -53,8 +55,7 @@ def hosts_wanted(description, group, snapshot):
     """
     owner = _owner(description, group, snapshot)
     if owner is None:
-        replicas = group.get("replicas")
-        return 1 if replicas is None else replicas
+        return initial_replicas(group)
     held = [(machine, snapshot.host(snapshot.metal3_machine(machine))) for machine in snapshot.machines_of(owner)]
     having = sum(1 for machine, host in held if host is not None and (
         not machine["metadata"].get("deletionTimestamp") or matches(host, group)))

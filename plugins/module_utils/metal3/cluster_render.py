@@ -4,7 +4,8 @@
 """All objects of a cluster from its description; pure, in v1beta2.
 
 Templates are immutable and named after their content, ``<cluster>-<group>-<hash>``: a change makes a new template and
-moves the reference to it, so that the controllers roll the machines (Cluster API, "Updating machine templates").
+moves the reference to it, so that the controllers roll the machines (Cluster API, "Updating machine templates"). What
+CAPM3 takes up without a new machine is not in the name (:func:`with_changes_in_place`).
 """
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ import json
 from . import cluster_image, cluster_kubeadm, cluster_network, host_selector
 from .cluster_description import CONTROL_PLANE, groups
 from .cluster_v1beta1 import downgrade
-from .host_objects import text_of
+from .host_objects import MANAGED_BY_LABEL, MANAGER, text_of
+from .workflow_snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL
 
 CAPI = "cluster.x-k8s.io"
 BOOTSTRAP = "bootstrap.cluster.x-k8s.io"
@@ -22,11 +24,9 @@ CONTROLPLANE = "controlplane.cluster.x-k8s.io"
 INFRASTRUCTURE = "infrastructure.cluster.x-k8s.io"
 VERSION = "v1beta2"
 
-CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
-DEPLOYMENT_LABEL = "cluster.x-k8s.io/deployment-name"
-CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
-MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
-MANAGED_BY = "metal3.baremetal"
+# Cluster API, api/core/v1beta2/common_types.go: with both, its webhook leaves replicas to the autoscaler.
+AUTOSCALER_ANNOTATIONS = (("min_size", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"),
+                          ("max_size", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"))
 LABEL_SYNC_ANNOTATION = "metal3.io/metal3-label-sync-prefixes"
 TEMPLATE_KINDS = ("Metal3DataTemplate", "Metal3MachineTemplate", "KubeadmConfigTemplate")
 HASH_LENGTH = 8
@@ -73,9 +73,30 @@ def content_name(prefix, spec):
     return "%s-%s" % (prefix, hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH])
 
 
+def common_labels(description):
+    """Return the labels of every object of a cluster, by which they are known as the collection's own."""
+    return {CLUSTER_LABEL: description["name"], MANAGED_BY_LABEL: MANAGER}
+
+
+def data_template_name(description, group):
+    """Return the name of a group's Metal3DataTemplate, with which the names of its machines' IPClaims begin."""
+    return _data_template(description, group)["metadata"]["name"]
+
+
+def with_changes_in_place(spec, group):
+    """Return a Metal3MachineTemplate's spec with what CAPM3 takes up without a new machine, as the group has it.
+
+    Its webhook allows a change of both. ``nodeReuse`` is read when a host is given back, for a worker from the template
+    that the machine was made of; the cleaning mode is copied from there to the Metal3Machine whenever it changes
+    (``baremetal/metal3machine_manager.go``, ``metal3machinetemplate_manager.go``).
+    """
+    machine = dict(spec["template"]["spec"], automatedCleaningMode=group.get("automated_cleaning_mode") or "metadata")
+    return dict(spec, nodeReuse=bool(group.get("node_reuse")), template=dict(spec["template"], spec=machine))
+
+
 def _object(description, group, kind, name, spec, labels=None, annotations=None):
     metadata = {"name": name, "namespace": description["namespace"],
-                "labels": dict({CLUSTER_LABEL: description["name"], MANAGED_BY_LABEL: MANAGED_BY}, **(labels or {}))}
+                "labels": dict(common_labels(description), **(labels or {}))}
     if annotations:
         metadata["annotations"] = annotations
     return {"apiVersion": "%s/%s" % (group, VERSION), "kind": kind, "metadata": metadata, "spec": spec}
@@ -118,15 +139,8 @@ def _metal3_cluster(description):
 
 def _group(description, group):
     prefix = owner_name(description, group)
-    data = _template(description, INFRASTRUCTURE, "Metal3DataTemplate", prefix, _present({
-        "clusterName": description["name"],
-        "metaData": cluster_network.meta_data(description, group),
-        "networkData": cluster_network.network_data(description, group),
-    }))
-    machine = _template(description, INFRASTRUCTURE, "Metal3MachineTemplate", prefix, {
-        "nodeReuse": bool(group.get("node_reuse")),
-        "template": {"spec": _machine_spec(group, data["metadata"]["name"])},
-    })
+    data = _data_template(description, group)
+    machine = _machine_template(description, group, data["metadata"]["name"])
     if group["role"] == CONTROL_PLANE:
         return [data, machine], _control_plane(description, group, machine)
     bootstrap = _template(description, BOOTSTRAP, "KubeadmConfigTemplate", prefix, {
@@ -138,14 +152,30 @@ def _template(description, group, kind, prefix, spec):
     return _object(description, group, kind, content_name(prefix, spec), spec)
 
 
+def _data_template(description, group):
+    return _template(description, INFRASTRUCTURE, "Metal3DataTemplate", owner_name(description, group), _present({
+        "clusterName": description["name"],
+        "metaData": cluster_network.meta_data(description, group),
+        "networkData": cluster_network.network_data(description, group),
+    }))
+
+
+def _machine_template(description, group, data_template):
+    spec = {"template": {"spec": _machine_spec(group, data_template)}}
+    result = _template(description, INFRASTRUCTURE, "Metal3MachineTemplate", owner_name(description, group),
+                       with_changes_in_place(spec, {}))
+    result["spec"] = with_changes_in_place(spec, group)
+    return result
+
+
 def _machine_spec(group, data_template):
-    spec = {"dataTemplate": {"name": data_template},
-            "automatedCleaningMode": group.get("automated_cleaning_mode") or "metadata"}
+    spec = {"dataTemplate": {"name": data_template}}
     selector = _present({
         "matchLabels": dict((key, text_of(value)) for key, value in (group.get("host_selector") or {}).items()),
-        "matchExpressions": [_present({"key": entry["key"],
-                                       "operator": host_selector.as_controllers_read(entry["operator"]),
-                                       "values": entry.get("values")})
+        # The CRD requires values, of Exists and DoesNotExist too.
+        "matchExpressions": [{"key": entry["key"],
+                              "operator": host_selector.as_controllers_read(entry["operator"]),
+                              "values": entry.get("values") or []}
                              for entry in group.get("host_selector_expressions") or []],
     })
     if selector:
@@ -215,7 +245,9 @@ def _machine_deployment(description, group, machine, bootstrap):
         })}})
     if group.get("machine_name_template"):
         spec["machineNaming"] = {"template": group["machine_name_template"]}
-    return _object(description, CAPI, "MachineDeployment", name, spec, {DEPLOYMENT_LABEL: name})
+    annotations = dict((annotation, str(group["autoscaler"][option])) for option, annotation in AUTOSCALER_ANNOTATIONS
+                       if group.get("autoscaler"))
+    return _object(description, CAPI, "MachineDeployment", name, spec, {DEPLOYMENT_LABEL: name}, annotations)
 
 
 def _health_check(description, group):

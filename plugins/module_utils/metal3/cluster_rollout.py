@@ -1,10 +1,10 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a change of a cluster would do to its machines, and which of its templates nobody uses any more; pure."""
+"""What a change of a cluster would do to its machines, and which template takes the place of which; pure."""
 from __future__ import annotations
 
-from .cluster_render import CLUSTER_LABEL, MANAGED_BY, MANAGED_BY_LABEL, TEMPLATE_KINDS
+from .cluster_render import TEMPLATE_KINDS
 
 # Changes of these make an owner replace its machines (Cluster API: KCP's rollout rules, MachineTemplate comparison
 # of MachineDeployments). Both API versions' paths.
@@ -24,16 +24,15 @@ _REFERENCES = {
         (("template", "spec", "bootstrap", "configRef"),), (("template", "spec", "infrastructureRef"),)),
     "Metal3MachineTemplate": ((("template", "spec", "dataTemplate"),),),
 }
-# Owners whose absence from the description takes the object away.
-PRUNED_KINDS = ("MachineDeployment", "MachineHealthCheck", "Metal3RemediationTemplate")
-_CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
 
 
-def preview(entries, snapshot):
+def preview(entries, snapshot, answers):
     """Return what a plan does to machines, one dict for each owner that changes.
 
     :param entries: ``kube.apply.Entry`` list
     :param snapshot: a workflow Snapshot of the present state
+    :param answers: the API server's answers to the dry run of the entries that change, ``{(kind, name): object}``: what
+        is left out of an owner is for the server's webhooks to say
     :returns: dicts with ``owner``, ``kind``, ``replicas_before``, ``replicas_after``, ``rolls`` (boolean), ``reasons``
         (fields) and ``machines`` (names of those that would be replaced)
     """
@@ -42,10 +41,9 @@ def preview(entries, snapshot):
         kind = entry.desired["kind"]
         if kind not in _ROLLING or entry.action == "none":
             continue
-        after = entry.desired["spec"].get("replicas")
+        after = answers[kind, entry.name]["spec"].get("replicas")
         if entry.action == "create":
-            result.append({"owner": entry.name, "kind": kind, "replicas_before": 0,
-                           "replicas_after": 1 if after is None else after,
+            result.append({"owner": entry.name, "kind": kind, "replicas_before": 0, "replicas_after": after,
                            "rolls": False, "reasons": [], "machines": []})
             continue
         reasons = [".".join(("spec",) + path) for path in _ROLLING[kind]
@@ -54,7 +52,7 @@ def preview(entries, snapshot):
         owner = snapshot.get(kind, entry.name)
         machines = [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)] if owner else []
         result.append({"owner": entry.name, "kind": kind, "replicas_before": before,
-                       "replicas_after": before if after is None else after,
+                       "replicas_after": after,
                        "rolls": bool(reasons), "reasons": reasons, "machines": machines if reasons else []})
     return result
 
@@ -105,49 +103,3 @@ def _reference(obj, paths):
     """Return kind and name of what an object refers to; a Metal3MachineTemplate names its data template only."""
     found = next((node for node in [_at(obj, path) for path in paths] if isinstance(node, dict)), {})
     return found.get("kind", "Metal3DataTemplate"), found.get("name")
-
-
-def ours(obj, cluster):
-    """Say whether an object was made by this collection for a cluster."""
-    labels = obj["metadata"].get("labels") or {}
-    return labels.get(MANAGED_BY_LABEL) == MANAGED_BY and labels.get(CLUSTER_LABEL) == cluster
-
-
-def undescribed(objects, desired, cluster):
-    """Return objects of ours that the description has no more: pools of workers and what belongs to them.
-
-    :param objects: dict of kind to list of objects
-    :param desired: list of rendered objects
-    """
-    wanted = set((item["kind"], item["metadata"]["name"]) for item in desired)
-    return [item for kind in PRUNED_KINDS for item in objects.get(kind) or []
-            if ours(item, cluster) and (kind, item["metadata"]["name"]) not in wanted]
-
-
-def unused_templates(objects, desired, cluster):
-    """Return the templates of ours that neither the description nor a machine refers to.
-
-    :param objects: dict of kind to list of objects: templates, MachineSets, Metal3Machines, KubeadmConfigs
-    :param desired: list of rendered objects
-    """
-    used = set((item["kind"], item["metadata"]["name"]) for item in desired if item["kind"] in TEMPLATE_KINDS)
-    for machine in objects.get("Metal3Machine") or []:
-        used.add(("Metal3MachineTemplate", _cloned_from(machine)))
-        used.add(("Metal3DataTemplate", (machine["spec"].get("dataTemplate") or {}).get("name")))
-    for config in objects.get("KubeadmConfig") or []:
-        used.add(("KubeadmConfigTemplate", _cloned_from(config)))
-    for item in objects.get("MachineSet") or []:
-        if item["spec"].get("replicas") or (item.get("status") or {}).get("replicas"):
-            template = item["spec"]["template"]["spec"]
-            used.add(("Metal3MachineTemplate", template["infrastructureRef"]["name"]))
-            used.add(("KubeadmConfigTemplate", (template["bootstrap"].get("configRef") or {}).get("name")))
-    for template in objects.get("Metal3MachineTemplate") or []:
-        if ("Metal3MachineTemplate", template["metadata"]["name"]) in used:
-            data = template["spec"]["template"]["spec"].get("dataTemplate") or {}
-            used.add(("Metal3DataTemplate", data.get("name")))
-    return [item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
-            if ours(item, cluster) and (kind, item["metadata"]["name"]) not in used]
-
-
-def _cloned_from(obj):
-    return (obj["metadata"].get("annotations") or {}).get(_CLONED_FROM)

@@ -154,7 +154,12 @@ def machine_options():
 def group_options():
     """Return the options of one group of machines: the control plane or a worker pool."""
     options = machine_options()
-    options.update({"replicas": {"type": "int"}, "failure_domain": {"type": "str"}})
+    options.update({
+        "replicas": {"type": "int"}, "failure_domain": {"type": "str"},
+        "autoscaler": {"type": "dict", "options": {
+            "min_size": {"type": "int", "required": True}, "max_size": {"type": "int", "required": True},
+        }},
+    })
     return options
 
 

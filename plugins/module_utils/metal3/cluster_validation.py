@@ -11,9 +11,10 @@ import ipaddress
 import re
 
 from .cluster_address import endpoint_problems, overlap_problems
-from .cluster_description import CONTROL_PLANE, groups
+from .cluster_description import CONTROL_PLANE, groups, initial_replicas, largest_replicas
 from .cluster_image import image_problems
-from .cluster_network import attached, pool_descriptions, pool_networks
+from .cluster_network import FAMILIES, attached, pool_descriptions, pool_networks
+from .cluster_preallocations import preallocation_problems
 from .cluster_render import render
 from .cluster_spec import NAME_RULE
 from .cluster_versions import parse
@@ -25,7 +26,7 @@ from .problem import problem
 # A Machine's name is <owner>-<hash>-<suffix>, and a node's name has at most 63 characters.
 _LONGEST_OWNER_NAME = 63 - 17
 _METADATA_FORMS = ("strings", "objectNames", "indexes", "namespaces", "ipAddressesFromPool", "prefixesFromPool",
-                   "gatewaysFromPool", "dnsServersFromPool", "fromHostInterfaces", "fromLabels", "fromAnnotations")
+                   "gatewaysFromPool", "fromHostInterfaces", "fromLabels", "fromAnnotations")
 _PERMISSIONS = re.compile(r"^0?[0-7]{3,4}$")
 _TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -49,6 +50,7 @@ def description_problems(description):
     if found:
         return found
     found = overlap_problems(subject, description) + endpoint_problems(subject, description)
+    found += preallocation_problems(subject, description)
     try:
         render(description)
     except ValueError as exc:
@@ -56,21 +58,42 @@ def description_problems(description):
     return found
 
 
+def description_warnings(description):
+    """Return what of a description works and will be regretted, as lines.
+
+    :param description: one without problems
+    """
+    fields = ["networks.%s.%s.pool_annotation" % (name, family) for name in sorted(description["networks"])
+              for family in FAMILIES if (description["networks"][name].get(family) or {}).get("pool_annotation")]
+    fields += ["%s.network_data" % _field(group) for group in groups(description)
+               if _mentions(group.get("network_data"), "fromPoolAnnotation")]
+    return ["cluster %s/%s: %s: CAPM3 1.13 does not give back an address from a pool that an annotation names: the "
+            "IPClaim of a deleted machine stays, held by CAPM3's finalizer; name the pool itself (option pool)" % (
+                description["namespace"], description["name"], field) for field in fields]
+
+
+def _mentions(value, key):
+    if isinstance(value, dict):
+        return key in value or any(_mentions(item, key) for item in value.values())
+    return isinstance(value, list) and any(_mentions(item, key) for item in value)
+
+
 def addresses_needed(description):
     """Return how many addresses each pool must have: one for each machine, and for those that a rollout adds."""
     needed = {}
     for group in groups(description):
-        replicas = group.get("replicas")
+        largest = largest_replicas(group)
         names = attached(description, group)
         for network, _family, _settings, pool in pool_networks(description):
             if network in names:
-                needed[pool] = needed.get(pool, 0) + (1 if replicas is None else replicas) + surge(group)
+                needed[pool] = needed.get(pool, 0) + (
+                    initial_replicas(group) if largest is None else largest) + surge(group)
     return needed
 
 
 def surge(group):
     """Return how many machines more than its replicas a group has during a rollout."""
-    value, replicas = group.get("max_surge"), group.get("replicas") or 0
+    value, replicas = group.get("max_surge"), largest_replicas(group) or 0
     if replicas == 0:
         return 0
     if value is None:
@@ -189,8 +212,12 @@ def _family(subject, field, settings):
     return found
 
 
+def _field(group):
+    return "control_plane" if group["role"] == CONTROL_PLANE else "workers.%s" % group["name"]
+
+
 def _group(subject, description, group):
-    field = "control_plane" if group["role"] == CONTROL_PLANE else "workers.%s" % group["name"]
+    field = _field(group)
     found = _replicas(subject, field, group) + _timeouts(subject, field, group)
     owner = "%s-%s" % (description["name"], group["name"])
     if group["role"] != CONTROL_PLANE and (group["name"] == CONTROL_PLANE or not re.match(NAME_RULE, group["name"])):
@@ -208,7 +235,11 @@ def _group(subject, description, group):
         if name not in description["networks"]:
             found.append(problem(subject, field + ".attached_networks", name, _one_of(description["networks"])))
     domains = [domain["name"] for domain in description.get("failure_domains") or []]
-    if group.get("failure_domain") and domains and group["failure_domain"] not in domains:
+    if group.get("failure_domain") and group["role"] == CONTROL_PLANE:
+        found.append(problem(subject, field + ".failure_domain", group["failure_domain"], "nothing",
+                             "a KubeadmControlPlane has no such field and spreads its machines over all "
+                             "failure_domains with control_plane true: describe those that it is to be in"))
+    elif group.get("failure_domain") and domains and group["failure_domain"] not in domains:
         found.append(problem(subject, field + ".failure_domain", group["failure_domain"],
                              "one of %s" % ", ".join(domains)))
     found += _selector(subject, field, group) + _metadata(subject, field, group)
@@ -228,6 +259,7 @@ def _replicas(subject, field, group):
     replicas, most, least = group.get("replicas"), group.get("max_surge"), group.get("max_unavailable")
     if replicas is not None and replicas < 0:
         found.append(problem(subject, field + ".replicas", replicas, "0 or more"))
+    found += _autoscaler(subject, field, group)
     for key, value in (("max_surge", most), ("max_unavailable", least)):
         if value is not None and not re.match(r"^\d+%?$", str(value)):
             found.append(problem(subject, "%s.%s" % (field, key), value, "a number or a percentage"))
@@ -249,6 +281,25 @@ def _replicas(subject, field, group):
     return found
 
 
+def _autoscaler(subject, field, group):
+    sizes = group.get("autoscaler")
+    if not sizes:
+        return []
+    if group["role"] == CONTROL_PLANE:
+        return [problem(subject, field + ".autoscaler", "%(min_size)d to %(max_size)d" % sizes, "nothing",
+                        "only pools of workers are scaled")]
+    found = []
+    if group.get("replicas") is not None:
+        found.append(problem(subject, field + ".replicas", group["replicas"], "nothing with autoscaler",
+                             "each run would undo what the autoscaler did"))
+    if sizes["min_size"] < 0:
+        found.append(problem(subject, field + ".autoscaler.min_size", sizes["min_size"], "0 or more"))
+    elif sizes["max_size"] < max(1, sizes["min_size"]):
+        found.append(problem(subject, field + ".autoscaler.max_size", sizes["max_size"],
+                             "%d or more" % max(1, sizes["min_size"])))
+    return found
+
+
 def _timeouts(subject, field, group):
     name = "controlPlaneComponentHealthCheckSeconds"
     values = [((group.get(part) or {}).get("timeouts") or {}).get(name)
@@ -267,6 +318,10 @@ def _selector(subject, field, group):
     found = []
     for key, value in (group.get("host_selector") or {}).items():
         found += _label(subject, "%s.host_selector.%s" % (field, key), key, value)
+    keys = [entry["key"] for entry in group.get("host_selector_expressions") or []]
+    for key in sorted(set(key for key in keys if keys.count(key) > 1)):
+        found.append(problem(subject, field + ".host_selector_expressions", "key %s twice" % key,
+                             "one expression for each key (CAPM3's list is keyed by it)"))
     for number, entry in enumerate(group.get("host_selector_expressions") or []):
         wants = entry["operator"] in ("In", "NotIn")
         if wants != bool(entry.get("values")):
@@ -296,6 +351,12 @@ def _label(subject, where, key, value):
 def _metadata(subject, field, group):
     found, keys = [], []
     for form, entries in (group.get("metadata") or {}).items():
+        if form == "dnsServersFromPool":
+            found.append(problem(subject, "%s.metadata.%s" % (field, form), "%d entr%s" % (
+                len(entries or []), "y" if len(entries or []) == 1 else "ies"),
+                "none (CAPM3 1.13 takes an address of the pool for it and writes nothing into the meta data)",
+                "the pool's DNS servers are in the network data already"))
+            continue
         if form not in _METADATA_FORMS:
             found.append(problem(subject, "%s.metadata.%s" % (field, form), form,
                                  "one of %s" % ", ".join(_METADATA_FORMS)))

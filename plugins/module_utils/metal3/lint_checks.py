@@ -209,7 +209,7 @@ def _capacity(site, descriptions):
     found = []
     for namespace in sorted(set(description["namespace"] for description in descriptions.values())):
         there = hosts if namespace == site.namespace else []
-        wanted = [(description, group, 1 if group.get("replicas") is None else group["replicas"])
+        wanted = [(description, group, cluster_description.initial_replicas(group))
                   for description in descriptions.values() if description["namespace"] == namespace
                   for group in cluster_description.groups(description)]
         lines = shortages(wanted, there)

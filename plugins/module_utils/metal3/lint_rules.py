@@ -83,7 +83,7 @@ _RECOGNISED = (
              "Networks and failure domains that are named are described."),
     _cluster("cluster-image", ".*image.*", "A node image has a URL, a format and a checksum of the right kind.",
              source="CAPM3 and BMO webhooks; module_utils/metal3/cluster_image.py"),
-    _cluster("replicas", r".*\.(replicas|max_surge|max_unavailable)",
+    _cluster("replicas", r".*\.(replicas|autoscaler|max_surge|max_unavailable)\b.*",
              "Numbers of machines keep etcd's quorum and let a rollout go on."),
     _cluster("user-data", r".*\.(files|boot_commands|pre_commands|post_commands|users|node_taints|metadata|"
              r"join_configuration|init_configuration)\b.*", "What becomes user data and metadata can be read there."),

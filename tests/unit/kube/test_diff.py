@@ -8,7 +8,7 @@ import copy
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.diff import compare
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.diff import compare, goes_away
 
 DESIRED = {
     "apiVersion": "metal3.io/v1alpha1",
@@ -48,6 +48,23 @@ def test_a_changed_field_differs_and_is_shown(spec, before):
     assert difference.differs
     assert difference.before["spec"] == before
     assert difference.after["spec"] == DESIRED["spec"]
+
+
+@pytest.mark.parametrize("entries, gone", [
+    ([("metal3.baremetal", "Apply", None)], True),
+    ([], False),
+    ([("metal3.baremetal", "Apply", None), ("cluster-autoscaler", "Update", "scale")], False),
+    ([("metal3.baremetal", "Apply", None), ("kubectl", "Apply", None)], False),
+    ([("metal3.baremetal", "Update", None)], False),
+    ([("metal3.baremetal", "Apply", "status")], False),
+])
+def test_a_field_goes_with_an_apply_when_it_is_ours_alone(entries, gone):
+    others = {"manager": "manager", "operation": "Update", "fieldsV1": {"f:spec": {"f:paused": {}}}}
+    current = {"metadata": {"managedFields": [others] + [
+        {"manager": manager, "operation": operation, "subresource": subresource,
+         "fieldsV1": {"f:spec": {"f:replicas": {}}}} for manager, operation, subresource in entries]}}
+    assert goes_away(current, ("spec", "replicas")) is gone
+    assert goes_away(current, ("spec", "paused")) is False
 
 
 def test_a_field_we_owned_and_no_longer_want_is_removed():

@@ -86,6 +86,16 @@ def test_an_endpoint_that_a_pool_keeps_free_is_good():
     assert problems(facts(pools={"p": reserved})) == []
 
 
+def test_a_preallocation_is_for_a_host_that_there_is():
+    networks = copy.deepcopy(PARAMS["networks"])
+    networks["prov"]["ipv4"]["pre_allocations"] = {"a-c1-prov": "198.18.0.20", "c1-one-0-c1-prov": "198.18.0.21"}
+    found = problems(facts(), networks=networks)
+    assert len(found) == 1
+    assert "networks.prov.ipv4.pre_allocations.c1-one-0-c1-prov: seen c1-one-0-c1-prov, expected c1-one-" in found[0]
+    hosts = [host("a"), host("b"), host("c1-one-0")]
+    assert problems(facts(hosts=hosts), networks=networks) == []
+
+
 def test_a_pool_that_is_there_must_be_there_and_have_enough():
     networks = {"prov": {"interface": "eth0", "ipv4": {"pool": "shared"}}}
     assert "seen shared, expected one of no pools" in problems(facts(), networks=networks)[0]

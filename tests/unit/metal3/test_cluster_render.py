@@ -90,11 +90,32 @@ def test_a_selector_for_an_absent_label_is_as_capm3_can_read_it():
         {"key": "gpu", "operator": "DoesNotExist"}]})
     selectors = [item["spec"]["template"]["spec"].get("hostSelector") for item in rendered
                  if item["kind"] == "Metal3MachineTemplate"]
-    assert {"matchExpressions": [{"key": "gpu", "operator": "!"}]} in selectors
+    assert {"matchExpressions": [{"key": "gpu", "operator": "!", "values": []}]} in selectors
+
+
+def test_a_selector_always_has_the_values_that_the_crd_requires():
+    expressions = [entry for item in objects("full") if item["kind"] == "Metal3MachineTemplate"
+                   for entry in item["spec"]["template"]["spec"].get("hostSelector", {}).get("matchExpressions", [])]
+    assert sorted(entry["operator"] for entry in expressions) == ["!", "Exists", "In"]
+    assert all("values" in entry for entry in expressions)
 
 
 def test_replicas_left_out_are_left_to_others():
-    assert "replicas" not in of_kind(objects("full"), "MachineDeployment", "prod-small")[0]["spec"]
+    small = of_kind(objects("full"), "MachineDeployment", "prod-small")[0]
+    assert "replicas" not in small["spec"]
+    assert small["metadata"]["annotations"] == {
+        "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": "1",
+        "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size": "4"}
+
+
+def test_what_changes_in_place_is_not_in_a_templates_name():
+    """CAPM3's webhook allows both, and neither is a reason to wipe machines."""
+    plain = [item["metadata"]["name"] for item in objects("small")]
+    changed = objects("small", workers={"pool-a": {
+        "replicas": 1, "node_reuse": True, "automated_cleaning_mode": "disabled"}})
+    assert [item["metadata"]["name"] for item in changed] == plain
+    spec = of_kind(changed, "Metal3MachineTemplate", "c1-pool-a")[0]["spec"]
+    assert (spec["nodeReuse"], spec["template"]["spec"]["automatedCleaningMode"]) == (True, "disabled")
 
 
 def test_options_of_the_cluster_and_of_a_group_are_joined():

@@ -13,6 +13,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client impor
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import resource_for
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
     cluster_description,
+    cluster_prune,
     cluster_render,
     cluster_rollout,
     workflow_snapshot,
@@ -54,12 +55,19 @@ def machine(name, owner):
     return {"kind": "Machine", "metadata": {"name": name, "labels": labels}, "spec": {}}
 
 
+def answers(items):
+    """What the API server would store, with the default of a new MachineDeployment."""
+    result = copy.deepcopy(dict(((item["kind"], item["metadata"]["name"]), item) for item in items))
+    result["MachineDeployment", "c1-two"]["spec"].setdefault("replicas", 1)
+    return result
+
+
 def preview(old, new):
     objects = {}
     for item in stored(old) + [machine("m-0", "control-plane"), machine("m-1", "one"), machine("m-2", "one")]:
         objects.setdefault(item["kind"], []).append(item)
     snapshot = workflow_snapshot.Snapshot(objects, "c1")
-    changes = cluster_rollout.preview(apply.plan(Server(stored(old)), new), snapshot)
+    changes = cluster_rollout.preview(apply.plan(Server(stored(old)), new), snapshot, answers(new))
     return dict((change["owner"], change) for change in changes)
 
 
@@ -130,35 +138,35 @@ def test_templates_are_left_over_only_when_nobody_refers_to_them():
     template = next(item for item in old if item["kind"] == "Metal3MachineTemplate" and "one" in json.dumps(item))
     user = {"kind": "Metal3Machine", "spec": {}, "metadata": {
         "name": "m-1", "annotations": {"cluster.x-k8s.io/cloned-from-name": template["metadata"]["name"]}}}
-    left = names(cluster_rollout.unused_templates(of(old + new), new, "c1"))
+    left = names(cluster_prune.unused_templates(of(old + new), new, "c1"))
     assert len(left) == 3 and all(name.startswith("Metal3MachineTemplate ") for name in left)
     assert "Metal3MachineTemplate " + template["metadata"]["name"] in left
-    still = names(cluster_rollout.unused_templates(of([*old, *new, user]), new, "c1"))
+    still = names(cluster_prune.unused_templates(of([*old, *new, user]), new, "c1"))
     assert set(left) - set(still) == {"Metal3MachineTemplate " + template["metadata"]["name"]}
     foreign = copy.deepcopy(old)
     for item in foreign:
         item["metadata"]["labels"].pop("app.kubernetes.io/managed-by")
-    assert cluster_rollout.unused_templates(of(foreign + new), new, "c1") == []
+    assert cluster_prune.unused_templates(of(foreign + new), new, "c1") == []
 
 
 def test_a_template_that_a_machine_set_with_machines_needs_is_kept():
     old, new = rendered(), rendered(kubelet_extra_args={"v": 3})
-    unused = names(cluster_rollout.unused_templates(of(old + new), new, "c1"))
+    unused = names(cluster_prune.unused_templates(of(old + new), new, "c1"))
     assert [name for name in unused if name.startswith("KubeadmConfigTemplate c1-one-")]
     name = next(entry for entry in unused if entry.startswith("KubeadmConfigTemplate c1-one-")).split()[1]
     machines = {"kind": "MachineSet", "metadata": {"name": "s"}, "status": {"replicas": 1}, "spec": {
         "replicas": 0, "template": {"spec": {"infrastructureRef": {"name": "x"},
                                              "bootstrap": {"configRef": {"name": name}}}}}}
     assert "KubeadmConfigTemplate " + name not in names(
-        cluster_rollout.unused_templates(of([*old, *new, machines]), new, "c1"))
+        cluster_prune.unused_templates(of([*old, *new, machines]), new, "c1"))
 
 
 def test_a_pool_that_is_not_described_any_more_goes_with_its_health_check():
     check = {"health_check": {"enabled": True}}
     old = rendered(workers={"one": {"replicas": 2}, "two": check})
-    gone = cluster_rollout.undescribed(of(old), rendered(workers={"one": {"replicas": 2}}), "c1")
+    gone = cluster_prune.undescribed(of(old), rendered(workers={"one": {"replicas": 2}}), "c1")
     assert names(gone) == ["MachineDeployment c1-two", "MachineHealthCheck c1-two"]
-    assert cluster_rollout.undescribed(of(old), old, "c1") == []
+    assert cluster_prune.undescribed(of(old), old, "c1") == []
 
 
 def test_what_is_left_of_a_deleted_cluster():

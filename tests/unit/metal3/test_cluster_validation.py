@@ -5,11 +5,18 @@
 from __future__ import annotations
 
 import copy
+import pathlib
 
 import pytest
+import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import cluster_description, cluster_validation
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
+    cluster_description,
+    cluster_render,
+    cluster_validation,
+)
 
+GOLDEN = pathlib.Path(__file__).parent / "golden"
 GOOD = {
     "name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.18.0.10"},
     "pod_cidrs": ["10.244.0.0/16"], "service_cidrs": ["10.96.0.0/16"],
@@ -38,6 +45,22 @@ def problems(params):
 
 def test_a_good_description_has_no_problem():
     assert problems(GOOD) == []
+
+
+@pytest.mark.parametrize("name", ["full", "full-v1beta1", "six", "small", "upstream"])
+def test_the_golden_descriptions_have_no_problem(name):
+    assert problems(yaml.safe_load((GOLDEN / (name + ".yml")).read_text(encoding="utf-8"))) == []
+
+
+def test_addresses_that_capm3_does_not_give_back_are_warned_of():
+    entry = {"id": "a", "link": "eth0", "fromPoolAnnotation": {"object": "machine", "annotation": "x"}}
+    raw = changed("workers/pool-a/network_data", {"networks": {"ipv4": [entry]}})
+    for params, field in ((GOOD, None), (raw, "workers.pool-a.network_data"),
+                          (changed("networks/prov/ipv4", {"pool_annotation": {"object": "machine"}}),
+                           "networks.prov.ipv4.pool_annotation")):
+        warnings = cluster_validation.description_warnings(cluster_description.read(params)[0])
+        assert len(warnings) == (1 if field else 0)
+        assert all("cluster metal3/c1: %s: CAPM3" % field in line for line in warnings)
 
 
 def test_each_pool_gets_an_address_for_each_machine_and_for_the_rollout():
@@ -100,6 +123,23 @@ BAD = [
     ("workers/pool-a/max_surge", 0, "workers.pool-a.max_unavailable: seen nothing"),
     ("workers/pool-a/node_reuse", True, "workers.pool-a.max_surge: seen nothing, expected 0 with node_reuse"),
     ("workers/pool-a/metadata", {"oops": []}, "workers.pool-a.metadata.oops"),
+    ("workers/pool-a/metadata", {"dnsServersFromPool": [{"key": "dns", "name": "c1-prov"}]},
+     "workers.pool-a.metadata.dnsServersFromPool: seen 1 entry, expected none (CAPM3 1.13 takes an address"),
+    ("control_plane/failure_domain", "a", "control_plane.failure_domain: seen a, expected nothing"),
+    ("workers/pool-a/autoscaler", {"min_size": 1, "max_size": 3},
+     "workers.pool-a.replicas: seen 4, expected nothing with autoscaler"),
+    ("workers/pool-b", {"autoscaler": {"min_size": 3, "max_size": 1}},
+     "workers.pool-b.autoscaler.max_size: seen 1, expected 3 or more"),
+    ("workers/pool-b", {"autoscaler": {"min_size": -1, "max_size": 1}},
+     "workers.pool-b.autoscaler.min_size: seen -1, expected 0 or more"),
+    ("control_plane/autoscaler", {"min_size": 1, "max_size": 3}, "control_plane.autoscaler: seen"),
+    ("workers/pool-a/host_selector_expressions", [{"key": "a", "operator": "Exists"},
+                                                  {"key": "a", "operator": "NotIn", "values": ["x"]}],
+     "workers.pool-a.host_selector_expressions: seen key a twice"),
+    ("networks/prov/ipv4/pre_allocations", {"c1-pool-a-0-prov": "198.18.0.20"},
+     "networks.prov.ipv4.pre_allocations.c1-pool-a-0-prov: seen c1-pool-a-0-prov, expected c1-pool-a-"),
+    ("networks/prov/ipv4/pre_allocations", {"c1-pool-a-01234567-0-c1-prov": "198.18.0.20"},
+     "networks.prov.ipv4.pre_allocations.c1-pool-a-01234567-0-c1-prov: seen c1-pool-a-01234567-0-c1-prov, expected"),
     ("workers/pool-a/metadata", {"strings": [{"value": "a"}]}, "metadata.strings[0].key: seen nothing"),
     ("workers/pool-a/metadata", {"strings": [{"key": "a", "value": "b"}] * 2}, "seen key a twice"),
     ("workers/pool-a/metadata", {"fromHostInterfaces": [{"key": "a"}]}, "either interface or fromBootMAC"),
@@ -124,6 +164,19 @@ BAD = [
 def test_one_mistake_is_named(path, value, words):
     found = problems(changed(path, value))
     assert any(words in line for line in found), found
+
+
+def test_preallocations_are_for_claims_that_can_occur():
+    description, _mistakes = cluster_description.read(GOOD)
+    template = cluster_render.data_template_name(description, cluster_description.groups(description)[1])
+    for name in (template + "-0-c1-prov", "some-host-c1-prov", "c1-pool-a-host-c1-prov", "endpoint", "c1"):
+        assert problems(changed("networks/prov/ipv4/pre_allocations", {name: "198.18.0.20"})) == []
+
+
+def test_a_pool_is_large_enough_for_the_autoscalers_largest():
+    description, _mistakes = cluster_description.read(changed("workers/pool-b", {
+        "autoscaler": {"min_size": 1, "max_size": 9}}))
+    assert cluster_validation.addresses_needed(description) == {"c1-prov": 3 + 1 + 4 + 1 + 9 + 1}
 
 
 def test_a_failure_domain_must_be_one_of_those_described():

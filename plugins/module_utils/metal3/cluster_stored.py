@@ -1,0 +1,72 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is added to a cluster's rendering because of what is stored, so that an apply wipes no machine unasked; pure."""
+from __future__ import annotations
+
+import re
+
+from .cluster_description import groups
+from .cluster_prune import ours, unused_templates
+from .cluster_render import (
+    AUTOSCALER_ANNOTATIONS,
+    HASH_LENGTH,
+    common_labels,
+    owner_name,
+    with_changes_in_place,
+)
+
+
+def with_stored_replicas(desired, objects, goes_away):
+    """Return the rendered objects, each MachineDeployment without replicas with those that an apply would take away.
+
+    An apply without a field that nobody else owns takes the field away, and Cluster API's webhook then makes it 1,
+    which wipes the other machines. Once an autoscaler, or a person with ``kubectl scale``, has set the number, it is
+    theirs and stays without us. With the autoscaler's annotations the webhook itself keeps the number in their range.
+
+    :param desired: list of rendered objects
+    :param objects: dict of kind to list of stored objects
+    :param goes_away: callable that takes an object and a field's path and says whether an apply without the field
+        takes it away
+    """
+    stored = dict((item["metadata"]["name"], item) for item in objects.get("MachineDeployment") or [])
+    result = []
+    for item in desired:
+        current = stored.get(item["metadata"]["name"])
+        if item["kind"] == "MachineDeployment" and "replicas" not in item["spec"] and current is not None \
+                and not _is_autoscaled(item, current) and goes_away(current, ("spec", "replicas")):
+            item = dict(item, spec=dict(item["spec"], replicas=current["spec"]["replicas"]))
+        result.append(item)
+    return result
+
+
+def _is_autoscaled(*items):
+    names = set(name for item in items for name in item["metadata"].get("annotations") or {})
+    return all(annotation in names for _option, annotation in AUTOSCALER_ANNOTATIONS)
+
+
+def templates_in_use(description, objects, desired):
+    """Return the Metal3MachineTemplates of before that machines are of, with what is to change in place.
+
+    A group's cleaning mode and host reuse are for the machines that go in a rollout, which are of the templates of
+    before.
+
+    :param objects: dict of kind to list of stored objects
+    :param desired: list of rendered objects
+    """
+    rendered = set(item["metadata"]["name"] for item in desired if item["kind"] == "Metal3MachineTemplate")
+    unused = set(item["metadata"]["name"] for item in unused_templates(objects, desired, description["name"]))
+    result = []
+    for group in groups(description):
+        names = re.compile("%s-[0-9a-f]{%d}" % (re.escape(owner_name(description, group)), HASH_LENGTH))
+        result += [_restated(description, item, with_changes_in_place(item["spec"], group))
+                   for item in objects.get("Metal3MachineTemplate") or []
+                   if ours(item, description["name"]) and names.fullmatch(item["metadata"]["name"])
+                   and item["metadata"]["name"] not in rendered | unused]
+    return result
+
+
+def _restated(description, item, spec):
+    metadata = {"name": item["metadata"]["name"], "namespace": item["metadata"]["namespace"],
+                "labels": common_labels(description)}
+    return {"apiVersion": item["apiVersion"], "kind": item["kind"], "metadata": metadata, "spec": spec}
