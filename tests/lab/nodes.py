@@ -141,13 +141,18 @@ class Nodes:
         return json.loads(Path(self.machines[name].folder, "system", "run.json").read_text())
 
     def inside(self, name, *command, text=None, check=True, seconds=60):
-        """Run a program in a server's namespaces and return what it prints."""
+        """Run a program in a server's namespaces and return what it prints.
+
+        :param check: whether a failure fails the test; one that takes longer than ``seconds`` is one too
+        """
         run = self.run_file(name)["pid"]
         init = Path("/proc/%d/task/%d/children" % (run, run)).read_text().split()[0]
+        # Ended from within: nobody else can be sure to reach what the program has started.
         result = subprocess.run(
             ["nsenter", "--target", init, "--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup", "env", "-i",
-             "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "KUBECONFIG=/etc/kubernetes/admin.conf", *command],
-            input=text, capture_output=True, text=True, timeout=seconds, check=False)
+             "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "KUBECONFIG=/etc/kubernetes/admin.conf",
+             "timeout", "--kill-after=5", str(seconds), *command],
+            input=text, capture_output=True, text=True, check=False)
         assert not check or result.returncode == 0, "%s on %s: %s%s" % (
             " ".join(command), name, result.stdout, result.stderr)
         return result.stdout
