@@ -27,7 +27,7 @@ AGENT = $(eval AGENT := $(call venv_path,agent,tests/lab/requirements-agent.txt)
 PLAYBOOK = METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python $(CONTROL)/bin/ansible-playbook
 CLI = PYTHONPATH=$(CURDIR)/.build $(CONTROL)/bin/python lab/cli.py
 
-GATES := ruff shell unit changelog-lint lint docs-lint docs-site build-check galaxy-importer sanity
+GATES := ruff shell changelog-lint sanity unit lint docs-lint docs-site build-check galaxy-importer
 IN_DEV = PATH=$(DEV)/bin:$$PATH
 IN_LAB = $(IN_DEV) METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python METAL3_AGENT_PYTHON=$(AGENT)/bin/python
 
@@ -49,7 +49,7 @@ lab-env: lab-needs  ## export lines of the running lab, for the shell's eval
 ##@ Tests
 
 .PHONY: test test-fast
-test: test-lab-needs  ## all gates, cheapest first, then the tests on a lab
+test: test-lab-needs  ## all gates, then the tests on a lab
 	@$(IN_LAB) tests/gates/run $(GATES) test-lab
 
 test-fast: test-needs  ## all gates that need no lab
