@@ -13,21 +13,33 @@ from .ipam_service import RefusedError
 from .judged_module import JudgedModule
 from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
 from .kube.errors import KubeError
-from .metal3 import host_fields
+from .metal3 import host_fields, url_credentials
 from .metal3.resource_families import FAMILIES
 from .metal3.resource_family import as_lines, check_raw, entry_fields
 from .progress import Progress
 
 
 class FamilyModule(JudgedModule):
-    """A module whose list is judged as a whole.
+    """A module whose list is judged as a whole, and whose parameters are shown without passwords in URLs.
 
     :param family: a Family
     """
 
     def __init__(self, family, **arguments):
         self._family = family
-        super().__init__(**arguments)
+        # Without a line in the system's log, which would hold the whole list.
+        super().__init__(no_log=True, **arguments)
+
+    def exit_json(self, **result):
+        """Return the result."""
+        super().exit_json(**self._with_parameters(result))
+
+    def fail_json(self, msg, **result):
+        """Fail with ``msg``, or while arguments are checked with all mistakes in the list."""
+        super().fail_json(msg, **self._with_parameters(result))
+
+    def _with_parameters(self, result):
+        return dict({"invocation": {"module_args": url_credentials.without(self.params)}}, **result)
 
     def judge(self, given, msg, result):
         """Return all mistakes in the list."""

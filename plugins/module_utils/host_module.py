@@ -14,7 +14,7 @@ from .host_service import HostListError, HostService, failure, names_for, shorte
 from .judged_module import JudgedModule
 from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
 from .kube.errors import KubeError
-from .metal3 import host_fields, host_goals, host_messages, host_validation
+from .metal3 import host_fields, host_goals, host_messages, host_validation, url_credentials
 from .progress import Progress
 
 try:
@@ -48,7 +48,7 @@ class HostListModule(JudgedModule):
         password each. So the parameters are added without secrets, and only the secrets that do occur in the result
         are left for Ansible to look for.
         """
-        shown = dict(self.params)
+        shown = url_credentials.without(self.params)
         if isinstance(shown.get("hosts"), list):
             shown["hosts"] = [host_fields.without_secrets(host) for host in shown["hosts"]]
         result = dict({"invocation": {"module_args": shown}}, **result)

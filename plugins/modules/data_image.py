@@ -38,7 +38,9 @@ options:
         description: Annotations of the object.
         type: dict
       url:
-        description: Where the image is downloaded. Needed unless the image is to be absent.
+        description:
+          - Where the image is downloaded. Needed unless the image is to be absent.
+          - Without user name and password, because everybody who may read the object would read them.
         type: str
   wait_for:
     description:

@@ -13,6 +13,8 @@ import re
 from collections import namedtuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from . import url_credentials
+
 # name: the part of the scheme before ``+``; protocol: what is spoken on the wire; driver: Ironic's hardware type;
 # boot: how the deploy ramdisk is booted; needs_mac: bootMACAddress required even with inspection;
 # provisioning_network: can't be used where BMO has no provisioning network; raid, secure_boot: supported by BMO.
@@ -292,5 +294,5 @@ def identity_of(address):
 
 
 def redacted(address):
-    """Return an address for messages, without what stands before ``@``."""
-    return re.sub(r"(//|^)[^/@]*@", r"\1***@", str(address))
+    """Return an address of any type for messages, without user name and password."""
+    return url_credentials.redacted(str(address))

@@ -32,9 +32,13 @@ class DataImage(Family):
         """The URL."""
         url = entry.get("url") or ""
         parts = urlsplit(url)
-        if parts.scheme in ("http", "https", "file") and (parts.netloc or parts.scheme == "file"):
-            return []
-        return [Problem(label, "url", show(url) if url else None, "the http or https URL of an ISO image", "set url")]
+        if parts.scheme not in ("http", "https", "file") or not (parts.netloc or parts.scheme == "file"):
+            return [Problem(label, "url", show(url) if url else None, "the http or https URL of an ISO image",
+                            "set url")]
+        if parts.username is not None:
+            return [Problem(label, "url", "a URL with credentials", "a URL without: it can be read",
+                            "serve the image where Ironic may read it")]
+        return []
 
     def judge(self, obj, seen, goal, before):
         """V(attached) when the virtual CD holds the image, and the host is on again."""

@@ -11,6 +11,7 @@ from collections import namedtuple
 
 from .host_fields import REMOVABLE
 from .host_objects import text_of
+from .url_credentials import redacted
 
 # host: name of the host or other object, or its place in the list; seen: never a secret value.
 Problem = namedtuple("Problem", ["host", "field", "seen", "expected", "next_step"])
@@ -43,10 +44,11 @@ def is_label_value(text):
 
 
 def show(value, secret=False):
-    """Return a value as messages show it: shortened, texts in quotes, a secret only as a mark."""
+    """Return a value as messages show it: shortened, texts in quotes, URLs without passwords, secrets as a mark."""
     if secret:
         return HIDDEN
     text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
+    text = redacted(text)
     text = text if len(text) <= 120 else text[:117] + "..."
     return text if isinstance(value, (int, float)) else "'%s'" % text
 

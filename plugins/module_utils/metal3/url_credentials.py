@@ -1,0 +1,25 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""User names and passwords in URLs, which are shown nowhere; pure."""
+from __future__ import annotations
+
+import re
+
+# What stands before the last @ of the host, or of all when it has a colon with no port behind it: people forget to
+# escape the special characters of passwords. Addresses may have no scheme.
+_USER_INFO = re.compile(r"(?:(?<=//)|^)(?!\[)[^/?#\s@:]*:(?!//)(?!\d*(?:[/?#]|$))[^\s'\"]*@|(?<=//)[^/?#\s'\"]*@")
+
+
+def redacted(text):
+    """Return a text with the user names and passwords of its URLs hidden."""
+    return _USER_INFO.sub("***@", text) if "@" in text else text
+
+
+def without(value):
+    """Return a copy of a structure in which no text has user names and passwords in URLs."""
+    if isinstance(value, str):
+        return redacted(value)
+    if isinstance(value, dict):
+        return dict((key, without(item)) for key, item in value.items())
+    return [without(item) for item in value] if isinstance(value, (list, tuple)) else value
