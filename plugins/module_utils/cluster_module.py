@@ -21,6 +21,7 @@ from .manifests.difference import HAS_YAML, difference, text_of
 from .manifests.rollout_wait import RolloutError
 from .metal3.cluster_render import render
 from .metal3.cluster_spec import description_options
+from .metal3.cluster_validation import description_warnings
 from .metal3.workflow_goals import GOALS
 from .progress import Progress
 from .quiet_module import QuietModule
@@ -114,9 +115,12 @@ def run_cluster_template():
     if not HAS_YAML:
         module.fail_json(msg=missing_required_lib("PyYAML"))
     try:
-        objects = render(read_description(_description(module.params)))
+        description = read_description(_description(module.params))
     except RefusedError as exc:
         module.fail_json(msg=str(exc), problems=exc.problems)
+    for warning in description_warnings(description):
+        module.warn(warning)
+    objects = render(description)
     manifest = text_of(objects)
     result = {"changed": False, "objects": objects, "manifest": manifest}
     path = module.params["dest"]

@@ -12,6 +12,10 @@ version_added: "0.1.0"
 description:
   - Takes the description that M(metal3.baremetal.cluster) takes and gives the objects, for GitOps. It needs no
     management cluster, and checks what can be checked without one.
+  - It does not know what there is. Where M(metal3.baremetal.cluster) keeps the machines of a worker pool whose
+    C(replicas) are left out later, Cluster API leaves one of them when such manifests are applied, unless the pool has
+    C(autoscaler). And the templates of machines that are there, in which a changed cleaning mode or host reuse counts,
+    are not among the objects.
   - The manifests hold what the description holds, contents of files and hashes of passwords too. They are in the result
     and in the file; with C(no_log=true) they are in the file only. What names Secrets, as C(content_secret) and
     C(passwdFrom) do, can be shown to everybody.
