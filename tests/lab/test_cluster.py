@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import small_cluster
 from consoles import next_to_print
 from inventory_plugin import listed
 from jinja2 import Environment, StrictUndefined
@@ -331,23 +332,14 @@ def test_a_wrong_checksum_ends_the_wait_with_the_cause(lab):
     """A second cluster, whose image's checksum file says what is not so."""
     images = lab.dir / "www" / "images"
     (images / "wrong.sha256").write_text("%064d  node.qcow2\n" % 0)
-    prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
-    url = lab.figures["urls"]["image_server"] + "/images/"
-    variables = json.dumps({
-        "cluster_name": "broken", "cluster_workload_kubeconfig": str(lab.dir / "kubeconfigs" / "broken"),
-        "endpoint": {"host": prefix + ".11"}, "workers": {},
-        "image": {"url": url + "node.qcow2", "checksum": url + "wrong.sha256", "checksum_type": "sha256",
-                  "format": "qcow2"},
-        "networks": {"nodes": {"interface": "eno1", "ipv4": {
-            "ranges": [{"start": prefix + ".80", "end": prefix + ".89"}], "prefix": 23, "gateway": prefix + ".1",
-            "dns_servers": [prefix + ".1"]}}}})
+    variables = small_cluster.variables(lab, "broken", {
+        "checksum": lab.figures["urls"]["image_server"] + "/images/wrong.sha256"})
     try:
-        lab.playbook("cluster", "-e", variables, seconds=SECONDS).failed(
+        lab.playbook("cluster", extra=variables, seconds=SECONDS).failed(
             "cluster metal3/broken can't become ready", "the image's checksum is not the given one")
         assert ("Secret", "broken-ca") in objects(lab, "broken")
     finally:
-        lab.playbook("teardown", "-e", variables, "-e", '{"teardown_name": "broken", "teardown_confirm": "broken"}',
-                     seconds=SECONDS).ok()
+        lab.playbook("teardown", extra=dict(variables, **small_cluster.teardown("broken")), seconds=SECONDS).ok()
         (images / "wrong.sha256").unlink()
     wait_until_nothing_is_left(lab, "broken")
 
