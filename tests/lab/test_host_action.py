@@ -16,6 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_modul
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_service import HostActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import HostListError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.host_goals import state_of
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
 
 HARDWARE_DATA = KNOWN["HardwareData"]
@@ -28,7 +29,8 @@ PAUSED = "baremetalhost.metal3.io/paused"
 def pair(lab):
     """The names of the lab's first two servers, which are free."""
     names = sorted(lab.servers)[:2]
-    assert [lab.state(name) for name in names] == ["available", "available"]
+    for name in names:
+        lab.wait_for_host(name, lambda host: state_of(host) == "available", "available")
     return names
 
 

@@ -13,6 +13,7 @@ from support import HOST, NAMESPACE, eventually
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_module import host_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import HostListError, HostService
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
 
@@ -161,8 +162,11 @@ def limited(lab):
         subjects=[{"kind": "ServiceAccount", "name": "limited", "namespace": NAMESPACE}]))
     token = lab.kube.request("POST", account.path(NAMESPACE, "limited", "token"), body={
         "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 600}})
-    yield KubeClient({"host": lab.kube.server, "api_key": token["status"]["token"],
-                      "ca_cert": str(lab.dir / "pki" / "ca.crt")})
+    client = KubeClient({"host": lab.kube.server, "api_key": token["status"]["token"],
+                         "ca_cert": str(lab.dir / "pki" / "ca.crt")})
+    # The API server reads roles from a cache of its own.
+    eventually(lambda: client.list(HOST, NAMESPACE), 30, "the role in force", not_yet=KubeError)
+    yield client
     for resource in (binding, role, account):
         lab.kube.delete(resource, NAMESPACE, "limited")
 
