@@ -3,11 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A BMC that speaks IPMI on loopback, by pyghmi; it prints a line for each login that somebody begins.
 
-Run as a program: ``fake_ipmi.py PORT``. The account ``admin`` may do all, ``operator`` has the level OPERATOR.
+Run as a program, which first prints the port that it has got. The account ``admin`` may do all, ``operator`` has the
+level OPERATOR.
 """
 from __future__ import annotations
-
-import sys
 
 from pyghmi.ipmi import bmc
 from pyghmi.ipmi.private import serversession
@@ -45,8 +44,10 @@ class Bmc(bmc.Bmc):
 def main():
     """Serve until killed."""
     serversession.ServerSession = Session
-    server = Bmc(PASSWORDS, port=int(sys.argv[1]), address="127.0.0.1")
-    print("ready", flush=True)
+    server = Bmc(PASSWORDS, port=0, address="127.0.0.1")
+    # pyghmi finds its sessions by it.
+    server.port = server.serversocket.getsockname()[1]
+    print(server.port, flush=True)
     server.listen()
 
 

@@ -17,35 +17,45 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.bmc import ipmi
 from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.discover import Scan, discover
 from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.gather import Settings
 
-SETTINGS = Settings(None, 1, 5, 8)
+# Enough for a BMC on a busy machine. Where no answer is what a test is about, ipmitool waits for several times as long.
+SETTINGS = Settings(None, 5, 5, 8)
+IMPATIENT = SETTINGS._replace(connect_timeout_seconds=2)
 
 
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+@pytest.fixture
+def silent_port():
+    """A UDP port that nobody else gets, and where nobody answers."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
+
+
+@pytest.fixture
+def closed_port():
+    """A TCP port that nobody else gets, and that refuses connections."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
 
 
 @contextlib.contextmanager
 def fake_bmc():
     """Yield the port of a BMC and the list of what it printed, which is complete when the block has ended."""
-    port = free_port()
     process = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("fake_ipmi.py")), str(port)], stdin=subprocess.DEVNULL,
+        [sys.executable, str(Path(__file__).with_name("fake_ipmi.py"))], stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = []
     try:
-        assert process.stdout.readline() == "ready\n"
-        yield port, lines
+        yield int(process.stdout.readline()), lines
     finally:
         process.kill()
         lines += process.communicate(timeout=10)[0].splitlines()
 
 
-def preflight(port, username="admin", password="right", query=""):
+def preflight(port, username="admin", password="right", query="", settings=SETTINGS):
     host = {"name": "a", "bmc": {"address": "ipmi://127.0.0.1:%d%s" % (port, query), "username": username,
                                  "password": password}}
-    result, = bmc_service.preflight([host], SETTINGS, 30, 120)
+    result, = bmc_service.preflight([host], settings, 30, 120)
     return result, dict((check["check"], check["status"]) for check in result["checks"])
 
 
@@ -76,24 +86,23 @@ def test_the_level_of_the_account_is_too_low():
     assert set(lower.values()) == {"ok"}
 
 
-def test_nobody_answers():
-    statuses = preflight(free_port())[1]
+def test_nobody_answers(silent_port):
+    statuses = preflight(silent_port, settings=IMPATIENT)[1]
     assert statuses["reach"] == "problem"
     assert statuses["login"] == "unknown"
 
 
-def test_without_the_program_nothing_is_known(monkeypatch):
+def test_without_the_program_nothing_is_known(monkeypatch, silent_port):
     monkeypatch.setattr(ipmi, "PROGRAM", "ipmitool-that-is-not-there")
-    statuses = preflight(free_port())[1]
+    statuses = preflight(silent_port)[1]
     assert statuses["login"] == "unknown"
 
 
-@pytest.mark.parametrize(("username", "found"), [("admin", 1), ("nobody", 0)])
-def test_discovery_falls_back_to_ipmi(username, found):
+@pytest.mark.parametrize(("username", "found", "settings"), [("admin", 1, SETTINGS), ("nobody", 0, IMPATIENT)])
+def test_discovery_falls_back_to_ipmi(username, found, settings, closed_port):
     with fake_bmc() as (port, dummy):
-        # No TCP service has the port of the UDP one.
         servers, refusals, silent = discover(
-            [Scan(["127.0.0.1"], [port], ["https"], username, "right", False, port)], [], SETTINGS)
+            [Scan(["127.0.0.1"], [closed_port], ["https"], username, "right", False, port)], [], settings)
     assert [server["address"] for server in servers] == ["ipmi://127.0.0.1:%d" % port] * found
     assert [refusal["stage"] for refusal in refusals] == ["login"] * (1 - found)
     assert silent == 0
