@@ -28,7 +28,10 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors impor
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.host_goals import state_of
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.resource_families import FAMILIES
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.resource_family import desired
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.resource_family import (
+    condition,
+    desired,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
 
 SETTINGS, SUBSCRIPTION = KNOWN["HostFirmwareSettings"], KNOWN["BMCEventSubscription"]
@@ -229,7 +232,7 @@ def test_the_info_modules_tell_of_it(lab, changed, files, sink, prepared, live):
     versions = dict((host["name"], dict((item["component"], item["current_version"]) for item in host["components"]))
                     for host in firmware["hosts"])
     assert versions[prepared]["bios"] == BIOS and versions[live]["bmc"] == BMC
-    found, = module(lab, "hardware_data_info", names=[prepared])["hosts"]
+    found, = module(lab, "hardware_data_info", names=[prepared])["hardware_data"]
     assert found["hardware"]["serial_number"] == lab.servers[prepared]["serial"]
 
 
@@ -283,6 +286,29 @@ def test_mistakes_are_refused_before_anything_is_written(lab, prepared, live):
         run(lab, "BMCEventSubscription", [{"name": "x", "host_name": "nobody", "destination": "https://x/"}])
     assert before == dict((item["metadata"]["name"], item["metadata"]["generation"])
                           for item in lab.kube.list(SETTINGS, NAMESPACE)[0])
+
+
+def test_bmo_judges_present_values_as_soon_as_another_one_changes(lab, changed, live):
+    """Both are refused by the module; so they are written without it."""
+    now = facts(lab, "HostFirmwareSettings", live)["settings"]
+    read_only = {"NumCores": now["NumCores"]}
+    wanted = dict(read_only, PatrolScrubHours=(int(now["PatrolScrubHours"]) + 1) % 24)
+    assert run(lab, "HostFirmwareSettings", [{"name": live, "settings": read_only}], check_mode=True)["changed"]
+    with pytest.raises(RefusedError, match=r"settings\.NumCores: .* the present value, .* read-only"):
+        run(lab, "HostFirmwareSettings", [{"name": live, "settings": wanted}])
+
+    def judged():
+        stored = lab.kube.get(SETTINGS, NAMESPACE, live)
+        verdict = condition(stored, "Valid")
+        return verdict if verdict.get("observedGeneration") == stored["metadata"]["generation"] else None
+
+    # BMO only notes what it has looked at when a condition changes.
+    lab.kube.patch(SETTINGS, NAMESPACE, live, {"status": {"conditions": None}}, subresource="status")
+    lab.kube.patch(SETTINGS, NAMESPACE, live, {"spec": {"settings": wanted}})
+    try:
+        assert eventually(judged, 120, "BMO's verdict")["status"] == "False"
+    finally:
+        lab.kube.patch(SETTINGS, NAMESPACE, live, {"spec": {"settings": dict.fromkeys(wanted)}})
 
 
 def test_settings_that_are_there_already_do_not_stop_the_operator(lab, changed, prepared):

@@ -16,6 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_modul
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_service import HostActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import HostListError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.host_goals import state_of
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
 
@@ -88,6 +89,16 @@ def test_reboot_and_hold(lab, room, act, pair):
         act({second: {"action": "power_on"}})
     assert act({second: {"action": "reboot_release", "key": "test"}})[second]["powered_on"]
     assert is_on(room, second)
+
+
+def test_an_inspection_ends_a_hold_and_so_is_refused(lab, act, pair):
+    name, held = pair[1], host_annotations.reboot_key("test")
+    act({name: {"key": "test"}}, action="reboot_hold", force=True)
+    with pytest.raises(HostListError, match="%s: inspect: seen a host held .*%s.* key test" % (name, held)):
+        act({name: {}}, action="inspect")
+    act({name: {}}, action="inspect", force_hosts=[name])
+    assert held not in host_annotations.of(lab.host(name))
+    lab.wait_for_host(name, lambda host: host["status"]["poweredOn"], "on again")
 
 
 def test_what_the_operator_would_not_do_is_refused(lab, act, pair):
