@@ -19,6 +19,7 @@ from .kube.errors import KubeError
 from .kube.resources import KNOWN
 from .manifests.difference import HAS_YAML, difference, text_of
 from .manifests.rollout_wait import RolloutError
+from .metal3.cluster_needs import needs_options
 from .metal3.cluster_render import render
 from .metal3.cluster_spec import description_options
 from .metal3.cluster_validation import description_warnings
@@ -46,6 +47,7 @@ def cluster_argument_spec():
     return dict(
         kube_argument_spec(), state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         check_hosts={"type": "bool", "default": True}, check_network={"type": "bool", "default": True},
+        neighbours={"type": "list", "elements": "dict", "default": [], "options": needs_options()},
         image_ca_file={"type": "path"},
         wait_for={"type": "str", "choices": ["none"] + list(GOALS), "default": "available"},
         wait_timeout_seconds={"type": "int", "default": 3600},

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 
+from .cluster_facts import facts_of_namespace, with_the_rest
 from .cluster_network_checks import endpoint_answers, image_fetcher
 from .cluster_objects import TEMPLATE_KINDS, read_all, snapshot_of
 from .cluster_wait import ClusterWait, belongs
@@ -13,10 +14,10 @@ from .ipam_service import RefusedError
 from .kube import apply, bulk
 from .kube.diff import goes_away
 from .kube.errors import KubeError
-from .kube.resources import KNOWN, resource_for
+from .kube.resources import resource_for
 from .manifests.service import ManifestsService
 from .metal3 import cluster_description, cluster_image, cluster_prune, cluster_rollout, cluster_stored, workflow_tree
-from .metal3.cluster_preflight import Facts, preflight_problems, rollout_warnings
+from .metal3.cluster_preflight import preflight_problems, rollout_warnings
 from .metal3.cluster_render import render
 from .metal3.cluster_validation import description_problems, description_warnings
 from .metal3.problem import problem
@@ -27,7 +28,6 @@ from .workload_client import workload_client, workload_kubeconfig
 
 # The Cluster first: IPAM and CAPM3 look for it when they see what names it. Owners of machines after their templates.
 _LAST_KINDS = ("KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck")
-_CRDS = ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io")
 
 
 def read_description(params):
@@ -49,7 +49,8 @@ class ClusterService:
     :param client: a KubeClient
     :param params: the description, see ``cluster_spec``
     :param options: what is not part of the description: ``check_hosts``, ``check_network``, ``image_ca_file``,
-        ``wait_for``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``, ``prune``, ``confirm``, ``manifests``
+        ``neighbours`` (none when left out), ``wait_for``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``,
+        ``prune``, ``confirm``, ``manifests``
     :param check_mode: let the API server judge writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
@@ -80,14 +81,16 @@ class ClusterService:
         self._manifests(None).objects()
         objects, addresses = read_all(self.client, self.namespace)
         snapshot = Snapshot(objects, self.name)
-        facts = self._facts(objects, addresses, snapshot)
+        facts, unseen = facts_of_namespace(objects, addresses, snapshot, self.options.get("neighbours", ())), []
+        if self.options["check_hosts"]:
+            facts, unseen = with_the_rest(self.client, facts, "cluster %s/%s" % (self.namespace, self.name))
         self._refuse(description, facts, snapshot)
         desired = render(description)
         wanted = cluster_stored.with_stored_replicas(desired, objects, goes_away)
         wanted += cluster_stored.templates_in_use(description, objects, desired)
         entries, answers = self._judged(apply.plan(self.client, wanted))
         changes = cluster_rollout.preview(entries, snapshot, answers)
-        warnings = description_warnings(description) + rollout_warnings(
+        warnings = unseen + description_warnings(description) + rollout_warnings(
             description, facts, [change["owner"] for change in changes if change["rolls"]])
         removed = cluster_prune.undescribed(objects, desired, self.name) if self.options["prune"] else []
         replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
@@ -112,32 +115,6 @@ class ClusterService:
             result.update(timeline=wait.timeline, seconds=round(wait.clock() - wait.began_at, 1))
         self._collect(desired, result)
         return self._with_state(result)
-
-    def _facts(self, objects, addresses, snapshot):
-        calls = [lambda: self.client.list(KNOWN["Metal3Cluster"])[0], self._providers]
-        calls += [lambda name=name: self.client.get(KNOWN["CustomResourceDefinition"], None, name) for name in _CRDS]
-        outcomes = bulk.run(calls)
-        for outcome in outcomes:
-            if outcome.error is not None:
-                raise outcome.error
-        served = dict((crd["metadata"]["name"], [version["name"] for version in crd["spec"]["versions"]
-                                                 if version["served"]])
-                      for crd in [outcome.value for outcome in outcomes[2:]] if crd)
-        return Facts(
-            snapshot=snapshot, hosts=objects["BareMetalHost"],
-            hardware=apply.by_name(objects["HardwareData"]), pools=apply.by_name(objects["IPPool"]),
-            addresses=addresses, claims=objects["IPClaim"] + objects["IPAddressClaim"],
-            metal3_clusters=outcomes[0].value, providers=outcomes[1].value, served=served)
-
-    def _providers(self):
-        """Return the versions of the installed providers, as clusterctl notes them; none without clusterctl."""
-        try:
-            items = self.client.list(KNOWN["Provider"])[0]
-        except KubeError as exc:
-            if exc.status == 404:
-                return {}
-            raise
-        return dict((item["metadata"]["name"], item.get("version")) for item in items)
 
     def _refuse(self, description, facts, snapshot):
         found = preflight_problems(description, facts) if self.options["check_hosts"] else []

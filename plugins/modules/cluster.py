@@ -34,10 +34,56 @@ options:
     description: The cluster's name once more. Required for O(state=absent), which wipes the machines' disks.
     type: str
   check_hosts:
-    description: Whether the description is checked against hosts, pools, endpoints and versions in the management
-      cluster.
+    description:
+      - Whether the description is checked against hosts, pools, endpoints and versions in the management cluster.
+      - Endpoints and versions are outside of O(namespace). When the API server does not let them be read, a warning
+        says what was not checked.
     type: bool
     default: true
+  neighbours:
+    description:
+      - Other clusters that are made at the same time, for O(check_hosts). Those of the same O(namespace) take hosts
+        too, so that there must be enough for all. P(metal3.baremetal.cluster_needs#filter) makes them of an inventory.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: Name of the cluster.
+        type: str
+        required: true
+      namespace:
+        description: Its namespace.
+        type: str
+        required: true
+      groups:
+        description: Its control plane and its pools of workers.
+        type: list
+        elements: dict
+        required: true
+        suboptions:
+          role:
+            description: What they are.
+            type: str
+            required: true
+            choices: [control-plane, worker]
+          name:
+            description: Name of the pool of workers, C(control-plane) for the control plane.
+            type: str
+            required: true
+          replicas:
+            description: See O(control_plane.replicas).
+            type: int
+          autoscaler:
+            description: See O(control_plane.autoscaler).
+            type: dict
+          host_selector:
+            description: See O(host_selector).
+            type: dict
+          host_selector_expressions:
+            description: See O(host_selector_expressions).
+            type: list
+            elements: dict
   check_network:
     description:
       - Whether the image, its checksum file and the endpoint of a new cluster are looked at over the network, from

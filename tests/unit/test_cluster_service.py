@@ -11,6 +11,7 @@ import pytest
 from test_host_service import Reports, Server
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.cluster_service import ClusterService
+from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import RefusedError
 
 IMAGE = {"url": "https://x/a.raw", "checksum": "0" * 64}
 OTHER_IMAGE = dict(IMAGE, url="https://x/b.raw")
@@ -84,8 +85,8 @@ def plane():
     return Plane()
 
 
-def run(plane, check_mode=False, prune=True, **changes):
-    options = {"check_hosts": False, "check_network": False, "image_ca_file": None, "wait_for": "none",
+def run(plane, check_mode=False, prune=True, check_hosts=False, **changes):
+    options = {"check_hosts": check_hosts, "check_network": False, "image_ca_file": None, "wait_for": "none",
                "wait_timeout_seconds": 5, "node_startup_timeout_seconds": 5, "prune": prune, "confirm": None,
                "manifests": []}
     service = ClusterService(plane, dict(PARAMS, **changes), options, check_mode, Reports(),
@@ -103,6 +104,22 @@ def test_a_second_run_changes_nothing(plane):
     writes = len(plane.writes())
     result = run(plane, networks=NETWORKS)
     assert result["changed"] is False and len(plane.writes()) == writes
+
+
+def test_rights_in_one_namespace_are_enough(plane):
+    """Without the check nothing else is read; with it the rest of the check is made."""
+    plane.only_one_namespace = True
+    assert run(plane)["warnings"] == []
+    for name in ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io"):
+        plane.add("apiextensions.k8s.io/v1", "CustomResourceDefinition", name,
+                  spec={"versions": [{"name": "v1beta2", "served": True}]})
+    with pytest.raises(RefusedError, match="no BareMetalHost in namespace metal3"):
+        run(plane, check_hosts=True, name="c2")
+    plane.add("metal3.io/v1alpha1", "BareMetalHost", "a", spec={}, status={
+        "provisioning": {"state": "available"},
+        "hardware": {"ramMebibytes": 8192, "storage": [{"sizeBytes": 10 ** 11}]}})
+    alone = run(plane, check_hosts=True, name="c2", endpoint={"host": "198.18.0.11"}, workers={})
+    assert ["not compared" in line for line in alone["warnings"]] == [True, True]
 
 
 @pytest.mark.parametrize("check_mode", [True, False])

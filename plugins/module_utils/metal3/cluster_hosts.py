@@ -89,33 +89,48 @@ def on_its_way(host, keeper_name):
     return not blocked and not in_use and not _is_kept(host, keeper_name) and state in _COMING
 
 
-def shortage(description, wanted, hosts):
+def shortage(description, wanted, hosts, neighbours=()):
     """Return a mistake for each group that can't have as many hosts as it still needs.
 
-    Groups whose selectors overlap share hosts; each host is counted for one of them only.
+    Groups whose selectors overlap share hosts; each host is counted for one of them only. Groups of clusters that are
+    made at the same time count too, and those that have too few are told when this cluster takes a host that they
+    could have: the runs of both clusters judge alike, so that neither begins.
 
     :param description: the cluster's description
     :param wanted: list of ``(group, number of hosts still needed)``
     :param hosts: BareMetalHosts of the cluster's namespace
+    :param neighbours: list of ``(needs, group, number of hosts still needed)``, see ``cluster_needs``
     """
-    return shortages([(description, group, count) for group, count in wanted], hosts)
+    rows = [(description, group, count) for group, count in wanted] + list(neighbours)
+    mine = _subject(description)
+    return [line for line, takers in _too_few(sorted(rows, key=lambda row: row[0]["name"]), hosts)
+            if mine in takers or line.subject == mine]
 
 
 def shortages(wanted, hosts):
-    """Return the same for the groups of several clusters that share hosts.
+    """Return the same for all groups of several clusters that share hosts.
 
     :param wanted: list of ``(the cluster's description, group, number of hosts still needed)``
     :param hosts: BareMetalHosts of the clusters' namespace
     """
+    return [line for line, _takers in _too_few(wanted, hosts)]
+
+
+def _too_few(wanted, hosts):
+    """Yield ``(mistake, clusters that take hosts which the group could have)`` for each group that has too few."""
     candidates = [[number for number, host in enumerate(hosts) if is_free(host, description, group)]
                   for description, group, _count in wanted]
     holder = {}
-    found = []
+    for number, (_description, _group, count) in enumerate(wanted):
+        for _slot in range(count):
+            _take(number, candidates, holder, set())
     for number, (description, group, count) in enumerate(wanted):
-        got = sum(1 for _slot in range(count) if _take(number, candidates, holder, set()))
+        got = list(holder.values()).count(number)
         if got < count:
-            found.append(_too_few(description, group, count, got, hosts))
-    return found
+            lost = dict((host, wanted[holder[host]][:2]) for host in candidates[number] if holder[host] != number)
+            taken = dict((hosts[host]["metadata"]["name"], taker) for host, taker in lost.items())
+            yield _mistake(description, group, count, got, hosts, taken), set(
+                _subject(taker) for taker, _group in lost.values())
 
 
 def _take(slot, candidates, holder, seen):
@@ -130,9 +145,19 @@ def _take(slot, candidates, holder, seen):
     return False
 
 
-def _too_few(description, group, count, got, hosts):
-    subject = "cluster %s/%s" % (description["namespace"], description["name"])
-    field = "control_plane" if group["role"] == "control-plane" else "workers.%s" % group["name"]
+def _subject(description):
+    return "cluster %s/%s" % (description["namespace"], description["name"])
+
+
+def _field(group):
+    return "control_plane" if group["role"] == CONTROL_PLANE else "workers.%s" % group["name"]
+
+
+def _mistake(description, group, count, got, hosts, taken):
+    """Return the mistake of a group with too few hosts.
+
+    :param taken: name of a host to the description and the group that take it
+    """
     matching = [host for host in hosts if matches(host, group)]
     if not hosts:
         seen = "no BareMetalHost in namespace %s" % description["namespace"]
@@ -143,7 +168,10 @@ def _too_few(description, group, count, got, hosts):
     else:
         refusals = [(host["metadata"]["name"], refusal(host, _keeper_of(description, group))) for host in matching]
         reasons = ["%s is %s" % (name, reason) for name, reason in refusals if reason]
+        reasons += ["%s goes to %s of %s" % (name, _field(other), _subject(taker))
+                    for name, (taker, other) in sorted(taken.items())]
         why = " (%s)" % "; ".join(reasons) if reasons else ""
         seen = "%d free of %d hosts that match%s" % (got, len(matching), why)
         advice = "free or enrol hosts, or ask for fewer replicas"
-    return problem(subject, field + ".host_selector", seen, "%d available for as many machines" % count, advice)
+    return problem(_subject(description), _field(group) + ".host_selector", seen,
+                   "%d available for as many machines" % count, advice)

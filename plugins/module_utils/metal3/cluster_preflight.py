@@ -21,9 +21,10 @@ from .ipam_validation import change_problems, pool_problems
 from .problem import problem
 
 # snapshot: a workflow Snapshot; hardware: HardwareData by name; pools: IPPools by name; addresses and claims: of both
-# kinds; metal3_clusters: of all namespaces; providers and served: see cluster_versions.
+# kinds; metal3_clusters: of all namespaces; providers and served: see cluster_versions; neighbours: (needs, Snapshot)
+# of the clusters that are made in the same run, see cluster_needs.
 Facts = namedtuple("Facts", ["snapshot", "hosts", "hardware", "pools", "addresses", "claims", "metal3_clusters",
-                             "providers", "served"])
+                             "providers", "served", "neighbours"], defaults=[()])
 
 
 def preflight_problems(description, facts):
@@ -37,7 +38,7 @@ def preflight_problems(description, facts):
     plane = facts.snapshot.control_plane
     found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"))
     wanted = [(group, hosts_wanted(description, group, facts.snapshot)) for group in groups(description)]
-    found += shortage(description, wanted, facts.hosts)
+    found += shortage(description, wanted, facts.hosts, neighbours_wanted(description, facts))
     for group, count in wanted:
         if count:
             for host in facts.hosts:
@@ -63,6 +64,13 @@ def hosts_wanted(description, group, snapshot):
     if replicas is None:
         replicas = (owner.get("spec") or {}).get("replicas") or 0
     return max(0, replicas - having)
+
+
+def neighbours_wanted(description, facts):
+    """Return ``(needs, group, number of hosts still needed)`` of the other clusters that share its hosts."""
+    return [(needs, group, hosts_wanted(needs, group, snapshot)) for needs, snapshot in facts.neighbours
+            if needs["namespace"] == description["namespace"] and needs["name"] != description["name"]
+            for group in needs["groups"]]
 
 
 def rollout_warnings(description, facts, rolling):

@@ -72,6 +72,7 @@ def test_addresses_of_bmcs_are_taken_apart_and_put_together():
     ("matching_hosts", ([], {"matchLabel": {}}), "perhaps matchLabels"),
     ("matching_hosts", ([{"x": 1}], {}), "expected a BareMetalHost"),
     ("matching_hosts", ([{"bmh_labels": "rack=r1"}], {}), "seen 'rack=r1', expected a dictionary of labels"),
+    ("cluster_needs", ({}, ["prod"]), "not in the inventory: prod"),
     ("quantity_to_bytes", ("16GiB",), "expected a number"),
     ("bytes_to_quantity", (1.5,), "expected an integer"),
 ])
@@ -176,3 +177,11 @@ def test_hosts_in_all_their_forms_have_labels():
 def test_selectors_that_capm3_would_refuse(expression, told):
     with pytest.raises(AnsibleFilterError, match=told):
         load("test", "host_matching")(HOSTS[0], {"match_expressions": [expression]})
+
+
+def test_needs_of_clusters_come_from_their_variables():
+    good = {"group_names": ["clusters", "prod"], "control_plane": {"host_selector": {"rack": "r1"}}}
+    hostvars = {"prod-cluster": good, "broken": {"control_plane": {"replics": 3}}}
+    assert load("filter", "cluster_needs")(hostvars, ["prod-cluster", "broken"]) == [
+        {"name": "prod", "namespace": "metal3", "groups": [
+            {"role": "control-plane", "name": "control-plane", "replicas": 1, "host_selector": {"rack": "r1"}}]}]

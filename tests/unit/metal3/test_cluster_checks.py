@@ -88,6 +88,35 @@ def test_hosts_are_shared_between_groups_so_that_all_have_enough():
     assert len(lines) == 1 and "workers.any.host_selector" in lines[0]
 
 
+OTHER = dict(DESCRIPTION, name="c2")
+
+
+def short(wanted, neighbours, hosts, description=DESCRIPTION):
+    lines = cluster_hosts.shortage(description, wanted, hosts, neighbours)
+    return ["%s %s" % (line.subject, line.field) for line in lines], lines
+
+
+def test_clusters_of_one_run_do_not_count_on_the_same_hosts():
+    """Each of the two runs judges alike, whichever is asked: the cluster that comes later by name has too few."""
+    hosts = [host("a"), host("b"), host("c")]
+    own, theirs = [(group(), 2)], [(OTHER, group(), 2)]
+    assert short(own, [], hosts)[0] == []
+    expected = ["cluster metal3/c2 workers.pool.host_selector"]
+    named, lines = short(own, theirs, hosts)
+    assert named == expected
+    assert "1 free of 3 hosts that match (" in lines[0]
+    assert lines[0].count("goes to workers.pool of cluster metal3/c1") == 2
+    assert short([(group(), 2)], [(DESCRIPTION, group(), 2)], hosts, OTHER)[0] == expected
+
+
+def test_a_shortage_of_others_is_theirs_alone_unless_hosts_are_shared():
+    hosts = [host("a", rack="r1"), host("b", rack="r2")]
+    theirs = [(OTHER, group(host_selector={"rack": "r2"}), 2)]
+    assert short([(group(host_selector={"rack": "r1"}), 1)], theirs, hosts)[0] == []
+    assert short([(group(), 0)], theirs, hosts)[0] == []
+    assert short([(group(), 2)], theirs, hosts)[0] == ["cluster metal3/c2 workers.pool.host_selector"]
+
+
 def test_a_shortage_says_why():
     assert "no BareMetalHost in namespace metal3" in cluster_hosts.shortage(DESCRIPTION, [(group(), 1)], [])[0]
     none = cluster_hosts.shortage(DESCRIPTION, [(group(host_selector={"a": "b"}), 1)], [host("h")])[0]

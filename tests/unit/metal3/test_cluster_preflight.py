@@ -7,9 +7,11 @@ from __future__ import annotations
 import copy
 
 import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
     cluster_description,
+    cluster_needs,
     cluster_preflight,
     ipam_pool,
     workflow_snapshot,
@@ -66,7 +68,8 @@ ADDRESS = {"kind": "IPAddress", "metadata": {"name": "x"}, "spec": {
 
 
 @pytest.mark.parametrize("known, words", [
-    (facts(hosts=[host("a")]), "workers.one.host_selector: seen 0 free of 1 hosts that match, expected 1 available"),
+    (facts(hosts=[host("a")]), "workers.one.host_selector: seen 0 free of 1 hosts that match (a goes to control_plane "
+     "of cluster metal3/c1), expected 1 available"),
     (facts(served={}), "no resource clusters.cluster.x-k8s.io"),
     (facts(metal3_clusters=[other_cluster("c2", "198.18.0.10")]), "the endpoint of cluster metal3/c2"),
     (facts(addresses=[ADDRESS]), "endpoint.host: seen 198.18.0.10, which IPAddress x has"),
@@ -129,6 +132,37 @@ def test_hosts_that_machines_have_already_are_not_asked_for_again():
     wanted = [cluster_preflight.hosts_wanted(described(), group, known.snapshot)
               for group in cluster_description.groups(described())]
     assert wanted == [1, 0]
+
+
+def test_clusters_of_the_same_run_count():
+    """By what they still need: the machines that they have already have their hosts."""
+    needs = cluster_needs.needs(dict(copy.deepcopy(PARAMS), name="c2", endpoint={"host": "198.18.0.11"}))
+    known = facts(neighbours=[(needs, workflow_snapshot.Snapshot({}, "c2"))])
+    assert "cluster metal3/c2: control_plane.host_selector: seen 0 free of 2 hosts that match" in problems(known)[0]
+    assert problems(known._replace(hosts=[host(name) for name in "abcd"])) == []
+    elsewhere = dict(needs, namespace="other")
+    assert problems(facts(neighbours=[(elsewhere, workflow_snapshot.Snapshot({}, "c2"))])) == []
+    itself = dict(needs, name="c1")
+    assert problems(facts(neighbours=[(itself, workflow_snapshot.Snapshot({}, "c1"))])) == []
+    there = existing()
+    there["Metal3Machine"][0]["metadata"]["annotations"]["metal3.io/BareMetalHost"] = "metal3/z"
+    there["BareMetalHost"].append(host("z"))
+    theirs = dict(needs, name="c1")
+    rows = cluster_preflight.neighbours_wanted(described(name="c2"), facts(
+        neighbours=[(theirs, workflow_snapshot.Snapshot(there, "c1"))]))
+    assert [(group["name"], count) for _needs, group, count in rows] == [("control-plane", 1), ("one", 0)]
+
+
+def test_needs_hold_nothing_but_what_chooses_hosts():
+    params = dict(copy.deepcopy(PARAMS), host_selector={"rack": "r1"}, files=[{"path": "/a", "content": "hidden"}],
+                  workers={"one": {"replicas": 2, "host_selector": {"size": "s"}}, "two": {}})
+    needs = cluster_needs.needs(params)
+    assert needs == {"name": "c1", "namespace": "metal3", "groups": [
+        {"role": "control-plane", "name": "control-plane", "replicas": 1, "host_selector": {"rack": "r1"}},
+        {"role": "worker", "name": "one", "replicas": 2, "host_selector": {"rack": "r1", "size": "s"}},
+        {"role": "worker", "name": "two", "host_selector": {"rack": "r1"}}]}
+    assert cluster_needs.needs(dict(params, workers={"one": {"replics": 2}})) is None
+    assert ArgumentSpecValidator(cluster_needs.needs_options()).validate(needs).error_messages == []
 
 
 @pytest.mark.parametrize("selector, wanted", [({}, 0), ({"rack": "elsewhere"}, 1)])

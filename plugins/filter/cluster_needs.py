@@ -1,0 +1,62 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter that turns clusters' inventory variables into what they need of hosts."""
+from __future__ import annotations
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.cluster_needs import needs
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import named_hosts
+
+DOCUMENTATION = r"""
+name: cluster_needs
+short_description: What clusters of the inventory need of hosts
+version_added: "0.1.0"
+description:
+  - Returns the value for O(metal3.baremetal.cluster#module:neighbours) of clusters in the inventory, as the role
+    P(metal3.baremetal.cluster#role) reads their variables.
+  - A cluster whose description has mistakes is left out; its own run tells them.
+positional: names
+options:
+  _input:
+    description: The variable C(hostvars).
+    type: dict
+    required: true
+  names:
+    description: Names of the inventory hosts that stand for clusters.
+    type: list
+    elements: str
+    required: true
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Make a cluster beside all others of the play
+  metal3.baremetal.cluster:
+    name: prod
+    options: "{{ cluster_options }}"
+    neighbours: "{{ hostvars | metal3.baremetal.cluster_needs(ansible_play_hosts | difference([inventory_hostname])) }}"
+"""
+
+RETURN = r"""
+_value:
+  description: The clusters, in the order of O(names).
+  type: list
+  elements: dict
+"""
+
+
+def cluster_needs(hostvars, names):
+    """Return what the named clusters need; see DOCUMENTATION."""
+    named_hosts.require("cluster_needs", hostvars, names)
+    found = [needs(cluster_inventory.parameters(name, hostvars[name])) for name in names]
+    return [cluster for cluster in found if cluster is not None]
+
+
+class FilterModule:
+    """The filter of this file."""
+
+    def filters(self):
+        """Return the filter by name."""
+        return {"cluster_needs": cluster_needs}
