@@ -118,6 +118,13 @@ options:
         With C(pool_annotation), CAPM3 1.13 does not give back the address of a deleted machine: its IPClaim stays until
         somebody takes the finalizer from it. A warning says so.
     type: dict
+  supported_links:
+    description:
+      - What the site's cables and switches can carry, all by default. A description with other links is refused, which
+        without this option would show only when the machines don't reach each other.
+    type: list
+    elements: str
+    choices: [ethernet, bond, vlan]
   # What applies to machines: of the whole cluster, and below of a group of them.
   image: &image
     description: Image that is written to the machines' disks.

@@ -250,6 +250,11 @@ BAD = [
     ({"kubernetes_version": "v1.99.0"}, "which Cluster API v1.13 supports"),
     ({"control_plane": {"replicas": 2}}, "control_plane.replicas: seen 2, expected an odd number"),
     ({"cluster_options": {"node_labls": {}}}, "unknown option node_labls"),
+    ({"workers": {"pool-a": {"network_data": {"links": {"vlans": [{"id": "v", "vlanID": 5, "vlanLink": "eno1"}]}}}}},
+     "workers.pool-a.network_data.links.vlans: seen vlan, expected a link of supported_links, which are ethernet"),
+    ({"workers": {"pool-a": {"replicas": 1, "host_selector": {"match_labels": {"rack": "r1"}}}}},
+     "write the labels themselves: host_selector: {rack: r1}"),
+    ({"image": {"url": "https://127.0.0.1:1/node.img", "checksum": "0" * 64}}, "image.format: seen nothing"),
     ({"image": {"url": "https://127.0.0.1:1/node.raw", "checksum": "0" * 64}}, "control_plane.image.url: seen"),
     ({"endpoint": {"host": "203.0.113.9"}}, "endpoint.host: seen 203.0.113.9, expected an address in"),
 ]

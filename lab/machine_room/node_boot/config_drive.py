@@ -5,6 +5,8 @@ the same label, which cloud-init takes just as well; the ISO on the disk stays a
 """
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 import struct
@@ -16,6 +18,7 @@ from .loop import LoopDevice
 ISO_SECTOR_BYTES = 2048
 PRIMARY_DESCRIPTOR_OFFSET = 16 * ISO_SECTOR_BYTES
 SPACE_SIZE_OFFSET = 80
+NETWORK_DATA_FILE = "openstack/latest/network_data.json"
 TIMEOUT_SECONDS = 60
 MIB = 1024 ** 2
 # ext4's own needs, beside the contents.
@@ -51,27 +54,57 @@ def _run(*arguments):
         raise ConfigDriveError("%s: %s" % (arguments[0], result.stderr.strip()[-500:]))
 
 
-def _copy_to_ext4(disk, offset, folder):
+@contextlib.contextmanager
+def _extracted(disk, offset, folder):
+    """Give the size of an ISO in bytes and a folder with its contents, as long as they are needed.
+
+    Bootstrap tokens and keys are in it: nothing stays.
+    """
     with open(disk, "rb") as file:
         file.seek(offset + PRIMARY_DESCRIPTOR_OFFSET)
         size = iso_bytes(file.read(ISO_SECTOR_BYTES))
         file.seek(offset)
         iso = file.read(size)
-    # Bootstrap tokens and keys are in it: nothing stays but the file system.
-    image, source, tree = (os.path.join(folder, name) for name in ("config-2.ext4", "config-2.iso", "config-2"))
+    source, tree = (os.path.join(folder, name) for name in ("config-2.iso", "config-2"))
     shutil.rmtree(tree, ignore_errors=True)
     try:
         with open(os.open(source, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(iso)
         _run("xorriso", "-osirrox", "on", "-indev", source, "-extract", "/", tree)
-        with open(os.open(image, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.truncate((2 * size // MIB + SPARE_MIB) * MIB)
-        _run("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-L", partitions.CONFIG_DRIVE_LABEL, "-d", tree, image)
+        yield size, tree
     finally:
         shutil.rmtree(tree, ignore_errors=True)
         if os.path.exists(source):
             os.unlink(source)
+
+
+def _copy_to_ext4(disk, offset, folder):
+    image = os.path.join(folder, "config-2.ext4")
+    with _extracted(disk, offset, folder) as (size, tree):
+        with open(os.open(image, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.truncate((2 * size // MIB + SPARE_MIB) * MIB)
+        _run("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-L", partitions.CONFIG_DRIVE_LABEL, "-d", tree, image)
     return image
+
+
+def network_data(disk, folder):
+    """Return the network data of a disk's config drive, empty where there is none that can be read.
+
+    :param disk: path of the disk's file
+    :param folder: where the drive's contents may be for a moment
+    :raises ConfigDriveError: if the drive can't be read
+    """
+    partition = partitions.config_drive(disk)
+    if partition is None:
+        return {}
+    with _extracted(disk, partition["start"] * partitions.SECTOR_BYTES, folder) as (dummy, tree):
+        try:
+            with open(os.path.join(tree, NETWORK_DATA_FILE), encoding="utf-8") as file:
+                found = json.load(file)
+        except (FileNotFoundError, ValueError):
+            # What cloud-init makes of that is the node's own matter.
+            return {}
+    return found if isinstance(found, dict) else {}
 
 
 def attach(disk, folder):

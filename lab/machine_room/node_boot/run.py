@@ -15,7 +15,7 @@ import sys
 
 from .. import partitions, state
 from ..console import Console
-from . import cgroups, config_drive, devices, first_stage, linux, names, network
+from . import cgroups, config_drive, devices, first_stage, linux, names, network, network_data
 from .loop import LoopDevice
 from .release import release
 from .root_partition import root_partition
@@ -80,6 +80,10 @@ class Node:
         partition = root_partition(partitions.table(disk)["partitions"])
         if partition is None:
             raise NotBootable("no partition with a Linux file system on %s" % os.path.basename(disk))
+        impossible = network_data.impossible_links(config_drive.network_data(disk, self.spec["folder"]))
+        if impossible:
+            raise NotBootable("network data: %s: the lab's network carries neither bonds nor VLANs, describe plain "
+                              "links instead" % "; ".join(impossible))
         release(self.index, self.name, self.nics)
         os.makedirs(self.spec["root_folder"], mode=0o700, exist_ok=True)
         self.loops.append(LoopDevice(

@@ -9,6 +9,8 @@ NAME_RULE = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 CHECKSUM_TYPES = ("md5", "sha256", "sha512")
 IMAGE_FORMATS = ("raw", "qcow2", "vdi", "vmdk", "live-iso")
 LINK_TYPES = ("phy", "bridge", "dvs", "hw_veb", "hyperv", "ovs", "tap", "vhostuser", "vif")
+# What can carry a network; CAPM3's networkData has a list for each.
+LINK_KINDS = ("ethernet", "bond", "vlan")
 BOND_MODES = ("balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb", "balance-alb", "802.3ad")
 # kubeadm's preflight check "Mem" of a control plane: 1700 MB.
 DEFAULT_MINIMUM_MEMORY_MEBIBYTES = 1700
@@ -191,5 +193,6 @@ def description_options():
         "control_plane": {"type": "dict", "options": group_options()},
         "workers": {"type": "dict"},
         "networks": {"type": "dict"},
+        "supported_links": {"type": "list", "elements": "str", "choices": list(LINK_KINDS)},
     })
     return options

@@ -13,6 +13,7 @@ import re
 from .cluster_address import endpoint_problems, overlap_problems
 from .cluster_description import CONTROL_PLANE, groups, initial_replicas, largest_replicas
 from .cluster_image import image_problems
+from .cluster_links import link_problems
 from .cluster_network import FAMILIES, attached, pool_descriptions, pool_networks
 from .cluster_preallocations import preallocation_problems
 from .cluster_render import render
@@ -39,7 +40,7 @@ def description_problems(description):
     """
     subject = "cluster %s/%s" % (description["namespace"], description["name"])
     found = _identity(subject, description)
-    found += network_problems(subject, description)
+    found += network_problems(subject, description) + link_problems(subject, description)
     for group in groups(description):
         found += _group(subject, description, group)
     if found:

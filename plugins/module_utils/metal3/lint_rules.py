@@ -70,7 +70,7 @@ _RECOGNISED = (
     _cluster("network-overlap", "(pod_cidrs|service_cidrs|endpoint).*",
              "Networks of pods, services and nodes have no addresses in common.",
              "overlaps|which is in (pod|service)_cidrs"),
-    _cluster("network", "(pod_cidrs|service_cidrs|networks).*",
+    _cluster("network", r"(pod_cidrs|service_cidrs|networks|.*\.network_data).*",
              "Networks are written in a way that nodes can have them."),
     _cluster("endpoint", "endpoint.*", "The endpoint is an address that nodes can reach and nobody else is given."),
     _cluster("version", "kubernetes_version|api_version|", "Kubernetes, Cluster API and CAPM3 fit each other.",
