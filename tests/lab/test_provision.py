@@ -117,7 +117,11 @@ def qcow2(lab, tmp_path, provisioned_again):
 
 
 def test_an_image_is_removed_and_another_one_written(lab, room, qcow2):
-    lab.playbook("deprovision_hosts", "--limit", SERVER).ok()
+    lab.playbook("deprovision_hosts", "--limit", SERVER).failed(
+        "hosts_confirm: seen nothing, expected 1 (how many servers) or " + SERVER,
+        "what is on the servers' disks is lost: repeat it in deprovision_confirm")
+    assert lab.state(SERVER) == "provisioned"
+    lab.playbook("deprovision_hosts", "--limit", SERVER, "-e", "deprovision_confirm=1").ok()
     assert lab.state(SERVER) == "available"
     path = disk(room)
     with pytest.raises(partitions.PartitionError):
