@@ -4,6 +4,8 @@
 """IPPool objects from pool descriptions; pure."""
 from __future__ import annotations
 
+import ipaddress
+
 API_VERSION = "ipam.metal3.io/v1alpha1"
 
 _RANGE_FIELDS = (("start", "start"), ("end", "end"), ("subnet", "subnet"), ("prefix", "prefix"),
@@ -28,6 +30,10 @@ def render(pool, namespace):
     spec = {"namePrefix": pool.get("name_prefix") or pool["name"],
             "pools": [_fields(range_, _RANGE_FIELDS) for range_ in pool.get("ranges") or []]}
     spec.update(_fields(pool, _POOL_FIELDS))
+    if "preAllocations" in spec:
+        # IPAM compares the text with that of the addresses it hands out (getIndexes, GetIPAddress).
+        spec["preAllocations"] = dict((claim, str(ipaddress.ip_address(text)))
+                                      for claim, text in spec["preAllocations"].items())
     return {"apiVersion": API_VERSION, "kind": "IPPool", "metadata": metadata, "spec": spec}
 
 

@@ -150,3 +150,9 @@ def test_addresses_are_compared_not_their_spelling():
     names, lines = refused([{"name": "a", "address": "2001:db8::2"}], held, pool)
     assert names == ["a"] and "which other has" in lines[0]
     assert refused([{"name": "other", "address": "2001:db8:0:0::2"}], held, pool) == ([], [])
+
+
+def test_preallocations_are_written_as_ipam_spells_addresses():
+    """IPAM compares what it hands out with the text of a preallocation (getIndexes), and gave this one to anybody."""
+    pool = {"name": "prov", "ranges": [{"subnet": "2001:db8::/64"}], "pre_allocations": {"vip": "2001:DB8:0::000A"}}
+    assert ipam_pool.render(pool, "metal3")["spec"]["preAllocations"] == {"vip": "2001:db8::a"}
