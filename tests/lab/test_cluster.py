@@ -268,6 +268,22 @@ def test_what_can_not_work_is_refused_before_anything_is_written(lab, variables,
 
 
 @pytest.mark.usefixtures("_one_worker")
+def test_clusters_of_one_play_do_not_count_on_the_same_host(lab, tmp_path):
+    """Each of the two could have the last free host, and neither begins."""
+    free = [name for name in lab.servers if lab.state(name) == "available"]
+    second = dict(small_cluster.variables(lab, "second", {}), workers={"pool-b": {"replicas": len(free) - 1}})
+    path = tmp_path / "clusters.json"
+    path.write_text(json.dumps({"clusters": {
+        "hosts": {"second": second},
+        "children": {NAME: {"hosts": {NAME + "-cluster": {"workers": {"pool-a": {"replicas": 2}}}}}}}}))
+    before = objects(lab)
+    lab.playbook("cluster", "-i", str(path), "--limit", "second", "--check").ok()
+    run = lab.playbook("cluster", "-i", str(path)).failed("goes to control_plane of cluster metal3/second")
+    assert [(numbers["changed"], numbers["failed"]) for numbers in run.recap().values()] == [(0, 1), (0, 1)]
+    assert objects(lab) == before and objects(lab, "second") == {}
+
+
+@pytest.mark.usefixtures("_one_worker")
 def test_a_worker_comes_although_the_image_server_dies_in_mid_deployment(lab, room):
     # Asking for it takes seconds, in which the moment would pass.
     pid = lab.pid("image-server")
