@@ -22,7 +22,8 @@ options:
     description:
       - API version that objects of Cluster API and CAPM3 are written in.
       - A Metal3DataTemplate with bonds is always written in V(v1beta1), for the C(v1beta2) CRD of CAPM3 1.13 refuses
-        bond parameters.
+        bond parameters. A Metal3MachineTemplate whose selector has C(Exists) or C(DoesNotExist) is always written in
+        V(v1beta2), for what CAPM3 1.13 converts from C(v1beta1) lacks the values that its CRD requires.
     type: str
     choices: [v1beta2, v1beta1]
     default: v1beta2
@@ -173,7 +174,8 @@ options:
   automated_cleaning_mode: &automated_cleaning_mode
     description:
       - Whether partition tables are wiped before and after use; V(metadata) when it is not said.
-      - A change replaces no machine. CAPM3 takes it up for the machines that there are.
+      - A change replaces no machine. CAPM3 takes it up for the machines that there are. CAPM3 1.13 can't for those
+        whose selector has C(Exists) or C(DoesNotExist); a warning says so.
     type: str
     choices: [metadata, disabled]
   attached_networks: &attached_networks

@@ -92,6 +92,7 @@ class ClusterService:
         changes = cluster_rollout.preview(entries, snapshot, answers)
         warnings = unseen + description_warnings(description) + rollout_warnings(
             description, facts, [change["owner"] for change in changes if change["rolls"]])
+        warnings += cluster_rollout.cleaning_warnings(entries)
         removed = cluster_prune.undescribed(objects, desired, self.name) if self.options["prune"] else []
         replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
         for line in cluster_rollout.lines(changes):

@@ -253,6 +253,19 @@ def of_pools(result):
     return [line for line in result["warnings"] if "IPPool" in line]
 
 
+def test_a_cleaning_mode_that_capm3_cannot_pass_on_is_warned_of(plane):
+    expressions = [{"key": "rack", "operator": "Exists"}]
+    pools = [{"one": {"replicas": 1, "host_selector_expressions": expressions, "automated_cleaning_mode": mode},
+              "two": {"replicas": 1, "automated_cleaning_mode": mode}} for mode in ("metadata", "disabled")]
+    run(plane, workers=pools[0])
+    template = plane.add_machine("c1-one")[0]
+    warnings = run(plane, check_mode=True, workers=pools[1])["warnings"]
+    assert len(warnings) == 1 and "Metal3MachineTemplate %s: " % template in warnings[0]
+    assert "keep metadata" in warnings[0]
+    run(plane, workers=pools[1])
+    assert run(plane, workers=pools[1])["warnings"] == []
+
+
 def take_address(plane, data, deleting=False):
     claim = plane.add("ipam.metal3.io/v1alpha1", "IPClaim", data + "-0-c1-storage",
                       spec={"pool": {"name": "c1-storage"}}, status={"address": {"name": "c1-storage-198-18-1-20"}})

@@ -48,8 +48,25 @@ def render(description):
         machines.append(owner)
         checks += _health_check(description, group)
     objects += machines + checks
-    return [downgrade(item) if description["api_version"] == "v1beta1" or _has_bonds(item) else item
-            for item in objects]
+    return [_in_version(item, description["api_version"]) for item in objects]
+
+
+def _in_version(obj, version):
+    if _has_bonds(obj):
+        return downgrade(obj)
+    # Stored without the empty values, no Metal3Machine could be made of the template.
+    return downgrade(obj) if version == "v1beta1" and not loses_values(obj) else obj
+
+
+def loses_values(obj):
+    """Say whether an object has values that CAPM3 1.13 drops when it converts or updates: the empty list of Exists.
+
+    Its CRDs require it, in both versions.
+    """
+    if obj["kind"] != "Metal3MachineTemplate":
+        return False
+    expressions = (obj["spec"]["template"]["spec"].get("hostSelector") or {}).get("matchExpressions") or []
+    return any(not entry.get("values") for entry in expressions)
 
 
 def _has_bonds(obj):

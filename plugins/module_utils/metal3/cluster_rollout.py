@@ -4,7 +4,7 @@
 """What a change of a cluster would do to its machines, and which template takes the place of which; pure."""
 from __future__ import annotations
 
-from .cluster_render import TEMPLATE_KINDS
+from .cluster_render import TEMPLATE_KINDS, loses_values
 
 # Changes of these make an owner replace its machines (Cluster API: KCP's rollout rules, MachineTemplate comparison
 # of MachineDeployments). Both API versions' paths.
@@ -68,6 +68,22 @@ def lines(changes):
             result.append("%s: replaces %s, because of %s" % (
                 text, ", ".join(change["machines"]) or "no machine", ", ".join(change["reasons"])))
     return result
+
+
+def cleaning_warnings(entries):
+    """Return a warning for each template whose machines do not get its changed cleaning mode.
+
+    CAPM3's update of a Metal3Machine leaves the empty values of its selector out, and the API server refuses it.
+
+    :param entries: ``kube.apply.Entry`` list
+    """
+    path = ("template", "spec", "automatedCleaningMode")
+    return ["%s %s: CAPM3 1.13 can't change automated_cleaning_mode of machines whose host_selector_expressions have "
+            "Exists or DoesNotExist: those that there are keep %s; set spec.automatedCleaningMode of their "
+            "Metal3Machines by kubectl patch, or label the hosts for the operator In" % (
+                entry.resource.kind, entry.name, _at(entry.current, path))
+            for entry in entries if entry.action == "update" and loses_values(entry.desired)
+            and _at(entry.current, path) != _at(entry.desired, path)]
 
 
 def _at(obj, path):

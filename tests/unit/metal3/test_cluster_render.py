@@ -100,6 +100,13 @@ def test_a_selector_always_has_the_values_that_the_crd_requires():
     assert all("values" in entry for entry in expressions)
 
 
+def test_a_selector_without_values_is_not_written_in_v1beta1():
+    """CAPM3's conversion would drop the empty values, and nothing could be made of the template."""
+    versions = dict((item["metadata"]["name"].rpartition("-")[0], item["apiVersion"].rpartition("/")[2])
+                    for item in objects("full-v1beta1") if item["kind"] == "Metal3MachineTemplate")
+    assert versions == {"prod-control-plane": "v1beta1", "prod-large": "v1beta1", "prod-small": "v1beta2"}
+
+
 def test_replicas_left_out_are_left_to_others():
     small = of_kind(objects("full"), "MachineDeployment", "prod-small")[0]
     assert "replicas" not in small["spec"]
