@@ -11,7 +11,7 @@ import yaml
 from support import HOST, NAMESPACE, REPOSITORY
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import cluster_hosts, host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_annotations
 
 CLUSTER = KNOWN["Cluster"]
 DIRECT = yaml.safe_load((REPOSITORY / "inventory" / "lab" / "direct.yml").read_text())["direct"]["hosts"]
@@ -83,17 +83,19 @@ def repair(lab, room):
                          extra={"teardown_name": name, "teardown_confirm": name})
     hosts = lab.hosts()
     # BMO's own next attempt after an error comes minutes later, that of a new host at once.
-    lost = [name for name in sorted(hosts_that_differ(hosts, lab.servers, _may_have_cluster()))
-            if name in hosts and (name not in lab.servers or not _will_be_free(hosts[name]))]
-    for name in lost:
+    differ = [name for name in sorted(hosts_that_differ(hosts, lab.servers, _may_have_cluster())) if name in hosts]
+    for name in differ:
         lab.kube.patch(HOST, NAMESPACE, name, {
             "spec": {"consumerRef": None}, "metadata": {"annotations": dict.fromkeys(HELD)}})
-    lab.remove_hosts(*lost)
+    lab.remove_hosts(*(name for name in differ if name not in lab.servers or is_lost(hosts[name])))
     _make_lab(lab)
 
 
-def _will_be_free(host):
-    return cluster_hosts.refusal(host) is None or cluster_hosts.on_its_way(host)
+def is_lost(host):
+    """Tell whether ``make lab`` would wait in vain, or leave the host as it is."""
+    status = host.get("status") or {}
+    state = (status.get("provisioning") or {}).get("state") or ""
+    return "provisioned" in state or state == "provisioning" or status.get("operationalStatus") != "OK"
 
 
 def _make_lab(lab):

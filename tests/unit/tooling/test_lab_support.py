@@ -126,6 +126,13 @@ def test_the_starting_state_is_that_of_make_lab():
     assert starting_state.hosts_that_differ({"b": used}, ["b"], True) == {}
 
 
+def test_what_make_lab_mends_by_waiting_is_left_to_it():
+    lost = (host("inspecting", operationalStatus="error"), host("provisioned"), host("externally provisioned"),
+            host("available", operationalStatus="detached"))
+    assert all(map(starting_state.is_lost, lost))
+    assert not any(starting_state.is_lost(host(state)) for state in ("deprovisioning", "preparing", "available"))
+
+
 def test_a_dead_part_of_the_lab_is_a_difference_too():
     class Dead:
         def __getattr__(self, name):
