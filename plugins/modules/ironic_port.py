@@ -35,7 +35,9 @@ options:
         choices: [present, absent]
         default: present
       move:
-        description: Whether a port that another node has becomes this node's; else it is refused.
+        description:
+          - Whether a port that another node has becomes this node's; else it is refused. It is deleted there and made
+            anew here with what it has, except for its port group.
         type: bool
         default: false
       pxe_enabled:

@@ -8,8 +8,8 @@ import time
 
 from ..metal3.problem import problem
 from . import audit, bulk
-from .errors import IronicError, RefusedError
-from .node_service import delete_node
+from .errors import RefusedError
+from .node_service import delete_node, delete_port
 
 REPAIRS = (audit.NODE_WITHOUT_HOST, audit.MAC_OF_OTHER_NODE, audit.PORT_WITHOUT_NODE)
 _NODE_FIELDS = ("uuid", "name", "provision_state", "driver_info", "maintenance")
@@ -71,13 +71,4 @@ def _deleter(client, item):
     kind, thing = item.repair
     if kind == "node":
         return lambda: delete_node(client, thing, True, "ironic_audit: its BareMetalHost is not there")
-    return lambda: _delete_port(client, thing, item.subject)
-
-
-def _delete_port(client, port, subject):
-    try:
-        client.request("DELETE", "/ports/" + port["uuid"], subject=subject)
-    except IronicError as exc:
-        # It went with its node.
-        if exc.status != 404:
-            raise
+    return lambda: delete_port(client, thing, item.subject)

@@ -142,6 +142,21 @@ def port_body(option, node_uuid):
     return dict(values, address=option["address"].lower(), node_uuid=node_uuid, **({"extra": extra} if extra else {}))
 
 
+def moved_port_body(option, current, node_uuid):
+    """Return the body that makes a port anew at another node, with what it has besides what the options say.
+
+    :param option: the port's options
+    :param current: the port as Ironic has it
+    :param node_uuid: UUID of the node that it is to be of
+    """
+    kept = dict((field, current[field]) for field in node_fields.PORT_WHOLE if current.get(field) is not None)
+    # A port group is one node's.
+    kept.pop("portgroup_uuid", None)
+    extra = dict(current.get("extra") or {}, **(option.get("extra") or {}))
+    return port_body(dict(kept, **dict(node_fields.port_values(option), address=option["address"], extra=extra)),
+                     node_uuid)
+
+
 def shown_creation(option):
     """Return what a node that is to be made will have, without secrets."""
     body = secrets.without(create_body(option))

@@ -216,6 +216,20 @@ def delete_node(client, node, force, reason):
             raise
 
 
+def delete_port(client, port, subject):
+    """Delete a port; one that is gone already is as good.
+
+    :param client: an IronicClient
+    :param port: the port
+    :param subject: what errors name
+    """
+    try:
+        client.request("DELETE", "/ports/" + port["uuid"], subject=subject)
+    except IronicError as exc:
+        if exc.status != 404:
+            raise
+
+
 class PortPlan:
     """What is to be done for one port that is to be there.
 
@@ -254,5 +268,18 @@ class PortPlan:
         if self._current is None:
             return self._client.request("POST", "/ports", body=node_diff.port_body(self._option, self._node_uuid),
                                         subject=self._subject)
+        if self._current["node_uuid"] != self._node_uuid:
+            return self._move()
         return self._client.request("PATCH", "/ports/" + self._current["uuid"], body=self._change.patch,
                                     subject=self._subject)
+
+    def _move(self):
+        """Make it anew: Ironic 39.0 answers a change of node_uuid with an error of its database."""
+        delete_port(self._client, self._current, self._subject)
+        try:
+            return self._client.request(
+                "POST", "/ports", subject=self._subject,
+                body=node_diff.moved_port_body(self._option, self._current, self._node_uuid))
+        except IronicError as exc:
+            raise IronicError("%s; it is deleted at its node, and not made here: run again" % exc.message, exc.status,
+                              exc.reason) from exc

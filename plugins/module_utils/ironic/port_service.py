@@ -9,8 +9,8 @@ from collections import Counter
 
 from ..metal3.problem import problem
 from . import bulk, node_validation, ownership
-from .errors import IronicError, RefusedError
-from .node_service import Item, PortPlan, Registry, counts
+from .errors import RefusedError
+from .node_service import Item, PortPlan, Registry, counts, delete_port
 
 
 class PortService:
@@ -73,10 +73,10 @@ class PortService:
         if item.option["state"] == "absent":
             if item.current is None:
                 return None
-            subject, path = "port %s" % item.name, "/ports/" + item.current["uuid"]
+            subject = "port %s" % item.name
             self.diffs.append({"before_header": subject, "after_header": "", "after": {},
                                "before": {"address": item.name, "node_uuid": item.current["node_uuid"]}})
-            return lambda: self.client.request("DELETE", path, subject=subject)
+            return lambda: delete_port(self.client, item.current, subject)
         plan = PortPlan(self.client, item.option, item.current, owner["uuid"], owner.get("name") or owner["uuid"])
         if not plan.needed:
             return None
@@ -85,7 +85,7 @@ class PortService:
 
     def _write(self, pairs):
         due = [(item, call) for item, call in pairs if call is not None]
-        calls = [] if self.check_mode else [_unless_gone(item, call) for item, call in due]
+        calls = [] if self.check_mode else [call for dummy, call in due]
         outcomes = bulk.persist(calls, self.progress.event, self.sleep)
         for position, (item, dummy) in enumerate(due):
             outcome = outcomes[position] if outcomes else None
@@ -96,17 +96,6 @@ class PortService:
             item.action = "deleted" if absent else "updated" if item.current else "created"
             if outcome is not None:
                 item.stored = outcome.value
-
-
-def _unless_gone(item, call):
-    def guarded():
-        try:
-            return call()
-        except IronicError as exc:
-            if exc.status == 404 and item.option["state"] == "absent":
-                return None
-            raise
-    return guarded
 
 
 def _node(registry, name):

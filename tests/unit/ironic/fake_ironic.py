@@ -114,6 +114,9 @@ class FakeIronic:
         if method == "DELETE":
             return self.ports.pop(uuid) and None
         for step in body:
+            if step["path"] == "/node_uuid":
+                # Ironic 39.0 gives the node of the port the other node's UUID, which its database refuses.
+                raise IronicError("port %s: 'address'" % self.ports[uuid]["address"], 500)
             self.ports[uuid][step["path"].strip("/")] = step.get("value")
         return dict(self.ports[uuid])
 

@@ -210,6 +210,45 @@ def test_ports_are_made_changed_moved_and_deleted():
         run_ports(client, wanted(node="c"))
 
 
+def moving(**values):
+    client = FakeIronic()
+    client.add("a")
+    client.add("b")
+    client.ports["port-" + MAC] = dict({
+        "uuid": "port-" + MAC, "address": MAC.upper(), "node_uuid": "uuid-a", "pxe_enabled": False, "name": "eno1",
+        "physical_network": "x", "portgroup_uuid": "group-of-a", "extra": {"kept": 1, "gone": 2},
+        "internal_info": {"x": 1}, "links": []}, **values)
+    return client, dict(port(), node="b", state="present", move=True)
+
+
+def test_a_port_that_moves_keeps_what_it_has():
+    client, wanted = moving()
+    wanted.update(pxe_enabled=True, physical_network="", extra={"gone": None, "new": 3})
+    trial = run_ports(client, wanted, check=True)
+    assert (trial["changed"], client.requests()) == (True, [])
+    result = run_ports(client, wanted)
+    assert (result["counts"]["updated"], result["diff"]) == (1, trial["diff"])
+    assert client.ports == {"port-" + MAC: {
+        "uuid": "port-" + MAC, "address": MAC, "node_uuid": "uuid-b", "pxe_enabled": True, "name": "eno1",
+        "extra": {"kept": 1, "new": 3}}}
+    assert run_ports(client, wanted)["changed"] is False
+
+
+def test_a_port_that_is_gone_when_it_moves_is_made():
+    client, wanted = moving()
+    client.refusals["DELETE", "/ports/port-" + MAC] = [IronicError("port: not found", 404)]
+    assert run_ports(client, wanted)["counts"]["failed"] == 0
+    assert client.ports["port-" + MAC]["node_uuid"] == "uuid-b"
+
+
+def test_a_port_that_is_lost_while_it_moves_is_told():
+    client, wanted = moving()
+    client.refusals["POST", "/ports"] = [IronicError("port: refused", 400)]
+    result = run_ports(client, wanted)
+    assert "it is deleted at its node, and not made here" in result["ports"][0]["error"]
+    assert run_ports(client, wanted)["counts"]["created"] == 1
+
+
 def test_a_port_of_the_operators_node_is_refused():
     client = FakeIronic()
     client.add("metal3~x")
