@@ -151,7 +151,8 @@ options:
     description: Name of a custom deploy method, in place of an image.
     type: str
   host_selector: &host_selector
-    description: Labels that a BareMetalHost must have, with their values, for example V({"rack": "r1"}).
+    description:
+      - 'Labels that a BareMetalHost must have, with their values, for example V({"rack": "r1"}).'
     type: dict
   host_selector_expressions: &host_selector_expressions
     description: More conditions for a host's labels.
