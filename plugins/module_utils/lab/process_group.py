@@ -9,8 +9,8 @@ from .supervisor import ALIVE_STATES, SupervisorError, configured, last_lines, r
 
 RUNNING = "running"
 ABSENT = "absent"
-# A program that waits for another one may have to be started again, each second or two where that one is slow to come; one
-# that always dies won't get better.
+# A program that waits for another one may have to be started again, each second or two where that one is slow; one that
+# always dies won't get better.
 RESTART_LIMIT = 20
 ADDRESS_IN_USE = "address already in use"
 
