@@ -1,7 +1,8 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab's secrets are random strings, and so is the user data given here: none occurs anywhere but where it belongs.
+"""The lab's secrets are random strings, and so are the user data and the cluster's secrets given here: none occurs
+anywhere but where it belongs.
 
 Looked at are, as text and in base64, what playbooks print at ``-vvv`` with differences, also when they fail; what
 callbacks are given; Ansible's log, its fact cache; arguments of all processes while they run; what is left in temporary
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 import os
 import secrets as random
 import stat
@@ -18,10 +20,18 @@ import threading
 from pathlib import Path
 
 import pytest
+from support import NAMESPACE
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
 
 # Provisioned by the lab's inventory: what it is given anew is written, and nothing is deployed.
 SERVER = "server-03"
 CANARY = "c4nary-%s" % random.token_hex(16)
+# Where people put secrets into the description of a cluster.
+CLUSTER_CANARIES = dict((place, "c4nary-%s" % random.token_hex(16)) for place in (
+    "file", "new file", "password", "command", "variable", "meta data", "image", "argument", "wrong token"))
+CLUSTER_CANARIES["token"] = "%s.%s" % (random.token_hex(3), random.token_hex(8))
+CLUSTER = "canary"
 SAMPLE_INTERVAL_SECONDS = 0.1
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -35,6 +45,7 @@ def forms(*texts):
 def secrets(lab):
     """Return what must not be seen: {where it comes from: its forms}."""
     found = {"user data": forms(CANARY, "# %s\n" % CANARY)}
+    found.update((place, forms(text)) for place, text in CLUSTER_CANARIES.items())
     for path in (lab.dir / "secrets").rglob("*"):
         # Names of accounts are no secrets.
         if path.is_file() and not path.name.endswith("username"):
@@ -44,7 +55,7 @@ def secrets(lab):
     for path in (lab.dir / "pki").rglob("*.key"):
         key = path.read_text()
         found[str(path)] = [line.encode() for line in key.splitlines() if "---" not in line][:1] + forms(key)
-    assert len(found) >= 3 + len(lab.servers)
+    assert len(found) >= 3 + len(CLUSTER_CANARIES) + len(lab.servers)
     return found
 
 
@@ -166,6 +177,65 @@ def test_data_for_a_server(lab, observed):
     back = observed.run("provision").ok()
     assert expected.changed() == changes.changed() == back.changed() == 1
     assert lab.state(SERVER) == "provisioned"
+
+
+def described(lab, folder, **changes):
+    """Write an inventory of a cluster whose machines find no host, and return its path."""
+    canary = CLUSTER_CANARIES
+    options = {
+        "files": [{"path": "/etc/same", "content": "# %s\n" % canary["file"]},
+                  {"path": "/etc/other", "content": canary["file"]}],
+        "users": [{"name": "me", "passwd": canary["password"]}],
+        "pre_commands": ["login --password %s" % canary["command"]],
+        "metadata": {"strings": [{"key": "a", "value": canary["meta data"]}]},
+        "init_configuration": {"bootstrapTokens": [{"token": canary["token"]}]},
+        "cluster_configuration": {"apiServer": {"extraEnvs": [{"name": "A", "value": canary["variable"]}]}},
+        "kubelet_extra_args": {"proxy": "http://me:%s@198.18.0.2" % canary["argument"]}}
+    prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
+    variables = {
+        "endpoint": {"host": prefix + ".12"}, "networks": {},
+        "image": {"url": "https://me:%s@images.example.org/a.raw" % canary["image"], "checksum": "0" * 64},
+        "control_plane": {"replicas": 1, "host_selector": {"rack": "nowhere"}},
+        "workers": {"pool-a": {"replicas": 1, "host_selector": {"rack": "nowhere"}}},
+        "cluster_options": dict(options, **changes), "cluster_manifests": [], "cluster_wait_for": "none",
+        "cluster_check_hosts": False, "cluster_check_network": False,
+        "cluster_workload_kubeconfig": "{{ omit }}"}
+    path = folder / "clusters.json"
+    path.write_text(json.dumps({"clusters": {"hosts": {CLUSTER: variables}}}))
+    return path
+
+
+@pytest.fixture
+def inventories(tmp_path_factory):
+    """A folder that is not looked into: inventories hold what they hold."""
+    return tmp_path_factory.mktemp("inventories")
+
+
+@pytest.fixture
+def _no_cluster_afterwards(lab, inventories):
+    yield
+    lab.playbook("teardown", "-i", described(lab, inventories), "-e", "teardown_confirm=" + CLUSTER).ok()
+
+
+@pytest.mark.usefixtures("_no_cluster_afterwards")
+def test_a_cluster(lab, observed, inventories):
+    cluster = ("cluster", "-i", described(lab, inventories))
+    expected = observed.run(*cluster, "--check").ok()
+    changes = observed.run(*cluster).ok()
+    assert expected.changed() == changes.changed() == 1
+    assert observed.run(*cluster).ok().changed() == 0
+    plane = lab.kube.get(KNOWN["KubeadmControlPlane"], NAMESPACE, CLUSTER + "-control-plane")
+    # What is not seen anywhere has been written, and is read again for each difference.
+    for place in ("file", "password", "command", "variable", "token", "argument"):
+        assert CLUSTER_CANARIES[place] in json.dumps(plane["spec"]), place
+    described(lab, inventories, files=[
+        {"path": "/etc/same", "content": "# %s\n" % CLUSTER_CANARIES["file"]},
+        {"path": "/etc/other", "content": CLUSTER_CANARIES["new file"]}])
+    differs = observed.run(*cluster, "--check").ok()
+    assert differs.changed() == 1 and "(hidden, changed)" in differs.output
+    described(lab, inventories, init_configuration={"bootstrapTokens": [{"token": CLUSTER_CANARIES["wrong token"]}]})
+    # The webhook quotes it.
+    observed.run(*cluster).failed("KubeadmControlPlane", "the bootstrap token", "(hidden)", "was not of the form")
 
 
 @pytest.mark.parametrize("arguments, text", [

@@ -39,7 +39,7 @@ def config_spec(description, group):
         join["controlPlane"] = {}
     spec["joinConfiguration"] = merge(join, group.get("join_configuration") or {})
     spec.update(_present({
-        "files": _files(group, control_plane),
+        "files": _generated_files(group) + [_file(entry) for entry in group.get("files") or []],
         "bootCommands": group.get("boot_commands"),
         "preKubeadmCommands": _pre_commands(group, control_plane),
         "postKubeadmCommands": group.get("post_commands"),
@@ -89,15 +89,20 @@ def _configuration(group, registration):
     return result
 
 
-def _files(group, control_plane):
+def generated_paths(group):
+    """Return the paths of the files that a group's machines have beside those that are described."""
+    return [entry["path"] for entry in _generated_files(group)]
+
+
+def _generated_files(group):
     files = []
     if group.get("kubelet_configuration"):
         files.append(_generated(KUBELET_PATCH, _document(
             "kubelet.config.k8s.io/v1beta1", "KubeletConfiguration", group["kubelet_configuration"])))
-    if control_plane and group.get("kube_proxy_configuration"):
+    if group["role"] == CONTROL_PLANE and group.get("kube_proxy_configuration"):
         files.append(_generated(KUBE_PROXY_FILE, _document(
             "kubeproxy.config.k8s.io/v1alpha1", "KubeProxyConfiguration", group["kube_proxy_configuration"])))
-    return files + [_file(entry) for entry in group.get("files") or []]
+    return files
 
 
 def _document(api_version, kind, fields):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from . import cluster_kubeadm
 from .cluster_address import endpoint_problems, overlap_problems
 from .cluster_description import CONTROL_PLANE, groups, initial_replicas, largest_replicas
 from .cluster_image import image_problems
@@ -249,10 +250,7 @@ def _group(subject, description, group):
         if not taint.get("key") or taint.get("effect") not in _TAINT_EFFECTS:
             found.append(problem(subject, "%s.node_taints[%d]" % (field, number), taint,
                                  "a key and an effect of %s" % ", ".join(_TAINT_EFFECTS)))
-    for number, user in enumerate(group.get("users") or []):
-        if not user.get("name"):
-            found.append(problem(subject, "%s.users[%d].name" % (field, number), None, "a name"))
-    return found + _health_check(subject, field, group)
+    return found + _users(subject, field, group) + _health_check(subject, field, group)
 
 
 def _replicas(subject, field, group):
@@ -376,13 +374,14 @@ def _metadata(subject, field, group):
 
 
 def _files(subject, field, group):
-    found, paths = [], []
+    found, paths = [], cluster_kubeadm.generated_paths(group)
     for number, entry in enumerate(group.get("files") or []):
         where = "%s.files[%d]" % (field, number)
         if not entry["path"].startswith("/"):
             found.append(problem(subject, where + ".path", entry["path"], "an absolute path"))
-        if entry["path"] in paths and not entry.get("append"):
-            found.append(problem(subject, where + ".path", "%s twice" % entry["path"], "each path once, or append"))
+        if entry["path"] in paths:
+            found.append(problem(subject, where + ".path", "%s twice" % entry["path"],
+                                 "each path once, even with append (KubeadmConfig webhook)"))
         paths.append(entry["path"])
         if (entry.get("content") is None) == (not entry.get("content_secret")):
             found.append(problem(subject, where, "both or neither", "either content or content_secret"))
@@ -390,6 +389,20 @@ def _files(subject, field, group):
             found.append(problem(subject, where + ".permissions", entry["permissions"], "octal digits such as 0644"))
         if not entry.get("encoding"):
             found += _jinja(subject, where + ".content", entry.get("content") or "")
+    return found
+
+
+def _users(subject, field, group):
+    found = []
+    for number, user in enumerate(group.get("users") or []):
+        where = "%s.users[%d]" % (field, number)
+        if not user.get("name"):
+            found.append(problem(subject, where + ".name", None, "a name"))
+        # These the API server would refuse with the password in its log.
+        if not isinstance(user.get("passwd") or "", str):
+            found.append(problem(subject, where + ".passwd", type(user["passwd"]).__name__, "a text"))
+        if user.get("passwd") and user.get("passwdFrom"):
+            found.append(problem(subject, where, "passwd and passwdFrom", "one of them (KubeadmConfig webhook)"))
     return found
 
 

@@ -21,8 +21,11 @@ _DOCUMENTS = ("content", "additionalConfig")
 # of these how many there are, and what tells them apart;
 _TREES = ("boot_commands", "pre_commands", "post_commands", "bootCommands", "preKubeadmCommands", "postKubeadmCommands",
           "extraEnvs", "kubeConfig", "staticPodURLHeader", "strings")
-# of these what they refer to. A pair of name and value goes by its name.
+# of these what they refer to, if they do. A pair of name and value goes by its name.
 _NAME = re.compile(r"passw|passphrase|token$|secret$|(certificate|private|api)[_-]?key$", re.IGNORECASE)
+_REFERENCE = re.compile(r"(from|secret)$", re.IGNORECASE)
+# A text among these should have been a structure.
+_LIST = re.compile(r"(files|users|tokens|secrets|passwords)$", re.IGNORECASE)
 # In other texts: credentials in URLs, and assignments, as in options of a mount.
 _PARTS = (
     re.compile(r"(://)([^/@\s\"']+)(?=@)"),
@@ -93,9 +96,13 @@ def _field(parent, key, old, found, kind):
         return _mark(value, old, found)
     if key in _TREES:
         return _leaves(value, old, found)
-    name = parent.get("name") if key == "value" else key
-    if _NAME.search(str(name)) and not isinstance(value, (dict, list, bool)):
-        return _mark(value, old, found)
+    name = str(parent.get("name") if key == "value" else key)
+    if _NAME.search(name) and not isinstance(value, bool) and not (
+            isinstance(value, (dict, list)) and _REFERENCE.search(name)):
+        return _leaves(value, old, found)
+    if _LIST.search(name) and isinstance(value, list):
+        return [_mark(item, was, found) if isinstance(item, str) else _shown(item, was, found)
+                for item, was in paired(value, old)]
     return _shown(value, old, found)
 
 
