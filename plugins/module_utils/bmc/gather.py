@@ -87,9 +87,9 @@ class Counter:
         """Count more that are done."""
         with self._lock:
             self._done += count
-            done = self._done
-        if self._progress is not None:
-            self._progress.status("%d of %d %s" % (done, self._total, self._what))
+            # Still locked, so that the last count is told last.
+            if self._progress is not None:
+                self._progress.status("%d of %d %s" % (self._done, self._total, self._what))
 
 
 def blank():

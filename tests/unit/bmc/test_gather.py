@@ -264,6 +264,26 @@ def test_a_certificate_is_taken_unseen_only_where_told(tmp_path):
     assert not unseen["tls"]["verified"]
 
 
+def test_the_last_count_is_told_last():
+    lines, overtaken = [], threading.Event()
+
+    class Slow:
+        def status(self, text):
+            if text.startswith("1"):
+                # Long enough for the other thread, were it let in.
+                overtaken.wait(0.3)
+            lines.append(text)
+            overtaken.set()
+
+    counter = gathering.Counter(2, Slow(), "asked")
+    threads = [threading.Thread(target=counter.add, args=(1,)) for dummy in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert lines == ["1 of 2 asked", "2 of 2 asked"]
+
+
 def test_as_many_at_once_as_told(monkeypatch):
     lock, together, running, most = threading.Lock(), threading.Barrier(4, timeout=10), [0], [0]
 
