@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from machine_room import partitions
-from support import NAMESPACE, Run
+from support import HOST, NAMESPACE, Run, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import audit, info_service
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.action_service import ActionService
@@ -27,6 +28,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.ironic_module imp
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
 
 WRONG = "canary-wrong-password"
+STATE = ("name", "provision_state")
 PLAY = """
 - hosts: localhost
   gather_facts: false
@@ -91,7 +93,7 @@ def register(client, options, check=False, force=False):
 def act(client, node):
     """Take an action and return the node's result."""
     def run(action, name=node["name"], check=False, **options):
-        params = dict(defaults(action_argument_spec()), action=action, nodes=[name], wait_timeout_seconds=120,
+        params = dict(defaults(action_argument_spec()), action=action, nodes=[name], wait_timeout_seconds=300,
                       poll_interval_seconds=0.5)
         return ActionService(client, dict(params, **options), check, Progress()).run()["nodes"][0]
     return run
@@ -126,7 +128,30 @@ def play(lab, folder, options, *arguments):
              "@%s" % (folder / "vars.json"), *arguments],
             stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True,
             env=dict((key, value) for key, value in os.environ.items() if not key.startswith("OS_")))
-    return Run(process, log).finish(180)
+    return Run(process, log).finish(300)
+
+
+def module(lab, name, **options):
+    """Run one of Ironic's modules by Ansible, as a user does, and return its result; what it failed with, too."""
+    where = {"cloud": "metal3-lab", "clouds_file": str(lab.dir / "clouds.yaml")}
+    output = subprocess.run(
+        [str(Path(sys.executable).parent / "ansible"), "localhost", "-m", "metal3.baremetal." + name, "-a",
+         json.dumps(dict(where, **options))], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False,
+        timeout=300).stdout
+    result = re.search(r"^localhost \| [A-Z]+!? => (\{.*)", output, re.MULTILINE | re.DOTALL)
+    assert result, output
+    return json.loads(result.group(1))
+
+
+@pytest.fixture
+def two_nodes(client):
+    """The names of two nodes without a server."""
+    names = ["spare-a", "spare-b"]
+    for name in names:
+        register(client, {"name": name, "driver": "fake-hardware", "driver_info": {"fake_password": WRONG}})
+    yield names
+    for name in names:
+        register(client, {"name": name, "state": "absent"}, force=True)
 
 
 def test_a_wrong_password_ends_at_once_and_is_never_shown(lab, node, client, tmp_path):
@@ -182,14 +207,17 @@ def test_a_clean_step_runs_and_an_unknown_one_fails(act):
     done(act("manage"), changed=True, provision_state="manageable")
 
 
-def test_an_inspection_is_aborted(act, room, server):
+def test_an_inspection_is_aborted(act, room, server, client, node):
     done(act("power_on"), power_state="power on")
     done(act("power_off"), changed=True, power_state="power off")
     done(act("power_off"), changed=False)
     room.set_knobs(server["name"], agent_never_calls_back=True)
     try:
-        slow = act("inspect", wait_timeout_seconds=8)
-        assert "not manageable within 8 s: still inspect wait" in slow["error"]
+        done(act("inspect", wait=False), changed=True)
+        eventually(lambda: "inspect wait" in [item["provision_state"] for item in client.list_nodes(STATE)
+                                              if item["name"] == node["name"]], 60, "inspect wait")
+        slow = act("inspect", wait_timeout_seconds=2)
+        assert "not manageable within 2 s: still inspect wait" in slow["error"]
         with pytest.raises(RefusedError, match="wait for the end of that, or abort it"):
             act("provide")
         done(act("abort"), changed=True, provision_state="inspect failed")
@@ -275,6 +303,55 @@ def test_an_abandoned_node_is_found_and_deleted(lab, client):
     finally:
         assert lab.playbook("ironic_audit", "--diff", extra=repair).ok().changed() == 1
     assert lost not in [item["name"] for item in client.list_nodes()]
+
+
+def test_a_host_without_its_node_and_a_mac_address_of_two_nodes_are_found(lab, client, two_nodes):
+    """In another namespace; the host is paused, else the operator would register it."""
+    mac, owners, lost = "00:5c:52:fe:00:01", [client.request("GET", "/nodes/" + name)["uuid"] for name in two_nodes], (
+        "default", "lost-its-node")
+    host = {"apiVersion": "metal3.io/v1alpha1", "kind": HOST.kind, "metadata": {
+        "name": lost[1], "annotations": {"baremetalhost.metal3.io/paused": "test"}}, "spec": {"online": False}}
+    client.request("POST", "/ports", body={"node_uuid": owners[0], "address": mac})
+    # Ironic refuses a second port with the address, and takes a group.
+    client.request("POST", "/portgroups", body={"node_uuid": owners[1], "address": mac})
+    try:
+        lab.kube.apply(HOST, lost[0], host)
+        lab.kube.patch(HOST, *lost, {"status": {
+            "errorCount": 0, "errorMessage": "", "hardwareProfile": "", "operationalStatus": "OK", "poweredOn": False,
+            "provisioning": {"ID": "c0ffee00-0000-4000-8000-000000000000", "state": "available",
+                             "image": {"url": ""}}}}, subresource="status")
+        lab.playbook("ironic_audit", extra={
+            "ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml"),
+            "ironic_audit_kubeconfig": str(lab.dir / "kubeconfig")}).failed(
+                "MAC %s: it is at node spare-a and node spare-b" % mac,
+                "BareMetalHost %s/%s: its node c0ffee00-0000-4000-8000-000000000000 is not in Ironic" % lost)
+    finally:
+        lab.kube.delete(HOST, *lost)
+
+
+def test_ports_are_made_moved_and_deleted(lab, two_nodes):
+    mac = "00:5c:52:fe:00:02"
+
+    def port(**values):
+        return module(lab, "ironic_port", ports=[dict({"address": mac}, **values)])
+
+    assert port(node="spare-a", pxe_enabled=False)["counts"]["created"] == 1
+    assert port(node="spare-a", pxe_enabled=False)["changed"] is False
+    assert "a port of node spare-a" in port(node="spare-b")["msg"]
+    assert port(node="spare-b", move=True, pxe_enabled=True)["counts"]["updated"] == 1
+    info = module(lab, "ironic_node_info", names=[*two_nodes, "nobody"], ports=True)
+    assert [[(item["address"], item["pxe_enabled"]) for item in node["ports"]] for node in info["nodes"]] == [
+        [], [(mac, True)]]
+    assert (info["missing"], info["counts"], info["changed"]) == (["nobody"], {"enroll": 2}, False)
+    assert info["nodes"][0]["driver_info"] == {"fake_password": "(hidden)"}
+    assert port(state="absent")["counts"]["deleted"] == 1
+    assert port(state="absent")["changed"] is False
+
+
+def test_ports_of_the_operators_nodes_are_refused(lab):
+    host = sorted(lab.hosts())[0]
+    refused = module(lab, "ironic_port", ports=[{"address": lab.servers[host]["boot_mac"], "state": "absent"}])
+    assert "it belongs to BareMetalHost %s/%s" % (NAMESPACE, host) in refused["msg"]
 
 
 def test_an_adopted_node_is_deleted_only_by_force(client, node, act):
