@@ -212,7 +212,9 @@ class HostHistory:
         if count <= self._old_count:
             if now - self.began_at < self.patience_seconds:
                 return Verdict(WAITING, "an error from before this run: " + cause, explanation.next_step, detail)
-            return Verdict(FAILED, cause, explanation.next_step, detail)
+            # The pause between BMO's attempts doubles with each.
+            return Verdict(FAILED, cause, explanation.next_step + "; when that is done, let BMO try again at once with "
+                           "the action retry of baremetal_host_action", detail)
         fresh = count - self._old_count
         # After a change BMO may repeat Ironic's last error once, before it tries anew.
         definitive = explanation.definitive and (text != self._old_message or fresh > 1)

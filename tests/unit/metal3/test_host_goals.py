@@ -108,6 +108,7 @@ def test_an_error_from_before_counts_only_when_it_comes_again_or_stays():
     assert patient.waiting
     patient.update(old, 181)
     assert patient.verdict.outcome == host_goals.FAILED
+    assert "action retry" in patient.verdict.next_step
 
 
 def test_a_cured_error_does_not_excuse_the_next_one():
