@@ -80,6 +80,27 @@ def check_fields(label, prefix, fields, values):
     return problems
 
 
+def with_texts(fields, values):
+    """Return a dictionary with numbers and truth values as the texts that Ansible makes of them where text is expected.
+
+    :param fields: tuple of Fields (``host_fields``)
+    :param values: the dictionary, not checked yet: what has the wrong type stays as it is
+    """
+    kinds = dict((field.name, field) for field in fields)
+    return dict((name, _with_text(kinds[name], kinds[name].kind, value) if name in kinds else value)
+                for name, value in values.items())
+
+
+def _with_text(field, kind, value):
+    if kind == "str" and isinstance(value, (bool, int, float)):
+        return str(value)
+    if kind == "list" and isinstance(value, list):
+        return [_with_text(field, field.element, item) for item in value]
+    if kind == "dict" and field.fields and isinstance(value, dict):
+        return with_texts(field.fields, value)
+    return value
+
+
 def _check_value(label, path, field, value):
     wrong = type_error(field.kind, value)
     if wrong:

@@ -27,7 +27,7 @@ from . import (
     host_raid_rules,
     host_secret_rules,
 )
-from .field_checks import UNKNOWN, Problem, check_fields, show
+from .field_checks import UNKNOWN, Problem, check_fields, show, with_texts
 
 
 def check_values(hosts):
@@ -39,7 +39,7 @@ def check_values(hosts):
     if not isinstance(hosts, list):
         return [Problem("hosts", "hosts", show(hosts), "a list of hosts", "give a list of dictionaries")]
     problems = []
-    for position, entry in enumerate(hosts):
+    for position, entry in enumerate(_with_texts(hosts)):
         label = _label(entry, position)
         if not isinstance(entry, dict):
             problems.append(Problem(label, "hosts", show(entry), "a dictionary", "give one dictionary for each host"))
@@ -59,13 +59,17 @@ def check_raw(hosts, wait_for=None):
     if not isinstance(hosts, list):
         return problems
     told = set((problem.host, _head(problem.field)) for problem in problems if problem.seen != UNKNOWN)
-    labelled = [(_label(entry, position), entry) for position, entry in enumerate(hosts)]
+    labelled = [(_label(entry, position), entry) for position, entry in enumerate(_with_texts(hosts))]
     typed = [dict((option, value) for option, value in entry.items() if option == "name" or (label, option) not in told)
              if isinstance(entry, dict) else {} for label, entry in labelled]
     not_dicts = set(label for label, entry in labelled if not isinstance(entry, dict))
     # An option that is left out here because of its type must not be called missing as well.
     return problems + [problem for problem in check_list(typed, wait_for) if problem.host not in not_dicts
                        and (problem.host, _head(problem.field)) not in told]
+
+
+def _with_texts(hosts):
+    return [with_texts(host_fields.HOST, entry) if isinstance(entry, dict) else entry for entry in hosts]
 
 
 def _head(path):

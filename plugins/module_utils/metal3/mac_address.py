@@ -38,7 +38,8 @@ def mac_error(mac):
     :param mac: text; six pairs of hexadecimal digits with colons (CRD), of one card (neither group nor zero address)
     """
     if not _OF_CRD.match(mac):
-        return "six pairs of hexadecimal digits separated by colons"
+        # YAML 1.1 counts in sixties: 52:54:00:12:34:56 without quotes is a number.
+        return "six pairs of hexadecimal digits separated by colons" + (", in quotes" if mac.isdigit() else "")
     first = int(mac[:2], 16)
     if mac.lower() == "ff:ff:ff:ff:ff:ff" or first & 1:
         return "the address of one network card (not a group or broadcast address)"

@@ -271,6 +271,15 @@ def test_wrong_types_do_not_hide_other_faults_of_their_host():
                               ("hosts[1]", "hosts")]
 
 
+def test_numbers_are_judged_as_the_texts_that_ansible_makes_of_them():
+    # What YAML 1.1 makes of 52:54:00:12:34:56 without quotes.
+    problems = host_validation.check_raw([
+        host(boot_mac_address=40821424496, image={"url": 3, "checksum": 4}), second(name=5, boot_mac_address=True)])
+    assert [(problem.host, problem.field) for problem in problems] == [
+        ("h1", "boot_mac_address"), ("h1", "image.url"), ("h1", "image.checksum"), ("5", "boot_mac_address")]
+    assert problems[0].expected.endswith(", in quotes")
+
+
 def stored(name="h1", state="available", spec=None, **metadata):
     return {"metadata": dict({"name": name}, **metadata), "status": {"provisioning": {"state": state}},
             "spec": dict({"online": True, "bootMACAddress": "00:5c:52:31:3a:01", "bmc": {
