@@ -35,7 +35,7 @@ requirements:
   - ipmitool, a program (for addresses that speak IPMI)
 notes:
   - Each account is tried once. A BMC that refuses it is not asked again, so that no account is locked.
-  - Servers with the same BMC and the same credentials share one login.
+  - Servers with the same BMC, credentials and verification share one login.
 """
 
     HOSTS = r"""

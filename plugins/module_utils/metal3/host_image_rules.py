@@ -69,6 +69,9 @@ def _check_checksum(label, image, oci):
         if parts is None or parts.scheme not in ("http", "https", "file") or not (parts.netloc or parts.path):
             return [Problem(label, "image.checksum", show(checksum), "the http(s) URL of a checksum file",
                             "correct image.checksum")]
+        if parts.username is not None:
+            return [Problem(label, "image.checksum", show(checksum), "a URL without credentials",
+                            "serve the checksum file where the provisioning network may read it")]
         return []
     if not _HEX.match(checksum):
         return [Problem(label, "image.checksum", show(checksum), "hexadecimal digits or the URL of a checksum file",
