@@ -49,8 +49,8 @@ lab-env: lab-needs  ## export lines of the running lab, for the shell's eval
 ##@ Tests
 
 .PHONY: test test-fast
-test: test-lab-needs  ## all gates, then the tests on a lab
-	@$(IN_LAB) tests/gates/run $(GATES) test-lab
+test: test-lab-needs  ## all gates: the tests on a lab, which take longest, and beside them the others
+	@$(IN_LAB) tests/gates/run test-lab $(GATES) test-molecule
 
 test-fast: test-needs  ## all gates that need no lab
 	@$(IN_DEV) tests/gates/run $(GATES)
@@ -70,7 +70,7 @@ $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
 .PHONY: test-lab test-faults-long test-ha molecule bench bench-cluster pytest
-test-lab: test-lab-needs  ## pytest tests/lab and molecule, on a lab that is taken down afterwards
+test-lab: test-lab-needs  ## pytest tests/lab, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-lab
 test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes, on such a lab; not part of make test
 	@$(IN_LAB) tests/gates/test-lab faults-long
@@ -79,7 +79,7 @@ test-ha: test-lab-needs  ## three control plane machines and a worker, on such a
 bench-cluster: test-lab-needs  ## the playbook cluster against kubectl with the same manifests, on such a lab
 	@$(IN_LAB) TEST_LAB=bench tests/gates/test-lab bench-cluster
 molecule: test-lab-needs  ## molecule alone, on such a lab
-	@$(IN_LAB) tests/gates/test-lab molecule
+	@$(IN_LAB) tests/gates/test-molecule
 bench: lab-needs venv-bench  ## measure against kubernetes.core, on an API server of its own (BENCH_ARGS=…)
 	@PATH=$(BENCH)/bin:$$PATH tests/gates/bench $(BENCH_ARGS)
 
