@@ -20,12 +20,20 @@ _LARGEST_CHECKSUM_FILE_BYTES = 2 ** 20
 _FORMATS = {".qcow2": "qcow2", ".raw": "raw", ".vdi": "vdi", ".vmdk": "vmdk"}
 
 
+def _parts(url):
+    try:
+        return urlsplit(url)
+    except ValueError:
+        # A bracket without its partner: no scheme is what is told of it.
+        return urlsplit("")
+
+
 def image_format(image):
     """Return the format of an image, the one that is named, else by its URL; None when neither tells.
 
     :param image: dict with ``url`` and ``format``
     """
-    parts = urlsplit(image["url"])
+    parts = _parts(image["url"])
     # What stands at the end of an OCI reference is a tag.
     suffix = "" if parts.scheme == "oci" else posixpath.splitext(parts.path)[1]
     return image.get("format") or _FORMATS.get(suffix.lower())
@@ -37,7 +45,7 @@ def image_problems(subject, field, image):
     :param image: dict with ``url``, ``checksum``, ``checksum_type``, ``format``
     """
     found = []
-    if urlsplit(image["url"]).scheme not in URL_SCHEMES:
+    if _parts(image["url"]).scheme not in URL_SCHEMES:
         found.append(problem(subject, field + ".url", image["url"], "a URL with one of %s" % ", ".join(URL_SCHEMES)))
     if image_format(image) is None:
         found.append(problem(subject, field + ".format", None, "one of %s, which the URL does not tell" % ", ".join(
@@ -50,7 +58,7 @@ def image_problems(subject, field, image):
                              "CAPM3 refuses an image without one, also one of a registry"))
     elif not is_url(checksum):
         found += _literal(subject, field, checksum, kind)
-    elif urlsplit(checksum).scheme not in URL_SCHEMES:
+    elif _parts(checksum).scheme not in URL_SCHEMES:
         found.append(problem(subject, field + ".checksum", checksum, "a checksum, or a URL with one of %s"
                              % ", ".join(URL_SCHEMES)))
     return found
@@ -81,7 +89,7 @@ def checksum_in_file(text, url):
     :param text: the file's text
     :param url: the image's URL, whose last part names the file
     """
-    wanted = posixpath.basename(urlsplit(url).path)
+    wanted = posixpath.basename(_parts(url).path)
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if len(lines) == 1 and len(lines[0].split()) == 1:
         return lines[0] if _HEX.match(lines[0]) else None
@@ -101,7 +109,7 @@ def reachability_problems(subject, field, image, fetch):
     :param fetch: callable ``(url, limit)`` that returns the first ``limit`` bytes (none for 0) or raises OSError with a
         text for people
     """
-    if urlsplit(image["url"]).scheme not in ("http", "https"):
+    if _parts(image["url"]).scheme not in ("http", "https"):
         return []
     found = []
     try:
@@ -110,7 +118,7 @@ def reachability_problems(subject, field, image, fetch):
         found.append(problem(subject, field + ".url", "%s: %s" % (image["url"], exc), "an image that can be downloaded",
                              "look at the image server and the URL"))
     checksum = image.get("checksum") or ""
-    if urlsplit(checksum).scheme not in ("http", "https"):
+    if _parts(checksum).scheme not in ("http", "https"):
         return found
     try:
         text = fetch(checksum, _LARGEST_CHECKSUM_FILE_BYTES).decode("utf-8", "replace")
@@ -120,7 +128,7 @@ def reachability_problems(subject, field, image, fetch):
     value = checksum_in_file(text, image["url"])
     if value is None:
         return found + [problem(subject, field + ".checksum", "%s without %s" % (
-            checksum, posixpath.basename(urlsplit(image["url"]).path)), "a line for the image",
+            checksum, posixpath.basename(_parts(image["url"]).path)), "a line for the image",
             "make the checksum file anew, for example with sha256sum")]
     return found + [line.replace(field + ".checksum:", field + ".checksum (%s):" % checksum)
                     for line in _literal(subject, field, value, image.get("checksum_type"))]

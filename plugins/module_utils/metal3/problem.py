@@ -4,6 +4,8 @@
 """One wording for every mistake: the object, the field, what was seen, what was expected, what to do."""
 from __future__ import annotations
 
+from .url_credentials import redacted
+
 
 class Mistake(str):
     """A mistake as one line of text, with its parts as attributes; they are None in a line made by other means."""
@@ -16,12 +18,12 @@ def problem(subject, field, seen, expected, advice=None):
 
     :param subject: the object, for example ``IPPool metal3/provisioning``
     :param field: path of the field as the user writes it, empty when the whole object is meant
-    :param seen: what is there; None when nothing is
+    :param seen: what is there; None when nothing is; passwords in URLs are not shown
     :param expected: what should be there, a phrase
     :param advice: what to do next, a phrase
     """
     where = "%s: %s" % (subject, field) if field else subject
-    seen = "nothing" if seen is None else "%s" % (seen,)
+    seen = "nothing" if seen is None else redacted("%s" % (seen,))
     text = "%s: seen %s, expected %s" % (where, seen, expected)
     line = Mistake("%s; %s" % (text, advice) if advice else text)
     line.subject, line.field, line.seen, line.expected, line.advice = subject, field, seen, expected, advice
