@@ -49,8 +49,8 @@ lab-env: lab-needs  ## export lines of the running lab, for the shell's eval
 ##@ Tests
 
 .PHONY: test test-fast
-test: test-lab-needs  ## all gates: the tests on a lab, which take longest, and beside them the others
-	@$(IN_LAB) tests/gates/run test-lab $(GATES) test-molecule
+test: test-lab-needs  ## all gates: the tests on labs, which take longest, and the others after and beside them
+	@$(IN_LAB) tests/gates/run test-hosts test-clusters $(GATES) test-molecule
 
 test-fast: test-needs  ## all gates that need no lab
 	@$(IN_DEV) tests/gates/run $(GATES)
@@ -69,9 +69,11 @@ sanity:  ## ansible-test sanity, without an ignore file
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-lab test-faults-long test-ha molecule bench bench-cluster pytest
-test-lab: test-lab-needs  ## pytest tests/lab, on a lab that is taken down afterwards
-	@$(IN_LAB) tests/gates/test-lab
+.PHONY: test-hosts test-clusters test-faults-long test-ha molecule bench bench-cluster pytest
+test-hosts: test-lab-needs  ## tests/lab without the clusters' files, on a lab that is taken down afterwards
+	@$(IN_LAB) tests/gates/test-hosts
+test-clusters: test-lab-needs  ## the other files of tests/lab, on such a lab
+	@$(IN_LAB) tests/gates/test-clusters
 test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes, on such a lab; not part of make test
 	@$(IN_LAB) tests/gates/test-lab faults-long
 test-ha: test-lab-needs  ## three control plane machines and a worker, on such a lab with five servers; tells time and memory
