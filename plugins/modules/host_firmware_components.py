@@ -77,6 +77,10 @@ notes:
   - >-
     Ironic 39 takes a BMC image that could not be flashed for one that changes nothing, so V(applied) is reached;
     compare RV(hosts[].components). It tells of a BIOS image that could not be flashed.
+  - >-
+    BMO 0.13 tries an image that could not be flashed again only if it failed within the first minute or so. Otherwise
+    it takes the image for flashed at its next attempt, the host becomes available, and a later run reaches V(applied).
+    Give the image that is to take its place by another URL.
 seealso:
   - module: metal3.baremetal.host_firmware_components_info
   - module: metal3.baremetal.host_update_policy

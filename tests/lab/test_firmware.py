@@ -363,14 +363,14 @@ def test_an_image_that_can_not_be_flashed_is_told_and_replaced(lab, room, change
         entry = {"bmh_firmware_components": [{"component": "bios", "url": url}]}
         return "-i", lab.inventory({prepared: entry}), *only(prepared)
 
-    run = lab.playbook("firmware", *firmware(files["broken.fw"]), seconds=400).failed("1 of 1 hosts failed")
+    run = lab.playbook("firmware", *firmware(files["broken.fw"]), seconds=900).failed("1 of 1 hosts failed")
     told = "\n".join(run.told_of(prepared))
     for text in ("bios: a firmware image could not be flashed", "is no firmware image of this server",
-                 "correct its URL"):
+                 "give an image that fits the server, by another URL"):
         assert text in told, told
     assert room.server(prepared)["firmware"]["bios"] == BIOS
 
-    lab.playbook("firmware", *firmware(files["later-bios.fw"]), seconds=600).ok()
+    lab.playbook("firmware", *firmware(files["later-bios.fw"]), seconds=900).ok()
     assert room.server(prepared)["firmware"]["bios"] == LATER_BIOS
     assert lab.state(prepared) == "available" and lab.host(prepared)["status"]["operationalStatus"] == "OK"
 

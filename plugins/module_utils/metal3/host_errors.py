@@ -16,7 +16,7 @@ _DOWNLOAD = ("the image can't be downloaded", "look whether image.url answers fr
 # The first pattern that matches wins. Messages are those of BMO 0.13, Ironic 39 and sushy 5.
 _TABLE = (
     (r"Firmware update failed|update_firmware|SimpleUpdate", "a firmware image could not be flashed",
-     "correct its URL, or take an image that fits the server; BMO tries again until the update is changed", True),
+     "give an image that fits the server, by another URL: BMO may take this one for flashed from now on", True),
     (r"apply_configuration failed|BIOS (apply )?configuration failed|[Ff]ailed to apply BIOS",
      "the BMC refused BIOS settings", "correct the settings", True),
     # Before the BMC's own answers with these codes.
