@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fixtures: the lab that ``tests/gates/test-lab`` has brought up; and that no test leaves its run or faults to the next."""
+"""Fixtures: the lab that ``tests/gates/test-lab`` has brought up; no test leaves its run or faults to the next."""
 from __future__ import annotations
 
 import signal
