@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support import HOST, NAMESPACE
+from support import HOST, NAMESPACE, asked_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_module import (
     host_action_argument_spec,
@@ -53,9 +53,7 @@ def on(names):
 
 
 def asked(lab, names):
-    """What was asked of hosts; the operator writes their status at any time."""
-    return dict((name, (host["metadata"]["generation"], host["metadata"].get("annotations")))
-                for name, host in lab.hosts().items() if name in names)
+    return dict((name, asked_of(host)) for name, host in lab.hosts().items() if name in names)
 
 
 def is_on(room, name):

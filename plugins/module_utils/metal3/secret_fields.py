@@ -13,6 +13,7 @@ import re
 
 from .field_checks import HIDDEN
 from .paired_lists import IDENTITIES, MISSING, paired
+from .url_credentials import USER_INFO
 
 CHANGED = "(hidden, changed)"
 
@@ -28,7 +29,7 @@ _REFERENCE = re.compile(r"(from|secret)$", re.IGNORECASE)
 _LIST = re.compile(r"(files|users|tokens|secrets|passwords)$", re.IGNORECASE)
 # In other texts: credentials in URLs, and assignments, as in options of a mount.
 _PARTS = (
-    re.compile(r"(://)([^/@\s\"']+)(?=@)"),
+    re.compile("()(%s)" % USER_INFO),
     re.compile(r"((?:passw\w*|passphrase|token|secret)[\"']?[ \t]*[=:][ \t]*[\"']?)([^\s,;&\"']+)", re.IGNORECASE))
 # Shorter texts are parts of ordinary words.
 _LEAST_CHARACTERS = 6

@@ -7,13 +7,17 @@ from __future__ import annotations
 import re
 
 # What stands before the last @ of the host, or of all when it has a colon with no port behind it: people forget to
-# escape the special characters of passwords. Addresses may have no scheme.
-_USER_INFO = re.compile(r"(?:(?<=//)|^)(?!\[)[^/?#\s@:]*:(?!//)(?!\d*(?:[/?#]|$))[^\s'\"]*@|(?<=//)[^/?#\s'\"]*@")
+# escape the special characters of passwords.
+_NAME_AND_PASSWORD = r"(?!\[)[^/?#\s@:]*:(?!//)(?!\d*(?:[/?#]|$))[^\s'\"]*"
+# A regular expression of the user information in URLs that have a scheme.
+USER_INFO = r"(?<=//)(?:%s|[^/?#\s'\"]*)(?=@)" % _NAME_AND_PASSWORD
+# Addresses may have no scheme.
+_ALL = re.compile("%s|^%s(?=@)" % (USER_INFO, _NAME_AND_PASSWORD))
 
 
 def redacted(text):
     """Return a text with the user names and passwords of its URLs hidden."""
-    return _USER_INFO.sub("***@", text) if "@" in text else text
+    return _ALL.sub("***", text) if "@" in text else text
 
 
 def without(value):

@@ -52,6 +52,8 @@ CERTIFICATE = "-----BEGIN\n<a> & \"b\"\n"
      {"file": {"kubeConfig": {"user": {"authProvider": {"name": MARK, "config": {"b": MARK}}}}}}),
     ({"image": {"url": "https://me:word@images.example.org/a.raw"}},
      {"image": {"url": "https://(hidden)@images.example.org/a.raw"}}),
+    ({"image": {"url": "https://me:w/o@rd@images.example.org:8080/a.raw"}},
+     {"image": {"url": "https://(hidden)@images.example.org:8080/a.raw"}}),
     ({"mounts": [["//srv/a", "/a", "cifs", "username=me,password=word,ro"]]},
      {"mounts": [["//srv/a", "/a", "cifs", "username=me,password=(hidden),ro"]]}),
 ])
