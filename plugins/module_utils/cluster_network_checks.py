@@ -9,14 +9,61 @@ import socket
 import ssl
 import struct
 import urllib.error
+from concurrent.futures import ThreadPoolExecutor
 
 from ansible.module_utils.urls import ConnectionError as OpenUrlError
 from ansible.module_utils.urls import open_url
 
+from .metal3 import cluster_description, cluster_image
+from .metal3.problem import problem
+
 _TIMEOUT_SECONDS = 15
-_ENDPOINT_TIMEOUT_SECONDS = 2
+# An address that nobody has costs all of it. A lost packet is sent again after a second.
+_ENDPOINT_TIMEOUT_SECONDS = 1.5
 _TEST_NETWORK = ipaddress.ip_network("198.18.0.0/15")
 _ROUTES = "/proc/net/route"
+
+
+class NetworkQuestions:
+    """What is asked of image servers and of the endpoint, in the background as long as there is other work.
+
+    :param subject: what problems name
+    :param description: as returned by ``cluster_description.read``
+    :param ca_file: path of a file with the image servers' certificate authority; the system's when left out
+    :param is_new: whether nothing may answer at the endpoint yet
+    """
+
+    def __init__(self, subject, description, ca_file, is_new):
+        fetch = image_fetcher(ca_file)
+        calls = [lambda field=field, image=image: cluster_image.reachability_problems(subject, field, image, fetch)
+                 for field, image in _images(description)]
+        if is_new:
+            calls.append(lambda: _endpoint_problems(subject, description["endpoint"]))
+        pool = ThreadPoolExecutor(max(1, len(calls)))
+        self._answers = [pool.submit(call) for call in calls]
+        pool.shutdown(wait=False)
+
+    def problems(self):
+        """Wait for the answers and return the problems that they tell of, a list of lines."""
+        return [line for answer in self._answers for line in answer.result()]
+
+
+def _images(description):
+    """Return ``[(field, image)]`` of a description, each image once."""
+    images = {}
+    for group in cluster_description.groups(description):
+        if group.get("image"):
+            field = "control_plane" if group["role"] == "control-plane" else "workers.%s" % group["name"]
+            images.setdefault((group["image"]["url"], group["image"].get("checksum")),
+                              (field + ".image", group["image"]))
+    return list(images.values())
+
+
+def _endpoint_problems(subject, endpoint):
+    if not endpoint_answers(endpoint["host"], endpoint["port"]):
+        return []
+    seen = "%s:%d, where something answers already" % (endpoint["host"], endpoint["port"])
+    return [problem(subject, "endpoint", seen, "an address that nobody has", "choose another, or find out what has it")]
 
 
 def image_fetcher(ca_file=None):

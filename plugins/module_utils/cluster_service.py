@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 
 from .cluster_facts import facts_of_namespace, with_the_rest
-from .cluster_network_checks import endpoint_answers, image_fetcher
+from .cluster_network_checks import NetworkQuestions
 from .cluster_objects import TEMPLATE_KINDS, read_all, snapshot_of
 from .cluster_wait import ClusterWait, belongs
 from .ipam_service import RefusedError
@@ -16,7 +16,7 @@ from .kube.diff import goes_away
 from .kube.errors import KubeError
 from .kube.resources import resource_for
 from .manifests.service import ManifestsService
-from .metal3 import cluster_description, cluster_image, cluster_prune, cluster_rollout, cluster_stored, workflow_tree
+from .metal3 import cluster_description, cluster_prune, cluster_rollout, cluster_stored, workflow_tree
 from .metal3.cluster_preflight import preflight_problems, rollout_warnings
 from .metal3.cluster_render import render
 from .metal3.cluster_validation import description_problems, description_warnings
@@ -41,6 +41,12 @@ def read_description(params):
     if found:
         raise RefusedError(found)
     return description
+
+
+def _refuse(found, network=None):
+    """Raise RefusedError if there are problems, with those of the network's questions, if any are asked."""
+    if found:
+        raise RefusedError(found + (network.problems() if network else []))
 
 
 class ClusterService:
@@ -81,14 +87,16 @@ class ClusterService:
         self._manifests(None).objects()
         objects, addresses = read_all(self.client, self.namespace)
         snapshot = Snapshot(objects, self.name)
+        network = self._ask_network(description, snapshot)
         facts, unseen = facts_of_namespace(objects, addresses, snapshot, self.options.get("neighbours", ())), []
         if self.options["check_hosts"]:
             facts, unseen = with_the_rest(self.client, facts, "cluster %s/%s" % (self.namespace, self.name))
-        self._refuse(description, facts, snapshot)
+        _refuse(preflight_problems(description, facts) if self.options["check_hosts"] else [], network)
         desired = render(description)
         wanted = cluster_stored.with_stored_replicas(desired, objects, goes_away)
         wanted += cluster_stored.templates_in_use(description, objects, desired)
         entries, answers = self._judged(apply.plan(self.client, wanted))
+        _refuse(network.problems() if network else [])
         changes = cluster_rollout.preview(entries, snapshot, answers)
         warnings = unseen + description_warnings(description) + rollout_warnings(
             description, facts, [change["owner"] for change in changes if change["rolls"]])
@@ -117,31 +125,11 @@ class ClusterService:
         self._collect(desired, result)
         return self._with_state(result)
 
-    def _refuse(self, description, facts, snapshot):
-        found = preflight_problems(description, facts) if self.options["check_hosts"] else []
-        if self.options["check_network"]:
-            found += self._network_problems(description, snapshot)
-        if found:
-            raise RefusedError(found)
-
-    def _network_problems(self, description, snapshot):
-        subject = "cluster %s/%s" % (self.namespace, self.name)
-        fetch = image_fetcher(self.options["image_ca_file"])
-        images = {}
-        for group in cluster_description.groups(description):
-            if group.get("image"):
-                field = "control_plane" if group["role"] == "control-plane" else "workers.%s" % group["name"]
-                images.setdefault((group["image"]["url"], group["image"].get("checksum")),
-                                  (field + ".image", group["image"]))
-        calls = [lambda field=field, image=image: cluster_image.reachability_problems(subject, field, image, fetch)
-                 for field, image in images.values()]
-        found = [line for outcome in bulk.run(calls) for line in outcome.value]
-        endpoint = description["endpoint"]
-        if snapshot.cluster is None and endpoint_answers(endpoint["host"], endpoint["port"]):
-            found.append(problem(subject, "endpoint", "%s:%d, where something answers already" % (
-                endpoint["host"], endpoint["port"]), "an address that nobody has",
-                "choose another, or find out what has it"))
-        return found
+    def _ask_network(self, description, snapshot):
+        if not self.options["check_network"]:
+            return None
+        return NetworkQuestions("cluster %s/%s" % (self.namespace, self.name), description,
+                                self.options["image_ca_file"], snapshot.cluster is None)
 
     def _judged(self, entries):
         """Let the API server and its webhooks judge all that is due before anything is written.

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where an endpoint is asked whether it is taken, and where it is not."""
+"""What is asked of image servers and of an endpoint, and where nothing is asked."""
 from __future__ import annotations
 
 import socket
@@ -49,3 +49,42 @@ def test_addresses_for_tests_are_not_asked_beyond_this_machine(monkeypatch):
 def test_a_server_that_speaks_no_tls_is_no_cluster():
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert not cluster_network_checks.endpoint_answers("127.0.0.1", server.getsockname()[1])
+
+
+DESCRIPTION = {
+    "endpoint": {"host": "192.0.2.100", "port": 6443},
+    "image": {"url": "https://images.example/a.raw", "checksum": "a" * 64},
+    "control_plane": {},
+    "workers": {"pool-a": {}, "pool-b": {"image": {"url": "https://images.example/b.raw", "checksum": "b" * 64}}},
+}
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Let the endpoint answer and no image be there; return a list of what is asked."""
+    seen = []
+
+    def fetch(url, limit):
+        seen.append(url)
+        raise OSError("HTTP 404 Not Found")
+
+    def answers(host, port):
+        seen.append((host, port))
+        return True
+
+    monkeypatch.setattr(cluster_network_checks, "image_fetcher", lambda ca_file: fetch)
+    monkeypatch.setattr(cluster_network_checks, "endpoint_answers", answers)
+    return seen
+
+
+def test_each_image_is_asked_for_once_and_all_problems_are_told(asked):
+    found = cluster_network_checks.NetworkQuestions("cluster c1", DESCRIPTION, None, is_new=True).problems()
+    assert sorted(asked, key=str) == [
+        ("192.0.2.100", 6443), "https://images.example/a.raw", "https://images.example/b.raw"]
+    assert [line.partition(": seen ")[0] for line in found] == [
+        "cluster c1: control_plane.image.url", "cluster c1: workers.pool-b.image.url", "cluster c1: endpoint"]
+
+
+def test_an_endpoint_that_is_the_clusters_own_is_not_asked(asked):
+    cluster_network_checks.NetworkQuestions("cluster c1", DESCRIPTION, None, is_new=False).problems()
+    assert ("192.0.2.100", 6443) not in asked
