@@ -30,22 +30,24 @@ class NetworkQuestions:
     :param subject: what problems name
     :param description: as returned by ``cluster_description.read``
     :param ca_file: path of a file with the image servers' certificate authority; the system's when left out
-    :param is_new: whether nothing may answer at the endpoint yet
     """
 
-    def __init__(self, subject, description, ca_file, is_new):
+    def __init__(self, subject, description, ca_file):
         fetch = image_fetcher(ca_file)
-        calls = [lambda field=field, image=image: cluster_image.reachability_problems(subject, field, image, fetch)
-                 for field, image in _images(description)]
-        if is_new:
-            calls.append(lambda: _endpoint_problems(subject, description["endpoint"]))
-        pool = ThreadPoolExecutor(max(1, len(calls)))
-        self._answers = [pool.submit(call) for call in calls]
+        images = _images(description)
+        pool = ThreadPoolExecutor(len(images) + 1)
+        self._images = [pool.submit(cluster_image.reachability_problems, subject, field, image, fetch)
+                        for field, image in images]
+        self._endpoint = pool.submit(_endpoint_problems, subject, description["endpoint"])
         pool.shutdown(wait=False)
 
-    def problems(self):
-        """Wait for the answers and return the problems that they tell of, a list of lines."""
-        return [line for answer in self._answers for line in answer.result()]
+    def problems(self, is_new):
+        """Wait for the answers and return the problems that they tell of, a list of lines.
+
+        :param is_new: whether there is no cluster yet, so that nothing may answer at its endpoint
+        """
+        answers = self._images + ([self._endpoint] if is_new else [])
+        return [line for answer in answers for line in answer.result()]
 
 
 def _images(description):

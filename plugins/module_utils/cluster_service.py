@@ -43,10 +43,8 @@ def read_description(params):
     return description
 
 
-def _refuse(found, network=None):
-    """Raise RefusedError if there are problems, with those of the network's questions, if any are asked."""
-    if found:
-        raise RefusedError(found + (network.problems() if network else []))
+def _told_by(network, snapshot):
+    return network.problems(is_new=snapshot.cluster is None) if network else []
 
 
 class ClusterService:
@@ -85,18 +83,24 @@ class ClusterService:
         description = read_description(self.params)
         # Only to be told of their mistakes before there is a cluster.
         self._manifests(None).objects()
+        subject = "cluster %s/%s" % (self.namespace, self.name)
+        network = NetworkQuestions(subject, description, self.options["image_ca_file"]) \
+            if self.options["check_network"] else None
         objects, addresses = read_all(self.client, self.namespace)
         snapshot = Snapshot(objects, self.name)
-        network = self._ask_network(description, snapshot)
         facts, unseen = facts_of_namespace(objects, addresses, snapshot, self.options.get("neighbours", ())), []
         if self.options["check_hosts"]:
-            facts, unseen = with_the_rest(self.client, facts, "cluster %s/%s" % (self.namespace, self.name))
-        _refuse(preflight_problems(description, facts) if self.options["check_hosts"] else [], network)
+            facts, unseen = with_the_rest(self.client, facts, subject)
+        found = preflight_problems(description, facts) if self.options["check_hosts"] else []
+        if found:
+            raise RefusedError(found + _told_by(network, snapshot))
         desired = render(description)
         wanted = cluster_stored.with_stored_replicas(desired, objects, goes_away)
         wanted += cluster_stored.templates_in_use(description, objects, desired)
         entries, answers = self._judged(apply.plan(self.client, wanted))
-        _refuse(network.problems() if network else [])
+        found = _told_by(network, snapshot)
+        if found:
+            raise RefusedError(found)
         changes = cluster_rollout.preview(entries, snapshot, answers)
         warnings = unseen + description_warnings(description) + rollout_warnings(
             description, facts, [change["owner"] for change in changes if change["rolls"]])
@@ -124,12 +128,6 @@ class ClusterService:
             result.update(timeline=wait.timeline, seconds=round(wait.clock() - wait.began_at, 1))
         self._collect(desired, result)
         return self._with_state(result)
-
-    def _ask_network(self, description, snapshot):
-        if not self.options["check_network"]:
-            return None
-        return NetworkQuestions("cluster %s/%s" % (self.namespace, self.name), description,
-                                self.options["image_ca_file"], snapshot.cluster is None)
 
     def _judged(self, entries):
         """Let the API server and its webhooks judge all that is due before anything is written.

@@ -34,6 +34,7 @@ class Throttle:
         self._clock = clock
         self._interval_seconds = interval_seconds
         self._pending = None
+        self._overtaken = False
         self._shown = None
         self._shown_at = None
 
@@ -46,16 +47,17 @@ class Throttle:
             return
         if kind == "event":
             self._show(text)
+            self._overtaken = True
         else:
-            self._pending = text
+            self._pending, self._overtaken = text, False
             self.tick()
 
     def tick(self, last=False):
         """Show the waiting status if its time has come.
 
-        :param last: the module has ended: show it whatever the time
+        :param last: the module has ended: show it whatever the time, unless an event has told more since
         """
-        if self._pending is None or self._pending == self._shown:
+        if self._pending is None or self._pending == self._shown or (last and self._overtaken):
             return
         now = self._clock()
         if last or self._shown_at is None or now - self._shown_at >= self._interval_seconds:

@@ -69,6 +69,17 @@ def test_events_are_shown_at_once_and_statuses_at_intervals():
     assert shown.lines == ["one", "error", "three"]
 
 
+def test_at_the_end_the_newest_status_is_shown_unless_an_event_came_after_it():
+    shown = Shown()
+    for kind, text in (("status", "0/2"), ("status", "1/2"), ("event", "second: rolled out")):
+        shown.feed(kind, text)
+    shown.throttle.tick(last=True)
+    assert shown.lines == ["0/2", "second: rolled out"]
+    shown.feed("status", "2/2")
+    shown.throttle.tick(last=True)
+    assert shown.lines == ["0/2", "second: rolled out", "2/2"]
+
+
 def test_an_unchanged_status_is_not_repeated():
     shown = Shown()
     for now in range(10):
