@@ -28,10 +28,13 @@ PAUSED = "baremetalhost.metal3.io/paused"
 
 @pytest.fixture(scope="module")
 def pair(lab):
-    """The names of the lab's first two servers, which are free."""
+    """The names of the lab's first two servers, which are free and run: CAPM3 switches off what a cluster has had."""
     names = sorted(lab.servers)[:2]
     for name in names:
-        lab.wait_for_host(name, lambda host: state_of(host) == "available", "available")
+        lab.kube.patch(HOST, NAMESPACE, name, {"spec": {"online": True}})
+    for name in names:
+        lab.wait_for_host(name, lambda host: state_of(host) == "available" and host["status"].get("poweredOn"),
+                          "available and on")
     return names
 
 
