@@ -79,6 +79,7 @@ def host_argument_spec():
         deploy={"type": "bool", "default": True},
         force_hosts={"type": "list", "elements": "str", "default": []},
         allow_detach={"type": "bool", "default": False},
+        allow_deprovision={"type": "bool", "default": False},
         field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
         wait_for={"type": "str", "choices": list(host_goals.GOALS)},
         wait_timeout_seconds={"type": "int", "default": 1800},

@@ -90,6 +90,7 @@ class HostService:
         self.create_namespace = params["create_namespace"]
         self.forced = frozenset(params["force_hosts"])
         self.allow_detach = params["allow_detach"]
+        self.allow_deprovision = params["allow_deprovision"]
         self.goal = params["wait_for"]
         self.timeout_seconds = params["wait_timeout_seconds"]
         self.error_limit = params["error_limit"]
@@ -141,10 +142,7 @@ class HostService:
             raise
         problems = host_validation.still_missing(problems, current.hosts) + host_validation.check_against_cluster(
             self.hosts, current.hosts, current.secrets, self.namespace, self.goal, self.forced, current.elsewhere,
-            self.allow_detach)
-        for host in self.hosts:
-            if host["state"] != "absent":
-                problems += host_bmc_change.check_consumer(host, current.hosts.get(host["name"]), self.forced)
+            self.allow_detach, self.allow_deprovision or not self.deploy)
         if problems:
             raise HostListError(problems, self.names)
         if not self.deploy:

@@ -493,6 +493,14 @@ options:
       - A host in use must be named in O(force_hosts) as well.
     type: bool
     default: false
+  allow_deprovision:
+    description:
+      - Whether a provisioned host may lose what is deployed on it, because its image is removed or has another URL, or
+        its custom deployment is removed or has another method. What is on the server's disks is lost with it.
+      - Without it such a change is refused before anything is written. Of hosts in use nothing is taken unless they
+        are named in O(force_hosts) as well.
+    type: bool
+    default: false
   field_names:
     description:
       - How errors name fields. V(options) by the options of this module, V(variables) by the inventory variables from
@@ -588,6 +596,7 @@ EXAMPLES = r"""
       - name: rack1-01
         image: {}
         user_data: {}
+    allow_deprovision: true
     wait_for: available
 
 - name: Delete a host

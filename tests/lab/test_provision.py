@@ -94,7 +94,7 @@ def test_a_second_run_changes_nothing(lab):
 def provisioned_again(lab):
     """The server with the inventory's image after the test."""
     yield
-    lab.playbook("provision").ok()
+    lab.playbook("provision", "--limit", SERVER, "-e", "provision_confirm=1").ok()
     assert lab.state(SERVER) == "provisioned"
 
 
@@ -148,6 +148,12 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2):
         entry, checksum=hashlib.sha256(content(image)).hexdigest())}})
     told = lab.playbook("provision", "-i", other).ok()
     assert "bmh_user_data changed, but the server keeps what was deployed" in told.output
+    # Another image takes what is on the disk.
+    run = lab.playbook("provision", "-e", "provision_confirm=2").failed("nothing was written")
+    told = "\n".join(run.told_of(SERVER))
+    assert "bmh_image.url: seen " in told and "which is deployed" in told and "provision_confirm=" in told, told
+    assert lab.host(SERVER)["spec"]["image"]["url"] == entry["url"]
+
     again = ("--limit", SERVER, "-e", "hosts_reprovision=true")
     lab.playbook("provision", *again).failed("what is on the servers' disks is lost", "provision_confirm")
     lab.playbook("provision", *again, "-e", "provision_confirm=1").ok()

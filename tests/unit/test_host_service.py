@@ -146,8 +146,8 @@ def host(number, **values):
 def run(server, hosts, check_mode=False, **values):
     reports = Reports()
     params = dict({"namespace": "metal3", "create_namespace": False, "hosts": hosts, "deploy": True, "force_hosts": [],
-                   "allow_detach": False, "wait_for": None, "wait_timeout_seconds": 5, "error_limit": 3,
-                   "field_names": "options"}, **values)
+                   "allow_detach": False, "allow_deprovision": False, "wait_for": None, "wait_timeout_seconds": 5,
+                   "error_limit": 3, "field_names": "options"}, **values)
     service = HostService(server, params, check_mode, reports, sleep=lambda seconds: None)
     return service.run(), reports.lines
 
@@ -274,7 +274,8 @@ def test_changes_that_nothing_takes_up_are_told():
         "h1: image and user_data changed, but the server keeps what was deployed: deprovision it and provision it "
         "again for the change to take effect"]
     # Another URL is a deployment.
-    result, dummy = run(server, [host(1, image=dict(image, url="http://192.0.2.1/j"), user_data={"content": "w"})])
+    result, dummy = run(server, [host(1, image=dict(image, url="http://192.0.2.1/j"), user_data={"content": "w"})],
+                        allow_deprovision=True)
     assert result["changed"] and result["warnings"] == []
 
 
@@ -391,6 +392,25 @@ def test_without_deploy_images_are_checked_and_left():
     assert "image" not in server.objects["BareMetalHost", "h1"]["spec"]
     with pytest.raises(HostListError):
         run(server, [host(1, image={"url": "http://192.0.2.1/i"})], deploy=False)
+
+
+@pytest.mark.parametrize("given, told", [
+    ({"url": "http://192.0.2.1/j", "checksum": "http://192.0.2.1/s"}, "seen 'http://192.0.2.1/j'"), ({}, "seen none"),
+])
+def test_what_is_deployed_goes_only_when_that_is_allowed(given, told):
+    server = Server()
+    image = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
+    run(server, [host(1, image=image)])
+    server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "provisioned"}}
+    server.requests.clear()
+    for check_mode in (True, False):
+        with pytest.raises(HostListError, match="h1: image.url: %s; expected 'http://192.0.2.1/i'.*allow_depr" % told):
+            run(server, [host(1, image=given)], check_mode=check_mode)
+    assert server.writes() == []
+    assert run(server, [host(1, image=image)])[0]["changed"] is False
+    assert run(server, [host(1, image=given)], deploy=False)[0]["changed"] is False
+    run(server, [host(1, image=given)], allow_deprovision=True)
+    assert server.objects["BareMetalHost", "h1"]["spec"].get("image", {}) == given
 
 
 def test_fields_of_another_owner_are_removed_by_a_patch():

@@ -65,7 +65,7 @@ def detaching(host, bmh):
 def check_consumer(host, bmh, forced):
     """Say why a host in use is not detached; the action ``detach`` is refused in the same way.
 
-    :param bmh: the stored BareMetalHost, or None
+    :param bmh: the stored BareMetalHost
     :param forced: names of hosts for which the consumer's protection is lifted
     :returns: list of Problem
     """

@@ -1,19 +1,21 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes of stored hosts that BMO refuses, and deletions that would hurt a consumer; pure."""
+"""Changes of stored hosts that BMO refuses or that cost data, and what would hurt a consumer; pure."""
 from __future__ import annotations
 
-from . import host_bmc_change
+from . import host_bmc_change, host_redeploy
 from .field_checks import Problem, show
 from .host_objects import consumer_of
 
 
-def check(host, bmh, allow_detach):
+def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False):
     """Return the Problems of an entry that changes its stored host.
 
     :param bmh: the stored BareMetalHost
+    :param forced: names of hosts for which the consumer's protection is lifted
     :param allow_detach: whether a host may be detached for a change of its BMC
+    :param allow_deprovision: whether a host may lose what is deployed on it
     """
     problems = []
     name, spec, status = host["name"], bmh["spec"], bmh.get("status") or {}
@@ -22,7 +24,9 @@ def check(host, bmh, allow_detach):
         problems.append(Problem(name, "name", "a host that is being deleted", "a host that stays",
                                 "wait until it is gone, then run again"))
         return problems
-    problems += host_bmc_change.check(host, bmh, allow_detach)
+    problems += host_bmc_change.check(host, bmh, allow_detach) + host_bmc_change.check_consumer(host, bmh, forced)
+    if not allow_deprovision:
+        problems += host_redeploy.check(host, bmh, forced)
     mac, stored = host.get("boot_mac_address"), spec.get("bootMACAddress")
     if mac and stored and mac.lower() != stored.lower():
         problems.append(Problem(name, "boot_mac_address", show(mac),
