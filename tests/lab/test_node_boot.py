@@ -155,11 +155,11 @@ def test_machine_keeps_its_settings(nodes):
 
 def test_node_sees_no_foreign_disk_and_no_sysrq(nodes):
     root = os.stat(nodes.folder).st_dev
-    nodes.inside("server-02", "mknod", "/root/disk", "b", str(os.major(root)), str(os.minor(root)))
-    assert nodes.inside("server-02", "head", "-c", "1", "/root/disk", check=False) == ""
-    assert nodes.inside("server-02", "sh", "-c", "head -c1 /root/disk 2>&1", check=False).endswith(
+    nodes.inside("server-02", "mknod", "/var/disk", "b", str(os.major(root)), str(os.minor(root)))
+    assert nodes.inside("server-02", "head", "-c", "1", "/var/disk", check=False) == ""
+    assert nodes.inside("server-02", "sh", "-c", "head -c1 /var/disk 2>&1", check=False).endswith(
         "Operation not permitted\n")
-    nodes.inside("server-02", "rm", "/root/disk")
+    nodes.inside("server-02", "rm", "/var/disk")
     hidden = " ".join("/proc/" + name for name in HIDDEN_FILES)
     assert nodes.inside("server-02", "sh", "-c", "cat %s 2>/dev/null" % hidden, check=False) == ""
     assert nodes.inside("server-02", "sh", "-c", "ls /dev/kvm /dev/mem 2>/dev/null", check=False) == ""
