@@ -144,7 +144,9 @@ hosts:
       type: str
       returned: when the object is there
     components:
-      description: The firmware that Ironic has found.
+      description:
+        - The firmware that Ironic has found, as the operator read it the last time. It reads it every few minutes, so
+          that the versions after an update may come later than the word that it is done.
       type: list
       elements: dict
       sample:

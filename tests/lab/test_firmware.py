@@ -227,11 +227,16 @@ def test_the_info_modules_tell_of_it(lab, changed, files, sink, prepared, live):
     subscription, = module(lab, "bmc_event_subscription_info", names=["firmware-test"])["subscriptions"]
     assert (subscription["host_name"], subscription["destination"]) == (live, sink.url)
     assert subscription["subscription_id"] and not subscription["error_message"]
-    firmware = module(lab, "host_firmware_components_info", names=[prepared, live, "nobody"])
-    assert firmware["missing"] == ["nobody"]
-    versions = dict((host["name"], dict((item["component"], item["current_version"]) for item in host["components"]))
-                    for host in firmware["hosts"])
-    assert versions[prepared]["bios"] == BIOS and versions[live]["bmc"] == BMC
+
+    def has_the_new_versions():
+        firmware = module(lab, "host_firmware_components_info", names=[prepared, live, "nobody"])
+        assert firmware["missing"] == ["nobody"]
+        versions = dict(((host["name"], part["component"]), part["current_version"])
+                        for host in firmware["hosts"] for part in host["components"])
+        return versions[prepared, "bios"] == BIOS and versions[live, "bmc"] == BMC
+
+    # The operator reads them when the host changes, and else every five minutes (reconcilerRequeueDelay).
+    eventually(has_the_new_versions, 360, "the versions that were flashed", interval_seconds=2)
     found, = module(lab, "hardware_data_info", names=[prepared])["hardware_data"]
     assert found["hardware"]["serial_number"] == lab.servers[prepared]["serial"]
 

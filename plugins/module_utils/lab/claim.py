@@ -10,12 +10,16 @@ import ipaddress
 import json
 import os
 import socket
+import time
 
 from . import credentials, layout, orphans
 from .files import write_private
 
 LAB_FILE = "lab.json"
 SERVERS_FILE = "servers.json"
+# How long a process that ends may keep its ports after its files are seen no more.
+_END_SECONDS = 2
+_LOOK_INTERVAL_SECONDS = 0.05
 
 
 class ClaimError(Exception):
@@ -124,14 +128,24 @@ def foreign_ports(figures):
     if not taken:
         return []
     own, owners = set(orphans.processes(figures["dir"])), listeners()
+    unknown = _still_taken(dict((part, port) for part, port in taken.items() if port not in owners))
     texts = []
     for part, port in sorted(taken.items()):
         pid = owners.get(port)
-        if pid in own:
+        if pid in own or (pid is None and part not in unknown):
             continue
         owner = "pid %d (%s)" % (pid, _program(pid)) if pid else "a process of another user"
         texts.append("port %d (%s) is taken by %s" % (port, part, owner))
     return texts
+
+
+def _still_taken(ports):
+    """Return those of the ports that stay taken: a process that just ends is seen no more before its ports are free."""
+    deadline = time.monotonic() + _END_SECONDS
+    while ports and time.monotonic() < deadline:
+        time.sleep(_LOOK_INTERVAL_SECONDS)
+        ports = taken_ports(ports)
+    return ports
 
 
 def network_devices():

@@ -122,6 +122,23 @@ def test_removal_refuses_names_that_are_none(name, environ):
         removal.remove(name, environ)
 
 
+def test_a_process_that_ends_while_it_is_looked_for_is_in_nobodys_way(environ, monkeypatch):
+    figures, dummy, dummy2 = ensure("lab", environ)
+    looks = [{"ironic": figures["ports"]["ironic"]}] * 2
+    monkeypatch.setattr(claim, "taken_ports", lambda ports: looks.pop() if looks else {})
+    monkeypatch.setattr(claim, "listeners", dict)
+    assert claim.foreign_ports(figures) == []
+
+
+def test_a_port_that_stays_taken_by_nobody_that_can_be_seen_is_named(environ, monkeypatch):
+    figures, dummy, dummy2 = ensure("lab", environ)
+    monkeypatch.setattr(claim, "_END_SECONDS", 0.1)
+    monkeypatch.setattr(claim, "taken_ports", lambda ports: {"ironic": figures["ports"]["ironic"]})
+    monkeypatch.setattr(claim, "listeners", dict)
+    told, = claim.foreign_ports(figures)
+    assert told == "port %d (ironic) is taken by a process of another user" % figures["ports"]["ironic"]
+
+
 def test_real_ports(monkeypatch):
     monkeypatch.undo()
     with socket.socket() as listener:
