@@ -135,6 +135,10 @@ class MachineRoomDriver(fakedriver.FakeDriver):
         return {"Manufacturer": spec["vendor"], "Model": spec["model"], "SerialNumber": spec["serial"],
                 "HostName": spec["name"], "PartNumber": "SIM-1", "SKU": "SIM-1"}
 
+    def boot_progress(self, system):
+        """Return a system's BootProgress."""
+        return {"LastState": self._server(system).boot_progress}
+
 
 def application(servers, settings):
     """Return the Flask application of sushy-tools, set up for the servers.
@@ -183,7 +187,7 @@ def _tell_power(server):
 
 
 def _complete_system(driver, found):
-    return dict(found, **driver.identity(found["UUID"]))
+    return dict(found, BootProgress=driver.boot_progress(found["UUID"]), **driver.identity(found["UUID"]))
 
 
 def _complete_manager(driver, found):

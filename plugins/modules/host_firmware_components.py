@@ -75,6 +75,11 @@ notes:
     BMO reads versions from Ironic every five minutes, so RV(hosts[].components) may tell the old version for a
     while.
   - >-
+    Where BIOS settings are changed too, Ironic 39 now and then takes the image that comes next for flashed without
+    flashing it, namely when the agent calls in the very moment in which the BMC tells of the new settings.
+    V(applied) is reached nevertheless. An image that RV(hosts[].components) doesn't tell of after five minutes is
+    flashed when it is given by another URL.
+  - >-
     Ironic 39 takes a BMC image that could not be flashed for one that changes nothing, so V(applied) is reached;
     compare RV(hosts[].components). It tells of a BIOS image that could not be flashed.
   - >-

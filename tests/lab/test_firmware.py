@@ -197,6 +197,12 @@ def bios_of(lab, name):
     return dict((item["name"], item["value"]) for item in answer.json()["bios"])
 
 
+def versions_of(lab, name):
+    """Return the versions of a node's firmware as Ironic has them."""
+    answer = lab.ironic().get("/nodes/%s/firmware" % lab.nodes()[name].id, microversion="1.86")
+    return dict((item["component"], item["current_version"]) for item in answer.json()["firmware"])
+
+
 def test_settings_and_firmware_are_really_changed(lab, room, changed, wanted, prepared, live):
     changed.ok()
     for name in (prepared, live):
@@ -207,6 +213,7 @@ def test_settings_and_firmware_are_really_changed(lab, room, changed, wanted, pr
         assert seen["pending"] == [] and seen["valid"] and not seen["change_detected"]
     servers = dict((server["name"], server) for server in room.servers())
     assert servers[prepared]["firmware"]["bios"] == BIOS and servers[live]["firmware"]["bmc"] == BMC
+    assert versions_of(lab, prepared)["bios"] == BIOS and versions_of(lab, live)["bmc"] == BMC
     assert servers[prepared]["bios_pending"] == servers[live]["bios_pending"] == []
     assert lab.state(prepared) == "available" and lab.state(live) == "provisioned"
     assert all(lab.host(name)["status"]["operationalStatus"] == "OK" for name in (prepared, live))
@@ -235,8 +242,15 @@ def test_the_info_modules_tell_of_it(lab, changed, files, sink, prepared, live):
                         for host in firmware["hosts"] for part in host["components"])
         return versions[prepared, "bios"] == BIOS and versions[live, "bmc"] == BMC
 
-    # The operator reads them when the host changes, and else every five minutes (reconcilerRequeueDelay).
-    eventually(has_the_new_versions, 360, "the versions that were flashed", interval_seconds=2)
+    # The operator reads them every five minutes (reconcilerRequeueDelay), and when the host's specification changes.
+    described = dict((name, lab.host(name)["spec"].get("description")) for name in (prepared, live))
+    try:
+        for name in described:
+            lab.kube.patch(HOST, NAMESPACE, name, {"spec": {"description": "flashed by a test"}})
+        eventually(has_the_new_versions, 60, "the versions that were flashed", interval_seconds=1)
+    finally:
+        for name, description in described.items():
+            lab.kube.patch(HOST, NAMESPACE, name, {"spec": {"description": description}})
     found, = module(lab, "hardware_data_info", names=[prepared])["hardware_data"]
     assert found["hardware"]["serial_number"] == lab.servers[prepared]["serial"]
 

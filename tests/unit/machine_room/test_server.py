@@ -54,6 +54,16 @@ def test_disk_boot(server, disk_boot, tmp_path):
     assert server.runs == NOTHING and disk_boot.asked == ["power_on", "hard_off"]
 
 
+def test_the_bmc_knows_of_an_installed_system_only(server, agent, disk_boot, tmp_path):
+    assert server.boot_progress == "SystemHardwareInitializationComplete"
+    server.reset("ForceOff")
+    assert server.boot_progress == "None"
+    server.configure(boot_device="Hdd")
+    install(server, tmp_path)
+    server.reset("On")
+    assert server.boot_progress == "OSBootStarted"
+
+
 def test_soft_off_asks_the_system(server, disk_boot, tmp_path):
     install(server, tmp_path)
     server.reset("On")
