@@ -54,7 +54,7 @@ def test_disk_boot(server, disk_boot, tmp_path):
     assert server.runs == NOTHING and disk_boot.asked == ["power_on", "hard_off"]
 
 
-def test_the_bmc_knows_of_an_installed_system_only(server, agent, disk_boot, tmp_path):
+def test_the_bmc_knows_of_an_installed_system_only(server, agent, tmp_path):
     assert server.boot_progress == "SystemHardwareInitializationComplete"
     server.reset("ForceOff")
     assert server.boot_progress == "None"
