@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from . import bulk
+from . import bulk, checked
 from .diff import compare, desired_part
 from .errors import KubeError
+from .precondition import ABSENT
 from .resources import resource_for
 
 # action: create, update or none. before and after hold only the fields at stake, for Ansible's diff.
@@ -96,13 +97,45 @@ def _applier(client, entry, dry_run):
     return lambda: client.apply(entry.resource, entry.namespace, entry.desired, dry_run=dry_run)
 
 
-def execute(client, entries, dry_run=False):
-    """Write the entries whose action is not ``none``, side by side.
+def precondition_of(entry):
+    """Return what the write of an entry rests on, as ``KubeClient.apply`` takes it."""
+    return ABSENT if entry.current is None else entry.current
+
+
+def send(client, entry, dry_run=False):
+    """Apply an entry on the condition that what is stored is still what it was planned on."""
+    return client.apply(entry.resource, entry.namespace, entry.desired, dry_run=dry_run,
+                        checked=precondition_of(entry))
+
+
+def planned_again(client, entry):
+    """Return the entry of the same desired object for what is stored by now, by one GET.
+
+    :raises KubeError: when the current state can't be read
+    """
+    current = client.get(entry.resource, entry.namespace, entry.name)
+    stored = {} if current is None else {entry.name: current}
+    return _settled(client, [_entry(entry.resource, entry.namespace, entry.desired, stored)])[0]
+
+
+def execute(client, entries, dry_run=False, decide=None, tell=None, sleep=None):
+    """Write the entries whose action is not ``none``, side by side, each only while what it was planned on is stored.
 
     :param entries: list of Entry from :func:`plan`
     :param dry_run: let the server judge without storing (check mode)
-    :returns: list of ``bulk.Outcome``, one for each entry; for ``none`` its value is the current object
+    :param decide: callable that takes an entry whose object has changed meanwhile, reads and checks again, and returns
+        the entry for what is stored now; it raises a KubeError when the write is no longer allowed. Without it the
+        same object is compared with what is stored now: for writes that rest on no other check.
+    :param tell: see :func:`checked.write`
+    :param sleep: see :func:`checked.write`
+    :returns: list of ``checked.Written``, one for each entry, its ``task`` the entry that was written in the end; for
+        ``none`` its value is the current object
     """
+    def decided(entry):
+        fresh = decide(entry) if decide else planned_again(client, entry)
+        return checked.Settled(fresh.current, fresh) if fresh.action == "none" else fresh
+
     due = [entry for entry in entries if entry.action != "none"]
-    outcomes = iter(bulk.run([_applier(client, entry, dry_run) for entry in due]))
-    return [bulk.Outcome(entry.current, None) if entry.action == "none" else next(outcomes) for entry in entries]
+    written = iter(checked.write(due, lambda entry: send(client, entry, dry_run), decided, tell, sleep))
+    return [checked.Written(entry.current, None, entry) if entry.action == "none" else next(written)
+            for entry in entries]

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from ansible.module_utils.basic import env_fallback
 
+from . import precondition
 from .errors import KubeError, error_from_answer
 
 try:
@@ -177,33 +178,41 @@ class KubeClient:
             "POST", resource.path(namespace), {"fieldManager": FIELD_MANAGER, "dryRun": _dry_run(dry_run)}, body,
             subject=_subject(resource, namespace, body["metadata"].get("name", "(generated)")))
 
-    def apply(self, resource, namespace, body, dry_run=False, force=True):
+    def apply(self, resource, namespace, body, dry_run=False, force=True, checked=None):
         """Server-side apply an object under this collection's field manager and return it as stored.
 
         :param force: take over fields that another manager owns
+        :param checked: refuse (409) when the object is no longer this one, as it was read, or when there is one
+            (``precondition.ABSENT``); None to write in any case
         """
         name = body["metadata"]["name"]
         return self.request(
             "PATCH", resource.path(namespace, name),
             {"fieldManager": FIELD_MANAGER, "force": "true" if force else None, "dryRun": _dry_run(dry_run)},
-            body, APPLY_PATCH, subject=_subject(resource, namespace, name))
+            precondition.in_body(body, checked), APPLY_PATCH, subject=_subject(resource, namespace, name))
 
-    def patch(self, resource, namespace, name, body, content_type=MERGE_PATCH, subresource=None, dry_run=False):
-        """Patch an object (JSON merge patch unless said otherwise) and return it as stored."""
+    def patch(self, resource, namespace, name, body, content_type=MERGE_PATCH, subresource=None, dry_run=False,
+              checked=None):
+        """Patch an object (JSON merge patch unless said otherwise) and return it as stored.
+
+        :param checked: for merge patches: refuse (409) when the object is no longer this one, as it was read
+        """
         return self.request(
             "PATCH", resource.path(namespace, name, subresource),
-            {"fieldManager": FIELD_MANAGER, "dryRun": _dry_run(dry_run)}, body, content_type,
-            subject=_subject(resource, namespace, name))
+            {"fieldManager": FIELD_MANAGER, "dryRun": _dry_run(dry_run)}, precondition.in_body(body, checked),
+            content_type, subject=_subject(resource, namespace, name))
 
-    def delete(self, resource, namespace, name, propagation="Background", uid=None, dry_run=False):
+    def delete(self, resource, namespace, name, propagation="Background", uid=None, dry_run=False, checked=None):
         """Delete an object; False when it was not there.
 
         :param propagation: Background, Foreground or Orphan
         :param uid: refuse (409) when the object is another one by now
+        :param checked: refuse (409) when the object is no longer this one, as it was read
         """
         body = {"propagationPolicy": propagation}
-        if uid:
-            body["preconditions"] = {"uid": uid}
+        conditions = precondition.identity(checked) if checked else {"uid": uid} if uid else {}
+        if conditions:
+            body["preconditions"] = conditions
         if dry_run:
             # In the query it would not count: the API server takes all options from the body when there is one.
             body["dryRun"] = ["All"]

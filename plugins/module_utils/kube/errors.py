@@ -26,6 +26,11 @@ class KubeError(Exception):
         """True when the same request may succeed later: no answer, too many requests, server busy."""
         return self.status is None or self.status == 429 or self.status >= 500
 
+    @property
+    def is_conflict(self):
+        """True when the object has changed since it was read, so that the write's precondition did not hold."""
+        return self.status == 409
+
 
 def error_from_answer(status, body, subject):
     """Make a KubeError of an error answer.

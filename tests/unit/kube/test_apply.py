@@ -4,7 +4,7 @@
 """Apply plans: what is listed, what is asked of the server, what is written."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube import apply
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube import apply, precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
 
@@ -21,16 +21,23 @@ class Server:
     def __init__(self, *objects, refuse=()):
         self.objects = dict((obj["metadata"]["name"], obj) for obj in objects)
         self.refuse = refuse
-        self.lists, self.applied = 0, []
+        self.lists, self.applied, self.meanwhile = 0, [], {}
 
     def list(self, _resource, _namespace):
         self.lists += 1
         return list(self.objects.values()), "1"
 
-    def apply(self, _resource, _namespace, body, dry_run=False):
+    def get(self, _resource, _namespace, name):
+        return self.objects.get(name)
+
+    def apply(self, _resource, _namespace, body, dry_run=False, checked=None):
         name = body["metadata"]["name"]
         if name in self.refuse:
             raise KubeError("Secret n/%s: refused" % name, 422)
+        if name in self.meanwhile:
+            self.objects[name] = self.meanwhile.pop(name)
+        if checked is not (self.objects.get(name) or precondition.ABSENT):
+            raise KubeError("Secret n/%s: modified" % name, 409)
         self.applied.append((name, dry_run))
         return dict(body, stored=True)
 
@@ -64,3 +71,27 @@ def test_what_was_listed_already_is_not_listed_again():
     entries = apply.plan(server, [secret("a", x="1")], {(SECRET, "n"): {"a": secret("a", x="1")}})
     assert server.lists == 0
     assert entries[0].action == "none"
+
+
+def test_what_changed_meanwhile_is_compared_again_before_it_is_written():
+    server = Server(secret("taken", a="1"))
+    entries = apply.plan(server, [secret("taken", a="2"), secret("new", a="3"), secret("same", a="4")])
+    server.meanwhile = {"taken": secret("taken", a="1", b="5"), "new": secret("new", a="6"),
+                        "same": secret("same", a="4")}
+    outcomes = apply.execute(server, entries)
+    assert [outcome.error for outcome in outcomes] == [None, None, None]
+    assert [outcome.task.action for outcome in outcomes] == ["update", "update", "none"]
+    assert sorted(server.applied) == [("new", False), ("taken", False)]
+
+
+def test_a_write_that_is_refused_on_the_second_look_is_not_made():
+    server = Server()
+    entries = apply.plan(server, [secret("new", a="1")])
+    server.meanwhile = {"new": secret("new", a="2")}
+
+    def decide(entry):
+        raise KubeError("%s is in use" % entry.name)
+
+    outcome, = apply.execute(server, entries, decide=decide)
+    assert outcome.error.message == "new is in use"
+    assert server.applied == []
