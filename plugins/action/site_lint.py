@@ -12,6 +12,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.path import unfrackpath
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import lint_report, lint_rules
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import cluster_groups
 from ansible_collections.metal3.baremetal.plugins.plugin_utils.site_reader import SiteReader
 
 _COLLECTION = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -51,7 +52,7 @@ class ActionModule(ActionBase):
         hostvars, groups = task_vars["hostvars"], task_vars["groups"]
         hosts, clusters = [groups.get(options[group], []) for group in ("hosts_group", "clusters_group")]
         reader = SiteReader(hostvars, hosts, clusters, _own_variables(hostvars, hosts + clusters),
-                            self._role_variables(), _empty_groups(hostvars, options["clusters_group"]))
+                            self._role_variables(), cluster_groups.children(hostvars, options["clusters_group"]))
         findings = reader.lint(options)
         counts = lint_report.count(findings)
         written = [self._write(options["sarif_file"], lambda: self._sarif(findings)),
@@ -106,9 +107,3 @@ def _own_variables(hostvars, names):
     """Return what an inventory file says of each host alone, to tell lines by; nothing where Ansible does not say."""
     inventory = getattr(hostvars, "_inventory", None)
     return {} if inventory is None else dict((name, inventory.get_host(name).vars) for name in names)
-
-
-def _empty_groups(hostvars, name):
-    """Return the names of the groups below a group that have no host; none where Ansible does not say."""
-    parent = getattr(getattr(hostvars, "_inventory", None), "groups", {}).get(name)
-    return sorted(group.name for group in parent.child_groups if not group.get_hosts()) if parent else []

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import cluster_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.cluster_needs import needs
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import named_hosts
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import cluster_groups, named_hosts
 
 DOCUMENTATION = r"""
 name: cluster_needs
@@ -15,7 +15,7 @@ version_added: "0.1.0"
 description:
   - Returns the value for O(metal3.baremetal.cluster#module:neighbours) of clusters in the inventory, as the role
     P(metal3.baremetal.cluster#role) reads their variables.
-  - A cluster whose description has mistakes is left out; its own run tells them.
+  - A cluster whose description has mistakes, or whose name is ambiguous, is left out; its own run fails with them.
 positional: names
 options:
   _input:
@@ -50,8 +50,16 @@ _value:
 def cluster_needs(hostvars, names):
     """Return what the named clusters need; see DOCUMENTATION."""
     named_hosts.require("cluster_needs", hostvars, names)
-    found = [needs(cluster_inventory.parameters(name, hostvars[name])) for name in names]
+    children = cluster_groups.children(hostvars)
+    found = [_needs(name, hostvars[name], children) for name in names]
     return [cluster for cluster in found if cluster is not None]
+
+
+def _needs(name, variables, children):
+    try:
+        return needs(cluster_inventory.parameters(name, variables, children))
+    except cluster_inventory.ClusterNameError:
+        return None
 
 
 class FilterModule:

@@ -27,17 +27,17 @@ class SiteReader:
     :param hosts: names of the servers in the inventory
     :param clusters: names of the inventory hosts that stand for clusters
     :param own_variables: ``{name: variables that an inventory file gives this host alone}``
-    :param empty_groups: names of groups below that of the clusters that have no host
+    :param children: groups directly below that of the clusters with their hosts, see ``cluster_inventory.name_of``
     :param role_variables: ``{role: names of its variables}`` of the roles ``hosts`` and ``cluster``
     """
 
-    def __init__(self, hostvars, hosts, clusters, own_variables, role_variables, empty_groups=()):
+    def __init__(self, hostvars, hosts, clusters, own_variables, role_variables, children=None):
         self.variables = dict((name, HostVariables(hostvars.raw_get(name), hostvars[name], own_variables.get(name)))
                               for name in list(hosts) + list(clusters))
         self.hosts = hosts
         self.clusters = clusters
         self.role_variables = role_variables
-        self._empty_groups = empty_groups
+        self._children = children
         self._names = host_inventory.field_names()
 
     def lint(self, options):
@@ -46,7 +46,9 @@ class SiteReader:
         :param options: parameters of the module
         """
         entries = [host_inventory.entry(name, self.variables[name]) for name in self.hosts]
-        clusters = dict((name, cluster_inventory.parameters(name, self.variables[name])) for name in self.clusters)
+        unnamed = cluster_inventory.name_problems(
+            dict((name, self.variables[name]) for name in self.clusters), self._children)
+        clusters = dict((name, self._parameters(name)) for name in self.clusters)
         first = self.variables[self.hosts[0]] if self.hosts else {}
         namespace = first.get("hosts_namespace") or first.get("metal3_namespace") or cluster_inventory.DEFAULT_NAMESPACE
         found = [lint_checks.finding(
@@ -54,7 +56,11 @@ class SiteReader:
             "take it out of one of the groups") for name in self.hosts if name in clusters]
         found += [lint_checks.finding(
             "cluster-without-host", "site", name, "", "a group without a host", "a host, which stands for the cluster",
-            "give the group %s a host, for example %s-cluster" % (name, name)) for name in self._empty_groups]
+            "give the group %s a host, for example %s-cluster" % (name, name))
+            for name, hosts in self._children or [] if not hosts]
+        found += [lint_checks.finding(
+            "cluster-identity", "cluster", name, "name", line.seen, line.expected, line.advice)
+            for name, line in unnamed.items()]
         found += self._mistyped()
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],
@@ -64,6 +70,13 @@ class SiteReader:
         found = unreadable + [item for item in found if (item.name, self._variable(item)) not in told]
         found = [item for item in found if item.rule not in options["skip_rules"]]
         return _merged([self._located(item, options["base_dir"]) for item in found])
+
+    def _parameters(self, name):
+        """Return the description of a cluster; the host's name is used where the inventory gives no clear one."""
+        try:
+            return cluster_inventory.parameters(name, self.variables[name], self._children)
+        except cluster_inventory.ClusterNameError:
+            return cluster_inventory.parameters(name, self.variables[name], [])
 
     def _unreadable(self):
         return [lint_checks.finding("template-error", self._kind(name), name, variable, text, "a value",

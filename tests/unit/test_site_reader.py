@@ -43,7 +43,7 @@ baremetal:
 @pytest.fixture
 def findings(tmp_path):
     """Return a callable that lints an inventory: text of the file → findings."""
-    def call(text, clusters=(), empty=(), **options):
+    def call(text, clusters=(), children=None, **options):
         path = tmp_path / "hosts.yml"
         path.write_text(text)
         loader = DataLoader()
@@ -52,7 +52,7 @@ def findings(tmp_path):
         hostvars = HostVars(inventory, variables, loader)
         names = [host.name for host in inventory.get_hosts("baremetal")] if "baremetal" in inventory.groups else []
         own = dict((host.name, host.vars) for host in inventory.get_hosts())
-        reader = SiteReader(hostvars, names, list(clusters), own, ROLE_VARIABLES, empty)
+        reader = SiteReader(hostvars, names, list(clusters), own, ROLE_VARIABLES, children)
         return reader.lint(dict(OPTIONS, base_dir=str(tmp_path), **options))
     return call
 
@@ -97,7 +97,7 @@ def test_a_host_that_is_a_cluster_too(findings):
 
 
 def test_a_group_of_a_cluster_without_a_host(findings):
-    assert places(findings(HOSTS, empty=["prod"]), "cluster-without-host") == [("prod", "", None, None)]
+    assert places(findings(HOSTS, children=[("prod", [])]), "cluster-without-host") == [("prod", "", None, None)]
 
 
 def test_clusters_are_told_of_by_their_variables(findings):

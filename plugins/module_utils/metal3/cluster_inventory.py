@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from .problem import problem
+
 GROUP = "clusters"
 PREFIX = "cluster_"
 # Options with a variable of their own, with or without PREFIX; all others are in OPTIONS_VARIABLE.
@@ -16,26 +18,88 @@ OPTIONS = ("kubernetes_version", "endpoint", "image", "networks", "control_plane
 OPTIONS_VARIABLE = PREFIX + "options"
 NAMESPACES = ("cluster_namespace", "metal3_namespace")
 DEFAULT_NAMESPACE = "metal3"
+# Groups that Ansible puts hosts in by itself, and the one that makes a host a cluster: none of them names it.
+_GENERAL_GROUPS = (GROUP, "all", "ungrouped")
 
 
-def name_of(inventory_name, variables):
-    """Return the name of a cluster: ``cluster_name``, else its group below ``clusters``, else the inventory host's.
+class ClusterNameError(ValueError):
+    """The inventory does not say clearly which name a cluster has."""
+
+
+def name_of(inventory_name, variables, children=None):
+    """Return the name of a cluster: ``cluster_name``, else its group directly below ``clusters``, else the host's.
+
+    Everything that needs a cluster's name asks here: the roles through the filter ``cluster_name``, the other filters
+    and the lint.
 
     :param inventory_name: name of the inventory host that stands for the cluster
-    :param variables: mapping of its variables, ``group_names`` among them
+    :param variables: mapping of its variables
+    :param children: list of ``(group directly below clusters, names of its hosts)`` in the order of the inventory; None
+        when the groups' order and parents are not known, then ``group_names`` is used
+    :raises ClusterNameError: when several groups could be meant
     """
-    groups = [group for group in variables.get("group_names") or [] if group != GROUP]
-    return variables.get(PREFIX + "name") or (groups + [inventory_name])[0]
+    chosen = variables.get(PREFIX + "name")
+    if chosen:
+        return chosen
+    if children is None:
+        groups = [group for group in variables.get("group_names") or [] if group not in _GENERAL_GROUPS]
+    else:
+        groups = [group for group, hosts in children if inventory_name in hosts]
+    if len(groups) > 1:
+        raise ClusterNameError(problem(
+            _subject(inventory_name), PREFIX + "name", "nothing, and the groups %s" % ", ".join(groups),
+            "one group directly below %s, which gives the cluster its name" % GROUP,
+            "set %sname for this host, or leave it in one of these groups" % PREFIX))
+    return (groups + [inventory_name])[0]
 
 
-def parameters(inventory_name, variables):
+def namespace_of(variables):
+    """Return the namespace of a cluster.
+
+    :param variables: mapping of its variables
+    """
+    return next(filter(None, map(variables.get, NAMESPACES)), DEFAULT_NAMESPACE)
+
+
+def name_problems(clusters, children=None):
+    """Return what is wrong with the names of an inventory's clusters, as ``{inventory name: Mistake}``.
+
+    Two descriptions of one Cluster would undo each other's work, so both are refused.
+
+    :param clusters: ``{inventory name: mapping of its variables}`` of all hosts of the group ``clusters``
+    :param children: see :func:`name_of`
+    """
+    found, owners = {}, {}
+    for inventory_name, variables in clusters.items():
+        try:
+            key = "%s/%s" % (namespace_of(variables), name_of(inventory_name, variables, children))
+        except ClusterNameError as exc:
+            found[inventory_name] = exc.args[0]
+            continue
+        owners.setdefault(key, []).append(inventory_name)
+    for key, names in owners.items():
+        for inventory_name in names if len(names) > 1 else ():
+            found[inventory_name] = problem(
+                _subject(inventory_name), PREFIX + "name", "%s, as of inventory host%s %s" % (
+                    key, "s" if len(names) > 2 else "", ", ".join(name for name in names if name != inventory_name)),
+                "a name of its own", "set %sname for each of them, or give each a group directly below %s" % (
+                    PREFIX, GROUP))
+    return found
+
+
+def _subject(inventory_name):
+    return "cluster of inventory host %s" % inventory_name
+
+
+def parameters(inventory_name, variables, children=None):
     """Return the description of a cluster, as ``cluster_description.read`` takes it.
 
     :param inventory_name: name of the inventory host that stands for the cluster
     :param variables: mapping of its variables
+    :param children: see :func:`name_of`
+    :raises ClusterNameError: when several groups could give it its name
     """
-    given = {"name": name_of(inventory_name, variables),
-             "namespace": next(filter(None, map(variables.get, NAMESPACES)), DEFAULT_NAMESPACE)}
+    given = {"name": name_of(inventory_name, variables, children), "namespace": namespace_of(variables)}
     for option in OPTIONS:
         value = variables.get(variable_of(option, variables))
         if value is not None:

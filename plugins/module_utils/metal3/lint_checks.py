@@ -190,15 +190,13 @@ def _unknown_pools(descriptions, namespace, names):
 
 
 def _between_clusters(descriptions):
-    found, names, endpoints = [], {}, {}
+    found, endpoints = [], {}
     for name, description in sorted(descriptions.items()):
-        keys = ((names, "name", "%s/%s" % (description["namespace"], description["name"])),
-                (endpoints, "endpoint", "%(host)s:%(port)d" % description["endpoint"]))
-        for table, field, key in keys:
-            if key in table:
-                found.append(finding("cluster-duplicate", "cluster", name, field, "%s, as in %s" % (key, table[key]),
-                                     "one of its own", "change one of them"))
-            table.setdefault(key, name)
+        key = "%(host)s:%(port)d" % description["endpoint"]
+        if key in endpoints:
+            found.append(finding("cluster-duplicate", "cluster", name, "endpoint",
+                                 "%s, as in %s" % (key, endpoints[key]), "one of its own", "change one of them"))
+        endpoints.setdefault(key, name)
     return found
 
 

@@ -108,7 +108,9 @@ _NAMED = (
           "playbooks metal3.baremetal.enroll and cluster"),
     _site("cluster-without-host", ERROR, "Each group below the group of clusters has a host, which stands for it.",
           "Ansible runs plays for hosts; playbook metal3.baremetal.cluster"),
-    _site("cluster-duplicate", ERROR, "Each cluster has a name and an endpoint of its own.",
+    _site("cluster-identity", ERROR, "One group directly below that of the clusters, or cluster_name, gives each "
+          "cluster a name of its own.", "module_utils/metal3/cluster_inventory.py", "cluster"),
+    _site("cluster-duplicate", ERROR, "Each cluster has an endpoint of its own.",
           "module_utils/metal3/cluster_preflight.py"),
     _site("address-taken", ERROR, "No pool gives away the address of a BMC or of another cluster's endpoint.",
           "module_utils/metal3/cluster_preflight.py"),

@@ -139,7 +139,7 @@ BROKEN = {
     "rollout-spare": (site([server(1), server(2)]), "prod-cluster", "control_plane", "no spare host"),
 }
 # Told by the controller's side, and the two that catch what no other rule names.
-ELSEWHERE = {"template-error", "host-and-cluster", "cluster-without-host", "host", "cluster"}
+ELSEWHERE = {"template-error", "host-and-cluster", "cluster-without-host", "cluster-identity", "host", "cluster"}
 
 
 def test_a_good_site_has_no_findings():
