@@ -31,8 +31,7 @@ options:
     description: Kubernetes version of the machines, for example V(v1.35.4). The image must hold it.
     type: str
   endpoint:
-    description: Where the API server of the cluster is reached. Something in the nodes or outside must hold the
-      address.
+    description: Where the API server of the cluster is reached.
     type: dict
     suboptions:
       host:
@@ -43,6 +42,35 @@ options:
         description: Port.
         type: int
         default: 6443
+      holder:
+        description:
+          - Who holds the address. Without a holder no machine joins, so that a warning is given when this is not said
+            and no file or command of the control plane names the address.
+          - V(keepalived) runs keepalived on the control plane machines. The image must have C(keepalived) and C(curl).
+            The machine whose API server answers holds the address; it moves when that machine fails.
+          - V(external) is for anything outside of the description, such as a load balancer.
+        type: str
+        choices: [keepalived, external]
+      interface:
+        description:
+          - Network device that the address is on, for V(keepalived). It must be that of a network of the control
+            plane, when networks are described.
+          - By default the only one, or that of O(node_ip_network).
+        type: str
+      virtual_router_id:
+        description:
+          - Number from 1 to 255 of the virtual router, for V(keepalived), by default the last number of the address.
+            Each cluster on the same network segment needs its own.
+        type: int
+  network_addon:
+    description:
+      - Where the pods' network comes from. V(manifests) expects it among the manifests that are applied to the new
+        cluster; when the cluster is to become available and no DaemonSet or Deployment there works in the nodes' own
+        network, a warning says so. V(external) is for an image or a tool that brings it.
+      - The pods' network that flannel's ConfigMap names must be in O(pod_cidrs).
+    type: str
+    choices: [manifests, external]
+    default: manifests
   pod_cidrs:
     description: Networks of the pods, one of each address family at most; V(192.168.0.0/18) when they are not said.
     type: list
@@ -57,8 +85,8 @@ options:
     default: cluster.local
   cloud_provider_enabled:
     description:
-      - Whether an external cloud provider sets the nodes' provider IDs. Without one in the cluster, nodes are never
-        linked.
+      - Whether an external cloud provider sets the nodes' provider IDs. Without its controller in the cluster, Nodes
+        are never linked to their Machines; a warning says so when no manifest has one.
     type: bool
     default: false
   failure_domains:
@@ -174,11 +202,13 @@ options:
         elements: str
   automated_cleaning_mode: &automated_cleaning_mode
     description:
-      - Whether partition tables are wiped before and after use; V(metadata) when it is not said.
+      - Whether partition tables are wiped before and after use; V(metadata) when it is not said. CAPM3 writes this into
+        the BareMetalHosts of the machines, where it stays.
+      - V(host) leaves each BareMetalHost as it is, so that hosts of one group can differ. It counts for new machines.
       - A change replaces no machine. CAPM3 takes it up for the machines that there are. CAPM3 1.13 can't for those
         whose selector has C(Exists) or C(DoesNotExist); a warning says so.
     type: str
-    choices: [metadata, disabled]
+    choices: [metadata, disabled, host]
   attached_networks: &attached_networks
     description: Names of the networks that the machines are on, all by default.
     type: list

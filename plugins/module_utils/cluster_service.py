@@ -17,6 +17,7 @@ from .kube.errors import KubeError
 from .kube.resources import resource_for
 from .manifests.service import ManifestsService
 from .metal3 import cluster_description, cluster_prune, cluster_rollout, cluster_stored, workflow_tree
+from .metal3.cluster_addon import addon_problems, addon_warnings
 from .metal3.cluster_preflight import preflight_problems, rollout_warnings
 from .metal3.cluster_render import render
 from .metal3.cluster_validation import description_problems, description_warnings
@@ -81,8 +82,7 @@ class ClusterService:
         :raises KubeError: when the API server can't be asked or refuses
         """
         description = read_description(self.params)
-        # Only to be told of their mistakes before there is a cluster.
-        self._manifests(None).objects()
+        manifests = self._manifests(None).objects()
         subject = "cluster %s/%s" % (self.namespace, self.name)
         network = NetworkQuestions(subject, description, self.options["image_ca_file"]) \
             if self.options["check_network"] else None
@@ -91,7 +91,8 @@ class ClusterService:
         facts, unseen = facts_of_namespace(objects, addresses, snapshot, self.options.get("neighbours", ())), []
         if self.options["check_hosts"]:
             facts, unseen = with_the_rest(self.client, facts, subject)
-        found = preflight_problems(description, facts) if self.options["check_hosts"] else []
+        found = addon_problems(description, manifests)
+        found += preflight_problems(description, facts) if self.options["check_hosts"] else []
         if found:
             raise RefusedError(found + _told_by(network, snapshot))
         desired = render(description)
@@ -105,6 +106,8 @@ class ClusterService:
         warnings = unseen + description_warnings(description) + rollout_warnings(
             description, facts, [change["owner"] for change in changes if change["rolls"]])
         warnings += cluster_rollout.cleaning_warnings(entries)
+        if self.options["wait_for"] == "available":
+            warnings += addon_warnings(description, manifests)
         removed = cluster_prune.undescribed(objects, desired, self.name) if self.options["prune"] else []
         replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
         for line in cluster_rollout.lines(changes):

@@ -52,6 +52,7 @@ EXAMPLES = r"""
     kubernetes_version: v1.35.4
     endpoint:
       host: 198.51.100.10
+      holder: external
     image:
       url: https://images.example.org/node.qcow2
       checksum: https://images.example.org/node.qcow2.sha256sum

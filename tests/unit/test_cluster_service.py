@@ -17,7 +17,8 @@ IMAGE = {"url": "https://x/a.raw", "checksum": "0" * 64}
 OTHER_IMAGE = dict(IMAGE, url="https://x/b.raw")
 AUTOSCALER = ("cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size",
               "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size")
-PARAMS = {"name": "c1", "namespace": "metal3", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.18.0.10"},
+PARAMS = {"name": "c1", "namespace": "metal3", "kubernetes_version": "v1.35.4",
+          "endpoint": {"host": "198.18.0.10", "holder": "external"},
           "image": IMAGE, "workers": {"one": {"replicas": 3}, "two": {"replicas": 1}}}
 NETWORKS = {
     "prov": {"interface": "eth0", "ipv4": {
@@ -85,10 +86,10 @@ def plane():
     return Plane()
 
 
-def run(plane, check_mode=False, prune=True, check_hosts=False, **changes):
-    options = {"check_hosts": check_hosts, "check_network": False, "image_ca_file": None, "wait_for": "none",
+def run(plane, check_mode=False, prune=True, check_hosts=False, wait_for="none", manifests=(), **changes):
+    options = {"check_hosts": check_hosts, "check_network": False, "image_ca_file": None, "wait_for": wait_for,
                "wait_timeout_seconds": 5, "node_startup_timeout_seconds": 5, "prune": prune, "confirm": None,
-               "manifests": []}
+               "manifests": list(manifests)}
     service = ClusterService(plane, dict(PARAMS, **changes), options, check_mode, Reports(),
                              sleep=lambda seconds: None)
     return service.present()
@@ -118,7 +119,8 @@ def test_rights_in_one_namespace_are_enough(plane):
     plane.add("metal3.io/v1alpha1", "BareMetalHost", "a", spec={}, status={
         "provisioning": {"state": "available"},
         "hardware": {"ramMebibytes": 8192, "storage": [{"sizeBytes": 10 ** 11}]}})
-    alone = run(plane, check_hosts=True, name="c2", endpoint={"host": "198.18.0.11"}, workers={})
+    alone = run(plane, check_hosts=True, name="c2", endpoint={"host": "198.18.0.11", "holder": "external"},
+                workers={})
     assert ["not compared" in line for line in alone["warnings"]] == [True, True]
 
 
@@ -264,6 +266,33 @@ def test_a_cleaning_mode_that_capm3_cannot_pass_on_is_warned_of(plane):
     assert "keep metadata" in warnings[0]
     run(plane, workers=pools[1])
     assert run(plane, workers=pools[1])["warnings"] == []
+
+
+def test_the_cleaning_mode_is_left_to_each_host(plane):
+    """CAPM3 leaves machines and hosts alone only when the template has no mode at all."""
+    run(plane)
+    template = plane.add_machine("c1-one")[0]
+    workers = {"one": {"replicas": 3, "automated_cleaning_mode": "host"}, "two": {"replicas": 1}}
+    result = run(plane, workers=workers)
+    assert "automatedCleaningMode" not in plane.spec("Metal3MachineTemplate", template)["template"]["spec"]
+    assert result["changes"] == [] and plane.spec("Metal3MachineTemplate", template)["template"]["spec"]["image"]
+    warning, = result["warnings"]
+    assert "those that there are, and their hosts, keep metadata" in warning
+    again = run(plane, workers=workers)
+    assert again["changed"] is False and again["warnings"] == []
+
+
+def test_a_cluster_without_network_add_on_is_warned_of_when_it_is_to_become_available(plane):
+    warnings = [run(plane, check_mode=True, wait_for=goal)["warnings"] for goal in ("available", "nodes")]
+    assert [len(lines) for lines in warnings] == [1, 0] and "network_addon: no manifest" in warnings[0][0]
+
+
+def test_a_network_add_on_for_other_pods_is_refused(plane):
+    flannel = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kube-flannel-cfg"},
+               "data": {"net-conf.json": '{"Network": "10.244.0.0/16"}'}}
+    with pytest.raises(RefusedError, match=r"pod_cidrs: seen 192\.168\.0\.0/18, expected 10\.244\.0\.0/16"):
+        run(plane, manifests=[flannel])
+    assert plane.names("Cluster") == []
 
 
 def take_address(plane, data, deleting=False):

@@ -22,6 +22,11 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors impor
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_fields
 
 
+def owned_fields(value):
+    """Return a dict as managedFields have it; lists and texts as a whole."""
+    return dict(("f:" + key, owned_fields(item) if isinstance(item, dict) else {}) for key, item in value.items())
+
+
 class Server:
     """As much of an API server as a run needs: apply with ownership, patch, delete, LIST; and faults."""
 
@@ -80,7 +85,7 @@ class Server:
         result = dict(stored, **copy.deepcopy(body))
         if "spec" in body:
             result["spec"] = dict(spec, **copy.deepcopy(body["spec"]))
-        fields = {"f:spec": dict(("f:" + key, {}) for key in body.get("spec", {}))}
+        fields = {"f:spec": owned_fields(body.get("spec", {}))}
         if body["metadata"].get("labels"):
             fields["f:metadata"] = {"f:labels": dict(("f:" + key, {}) for key in body["metadata"]["labels"])}
         with self.lock:

@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import json
 
+from . import cluster_endpoint
 from .cluster_description import CONTROL_PLANE, merge
 from .cluster_network import node_ip_template
 
 PATCHES_DIRECTORY = "/etc/kubernetes/patches"
 KUBELET_PATCH = PATCHES_DIRECTORY + "/kubeletconfiguration0+strategic.json"
 KUBE_PROXY_FILE = "/etc/kubernetes/kube-proxy-configuration.json"
-# Where CABPK puts the init configuration; absent on machines that join.
-_INIT_FILE = "/run/kubeadm/kubeadm.yaml"
 _KUBE_PROXY_COMMAND = ("if [ -f %s ]; then (echo ---; cat %s; echo) >> %s; fi"
-                       % (_INIT_FILE, KUBE_PROXY_FILE, _INIT_FILE))
+                       % (cluster_endpoint.INIT_FILE, KUBE_PROXY_FILE, cluster_endpoint.INIT_FILE))
 # CAPM3 finds the Node of a machine by this label (docs/api.md, node-labels).
 UUID_LABEL = "metal3.io/uuid={{ ds.meta_data.uuid }}"
 NODE_NAME = "{{ ds.meta_data.name }}"
@@ -39,9 +38,10 @@ def config_spec(description, group):
         join["controlPlane"] = {}
     spec["joinConfiguration"] = merge(join, group.get("join_configuration") or {})
     spec.update(_present({
-        "files": _generated_files(group) + [_file(entry) for entry in group.get("files") or []],
+        "files": _configuration_files(group) + cluster_endpoint.files(description, group) + [
+            _file(entry) for entry in group.get("files") or []],
         "bootCommands": group.get("boot_commands"),
-        "preKubeadmCommands": _pre_commands(group, control_plane),
+        "preKubeadmCommands": _pre_commands(description, group, control_plane),
         "postKubeadmCommands": group.get("post_commands"),
         "users": _users(group),
         "mounts": group.get("mounts"),
@@ -89,12 +89,12 @@ def _configuration(group, registration):
     return result
 
 
-def generated_paths(group):
+def generated_paths(description, group):
     """Return the paths of the files that a group's machines have beside those that are described."""
-    return [entry["path"] for entry in _generated_files(group)]
+    return [entry["path"] for entry in _configuration_files(group)] + cluster_endpoint.paths(description, group)
 
 
-def _generated_files(group):
+def _configuration_files(group):
     files = []
     if group.get("kubelet_configuration"):
         files.append(_generated(KUBELET_PATCH, _document(
@@ -125,8 +125,8 @@ def _file(entry):
     return result
 
 
-def _pre_commands(group, control_plane):
-    commands = list(group.get("pre_commands") or [])
+def _pre_commands(description, group, control_plane):
+    commands = cluster_endpoint.commands(description, group) + list(group.get("pre_commands") or [])
     if control_plane and group.get("kube_proxy_configuration"):
         commands.append(_KUBE_PROXY_COMMAND)
     return commands

@@ -156,6 +156,11 @@ def link_id(description, name):
     return network.get("interface") or name
 
 
+def device_name(description, name):
+    """Return the name that the network device of a network has on a machine, which its link's name changes."""
+    return description["networks"][name].get("link_name") or link_id(description, name)
+
+
 def _add_link(description, name, links):
     network = description["networks"][name]
     identity = link_id(description, name)

@@ -105,9 +105,12 @@ def with_changes_in_place(spec, group):
 
     Its webhook allows a change of both. ``nodeReuse`` is read when a host is given back, for a worker from the template
     that the machine was made of; the cleaning mode is copied from there to the Metal3Machine whenever it changes
-    (``baremetal/metal3machine_manager.go``, ``metal3machinetemplate_manager.go``).
+    (``baremetal/metal3machine_manager.go``, ``metal3machinetemplate_manager.go``). Without the field CAPM3 leaves the
+    Metal3Machines, and so the BareMetalHosts, as they are.
     """
     machine = dict(spec["template"]["spec"], automatedCleaningMode=group.get("automated_cleaning_mode") or "metadata")
+    if machine["automatedCleaningMode"] == "host":
+        del machine["automatedCleaningMode"]
     return dict(spec, nodeReuse=bool(group.get("node_reuse")), template=dict(spec["template"], spec=machine))
 
 

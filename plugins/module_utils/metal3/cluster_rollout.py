@@ -73,17 +73,31 @@ def lines(changes):
 def cleaning_warnings(entries):
     """Return a warning for each template whose machines do not get its changed cleaning mode.
 
-    CAPM3's update of a Metal3Machine leaves the empty values of its selector out, and the API server refuses it.
+    CAPM3's update of a Metal3Machine leaves the empty values of its selector out, and the API server refuses it. Of a
+    template without a mode it updates none.
 
     :param entries: ``kube.apply.Entry`` list
     """
     path = ("template", "spec", "automatedCleaningMode")
-    return ["%s %s: CAPM3 1.13 can't change automated_cleaning_mode of machines whose host_selector_expressions have "
-            "Exists or DoesNotExist: those that there are keep %s; set spec.automatedCleaningMode of their "
-            "Metal3Machines by kubectl patch, or label the hosts for the operator In" % (
-                entry.resource.kind, entry.name, _at(entry.current, path))
-            for entry in entries if entry.action == "update" and loses_values(entry.desired)
-            and _at(entry.current, path) != _at(entry.desired, path)]
+    warnings = []
+    for entry in entries:
+        if entry.action != "update":
+            continue
+        before, after = _at(entry.current, path), _at(entry.desired, path)
+        if before == after:
+            continue
+        subject = "%s %s" % (entry.resource.kind, entry.name)
+        if after is None:
+            warnings.append(
+                "%s: automated_cleaning_mode host counts for new machines: those that there are, and their hosts, keep "
+                "%s until spec.automatedCleaningMode is taken from the Metal3Machine and set in the BareMetalHost" % (
+                    subject, before))
+        elif loses_values(entry.desired):
+            warnings.append(
+                "%s: CAPM3 1.13 can't change automated_cleaning_mode of machines whose host_selector_expressions have "
+                "Exists or DoesNotExist: those that there are keep %s; set spec.automatedCleaningMode of their "
+                "Metal3Machines by kubectl patch, or label the hosts for the operator In" % (subject, before))
+    return warnings
 
 
 def _at(obj, path):

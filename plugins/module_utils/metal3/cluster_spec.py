@@ -12,6 +12,12 @@ LINK_TYPES = ("phy", "bridge", "dvs", "hw_veb", "hyperv", "ovs", "tap", "vhostus
 # What can carry a network; CAPM3's networkData has a list for each.
 LINK_KINDS = ("ethernet", "bond", "vlan")
 BOND_MODES = ("balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb", "balance-alb", "802.3ad")
+# keepalived on the control plane machines, or something outside of the cluster.
+ENDPOINT_HOLDERS = ("keepalived", "external")
+# Where the network add-on comes from: the module's manifests, or elsewhere.
+NETWORK_ADDONS = ("manifests", "external")
+# "host" leaves the field out, so that each BareMetalHost keeps its own.
+CLEANING_MODES = ("metadata", "disabled", "host")
 # kubeadm's preflight check "Mem" of a control plane: 1700 MB.
 DEFAULT_MINIMUM_MEMORY_MEBIBYTES = 1700
 DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES = 10
@@ -93,7 +99,7 @@ def machine_options():
             "operator": {"type": "str", "required": True, "choices": ["In", "NotIn", "Exists", "DoesNotExist"]},
             "values": strings,
         }),
-        "automated_cleaning_mode": {"type": "str", "choices": ["metadata", "disabled"]},
+        "automated_cleaning_mode": {"type": "str", "choices": list(CLEANING_MODES)},
         "attached_networks": strings,
         "network_data": {"type": "dict"},
         "metadata": {"type": "dict"},
@@ -178,7 +184,10 @@ def description_options():
         "kubernetes_version": {"type": "str"},
         "endpoint": {"type": "dict", "options": {
             "host": {"type": "str", "required": True}, "port": {"type": "int", "default": 6443},
+            "holder": {"type": "str", "choices": list(ENDPOINT_HOLDERS)},
+            "interface": {"type": "str"}, "virtual_router_id": {"type": "int"},
         }},
+        "network_addon": {"type": "str", "choices": list(NETWORK_ADDONS), "default": "manifests"},
         "pod_cidrs": {"type": "list", "elements": "str"},
         "service_cidrs": {"type": "list", "elements": "str"},
         "service_domain": {"type": "str", "default": "cluster.local"},

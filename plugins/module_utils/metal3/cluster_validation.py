@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from . import cluster_kubeadm
+from . import cluster_endpoint, cluster_kubeadm
 from .cluster_address import endpoint_problems, overlap_problems
 from .cluster_description import CONTROL_PLANE, groups, initial_replicas, largest_replicas
 from .cluster_image import image_problems
@@ -41,7 +41,10 @@ def description_problems(description):
     """
     subject = "cluster %s/%s" % (description["namespace"], description["name"])
     found = _identity(subject, description)
-    found += network_problems(subject, description) + link_problems(subject, description)
+    networks = network_problems(subject, description) + link_problems(subject, description)
+    if description.get("endpoint") and not networks:
+        networks = cluster_endpoint.holder_problems(subject, description)
+    found += networks
     for group in groups(description):
         found += _group(subject, description, group)
     if found:
@@ -69,9 +72,15 @@ def description_warnings(description):
               for family in FAMILIES if (description["networks"][name].get(family) or {}).get("pool_annotation")]
     fields += ["%s.network_data" % _field(group) for group in groups(description)
                if _mentions(group.get("network_data"), "fromPoolAnnotation")]
-    return ["cluster %s/%s: %s: CAPM3 1.13 does not give back an address from a pool that an annotation names: the "
-            "IPClaim of a deleted machine stays, held by CAPM3's finalizer; name the pool itself (option pool)" % (
-                description["namespace"], description["name"], field) for field in fields]
+    subject = "cluster %s/%s" % (description["namespace"], description["name"])
+    warnings = ["%s: %s: CAPM3 1.13 does not give back an address from a pool that an annotation names: the IPClaim "
+                "of a deleted machine stays, held by CAPM3's finalizer; name the pool itself (option pool)" % (
+                    subject, field) for field in fields]
+    holder = cluster_endpoint.holder_warning(description)
+    if holder:
+        field, actual, advice = holder
+        warnings.append("%s: %s: %s; %s" % (subject, field, actual, advice))
+    return warnings
 
 
 def _mentions(value, key):
@@ -245,7 +254,7 @@ def _group(subject, description, group):
         found.append(problem(subject, field + ".failure_domain", group["failure_domain"],
                              "one of %s" % ", ".join(domains)))
     found += _selector(subject, field, group) + _metadata(subject, field, group)
-    found += _files(subject, field, group) + _commands(subject, field, group)
+    found += _files(subject, field, description, group) + _commands(subject, field, group)
     for number, taint in enumerate(group.get("node_taints") or []):
         if not taint.get("key") or taint.get("effect") not in _TAINT_EFFECTS:
             found.append(problem(subject, "%s.node_taints[%d]" % (field, number), taint,
@@ -373,8 +382,8 @@ def _metadata(subject, field, group):
     return found
 
 
-def _files(subject, field, group):
-    found, paths = [], cluster_kubeadm.generated_paths(group)
+def _files(subject, field, description, group):
+    found, paths = [], cluster_kubeadm.generated_paths(description, group)
     for number, entry in enumerate(group.get("files") or []):
         where = "%s.files[%d]" % (field, number)
         if not entry["path"].startswith("/"):
