@@ -7,6 +7,7 @@ from __future__ import annotations
 import signal
 import traceback
 
+import operator_account
 import pytest
 import starting_state
 from machine_room.client import MachineRoomClient
@@ -69,6 +70,14 @@ def lab(tmp_path_factory):
 def room(lab):
     """The lab's machine room, whose knobs make servers fail."""
     return MachineRoomClient.of_lab(str(lab.dir))
+
+
+@pytest.fixture(scope="module")
+def as_operator(lab, _starting_state, tmp_path_factory):
+    """Run a module's playbooks with the rights of docs/rbac only."""
+    lab.kubeconfig = operator_account.make(lab, tmp_path_factory.mktemp("operator"))
+    yield lab.kubeconfig
+    lab.kubeconfig = None
 
 
 @pytest.fixture(scope="module", autouse=True)

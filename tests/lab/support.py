@@ -149,6 +149,8 @@ class Lab:
         self.figures = json.loads((self.dir / "lab.json").read_text())
         self.servers = dict((server["name"], server) for server in json.loads((self.dir / "servers.json").read_text()))
         self.kube = KubeClient({"kubeconfig": str(self.dir / "kubeconfig")})
+        # Of the account that playbooks use; None for what the inventory says, which is the administrator's.
+        self.kubeconfig = None
         self._logs = logs
         self._runs = 0
 
@@ -160,7 +162,8 @@ class Lab:
         self._runs += 1
         log = Path(self._logs) / ("%02d-%s.log" % (self._runs, playbook))
         command = [str(Path(sys.executable).parent / "ansible-playbook"), "metal3.baremetal." + playbook,
-                   "-i", str(inventory), *(["-e", json.dumps(extra)] if extra else []), *arguments]
+                   "-i", str(inventory), *(["-e", "metal3_kubeconfig=%s" % self.kubeconfig] if self.kubeconfig else []),
+                   *(["-e", json.dumps(extra)] if extra else []), *arguments]
         with log.open("w") as stream:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
                                        cwd=self._logs, start_new_session=True,

@@ -90,20 +90,28 @@ def _inventory():
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _cluster(lab, _inventory):
-    """The lab's cluster, made by a run that follows killed ones; taken away afterwards."""
+def _nothing_left(lab, as_operator, _inventory):
+    """Take the cluster away after the module; as all its runs, with the rights of docs/rbac."""
     try:
-        # While it writes its objects, while the first host is deployed, while that machine boots.
-        for stage in ("writing ", "step 12", "step 13"):
-            run = lab.start("cluster")
-            eventually(lambda seen=run, words=stage: words in seen.output or seen.process.poll() is not None, SECONDS,
-                       "a run to be killed at %r" % stage)
-            assert stage in run.output, run.output
-            run.kill()
-        lab.playbook("cluster", seconds=SECONDS).ok()
         yield
     finally:
         lab.playbook("teardown", "-e", "teardown_confirm=" + NAME, seconds=SECONDS).ok()
+
+
+@pytest.fixture(scope="module")
+def _cluster(lab):
+    lab.playbook("cluster", seconds=SECONDS).ok()
+
+
+@pytest.fixture
+def without_cluster():
+    """For a test that makes the cluster itself."""
+
+
+@pytest.fixture(autouse=True)
+def _cluster_of_the_test(request):
+    if "without_cluster" not in request.fixturenames:
+        request.getfixturevalue("_cluster")
 
 
 def _with_workers(lab, count):
@@ -124,6 +132,25 @@ def _one_worker(lab):
 @pytest.fixture
 def _two_workers(lab):
     _with_workers(lab, 2)
+
+
+def test_a_run_that_is_killed_again_and_again_is_continued_and_nothing_is_doubled(lab, without_cluster):
+    """Killed while it writes its objects, while the first host is deployed, and while that machine boots."""
+    uids = set()
+    for stage in ("writing ", "step 12", "step 13"):
+        run = lab.start("cluster")
+        eventually(lambda seen=run, words=stage: words in seen.output or seen.process.poll() is not None, SECONDS,
+                   "a run to be killed at %r" % stage)
+        assert stage in run.output, run.output
+        run.kill()
+        uids |= set(item["metadata"]["uid"] for item in lab.kube.list(KNOWN["Cluster"], NAMESPACE)[0])
+    lab.playbook("cluster", seconds=SECONDS).ok()
+    assert uids == {lab.kube.get(KNOWN["Cluster"], NAMESPACE, NAME)["metadata"]["uid"]}
+    machines = lab.kube.list(KNOWN["Machine"], NAMESPACE)[0]
+    assert len(machines) == 2
+    assert sorted(item["metadata"]["name"] for item in machines) == sorted(nodes(lab))
+    used = [host["spec"]["consumerRef"]["name"] for host in lab.hosts().values() if host["spec"].get("consumerRef")]
+    assert sorted(used) == sorted(item["spec"]["infrastructureRef"]["name"] for item in machines)
 
 
 def test_both_machines_are_ready_nodes(lab):

@@ -34,6 +34,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.resource_f
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
 
+pytestmark = pytest.mark.usefixtures("as_operator")
+
 SETTINGS, SUBSCRIPTION = KNOWN["HostFirmwareSettings"], KNOWN["BMCEventSubscription"]
 RUN = uuid.uuid4().hex[:8]
 BIOS, LATER_BIOS, BMC = "2.0.%s" % RUN, "3.0.%s" % RUN, "2.%s" % RUN

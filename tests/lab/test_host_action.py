@@ -20,6 +20,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import hos
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.host_goals import state_of
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
 
+pytestmark = pytest.mark.usefixtures("as_operator")
+
 HARDWARE_DATA = KNOWN["HardwareData"]
 CONSUMER = {"apiVersion": "example.org/v1", "kind": "Somebody", "name": "else", "namespace": NAMESPACE}
 STATUS = "baremetalhost.metal3.io/status"

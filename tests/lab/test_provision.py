@@ -12,6 +12,8 @@ import subprocess
 import pytest
 from machine_room import partitions
 
+pytestmark = pytest.mark.usefixtures("as_operator")
+
 SERVER = "server-03"
 SECTOR = partitions.SECTOR_BYTES
 # The server boots what was written to it: the kernel notes the mount in ext4's superblock and group descriptors.

@@ -4,9 +4,12 @@
 """The reverse of enrolment: hosts go, when their number or names are repeated, and nothing of them is left."""
 from __future__ import annotations
 
+import pytest
 from support import HOST, NAMESPACE, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+
+pytestmark = pytest.mark.usefixtures("as_operator")
 
 VICTIMS = ("server-01", "server-02")
 LIMIT = ("--limit", ",".join(VICTIMS))

@@ -1,0 +1,69 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""docs/rbac: each rule is about a resource that the collection knows, and none gives more than it says."""
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+import yaml
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import ADDRESS_RESOURCES
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+
+RBAC = pathlib.Path(__file__).parents[3] / "docs" / "rbac"
+ROLES = dict((role["metadata"]["name"].removeprefix("metal3-baremetal-"), role["rules"])
+             for role in yaml.safe_load_all((RBAC / "roles.yml").read_text()))
+BINDINGS = list(yaml.safe_load_all((RBAC / "bindings.yml").read_text()))
+SERVED = set((resource.group, resource.plural) for resource in (*KNOWN.values(), *ADDRESS_RESOURCES))
+CLUSTER_SCOPED = set(resource.plural for resource in KNOWN.values() if not resource.namespaced)
+WRITES = {"create", "patch", "delete"}
+READS = {"get", "list", "watch"}
+
+
+def granted(role):
+    """Yield ``(group, resource, verb)`` of a role's rules."""
+    for rule in ROLES[role]:
+        for group in rule["apiGroups"]:
+            for resource in rule["resources"]:
+                for verb in rule["verbs"]:
+                    yield group, resource, verb
+
+
+def test_there_are_the_roles_that_the_readme_names():
+    assert sorted(ROLES) == ["clusters", "hosts", "overview", "viewer"]
+    readme = (RBAC / "README.md").read_text()
+    assert all("`metal3-baremetal-%s`" % role in readme for role in ROLES)
+
+
+@pytest.mark.parametrize("role", sorted(ROLES))
+def test_rules_are_about_known_resources_and_known_verbs(role):
+    rules = list(granted(role))
+    assert rules
+    for group, resource, verb in rules:
+        # Two groups in one rule: a plural of either of them.
+        served = [known for known in SERVED if known[1] == resource.partition("/")[0]]
+        assert served and group in set(known[0] for known in SERVED), (group, resource)
+        assert verb in WRITES | READS, (resource, verb)
+
+
+@pytest.mark.parametrize("role", ["overview", "viewer"])
+def test_roles_that_only_read_write_nothing_and_read_no_secret(role):
+    rules = list(granted(role))
+    assert rules
+    assert not [rule for rule in rules if rule[2] in WRITES or rule[1] == "secrets"]
+
+
+def test_what_is_bound_in_the_whole_cluster_is_the_overview_alone():
+    wide = [item["roleRef"]["name"] for item in BINDINGS if item["kind"] == "ClusterRoleBinding"]
+    assert wide == ["metal3-baremetal-overview"]
+    narrow = [item["roleRef"]["name"] for item in BINDINGS if item["kind"] == "RoleBinding"]
+    assert sorted(narrow) == ["metal3-baremetal-clusters", "metal3-baremetal-hosts"]
+
+
+def test_cluster_scoped_resources_in_namespaced_roles_are_read_by_name_only():
+    scoped = [(role, resource, verb) for role in ("hosts", "clusters") for dummy, resource, verb in granted(role)
+              if resource in CLUSTER_SCOPED]
+    # Through a RoleBinding this is the namespace of the binding itself.
+    assert scoped == [("hosts", "namespaces", "get")]
