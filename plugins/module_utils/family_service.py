@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 
 from .ipam_service import RefusedError
-from .kube import apply, bulk
+from .kube import apply, bulk, checked
 from .kube.errors import KubeError
 from .kube.follow import follow
 from .kube.resources import KNOWN
@@ -101,8 +101,7 @@ class FamilyService:
         unfit = set(item.host for item in problems)
         for label, entry in labelled:
             if entry.get("state") != "absent" and label not in unfit:
-                problems = problems + check_host(self.family, label, entry, current.get(entry["name"]), self.seen)
-                problems = problems + self.family.check_against(label, entry, current.get(entry["name"]), self.seen)
+                problems = problems + self._problems_with(label, entry, current.get(entry["name"]), self.seen)
         if problems:
             raise RefusedError(as_lines(problems))
         return [Item(entry, current.get(entry["name"])) for entry in self.entries]
@@ -114,43 +113,70 @@ class FamilyService:
         entries = apply.plan(self.client, [desired(self.family, item.entry, self.namespace) for item in items],
                              {(self.resource, self.namespace): known})
         due = [(item, entry) for item, entry in zip(items, entries) if entry.action != "none"]
+        by_name = dict((item.name, item) for item, dummy in due)
         if due:
             self.progress.event("%s %d of %d %s" % ("checking changes to" if self.check_mode else "writing", len(due),
                                                     len(self.entries), self.resource.plural))
-        answers = bulk.persist([self._writer(entry) for dummy, entry in due], self.progress.event, self.sleep)
-        for (item, entry), outcome in zip(due, answers):
-            self._diff(entry.name, entry.before, entry.after)
+        answers = checked.write([entry for dummy, entry in due], self._send, lambda entry: self._decide(
+            by_name[entry.name]), self.progress.event, self.sleep)
+        for (item, dummy), outcome in zip(due, answers):
+            entry = outcome.task
+            if entry.action != "none":
+                self._diff(entry.name, entry.before, entry.after)
             if outcome.error is not None:
                 item.error = outcome.error.message
                 continue
             item.action = _DONE[entry.action]
             item.stored = outcome.value
 
-    def _writer(self, entry):
-        clears = self.family.clears_conditions and entry.action == "update" and not self.check_mode \
-            and (entry.current.get("status") or {}).get("conditions")
+    def _send(self, entry):
+        rests_on = apply.precondition_of(entry)
+        if self.family.clears_conditions and entry.action == "update" and not self.check_mode \
+                and (entry.current.get("status") or {}).get("conditions"):
+            # BMO 0.13 notes the generation it has looked at only when a condition's status changes (updateStatus in
+            # hostfirmwaresettings_controller.go); until then it does nothing at all with the host.
+            rests_on = self.client.patch(self.resource, self.namespace, entry.name, {"status": {"conditions": None}},
+                                         subresource="status", checked=rests_on)
+        return self.client.apply(self.resource, self.namespace, entry.desired, dry_run=self.check_mode,
+                                 checked=rests_on)
 
-        def call():
-            if clears:
-                # BMO 0.13 notes the generation it has looked at only when a condition's status changes (updateStatus in
-                # hostfirmwaresettings_controller.go); until then it does nothing at all with the host.
-                self.client.patch(self.resource, self.namespace, entry.name, {"status": {"conditions": None}},
-                                  subresource="status")
-            return self.client.apply(self.resource, self.namespace, entry.desired, dry_run=self.check_mode)
-        return call
+    def _decide(self, item):
+        """Check an object that has changed since it was read, and return the entry of what is to be written now."""
+        item.current = self.client.get(self.resource, self.namespace, item.name)
+        problems = [] if self.family.of_host and item.current is None else self._problems_with(
+            label_of(self.family, item.entry, 0), item.entry, item.current, self.seen)
+        if problems or item.current is None:
+            raise KubeError("changed by somebody else during this run: %s" % (
+                "; ".join(as_lines(problems)) or "it was deleted; run again to make it anew"), 409)
+        entry, = apply.plan(self.client, [desired(self.family, item.entry, self.namespace)],
+                            {(self.resource, self.namespace): {item.name: item.current}})
+        return checked.Settled(item.current, entry) if entry.action == "none" else entry
+
+    def _problems_with(self, label, entry, current, seen):
+        return check_host(self.family, label, entry, current, seen) + \
+            self.family.check_against(label, entry, current, seen)
 
     def _delete(self, items):
-        there = [item for item in items if item.current is not None]
-        answers = bulk.persist([self._deleter(item.name) for item in there], self.progress.event, self.sleep)
-        for item, outcome in zip(there, answers):
+        there = [(item, item.current) for item in items if item.current is not None]
+        answers = checked.write(there, self._send_deletion, self._decide_deletion, self.progress.event, self.sleep)
+        for (item, dummy), outcome in zip(there, answers):
+            obj = outcome.task[1]
             if outcome.error is not None:
                 item.error = outcome.error.message
-            elif not item.current["metadata"].get("deletionTimestamp"):
+            elif obj is not None and not obj["metadata"].get("deletionTimestamp"):
                 item.action = "deleted"
-                self._diff(item.name, {"spec": item.current.get("spec")}, {})
+                self._diff(item.name, {"spec": obj.get("spec")}, {})
 
-    def _deleter(self, name):
-        return lambda: self.client.delete(self.resource, self.namespace, name, dry_run=self.check_mode)
+    def _send_deletion(self, task):
+        item, obj = task
+        return self.client.delete(self.resource, self.namespace, item.name, dry_run=self.check_mode, checked=obj)
+
+    def _decide_deletion(self, task):
+        item, dummy = task
+        fresh = self.client.get(self.resource, self.namespace, item.name)
+        if fresh is None or fresh["metadata"].get("deletionTimestamp"):
+            return checked.Settled(None, (item, None))
+        return item, fresh
 
     def _diff(self, name, before, after):
         header = "%s %s/%s" % (self.resource.kind, self.namespace, name)

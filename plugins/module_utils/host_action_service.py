@@ -5,16 +5,24 @@
 from __future__ import annotations
 
 import time
+from collections import namedtuple
 
 from .host_reading import BMH, hardware_data_of, hosts_of
 from .host_service import HostListError
 from .host_wait import HostWait
-from .kube import bulk
-from .metal3 import host_action_rules, host_annotations, host_goals, host_table
+from .kube import bulk, checked
+from .kube.errors import KubeError
+from .metal3 import host_action_rules, host_annotations, host_goals, host_messages, host_table
 from .metal3.host_actions import ACTIONS, NOTHING, difference, patch
+
+# current: the host that the change was planned for.
+_Write = namedtuple("_Write", ["request", "current", "change"])
 
 # Their annotations hold a structure that the webhook decodes strictly: all are tried before any is written.
 _TRIED_FIRST = ("save_status", "restore_status", "set_hardware")
+
+# BMO takes their annotations away when it acts, so that a lost answer can't be told from a lost request.
+_TAKEN_AWAY = ("reboot", "inspect")
 
 
 class Outcome:
@@ -67,6 +75,7 @@ class HostActionService:
         self.clock = clock
         self.sleep = sleep
         self.began_at = clock()
+        self.unanswered = set()
 
     def run(self):
         """Do it all and return the module's result.
@@ -85,6 +94,7 @@ class HostActionService:
                 item.error = answer.error.message
             elif not self.check_mode:
                 item.stored = answer.value
+                item.current, item.change = answer.task.current, answer.task.change
         if self.waits and not self.check_mode:
             self._wait([item for item in outcomes if not item.error])
         hosts = [item.result() for item in outcomes]
@@ -93,7 +103,7 @@ class HostActionService:
             "hosts": hosts,
             "counts": {"total": len(hosts), "changed": sum(facts["changed"] for facts in hosts),
                        "failed": sum(facts["failed"] for facts in hosts)},
-            "diff": [self._diff(item) for item in due],
+            "diff": [self._diff(item) for item in due if item.changed],
             "seconds": round(self.clock() - self.began_at, 3),
         }
 
@@ -129,11 +139,37 @@ class HostActionService:
             raise HostListError(problems)
 
     def _patch(self, outcomes, dry_run):
-        return bulk.persist([self._patcher(item, dry_run) for item in outcomes], self.progress.event, self.sleep)
+        """Write the changes, each only while its host is as it was checked."""
+        return checked.write(
+            [_Write(item.request, item.current, item.change) for item in outcomes],
+            lambda task: self._send(task, dry_run), self._decide, self.progress.event, self.sleep)
 
-    def _patcher(self, item, dry_run):
-        return lambda: self.client.patch(BMH, self.namespace, item.request.name, patch(item.current, item.change),
-                                         dry_run=dry_run)
+    def _send(self, task, dry_run):
+        try:
+            return self.client.patch(BMH, self.namespace, task.request.name, patch(task.change), dry_run=dry_run,
+                                     checked=task.current)
+        except KubeError as exc:
+            if exc.retriable and not dry_run:
+                self.unanswered.add(task.request.name)
+            raise
+
+    def _decide(self, task):
+        """Check a host that has changed since it was read, and return what is to be written now."""
+        request = task.request
+        bmh = self.client.get(BMH, self.namespace, request.name)
+        current, hardware_data = {} if bmh is None else {request.name: bmh}, {}
+        if request.action == "set_hardware":
+            hardware_data = hardware_data_of(self.client, self.namespace)
+        problems = host_action_rules.check_hosts([request], current, hardware_data, self.namespace, self.forced)
+        if problems:
+            raise KubeError("changed by somebody else during this run: %s" % "; ".join(
+                host_messages.line(problem) for problem in problems), 409)
+        change = ACTIONS[request.action].plan(bmh, request)
+        if change != NOTHING and request.action in _TAKEN_AWAY and request.name in self.unanswered:
+            raise KubeError("the API server did not answer, and the host has changed since: it may be that the request "
+                            "was stored and BMO has acted on it; look at the host, then run again if need be")
+        task = _Write(request, bmh, change)
+        return checked.Settled(bmh, task) if change == NOTHING else task
 
     def _diff(self, item):
         before, after = difference(item.current, item.change)

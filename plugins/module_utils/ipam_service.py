@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 
-from .kube import apply, bulk
+from .kube import apply, bulk, checked
 from .kube.errors import KubeError
 from .kube.follow import follow
 from .kube.resources import CAPI_VERSION, KNOWN, Resource
@@ -124,20 +124,34 @@ class PoolService:
         others = [ipam_pool.describe(pool) for name, pool in sorted(known.pools.items()) if name not in names]
         found = ipam_validation.pool_problems(self.pools, self.namespace, others) + self._strategy()
         for pool in self.pools:
-            current = known.pools.get(pool["name"])
-            if current is not None and not found:
-                allocated = [entry["address"] for entry in known.usage(pool["name"])["allocations"]]
-                found += ipam_validation.change_problems(pool, ipam_pool.describe(current), self.namespace, allocated)
+            if not found:
+                found += self._change_problems(pool, known)
         if found:
             raise RefusedError(found)
         items = [ipam_pool.render(pool, self.namespace) for pool in self.pools]
         entries = apply.plan(self.client, items, {(POOL, self.namespace): known.pools})
-        results = []
-        for entry, outcome in zip(entries, apply.execute(self.client, entries, self.check_mode)):
+        results, written = [], apply.execute(self.client, entries, self.check_mode, self._decide)
+        for outcome in written:
+            entry = outcome.task
             stored = outcome.value if outcome.error is None else entry.current or entry.desired
             results.append(_pool_result(entry.name, _DONE[entry.action], outcome,
                                         usage(stored, known.addresses, known.claims)))
-        return results, [_diff(entry) for entry in entries if entry.action != "none"]
+        return results, [_diff(outcome.task) for outcome in written if outcome.task.action != "none"]
+
+    def _change_problems(self, pool, known):
+        current = known.pools.get(pool["name"])
+        if current is None:
+            return []
+        allocated = [entry["address"] for entry in known.usage(pool["name"])["allocations"]]
+        return ipam_validation.change_problems(pool, ipam_pool.describe(current), self.namespace, allocated)
+
+    def _decide(self, entry):
+        """Check a pool that has changed since it was read; the addresses in use are read anew as well."""
+        known = Addresses(self.client, self.namespace)
+        for pool in self.pools:
+            if pool["name"] == entry.name:
+                _refuse_now(self._change_problems(pool, known))
+        return apply.plan(self.client, [entry.desired], {(POOL, self.namespace): known.pools})[0]
 
     def _strategy(self):
         """IPAM 1.13 has no allocationStrategy and would drop the field without a word."""
@@ -156,28 +170,43 @@ class PoolService:
     def _delete(self, known):
         found = []
         for pool in self.pools:
-            if pool["name"] in known.pools:
-                used = known.usage(pool["name"])["allocations"]
-                if used:
-                    found.append(problem("IPPool %s/%s" % (self.namespace, pool["name"]), "",
-                                         "%d addresses in use (%s)" % (len(used), ", ".join(
-                                             "%s by %s" % (entry["address"], entry["claim"]) for entry in used[:5])),
-                                         "none", "delete the claims, or the cluster that has them, first"))
+            found += self._use_problems(pool["name"], known)
         if found:
             raise RefusedError(found)
-        present = [pool["name"] for pool in self.pools if pool["name"] in known.pools]
-        outcomes = dict(zip(present, bulk.run([
-            lambda name=name: self.client.delete(POOL, self.namespace, name, dry_run=self.check_mode)
-            for name in present])))
+        tasks = [known.pools[pool["name"]] for pool in self.pools if pool["name"] in known.pools]
+        outcomes = dict(zip((pool["metadata"]["name"] for pool in tasks), checked.write(
+            tasks, self._send_deletion, self._decide_deletion)))
         results, diffs = [], []
         for pool in self.pools:
-            outcome = outcomes.get(pool["name"], bulk.Outcome(None, None))
-            action = "deleted" if pool["name"] in outcomes else "none"
+            outcome = outcomes.get(pool["name"], checked.Written(None, None, None))
+            action = "deleted" if outcome.task is not None else "none"
             results.append(_pool_result(pool["name"], action, outcome, None))
             if action == "deleted":
                 diffs.append({"before_header": "IPPool %s/%s" % (self.namespace, pool["name"]), "after_header": "",
-                              "before": {"spec": known.pools[pool["name"]]["spec"]}, "after": {}})
+                              "before": {"spec": outcome.task.get("spec")}, "after": {}})
         return results, diffs
+
+    def _use_problems(self, name, known):
+        used = known.usage(name)["allocations"] if name in known.pools else []
+        return [problem("IPPool %s/%s" % (self.namespace, name), "", "%d addresses in use (%s)" % (
+            len(used), ", ".join("%s by %s" % (entry["address"], entry["claim"]) for entry in used[:5])), "none",
+            "delete the claims, or the cluster that has them, first")] if used else []
+
+    def _send_deletion(self, pool):
+        return self.client.delete(POOL, self.namespace, pool["metadata"]["name"], dry_run=self.check_mode,
+                                  checked=pool)
+
+    def _decide_deletion(self, pool):
+        name, known = pool["metadata"]["name"], Addresses(self.client, self.namespace)
+        _refuse_now(self._use_problems(name, known))
+        return known.pools.get(name) or checked.Settled(None, pool)
+
+
+def _refuse_now(problems):
+    """Refuse a write that was allowed by what was read first."""
+    if problems:
+        raise KubeError("changed by somebody else during this run: %s" % "; ".join(
+            str(item) for item in problems), 409)
 
 
 def _pool_result(name, action, outcome, used):
@@ -239,9 +268,10 @@ class ClaimService:
             renewed = [item for item in items
                        if _refused(current.get((item["kind"], item["metadata"]["name"]))) is not None]
             # IPAM does not look at a claim again that it has refused.
-            bulk.run([lambda item=item: self.client.delete(
-                CLAIM_RESOURCES[item["kind"]], self.namespace, item["metadata"]["name"], dry_run=self.check_mode)
-                for item in renewed])
+            for outcome in checked.write([current[(item["kind"], item["metadata"]["name"])] for item in renewed],
+                                         self._send_deletion, self._decide_renewal):
+                if outcome.error is not None:
+                    raise outcome.error
             if renewed and not self.check_mode:
                 self._until_gone(renewed)
         known_now = dict(((resource, self.namespace), dict(
@@ -252,13 +282,43 @@ class ClaimService:
         # In check mode the refused claims are still there: what would be made anew can't be tried.
         due = [entry for entry in entries if not (self.check_mode and _is_in(entry.desired, renewed))]
         outcomes = dict((id(entry), outcome) for entry, outcome in zip(
-            due, apply.execute(self.client, due, self.check_mode)))
-        results = []
+            due, apply.execute(self.client, due, self.check_mode, self._decide)))
+        results, diffs = [], []
         for entry in entries:
-            outcome = outcomes.get(id(entry), bulk.Outcome(None, None))
-            action = "renewed" if _is_in(entry.desired, renewed) else _DONE[entry.action]
+            outcome = outcomes.get(id(entry), checked.Written(None, None, entry))
+            action = "renewed" if _is_in(entry.desired, renewed) else _DONE[outcome.task.action]
             results.append(_claim_result(entry.desired["kind"], entry.name, action, outcome, known))
-        return results, [_diff(entry) for entry in entries if entry.action != "none"]
+            if outcome.task.action != "none":
+                diffs.append(_diff(outcome.task))
+        return results, diffs
+
+    def _decide(self, entry):
+        """Check a claim that has changed since it was read, and return the entry of what is to be written now."""
+        entry = apply.planned_again(self.client, entry)
+        _refuse_now(_claim_change(entry.desired, entry.current, self.namespace))
+        return entry
+
+    def _send_deletion(self, claim):
+        return self.client.delete(CLAIM_RESOURCES[claim["kind"]], self.namespace, claim["metadata"]["name"],
+                                  dry_run=self.check_mode, checked=claim)
+
+    def _decide_deletion(self, claim):
+        fresh = self._fresh(claim)
+        # What somebody else has deleted has only to go.
+        return checked.Settled(None, claim) if fresh is None or fresh["metadata"].get("deletionTimestamp") else fresh
+
+    def _decide_renewal(self, claim):
+        fresh = self._fresh(claim)
+        if fresh is None or fresh["metadata"].get("deletionTimestamp"):
+            return checked.Settled()
+        if _refused(fresh) is None:
+            raise KubeError("%s %s/%s: changed by somebody else during this run: it is no longer refused; run again" % (
+                claim["kind"], self.namespace, claim["metadata"]["name"]), 409)
+        return fresh
+
+    def _fresh(self, claim):
+        fresh = self.client.get(CLAIM_RESOURCES[claim["kind"]], self.namespace, claim["metadata"]["name"])
+        return fresh and dict(fresh, kind=claim["kind"])
 
     def _until_gone(self, items):
         deadline = self.clock() + (self.wait_timeout_seconds or 60)
@@ -272,12 +332,11 @@ class ClaimService:
         results, diffs = [], []
         kinds = [(claim.get("kind") or "IPClaim", claim["name"]) for claim in self.claims]
         present = [key for key in kinds if key in current]
-        outcomes = dict(zip(present, bulk.run([
-            lambda key=key: self.client.delete(CLAIM_RESOURCES[key[0]], self.namespace, key[1],
-                                               dry_run=self.check_mode) for key in present])))
+        outcomes = dict(zip(present, checked.write(
+            [current[key] for key in present], self._send_deletion, self._decide_deletion)))
         for kind, name in kinds:
             gone = (kind, name) in outcomes
-            outcome = outcomes.get((kind, name), bulk.Outcome(None, None))
+            outcome = outcomes.get((kind, name), checked.Written(None, None, None))
             results.append(_claim_result(kind, name, "deleted" if gone else "none", outcome, None))
             if gone:
                 diffs.append({"before_header": "%s %s/%s" % (kind, self.namespace, name), "after_header": "",

@@ -4,6 +4,8 @@
 """A run over the objects of one family, against an API server in memory."""
 from __future__ import annotations
 
+import copy
+
 import pytest
 from test_host_service import Reports, Server
 
@@ -20,16 +22,19 @@ class Cluster(Server):
         self.cleared = []
 
     def add(self, kind, name, **parts):
-        self.objects[kind, name] = dict({"kind": kind, "metadata": {"name": name, "namespace": "metal3"}}, **parts)
+        self.objects[kind, name] = dict({"kind": kind, "metadata": {
+            "name": name, "namespace": "metal3", "uid": "uid-" + name, "resourceVersion": "0"}}, **parts)
 
-    def patch(self, resource, namespace, name, body, content_type=None, subresource=None, dry_run=False):
+    def patch(self, resource, namespace, name, body, content_type=None, subresource=None, dry_run=False, checked=None):
         if subresource == "status":
             self._request("STATUS", resource, name, dry_run)
+            self._meet("STATUS", resource, name, checked)
             assert body == {"status": {"conditions": None}}
             self.objects[resource.kind, name]["status"].pop("conditions")
             self.cleared.append(name)
-            return {}
-        return super().patch(resource, namespace, name, body, content_type, subresource, dry_run)
+            self.change(resource.kind, name)
+            return copy.deepcopy(self.objects[resource.kind, name])
+        return super().patch(resource, namespace, name, body, content_type, subresource, dry_run, checked)
 
 
 @pytest.fixture
@@ -169,3 +174,56 @@ def test_facts(cluster):
     assert [facts["name"] for facts in result["hosts"]] == ["h2"] and result["missing"] == ["h9"]
     assert result["hosts"][0]["schema"]["Turbo"]["attribute_type"] == "Enumeration"
     assert "managedFields" not in result["hosts"][0]["object"]["metadata"]
+
+
+def test_an_object_that_changes_meanwhile_is_checked_and_written_again(cluster):
+    cluster.meanwhile["HostFirmwareSettings", "h1"] = lambda: cluster.change(
+        "HostFirmwareSettings", "h1", settings={"Other": "1"})
+    dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1", "h2"))
+    assert [(item["action"], item["error"]) for item in items] == [("updated", ""), ("updated", "")]
+
+
+def test_an_object_that_no_longer_fits_is_not_written(cluster):
+    def shrink():
+        cluster.objects["HostFirmwareSettings", "h1"]["status"]["settings"] = {"Turbo": "Enabled", "Locked": "x"}
+        cluster.objects["HostFirmwareSettings", "h1"]["status"].pop("schema")
+        cluster.change("HostFirmwareSettings", "h1")
+
+    cluster.meanwhile["HostFirmwareSettings", "h1"] = shrink
+    entries = [{"name": "h1", "settings": {"Turbo": "Disabled"}}]
+    run(cluster, "HostFirmwareSettings", entries)
+    cluster.stored.clear()
+    cluster.meanwhile["HostFirmwareSettings", "h1"] = lambda: (
+        cluster.objects["HostFirmwareSettings", "h1"]["status"].update(settings={"Fan": "1"}),
+        cluster.change("HostFirmwareSettings", "h1"))
+    dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1", value="Enabled"))
+    assert "changed by somebody else during this run" in items[0]["error"] and "Turbo" in items[0]["error"]
+    assert cluster.stored == []
+
+
+def test_an_object_that_is_deleted_meanwhile_is_not_made_again(cluster):
+    cluster.meanwhile["HostFirmwareSettings", "h1"] = lambda: cluster.objects.pop(("HostFirmwareSettings", "h1"))
+    dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1"))
+    assert "it was deleted; run again" in items[0]["error"]
+    assert ("HostFirmwareSettings", "h1") not in cluster.objects
+
+
+def test_an_object_that_appears_meanwhile_is_compared(cluster):
+    def make():
+        cluster.add("DataImage", "h1", spec={"url": "http://192.0.2.1/theirs.iso"})
+
+    cluster.meanwhile["DataImage", "h1"] = make
+    dummy, items, dummy2 = run(cluster, "DataImage", [{"name": "h1", "url": "http://192.0.2.1/a.iso"}])
+    assert [(item["action"], item["error"]) for item in items] == [("updated", "")]
+
+
+def test_a_deletion_names_what_it_deletes(cluster):
+    cluster.add("DataImage", "h1", spec={"url": "http://192.0.2.1/a.iso"})
+    cluster.meanwhile["DataImage", "h1"] = lambda: cluster.objects.pop(("DataImage", "h1"))
+    dummy, items, dummy2 = run(cluster, "DataImage", [{"name": "h1", "state": "absent"}])
+    assert [(item["action"], item["error"]) for item in items] == [("deleted", "")]
+    cluster.add("DataImage", "h1", spec={"url": "http://192.0.2.1/a.iso"})
+    cluster.meanwhile["DataImage", "h1"] = lambda: cluster.change("DataImage", "h1", url="http://192.0.2.1/b.iso")
+    result, items, dummy2 = run(cluster, "DataImage", [{"name": "h1", "state": "absent"}])
+    assert items[0]["action"] == "deleted" and result["diff"][0]["before"] == {
+        "spec": {"url": "http://192.0.2.1/b.iso"}}

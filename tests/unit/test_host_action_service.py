@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_module import requests_of
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_service import HostActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import HostListError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube import precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 
 
@@ -24,6 +25,8 @@ class Server:
         self.obeys = obeys
         self.requests = []
         self.refusals = {}
+        # What others do before a write is stored, and after one whose answer is lost.
+        self.meanwhile, self.lost = {}, {}
         self.lock = threading.Lock()
         self.hosts = dict((name, {
             "metadata": {"name": name, "namespace": "metal3", "uid": "uid-" + name, "resourceVersion": "1"},
@@ -40,20 +43,36 @@ class Server:
                 host["status"]["poweredOn"] = host["spec"]["online"]
         return copy.deepcopy(list(self.hosts.values())), "1"
 
-    def patch(self, resource, namespace, name, body, dry_run=False):
+    def get(self, resource, namespace, name):
+        return copy.deepcopy(self.hosts.get(name))
+
+    def touch(self, name, **spec):
+        """Do what another client does to a host: its version is another one afterwards."""
+        metadata = self.hosts[name]["metadata"]
+        metadata["resourceVersion"] = str(int(metadata["resourceVersion"]) + 1)
+        self.hosts[name]["spec"].update(spec)
+
+    def patch(self, resource, namespace, name, body, dry_run=False, checked=None):
         with self.lock:
             self.requests.append(("TRY" if dry_run else "PATCH", name))
         if name in self.refusals:
             raise KubeError(self.refusals[name], 422)
+        self.meanwhile.pop(name, lambda: None)()
         host = self.hosts[name] if not dry_run else copy.deepcopy(self.hosts[name])
-        assert body["metadata"]["uid"] == host["metadata"]["uid"]
+        if precondition.identity(checked) != precondition.identity(host):
+            raise KubeError("BareMetalHost metal3/%s: the object has been modified" % name, 409)
         host["spec"].update(body.get("spec", {}))
         annotations = host["metadata"].setdefault("annotations", {})
-        for key, value in body["metadata"].get("annotations", {}).items():
+        for key, value in body.get("metadata", {}).get("annotations", {}).items():
             if value is None:
                 annotations.pop(key, None)
             else:
                 annotations[key] = value
+        if not dry_run:
+            self.touch(name)
+            if name in self.lost:
+                self.lost.pop(name)()
+                raise KubeError("no answer", reason="Unreachable")
         return copy.deepcopy(host)
 
     def watch(self, resource, namespace, resource_version, timeout_seconds=60, label_selector=None):
@@ -167,3 +186,62 @@ def test_a_wait_that_comes_to_nothing_tells_the_state():
 def test_a_status_that_is_no_object():
     with pytest.raises(ValueError, match="h1: status: seen no JSON object"):
         requests_of(given(hosts=[{"name": "h1", "status": "[1]"}], action="restore_status"), "now")
+
+
+CONSUMER = {"kind": "Metal3Machine", "name": "m", "namespace": "metal3"}
+
+
+def test_a_host_that_gets_a_consumer_meanwhile_is_not_powered_off():
+    server = Server("h1", "h2")
+    server.meanwhile["h1"] = lambda: server.touch("h1", consumerRef=CONSUMER)
+    result, dummy = run(server, names=["h1", "h2"], action="power_off")
+    assert [server.hosts[name]["spec"]["online"] for name in ("h1", "h2")] == [True, False]
+    assert "changed by somebody else during this run: power_off: seen a host in use by Metal3Machine metal3/m" in \
+        result["hosts"][0]["error"]
+    assert [facts["failed"] for facts in result["hosts"]] == [True, False]
+
+
+def test_a_host_that_changes_meanwhile_in_what_does_not_count_is_acted_on():
+    server = Server("h1")
+    server.meanwhile["h1"] = lambda: server.touch("h1", description="new")
+    result, dummy = run(server, names=["h1"], action="power_off")
+    assert server.hosts["h1"]["spec"]["online"] is False and not result["hosts"][0]["failed"]
+
+
+def test_a_host_that_another_one_replaced_is_looked_at_first():
+    server = Server("h1")
+
+    def replace():
+        server.hosts["h1"]["metadata"].update(uid="another", resourceVersion="9")
+        server.hosts["h1"]["spec"]["consumerRef"] = CONSUMER
+
+    server.meanwhile["h1"] = replace
+    result, dummy = run(server, names=["h1"], action="reboot", force=True)
+    assert "in use by Metal3Machine metal3/m" in result["hosts"][0]["error"]
+    assert "annotations" not in server.hosts["h1"]["metadata"]
+
+
+def test_a_reboot_whose_answer_was_lost_is_not_asked_for_twice():
+    server = Server("h1")
+
+    def operate():
+        # BMO has seen the request and is done with it.
+        server.hosts["h1"]["metadata"]["annotations"] = {}
+        server.touch("h1")
+
+    server.lost["h1"] = operate
+    result, dummy = run(server, names=["h1"], action="reboot", force=True)
+    assert "it may be that the request was stored" in result["hosts"][0]["error"]
+    assert server.hosts["h1"]["metadata"]["annotations"] == {}
+    # Where the request is still there, it was this run's.
+    server.lost["h1"] = lambda: None
+    result, dummy = run(server, names=["h1"], action="reboot", force=True, wait=False)
+    assert result["changed"] and not result["hosts"][0]["failed"]
+
+
+def test_a_power_off_whose_answer_was_lost_has_happened():
+    server = Server("h1")
+    server.lost["h1"] = lambda: None
+    result, dummy = run(server, names=["h1"], action="power_off")
+    assert result["changed"] and not result["hosts"][0]["failed"]
+    assert server.writes() == [("PATCH", "h1"), ("PATCH", "h1")] and server.hosts["h1"]["spec"]["online"] is False

@@ -10,13 +10,14 @@ import threading
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils import host_bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils.host_reading import BMH
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import (
-    BMH,
     SECRET,
     HostListError,
     HostService,
     failure,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube import precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import FIELD_MANAGER
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_fields
@@ -36,16 +37,23 @@ class Server:
         self.objects = {}
         self.requests = []
         self.failures = {}
+        self.meanwhile = {}
+        self.lost, self.stored, self.after_loss = [], [], lambda: None
         self.unreachable = 0
         self.lock = threading.Lock()
         self.version = 0
         self.only_one_namespace = False
         self.detaches = True
+        self.logs_in = True
 
     def _operate(self):
         """Do what the operator does with hosts that are detached and attached."""
         for host in self.objects.values():
             status = host.get("status") or {}
+            secret = self.objects.get(("Secret", host.get("spec", {}).get("bmc", {}).get("credentialsName")))
+            if status and secret and self.logs_in:
+                status["goodCredentials"] = {"credentials": {"name": secret["metadata"]["name"]},
+                                             "credentialsVersion": secret["metadata"]["resourceVersion"]}
             if "baremetalhost.metal3.io/detached" in host["metadata"].get("annotations", {}) and self.detaches:
                 status["operationalStatus"] = "detached"
             elif status.get("operationalStatus") == "detached":
@@ -76,9 +84,41 @@ class Server:
         self._request("GET", resource, name)
         return copy.deepcopy(self.objects.get((resource.kind, name)))
 
-    def apply(self, resource, namespace, body, dry_run=False, force=True):
+    def _answer(self, verb, resource, name, value, dry_run=False):
+        """Note a write that was stored, and lose its answer when asked to."""
+        if not dry_run:
+            self.stored.append((verb, resource.kind, name))
+            if (verb, resource.kind, name) in self.lost:
+                self.lost.remove((verb, resource.kind, name))
+                self.after_loss()
+                raise KubeError("no answer", reason="Unreachable")
+        return value
+
+    def change(self, kind, name, **spec):
+        """Do what another client does to an object: its version is another one afterwards."""
+        stored = self.objects[kind, name]
+        self.version += 1
+        stored["metadata"]["resourceVersion"] = str(self.version)
+        stored["spec"].update(spec)
+
+    def _meet(self, verb, resource, name, checked):
+        """Let somebody else be faster, and compare a write's precondition with what is stored."""
+        with self.lock:
+            action = self.meanwhile.pop((resource.kind, name), None)
+        if action:
+            action()
+        stored = self.objects.get((resource.kind, name))
+        if checked is precondition.ABSENT or (stored is None and verb == "DELETE"):
+            fits = stored is None
+        else:
+            fits = stored is not None and precondition.identity(checked) == precondition.identity(stored)
+        if not fits:
+            raise KubeError("%s %s: the object has been modified" % (resource.kind, name), 409)
+
+    def apply(self, resource, namespace, body, dry_run=False, force=True, checked=None):
         name = body["metadata"]["name"]
         self._request("APPLY", resource, name, dry_run)
+        self._meet("APPLY", resource, name, checked)
         stored = copy.deepcopy(self.objects.get((resource.kind, name))) or {"metadata": {}}
         owned = (stored["metadata"].get("managedFields") or [{"fieldsV1": {}}])[0]["fieldsV1"].get("f:spec", {})
         spec = dict((key, value) for key, value in stored.get("spec", {}).items() if "f:" + key not in owned)
@@ -96,10 +136,11 @@ class Server:
                 **copy.deepcopy(body["metadata"]))
             if not dry_run:
                 self.objects[resource.kind, name] = result
-        return copy.deepcopy(result)
+        return self._answer("APPLY", resource, name, copy.deepcopy(result), dry_run)
 
-    def patch(self, resource, namespace, name, body, content_type=None, subresource=None, dry_run=False):
+    def patch(self, resource, namespace, name, body, content_type=None, subresource=None, dry_run=False, checked=None):
         self._request("PATCH", resource, name, dry_run)
+        self._meet("PATCH", resource, name, checked)
         stored = self.objects[resource.kind, name]
         if not dry_run:
             for key, value in body.get("metadata", {}).get("annotations", {}).items():
@@ -109,13 +150,17 @@ class Server:
             for key, value in body.get("spec", {}).items():
                 assert value is None
                 stored["spec"].pop(key, None)
+            self.version += 1
+            stored["metadata"]["resourceVersion"] = str(self.version)
         return copy.deepcopy(stored)
 
-    def delete(self, resource, namespace, name, propagation="Background", uid=None, dry_run=False):
+    def delete(self, resource, namespace, name, propagation="Background", uid=None, dry_run=False, checked=None):
         self._request("DELETE", resource, name, dry_run)
+        self._meet("DELETE", resource, name, checked)
         if dry_run:
             return (resource.kind, name) in self.objects
-        return self.objects.pop((resource.kind, name), None) is not None
+        gone = self.objects.pop((resource.kind, name), None) is not None
+        return self._answer("DELETE", resource, name, gone)
 
     def watch(self, resource, namespace, resource_version, timeout_seconds=60, label_selector=None,
               field_selector=None):
@@ -494,3 +539,169 @@ def test_missing_definitions_name_the_next_step():
     with pytest.raises(KubeError, match="install the Bare Metal Operator first"):
         run(server, [host(1)])
     assert SECRET.kind == "Secret"
+
+
+CONSUMER = {"kind": "Metal3Machine", "namespace": "metal3", "name": "m1"}
+IMAGE = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
+
+
+def meanwhile(server, *names, kind="BareMetalHost", **spec):
+    """Let another client change objects between a run's reading and its writing."""
+    for name in names:
+        server.meanwhile[kind, name] = lambda name=name: server.change(kind, name, **spec)
+
+
+def test_a_host_that_gets_a_consumer_meanwhile_keeps_its_image():
+    server = Server()
+    run(server, [host(1), host(2)])
+    meanwhile(server, "h1", consumerRef=CONSUMER, image={"url": "theirs"})
+    result, dummy = run(server, [host(1, image=IMAGE), host(2, image=IMAGE)])
+    stored = server.objects["BareMetalHost", "h1"]["spec"]
+    assert (stored["image"], stored["consumerRef"]) == ({"url": "theirs"}, CONSUMER)
+    assert server.objects["BareMetalHost", "h2"]["spec"]["image"] == IMAGE
+    assert [(facts["action"], facts["protected"], facts["failed"]) for facts in result["hosts"]] == [
+        ("none", ["image"], False), ("updated", [], False)]
+
+
+def test_a_change_of_labels_does_not_bring_back_a_stale_power_state():
+    server = Server()
+    run(server, [host(1, online=False)])
+    meanwhile(server, "h1", online=True)
+    result, dummy = run(server, [host(1, labels={"rack": "r1"})])
+    assert server.objects["BareMetalHost", "h1"]["spec"]["online"] is True
+    assert server.objects["BareMetalHost", "h1"]["metadata"]["labels"] == {"rack": "r1"}
+    assert result["counts"] == {"total": 1, "created": 0, "updated": 1, "deleted": 0, "failed": 0}
+
+
+def test_a_host_that_gets_a_consumer_meanwhile_is_not_deleted():
+    server = Server()
+    run(server, [host(1)])
+    meanwhile(server, "h1", consumerRef=CONSUMER)
+    result, dummy = run(server, [host(1, state="absent")])
+    assert ("BareMetalHost", "h1") in server.objects
+    assert "changed by somebody else during this run: state: seen absent; expected no consumer (it is in use by " \
+        "Metal3Machine metal3/m1)" in result["hosts"][0]["error"]
+    assert result["hosts"][0]["action"] == "none"
+
+
+def test_a_host_that_changes_meanwhile_in_what_does_not_count_is_deleted():
+    server = Server()
+    run(server, [host(1)])
+    meanwhile(server, "h1", description="new")
+    result, dummy = run(server, [host(1, state="absent")])
+    assert ("BareMetalHost", "h1") not in server.objects
+    assert result["hosts"][0]["action"] == "deleted"
+
+
+def test_a_host_that_appears_meanwhile_is_checked_like_one_that_was_there():
+    server, theirs = Server(), Server()
+    run(theirs, [host(1, boot_mac_address="00:5c:52:00:00:77")])
+    bmh = theirs.objects["BareMetalHost", "h1"]
+    server.meanwhile["BareMetalHost", "h1"] = lambda: server.objects.update({("BareMetalHost", "h1"): bmh})
+    result, dummy = run(server, [host(1)])
+    assert "boot_mac_address: seen '00:5c:52:00:00:01'; expected 00:5c:52:00:00:77" in result["hosts"][0]["error"]
+    assert server.objects["BareMetalHost", "h1"]["spec"]["bootMACAddress"] == "00:5c:52:00:00:77"
+
+
+def test_a_host_that_is_deleted_meanwhile_is_not_made_from_half_an_entry():
+    server = Server()
+    run(server, [host(1)])
+    server.meanwhile["BareMetalHost", "h1"] = lambda: server.objects.pop(("BareMetalHost", "h1"))
+    result, dummy = run(server, [host(1, labels={"rack": "r1"})])
+    assert ("BareMetalHost", "h1") not in server.objects
+    assert "deleted by somebody else" in result["hosts"][0]["error"]
+
+
+def test_a_deployed_image_is_not_taken_away_because_it_came_meanwhile():
+    server = Server()
+    run(server, [host(1)])
+
+    def deploy():
+        server.change("BareMetalHost", "h1", image=dict(IMAGE, url="http://192.0.2.1/theirs"))
+        server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "provisioned"}}
+
+    server.meanwhile["BareMetalHost", "h1"] = deploy
+    result, dummy = run(server, [host(1, image=IMAGE)])
+    assert "image.url: seen 'http://192.0.2.1/i'" in result["hosts"][0]["error"]
+    assert server.objects["BareMetalHost", "h1"]["spec"]["image"]["url"] == "http://192.0.2.1/theirs"
+
+
+def test_a_field_of_another_owner_is_not_removed_under_a_consumer_that_came_meanwhile():
+    server = Server()
+    run(server, [host(1)])
+    server.objects["BareMetalHost", "h1"]["spec"]["image"] = {"url": "theirs"}
+    meanwhile(server, "h1", consumerRef=CONSUMER)
+    result, dummy = run(server, [host(1, image={})])
+    assert server.objects["BareMetalHost", "h1"]["spec"]["image"] == {"url": "theirs"}
+    assert result["hosts"][0]["protected"] == ["image"]
+
+
+def test_a_host_that_gets_a_consumer_meanwhile_is_not_detached():
+    server = enrolled("available")
+    meanwhile(server, "h1", consumerRef=CONSUMER)
+    result, dummy = run(server, [host(1, bmc=MOVED)], allow_detach=True)
+    stored = server.objects["BareMetalHost", "h1"]
+    assert "in use by Metal3Machine metal3/m1" in result["hosts"][0]["error"]
+    assert stored["spec"]["bmc"]["address"] == "ipmi://192.0.2.1" and "annotations" not in stored["metadata"]
+
+
+def test_a_secret_that_changes_meanwhile_is_compared_again():
+    server = Server()
+    run(server, [host(1)])
+    changed = host(1, bmc=dict(MOVED, address="ipmi://192.0.2.1", password="new"))
+    stored = server.objects["Secret", "h1-bmc-secret"]
+
+    def adopt():
+        stored["metadata"].update(resourceVersion="99", ownerReferences=[{"kind": "BareMetalHost", "name": "h1"}])
+
+    server.meanwhile["Secret", "h1-bmc-secret"] = adopt
+    result, dummy = run(server, [changed])
+    assert result["hosts"][0]["action"] == "updated" and not result["hosts"][0]["failed"]
+    assert server.objects["Secret", "h1-bmc-secret"]["data"]["password"] == "bmV3"
+
+
+def test_an_answer_that_was_lost_is_not_followed_by_a_second_write():
+    server = Server()
+    run(server, [host(1)])
+    server.stored.clear()
+    server.lost = [("APPLY", "BareMetalHost", "h1")]
+    result, lines = run(server, [host(1, labels={"rack": "r1"})])
+    assert result["hosts"][0]["action"] == "updated" and not result["hosts"][0]["failed"]
+    assert any("were not answered" in line for line in lines)
+    assert server.stored == [("APPLY", "BareMetalHost", "h1")]
+
+
+def test_what_another_did_after_a_lost_answer_stays():
+    server = Server()
+    run(server, [host(1)])
+    server.lost = [("APPLY", "BareMetalHost", "h1")]
+    server.after_loss = lambda: server.change("BareMetalHost", "h1", consumerRef=CONSUMER, image={"url": "theirs"})
+    run(server, [host(1, image=IMAGE)])
+    assert server.objects["BareMetalHost", "h1"]["spec"]["image"] == {"url": "theirs"}
+
+
+def test_a_deletion_whose_answer_was_lost_has_happened():
+    server = Server()
+    run(server, [host(1)])
+    server.lost = [("DELETE", "BareMetalHost", "h1")]
+    result, dummy = run(server, [host(1, state="absent")])
+    assert result["hosts"][0]["action"] == "deleted" and not result["hosts"][0]["failed"]
+
+
+def test_new_credentials_are_waited_for_until_they_were_tried():
+    server = Server()
+    run(server, [host(1)])
+    server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "available"}}
+    result, dummy = run(server, [host(1)], wait_for="available")
+    assert not result["hosts"][0]["failed"]
+    server.logs_in = False
+    changed = host(1, bmc=dict(MOVED, address="ipmi://192.0.2.1", password="wrong"))
+    result, dummy = run(server, [changed], wait_for="available", wait_timeout_seconds=1)
+    assert "BMO has not yet tried the user name and password of Secret h1-bmc-secret" in result["hosts"][0]["error"]
+    server.objects["BareMetalHost", "h1"]["status"]["triedCredentials"] = {
+        "credentials": {"name": "h1-bmc-secret"}, "credentialsVersion": "999"}
+    result, dummy = run(server, [changed], wait_for="available", wait_timeout_seconds=1)
+    assert "BMO is trying the user name and password" in result["hosts"][0]["error"]
+    server.logs_in = True
+    result, dummy = run(server, [changed], wait_for="available")
+    assert not result["hosts"][0]["failed"] and not result["changed"]

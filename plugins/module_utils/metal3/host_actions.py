@@ -244,11 +244,11 @@ def is_done(bmh, request):
     return action.plan(bmh, request) == NOTHING and action.reached(bmh, bmh, request)
 
 
-def patch(bmh, change):
-    """Return the merge patch of a Change, for this very object: it is refused for another one of the same name."""
-    body = {"metadata": {"uid": bmh["metadata"]["uid"]}}
+def patch(change):
+    """Return the merge patch of a Change."""
+    body = {}
     if change.annotations:
-        body["metadata"]["annotations"] = dict(change.annotations)
+        body["metadata"] = {"annotations": dict(change.annotations)}
     if change.online is not None:
         body["spec"] = {"online": change.online}
     return body

@@ -104,10 +104,13 @@ class HostHistory:
     :param patience_seconds: how long an error from before the wait may stand before it counts
     :param is_reached: callable that takes the BareMetalHost (or None) and says whether it is where it is to be
     :param tolerated: conditions that do not end the wait: ``paused``, ``detached``, ``deleting``
+    :param lacking: callable that takes the BareMetalHost and says what is to come beside the goal, empty for nothing
     """
 
-    def __init__(self, goal, baseline, now, error_limit=3, patience_seconds=180, is_reached=None, tolerated=()):
+    def __init__(self, goal, baseline, now, error_limit=3, patience_seconds=180, is_reached=None, tolerated=(),
+                 lacking=None):
         self.goal = goal
+        self._lacking = lacking
         self._is_reached = is_reached or (lambda bmh: reached(bmh, goal))
         self.tolerated = frozenset(("deleting",) if goal == "deleted" else ()) | frozenset(tolerated)
         self.error_limit = error_limit
@@ -169,7 +172,8 @@ class HostHistory:
     def _judge(self, bmh, error, now):
         if bmh is None and not self.seen:
             return Verdict(WAITING, "not seen yet", "")
-        if self._is_reached(bmh):
+        lacking = self._lacking(bmh) if self._lacking and bmh is not None else ""
+        if self._is_reached(bmh) and not lacking:
             return Verdict(REACHED, "", "")
         if bmh is None:
             return Verdict(FAILED, "the host was deleted by somebody else", "run again to enrol it anew")
@@ -183,7 +187,7 @@ class HostHistory:
             return Verdict(WAITING, "delayed: BMO works on as many hosts as PROVISIONING_LIMIT allows", "")
         if self.goal == "provisioned" and (bmh.get("spec") or {}).get("online") is False:
             return Verdict(FAILED, "online is false, so BMO does not provision the host", "set online to true")
-        return Verdict(WAITING, "", "")
+        return Verdict(WAITING, lacking, "")
 
     def _obstacle(self, bmh):
         """Return what keeps BMO from working on the host at all, as a Verdict, or None."""

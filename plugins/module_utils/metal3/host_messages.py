@@ -19,11 +19,15 @@ def message(problems, names=None):
     """
     count = len(problems)
     lines = ["%d problem%s in the list of hosts, nothing was written:" % (count, "" if count == 1 else "s")]
-    for problem in problems:
-        lines.append("- %s: %s: seen %s; expected %s; %s" % (
-            problem.host, renamed_field(problem.field, names), problem.seen, renamed(problem.expected, names),
-            renamed(problem.next_step, names)))
+    lines += ["- %s: %s" % (problem.host, line(problem, names)) for problem in problems]
     return "\n".join(lines)
+
+
+def line(problem, names=None):
+    """Return one problem as text, without its host; see :func:`message`."""
+    return "%s: seen %s; expected %s; %s" % (
+        renamed_field(problem.field, names), problem.seen, renamed(problem.expected, names),
+        renamed(problem.next_step, names))
 
 
 def renamed(text, names):

@@ -174,7 +174,9 @@ def desired_host(host, namespace, current=None, owned=None, forced=False, dangli
                 removals.append(field.crd)
         elif kept is not None and field.crd in owned["spec"]:
             spec[field.crd] = kept
-    spec.setdefault("online", stored.get("online", True))
+    if "online" not in stored:
+        # Required by the CRD; what is stored is not sent again, for who owns it may change it at any time.
+        spec.setdefault("online", True)
     metadata = {"name": host["name"], "namespace": namespace}
     for kind in ("labels", "annotations"):
         values = _metadata(host.get(kind), ((current or {}).get("metadata") or {}).get(kind) or {}, owned[kind])

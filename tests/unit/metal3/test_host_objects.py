@@ -73,6 +73,12 @@ def test_what_is_not_mentioned_stays_as_it_is():
     assert (result.removals, result.protected) == ([], [])
 
 
+def test_what_somebody_else_owns_is_not_sent_again():
+    """A stale ``online: false`` would power off a server that was powered on since it was read."""
+    assert desired(stored(online=False), labels={"rack": "r2"}).bmh["spec"] == {}
+    assert desired(None, labels={"rack": "r2"}).bmh["spec"]["online"] is True
+
+
 def test_labels_given_replace_those_that_are_ours():
     assert "labels" not in desired(stored(), labels={}).bmh["metadata"]
     assert desired(stored(), labels={"a": "b"}).bmh["metadata"]["labels"] == {"a": "b"}
@@ -81,7 +87,7 @@ def test_labels_given_replace_those_that_are_ours():
 def test_empty_options_remove_fields_whoever_owns_them():
     current = stored(image={"url": "x"}, userData={"name": "u"}, description="d")
     result = desired(current, owned=("image",), image={}, user_data={}, description="", root_device_hints={})
-    assert result.bmh["spec"] == {"online": True}
+    assert result.bmh["spec"] == {}
     assert sorted(result.removals) == ["description", "userData"]
 
 
@@ -101,7 +107,7 @@ CONSUMED = stored(online=False, image={"url": "theirs"}, consumerRef={
 
 
 @pytest.mark.parametrize("owned, spec", [
-    ((), {"online": False, "description": "new"}),
+    ((), {"description": "new"}),
     (("image", "online"), {"online": False, "image": {"url": "theirs"}, "description": "new"}),
 ])
 def test_a_host_in_use_is_left_alone(owned, spec):
@@ -116,7 +122,7 @@ def test_a_host_in_use_is_left_alone(owned, spec):
 def test_an_empty_text_removes_a_choice():
     current = stored(inspectionMode="disabled", bootMode="legacy")
     result = desired(current, owned=("inspectionMode",), inspection_mode="", boot_mode="")
-    assert result.bmh["spec"] == {"online": True} and result.removals == ["bootMode"]
+    assert result.bmh["spec"] == {} and result.removals == ["bootMode"]
     assert host_fields.argument_spec()["boot_mode"]["choices"] == ["UEFI", "UEFISecureBoot", "legacy", ""]
 
 
