@@ -108,6 +108,8 @@ class Server:
         if action:
             action()
         stored = self.objects.get((resource.kind, name))
+        if checked is None:
+            return
         if checked is precondition.ABSENT or (stored is None and verb == "DELETE"):
             fits = stored is None
         else:
