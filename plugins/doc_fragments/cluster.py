@@ -122,7 +122,13 @@ options:
       - More of these options by name, in place of those given directly, so that a role can hand on a whole description.
     type: dict
   workers:
-    description: Pools of workers by name. Each has the options of O(control_plane).
+    description:
+      - Pools of workers by name. Each has the options of O(control_plane).
+      - Without this option the pools that there are stay as they are. When it is given, those that it does not name are
+        deleted (O(metal3.baremetal.cluster#module:prune)), with an empty dictionary all of them.
+      - C(state=absent) deletes a pool by name. C(replicas=0) keeps a pool without machines.
+      - Deleting a pool with machines, and fewer replicas, want the number of machines repeated, see
+        O(metal3.baremetal.cluster#module:confirm).
     type: dict
   networks:
     description:
@@ -429,8 +435,8 @@ options:
       replicas:
         description:
           - How many machines. An odd number for a control plane.
-          - Left out, a control plane has one machine. A new worker pool has one too, and one that is there keeps the
-            machines that it has, whoever set their number.
+          - Left out, a new control plane or worker pool has one machine, and one that is there keeps the machines that
+            it has, whoever set their number.
         type: int
       autoscaler:
         description:

@@ -55,6 +55,7 @@ def cluster_argument_spec():
         prune={"type": "bool", "default": True},
         manifests={"type": "list", "elements": "raw", "default": []},
         confirm={"type": "str"},
+        adopt={"type": "str"},
         workload_kubeconfig={"type": "path"},
         show_tree={"type": "bool", "default": False},
         **_described())
@@ -69,6 +70,7 @@ def run_cluster():
     module = DescribedModule(argument_spec=cluster_argument_spec(), supports_check_mode=True)
     _require_kubernetes(module)
     params = module.params
+    service = None
     try:
         service = ClusterService(KubeClient(params), _description(params), params, module.check_mode, Progress())
         if params["state"] == "absent":
@@ -78,18 +80,26 @@ def run_cluster():
             result = service.present()
             result.update(_kubeconfig(module, service, params["workload_kubeconfig"], result["changed"]))
     except RefusedError as exc:
-        module.fail_json(msg=str(exc), problems=exc.problems)
+        _fail(module, service, msg=str(exc), problems=exc.problems)
     except RolloutError as exc:
-        module.fail_json(msg="cluster %s/%s: its manifests are %s" % (params["namespace"], params["name"], exc))
+        _fail(module, service, msg="cluster %s/%s: its manifests are %s" % (params["namespace"], params["name"], exc))
     except WaitFailedError as exc:
-        module.fail_json(msg=str(exc), machines=exc.steps)
+        _fail(module, service, msg=str(exc), machines=exc.steps)
     except KubeError as exc:
-        module.fail_json(msg=exc.message, exception=traceback.format_exc())
+        _fail(module, service, msg=exc.message, exception=traceback.format_exc())
     if not module._diff:
         del result["diff"]
     for warning in result.pop("warnings", []):
         module.warn(warning)
     module.exit_json(**result)
+
+
+def _fail(module, service, **result):
+    """Fail with what the run has changed all the same, so that handlers and people learn of it."""
+    done = dict(service.done) if service else {"changed": False}
+    if not module._diff:
+        done.pop("diff", None)
+    module.fail_json(**dict(done, **result))
 
 
 def run_cluster_info():

@@ -11,12 +11,21 @@ from .cluster_network_checks import NetworkQuestions
 from .cluster_objects import TEMPLATE_KINDS, read_all, snapshot_of
 from .cluster_wait import ClusterWait, belongs
 from .ipam_service import RefusedError
-from .kube import apply, bulk
+from .kube import apply, bulk, checked
 from .kube.diff import goes_away
 from .kube.errors import KubeError
-from .kube.resources import resource_for
+from .kube.resources import KNOWN, resource_for
 from .manifests.service import ManifestsService
-from .metal3 import cluster_description, cluster_prune, cluster_rollout, cluster_stored, workflow_tree
+from .metal3 import (
+    cluster_description,
+    cluster_losses,
+    cluster_ownership,
+    cluster_prune,
+    cluster_rollout,
+    cluster_stored,
+    workflow_goals,
+    workflow_tree,
+)
 from .metal3.cluster_addon import addon_problems, addon_warnings
 from .metal3.cluster_preflight import preflight_problems, rollout_warnings
 from .metal3.cluster_render import render
@@ -29,6 +38,7 @@ from .workload_client import workload_client, workload_kubeconfig
 
 # The Cluster first: IPAM and CAPM3 look for it when they see what names it. Owners of machines after their templates.
 _LAST_KINDS = ("KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck")
+OWNER_KINDS = ("KubeadmControlPlane", "MachineDeployment")
 
 
 def read_description(params):
@@ -55,7 +65,7 @@ class ClusterService:
     :param params: the description, see ``cluster_spec``
     :param options: what is not part of the description: ``check_hosts``, ``check_network``, ``image_ca_file``,
         ``neighbours`` (none when left out), ``wait_for``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``,
-        ``prune``, ``confirm``, ``manifests``
+        ``prune``, ``confirm``, ``adopt`` (nothing when left out), ``manifests``
     :param check_mode: let the API server judge writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
@@ -70,6 +80,13 @@ class ClusterService:
         self.sleep = sleep
         self.namespace = params["namespace"]
         self.name = params["name"]
+        self.subject = "cluster %s/%s" % (self.namespace, self.name)
+        # What has been done so far, for a run that fails later on: it has changed something all the same.
+        self.done = {"changed": False, "objects": [], "removed": [], "diff": []}
+        self._rendered = {}
+        self._replaced = {}
+        # How many machines each owner may lose, as it was checked: {(kind, name): number}.
+        self._allowed = {}
 
     # The cluster is to be there
 
@@ -83,54 +100,74 @@ class ClusterService:
         """
         description = read_description(self.params)
         manifests = self._manifests(None).objects()
-        subject = "cluster %s/%s" % (self.namespace, self.name)
-        network = NetworkQuestions(subject, description, self.options["image_ca_file"]) \
+        network = NetworkQuestions(self.subject, description, self.options["image_ca_file"]) \
             if self.options["check_network"] else None
         objects, addresses = read_all(self.client, self.namespace)
         snapshot = Snapshot(objects, self.name)
         facts, unseen = facts_of_namespace(objects, addresses, snapshot, self.options.get("neighbours", ())), []
         if self.options["check_hosts"]:
-            facts, unseen = with_the_rest(self.client, facts, subject)
+            facts, unseen = with_the_rest(self.client, facts, self.subject)
         found = addon_problems(description, manifests)
         found += preflight_problems(description, facts) if self.options["check_hosts"] else []
+        desired = render(description)
+        found += cluster_ownership.problems(self.subject, description, desired, objects, self.options.get("adopt"))
         if found:
             raise RefusedError(found + _told_by(network, snapshot))
-        desired = render(description)
-        wanted = cluster_stored.with_stored_replicas(desired, objects, goes_away)
-        wanted += cluster_stored.templates_in_use(description, objects, desired)
-        entries, answers = self._judged(apply.plan(self.client, wanted))
-        found = _told_by(network, snapshot)
+        self._rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in desired)
+        kept = cluster_stored.kept_pools(description, objects)
+        wanted = cluster_stored.with_stored_replicas(description, desired, objects, goes_away)
+        wanted += cluster_stored.templates_in_use(description, objects, desired + kept)
+        entries, answers = self._judged(apply.plan(self.client, wanted, self._listed(objects)))
+        changes = cluster_rollout.preview(entries, snapshot, answers)
+        removed = cluster_prune.removed(objects, desired + kept, description, self.options["prune"])
+        losses = cluster_losses.losses(description, changes, removed, snapshot)
+        unconfirmed = cluster_losses.confirmation_problem(self.subject, losses, self.options["confirm"])
+        found = _told_by(network, snapshot) + ([unconfirmed] if unconfirmed and not self.check_mode else [])
         if found:
             raise RefusedError(found)
-        changes = cluster_rollout.preview(entries, snapshot, answers)
+        self._allowed = dict(((loss.kind, loss.owner), loss.count) for loss in losses)
         warnings = unseen + description_warnings(description) + rollout_warnings(
             description, facts, [change["owner"] for change in changes if change["rolls"]])
-        warnings += cluster_rollout.cleaning_warnings(entries)
+        warnings += cluster_rollout.cleaning_warnings(entries) + self._of_kept(kept)
         if self.options["wait_for"] == "available":
             warnings += addon_warnings(description, manifests)
-        removed = cluster_prune.undescribed(objects, desired, self.name) if self.options["prune"] else []
-        replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
-        for line in cluster_rollout.lines(changes):
+        if unconfirmed:
+            warnings.append("without check mode this would be refused: %s" % unconfirmed)
+        self._replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
+        for line in cluster_rollout.lines(changes) + cluster_losses.lines(losses):
             self.progress.event(line)
-        self._write(entries)
-        self._delete(removed)
+        self._write(description, entries)
+        self._take_away(description, removed)
         result = {"changed": bool(removed) or any(entry.action != "none" for entry in entries),
-                  "changes": changes, "warnings": warnings,
+                  "changes": changes, "losses": cluster_losses.as_result(losses), "warnings": warnings,
                   "objects": [_named(entry) for entry in entries if entry.action != "none"],
                   "removed": [_title(item) for item in removed],
-                  "diff": [_diff(entry, replaced.get((entry.resource.kind, entry.name)))
-                           for entry in entries if entry.action != "none"] + [_removal(item) for item in removed]}
+                  "diff": [self._difference(entry) for entry in entries if entry.action != "none"]
+                  + [_removal(item) for item in removed]}
         waits = not self.check_mode and self.options["wait_for"] != "none"
         wait = ClusterWait(self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
         if self.options["manifests"]:
-            self._add_manifests(result, wait if waits else None)
+            self._add_manifests(result, snapshot, wait if waits else None)
         if waits:
             wait.until(self.options["wait_for"], self.options["node_startup_timeout_seconds"])
             if self.options["manifests"] and self.options["wait_for"] == "available":
                 self._manifests(self._workload()).wait(wait.remaining_seconds())
             result.update(timeline=wait.timeline, seconds=round(wait.clock() - wait.began_at, 1))
-        self._collect(desired, result)
+        self._collect(description, desired, result)
         return self._with_state(result)
+
+    def _listed(self, objects):
+        """Return what was read as ``apply.plan`` takes it: what is checked and what is compared are then the same."""
+        return dict(((KNOWN[kind], self.namespace), apply.by_name(items)) for kind, items in objects.items())
+
+    def _of_kept(self, kept):
+        pools = sorted("%s (%d machines)" % (item["metadata"]["name"], item["spec"].get("replicas") or 0)
+                       for item in kept if item["kind"] == "MachineDeployment")
+        return ["%s: workers: not given, so that the stored pools stay as they are: %s; describe them, or give an "
+                "empty dictionary to delete them" % (self.subject, ", ".join(pools))] if pools else []
+
+    def _difference(self, entry):
+        return _diff(entry, self._replaced.get((entry.resource.kind, entry.name)))
 
     def _judged(self, entries):
         """Let the API server and its webhooks judge all that is due before anything is written.
@@ -150,14 +187,58 @@ class ClusterService:
                 entries[position] = entry._replace(action="none")
         return entries, answers
 
-    def _write(self, entries):
+    def _write(self, description, entries):
         if self.check_mode:
             return
         for wave in (("Cluster",), None, _LAST_KINDS):
             due = [entry for entry in entries if entry.action != "none" and _in_wave(entry, wave)]
             if due:
                 self.progress.event("cluster %s: writing %s" % (self.name, ", ".join(map(_entry_title, due))))
-                self._sent(due, dry_run=False)
+                self._put(description, due)
+
+    def _put(self, description, entries):
+        """Write entries, each only while what it was planned on is stored; note what was written.
+
+        :raises KubeError: with all that the server refused, and what may not be written any more
+        """
+        written = apply.execute(self.client, entries, decide=lambda entry: self._decided(description, entry),
+                                tell=self.progress.event, sleep=self.sleep)
+        for item in written:
+            if item.error is None and item.task.action != "none":
+                self.done["changed"] = True
+                self.done["objects"].append(_named(item.task))
+                self.done["diff"].append(self._difference(item.task))
+        self._raise_refused([(entry, item.error) for entry, item in zip(entries, written)])
+
+    def _decided(self, description, entry):
+        """Return an entry for what is stored by now, when what was checked still holds.
+
+        :raises KubeError: when it does not
+        """
+        kind = entry.desired["kind"]
+        fresh = self.client.get(entry.resource, entry.namespace, entry.name)
+        stored = {kind: [fresh] if fresh else []}
+        desired = self._rendered.get((kind, entry.name), entry.desired)
+        if (kind, entry.name) in self._rendered:
+            found = cluster_ownership.problems(self.subject, description, [desired], stored, self.options.get("adopt"))
+            if found:
+                raise KubeError(found[0])
+        (wanted,) = cluster_stored.with_stored_replicas(description, [desired], stored, goes_away)
+        (again,) = apply.plan(self.client, [wanted], {(entry.resource, entry.namespace): {
+            entry.name: fresh} if fresh else {}})
+        if again.action != "none" and kind in OWNER_KINDS:
+            answer = apply.send(self.client, again, dry_run=True)
+            snapshot = snapshot_of(self.client, self.namespace, self.name)
+            changes = cluster_rollout.preview([again], snapshot, {(kind, entry.name): answer})
+            self._check_allowed(cluster_losses.losses(description, changes, [], snapshot))
+        return again
+
+    def _check_allowed(self, losses):
+        """Refuse Losses that are larger than those that were checked."""
+        for loss in losses:
+            if loss.count > self._allowed.get((loss.kind, loss.owner), 0):
+                raise KubeError("changed by others since it was read, and would now take more machines away: %s; "
+                                "run again" % cluster_losses.lines([loss])[0], 409, "Conflict")
 
     def _sent(self, entries, dry_run):
         """Apply entries and return their outcomes.
@@ -167,28 +248,58 @@ class ClusterService:
         outcomes = self._persist([
             lambda entry=entry: self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=dry_run)
             for entry in entries])
+        self._raise_refused([(entry, outcome.error) for entry, outcome in zip(entries, outcomes)], dry_run)
+        return outcomes
+
+    @staticmethod
+    def _raise_refused(answers, dry_run=False):
+        """Raise a KubeError with all refusals among ``(entry, error or None)``."""
         # Webhooks quote what they refuse.
-        refused = ["%s: %s" % (_entry_title(entry),
-                               without_secrets(outcome.error.message, secret_texts(entry.desired)))
-                   for entry, outcome in zip(entries, outcomes) if outcome.error is not None]
+        refused = ["%s: %s" % (_entry_title(entry), without_secrets(error.message, secret_texts(entry.desired)))
+                   for entry, error in answers if error is not None]
         if refused:
             raise KubeError("the API server refused %d of %d objects%s:\n%s" % (
-                len(refused), len(entries), ", nothing was written" if dry_run else "",
+                len(refused), len(answers), ", nothing was written" if dry_run else "",
                 "\n".join("- " + line for line in refused)))
-        return outcomes
 
     def _persist(self, calls):
         return bulk.persist(calls, self.progress.event, self.sleep)
 
-    def _delete(self, items):
-        outcomes = self._persist([
-            lambda item=item: self.client.delete(
-                resource_for(item["apiVersion"], item["kind"]), self.namespace, item["metadata"]["name"],
-                uid=item["metadata"]["uid"], dry_run=self.check_mode) for item in items])
+    def _take_away(self, description, items):
+        """Delete what is not described any more, each only while it is as it was checked; note what was deleted."""
+        def decide(item):
+            fresh = self.client.get(resource_for(item["apiVersion"], item["kind"]), self.namespace,
+                                    item["metadata"]["name"])
+            if fresh is None or fresh["metadata"].get("deletionTimestamp"):
+                return checked.Settled(fresh)
+            if not cluster_prune.ours(fresh, self.name):
+                raise KubeError("it is not this collection's any more, and stays; run again", 409, "Conflict")
+            snapshot = snapshot_of(self.client, self.namespace, self.name)
+            self._check_allowed(cluster_losses.losses(description, [], [fresh], snapshot))
+            return fresh
+
+        self._delete(items, decide)
+
+    def _delete(self, items, decide=None):
+        """Delete objects that are as they were read.
+
+        :param decide: what to do about one that has changed, see ``checked.write``; without it, it stays
+        """
+        written = checked.write(
+            items, self._delete_one, decide or (lambda item: checked.Settled(item)), self.progress.event, self.sleep)
+        for item, outcome in zip(items, written):
+            if outcome.error is None and not self.check_mode:
+                self.done["changed"] = True
+                self.done["removed"].append(_title(item))
+                self.done["diff"].append(_removal(item))
         refused = ["%s: %s" % (_title(item), outcome.error.message)
-                   for item, outcome in zip(items, outcomes) if outcome.error is not None]
+                   for item, outcome in zip(items, written) if outcome.error is not None]
         if refused:
             raise KubeError("the API server refused to delete:\n%s" % "\n".join("- " + line for line in refused))
+
+    def _delete_one(self, item):
+        return self.client.delete(resource_for(item["apiVersion"], item["kind"]), self.namespace,
+                                  item["metadata"]["name"], checked=item, dry_run=self.check_mode)
 
     def _workload(self):
         return workload_client(self.client, self.namespace, self.name)
@@ -197,27 +308,41 @@ class ClusterService:
         return ManifestsService(
             client, self.options["manifests"], "default", self.check_mode, self.progress, self.sleep)
 
-    def _add_manifests(self, result, wait):
+    def _add_manifests(self, result, snapshot, wait):
         """Write the manifests into the workload cluster as soon as it takes them: nodes may need them to be ready.
 
+        :param snapshot: the cluster's Snapshot before this run
         :param wait: a ClusterWait, None when nothing is to be waited for
         """
         if wait:
             wait.until("initialized", self.options["node_startup_timeout_seconds"])
-        workload = self._workload()
+        # A kubeconfig is there long before an API server that it leads to.
+        answers = wait is not None or workflow_goals.missing(snapshot, "initialized") is None
+        workload = self._workload() if answers else None
         if workload is None and not self.check_mode:
             result["warnings"].append(
-                "cluster %s/%s: its manifests are not applied, because it has no control plane yet and wait_for is "
-                "none; run again when it has" % (self.namespace, self.name))
+                "%s: its manifests are not applied, because it has no initialized control plane yet and wait_for is "
+                "none; run again when it has" % self.subject)
             return
-        written = self._manifests(workload).write()
+        try:
+            written = self._manifests(workload).write()
+        except KubeError as exc:
+            if not (self.check_mode and exc.retriable):
+                raise
+            result["warnings"].append("%s: its manifests are not compared, because its own API server does not "
+                                      "answer: %s" % (self.subject, exc.message))
+            return
         result["manifests"] = written["objects"]
         result["changed"] = result["changed"] or written["changed"]
         result["diff"] += written["diff"]
+        if not self.check_mode:
+            self.done["changed"] = self.done["changed"] or written["changed"]
+            self.done["diff"] += written["diff"]
 
-    def _collect(self, desired, result):
+    def _collect(self, description, desired, result):
         """Delete templates and pools that nothing needs any more; after the wait, when old machines are gone."""
         objects, addresses = read_all(self.client, self.namespace)
+        desired = desired + cluster_stored.kept_pools(description, objects)
         unused = cluster_prune.unused_templates(objects, desired, self.name)
         pools = cluster_prune.undescribed_pools(objects, addresses, desired, self.name)
         unused += [pool for pool, users in pools if not users]
@@ -248,10 +373,14 @@ class ClusterService:
         """
         if self.options["confirm"] != self.name:
             raise RefusedError([problem(
-                "cluster %s/%s" % (self.namespace, self.name), "confirm", self.options["confirm"] or None,
+                self.subject, "confirm", self.options["confirm"] or None,
                 "the cluster's name", "deleting a cluster wipes its machines' disks: repeat the name to go on")])
         objects = read_all(self.client, self.namespace)[0]
         snapshot = Snapshot(objects, self.name)
+        foreign = cluster_ownership.deletion_problem(self.subject, self.name, snapshot.cluster,
+                                                     self.options.get("adopt"))
+        if foreign:
+            raise RefusedError([foreign])
         hosts = sorted(host["metadata"]["name"] for host in [
             snapshot.host(machine) for machine in snapshot.mine("Metal3Machine")] if host)
         rest = [item for kind in TEMPLATE_KINDS for item in objects[kind] if belongs(item, self.name)]

@@ -31,7 +31,19 @@ options:
     choices: [present, absent]
     default: present
   confirm:
-    description: The cluster's name once more. Required for O(state=absent), which wipes the machines' disks.
+    description:
+      - For O(state=absent) the cluster's name once more. It is required, for the machines' disks are wiped.
+      - For O(state=present) the number of machines that the change takes away before others have taken their place,
+        when it takes any. Without it such a change is refused, with each machine and its host named. These are the
+        machines of a pool of workers that is deleted, those that go when there are to be fewer replicas, and all of a
+        control plane or pool that rolls out without surge (C(max_surge=0), or C(max_unavailable)).
+      - Check mode warns instead of refusing.
+    type: str
+  adopt:
+    description:
+      - The cluster's name once more, to take over, or for O(state=absent) to delete, objects that this collection has
+        not made. They are known by the label C(app.kubernetes.io/managed-by). Without it they are left alone, and the
+        run is refused.
     type: str
   check_hosts:
     description:
@@ -114,7 +126,7 @@ options:
   prune:
     description:
       - Whether worker pools and health checks that are not described any more are deleted, and templates that nothing
-        refers to any more.
+        refers to any more. Pools with machines go only by O(confirm); without O(workers) all pools stay.
       - Pools of addresses that the collection made and that are not described any more go when no machine has an
         address of them; a warning names those that stay.
     type: bool
@@ -244,8 +256,35 @@ changes:
       type: list
       elements: str
       returned: always
+losses:
+  description: Machines that the change takes away before others have taken their place, for O(confirm).
+  returned: when O(state=present)
+  type: list
+  elements: dict
+  contains:
+    owner:
+      description: Name of the KubeadmControlPlane or MachineDeployment.
+      type: str
+      returned: always
+    kind:
+      description: Its kind.
+      type: str
+      returned: always
+    cause:
+      description: V(removed) with its owner, V(scaled) by fewer replicas, or V(replaced) by a rollout without surge.
+      type: str
+      returned: always
+    count:
+      description: How many machines go.
+      type: int
+      returned: always
+    machines:
+      description: The machines that it may be, with C(machine) and C(host).
+      type: list
+      elements: dict
+      returned: always
 objects:
-  description: Objects that were written, with C(kind), C(name) and C(action).
+  description: Objects that were written, with C(kind), C(name) and C(action); when it failed, those until then.
   returned: when O(state=present)
   type: list
   elements: dict

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -77,8 +78,19 @@ def kubeconfig(lab):
     return lab.dir / "kubeconfigs" / NAME
 
 
-def workers(count):
-    return ("-e", json.dumps({"workers": {"pool-a": {"replicas": count}}}))
+def workers(count, confirm=0):
+    """Return what to give to the playbook for so many workers.
+
+    :param confirm: how many machines that takes away
+    """
+    return ("-e", json.dumps({"workers": {"pool-a": {"replicas": count}}, "cluster_confirm": str(confirm or "")}))
+
+
+def machines_of(lab, pool):
+    """Return the Machines of a pool of workers that are not being deleted, with their hosts."""
+    return dict((item["metadata"]["name"], host_of(lab, item["metadata"]["name"]))
+                for item in lab.kube.list(KNOWN["Machine"], NAMESPACE)[0]
+                if "-%s-" % pool in item["metadata"]["name"] and not item["metadata"].get("deletionTimestamp"))
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +133,8 @@ def _with_workers(lab, count):
     with contextlib.suppress(KubeError):
         if pool and pool["spec"]["replicas"] == count and list(nodes(lab).values()) == [True] * (1 + count):
             return
-    lab.playbook("cluster", *workers(count), seconds=SECONDS).ok()
+    surplus = len(machines_of(lab, "pool-a")) - count
+    lab.playbook("cluster", *workers(count, max(0, surplus)), seconds=SECONDS).ok()
 
 
 @pytest.fixture
@@ -352,9 +365,31 @@ def test_a_worker_comes_back_after_a_power_cut(lab, room):
 
 
 @pytest.mark.usefixtures("_two_workers")
-def test_a_worker_goes(lab):
-    lab.playbook("cluster", seconds=SECONDS).ok()
-    assert list(nodes(lab).values()) == [True, True]
+def test_workers_go_only_when_their_number_is_repeated(lab, tmp_path):
+    """Fewer replicas, a pool that is not described any more, and no description of workers at all."""
+    before, machines = objects(lab), machines_of(lab, "pool-a")
+    assert len(machines) == 2
+    named = ["%s on host %s" % item for item in machines.items()]
+    for variables, number in (({"workers": {"pool-a": {"replicas": 1}}}, 1), ({"workers": {}}, 2)):
+        run = lab.playbook("cluster", "-e", json.dumps(variables)).failed(
+            "expected %d, the number of machines" % number, *named)
+        assert run.changed() == 0
+        # Without --diff.
+        told = lab.playbook("cluster", "--check", "-e", json.dumps(variables)).ok().output
+        assert "would be refused" in told and all(name in "".join(told.split("\n")) for name in machines), told
+        lab.playbook("cluster", "-e", json.dumps(dict(variables, cluster_confirm="9"))).failed("seen 9, expected")
+    # What is lost in the inventory stays in the cluster.
+    site = tmp_path / "site"
+    shutil.copytree(REPOSITORY / "inventory" / "lab", site)
+    path = site / "group_vars" / "clusters.yml"
+    lost = 'control_plane:\n  replicas: "{{ lab_control_planes | int }}"\nworkers:\n  pool-a:\n    replicas: 1\n'
+    assert lost in path.read_text()
+    path.write_text(path.read_text().replace(lost, ""))
+    run = lab.playbook("cluster", inventory=site, seconds=SECONDS).ok()
+    assert run.changed() == 0 and "workers: not given" in run.output
+    assert objects(lab) == before
+    lab.playbook("cluster", *workers(1, confirm=1), seconds=SECONDS).ok()
+    assert list(nodes(lab).values()) == [True, True] and len(machines_of(lab, "pool-a")) == 1
 
 
 @pytest.mark.usefixtures("_one_worker")
@@ -372,7 +407,7 @@ def test_a_worker_that_loses_power_while_it_joins_comes_or_is_told(lab, room):
         lab.kube.delete(KNOWN["Machine"], NAMESPACE, machine)
         lab.playbook("cluster", *workers(2), seconds=SECONDS).ok()
     assert list(nodes(lab).values()) == [True, True, True]
-    lab.playbook("cluster", seconds=SECONDS).ok()
+    lab.playbook("cluster", *workers(1, confirm=1), seconds=SECONDS).ok()
 
 
 @pytest.mark.usefixtures("_one_worker")

@@ -7,10 +7,13 @@ Its machines wait for hosts for ever, in a namespace without any.
 """
 from __future__ import annotations
 
+import re
+
 import pytest
 from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.cluster_service import ClusterService
+from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
 
@@ -45,22 +48,33 @@ class Cluster:
     def __init__(self, lab):
         self.kube = lab.kube
 
-    def _service(self, params, check_mode=False, wait_for="none"):
+    def _service(self, params, check_mode=False, wait_for="none", confirm=None):
         options = {"check_hosts": False, "check_network": False, "image_ca_file": None, "wait_for": wait_for,
-                   "wait_timeout_seconds": 120, "node_startup_timeout_seconds": 60, "prune": True, "confirm": NAME,
+                   "wait_timeout_seconds": 120, "node_startup_timeout_seconds": 60, "prune": True, "confirm": confirm,
                    "manifests": []}
         return ClusterService(self.kube, params, options, check_mode, Events())
 
-    def run(self, check_mode=False, workers=None, **changes):
+    def run(self, check_mode=False, workers=None, confirm=None, **changes):
         """Run the module; ``workers`` says what differs, None a pool that is to go."""
         params = dict(PARAMS, **changes)
         pools = dict(PARAMS["workers"], **dict(
             (name, pool and dict(PARAMS["workers"][name], **pool)) for name, pool in (workers or {}).items()))
         params["workers"] = dict((name, pool) for name, pool in pools.items() if pool is not None)
-        return self._service(params, check_mode).present()
+        return self._service(params, check_mode, confirm=confirm).present()
+
+    def restore(self):
+        """Bring the cluster back to its description, whatever machines that takes away."""
+        try:
+            self.run()
+        except RefusedError as exc:
+            self.run(confirm=re.search(r"expected (\d+), the number of machines", str(exc)).group(1))
+
+    def machines(self, owner):
+        """Return the names of an owner's Machines."""
+        return [name for name in self.names("Machine") if name.startswith(owner + "-")]
 
     def delete(self):
-        self._service(PARAMS, wait_for="available").absent()
+        self._service(PARAMS, wait_for="available", confirm=NAME).absent()
 
     def get(self, kind, name):
         return self.kube.get(KNOWN[kind], NAMESPACE, name)
@@ -86,7 +100,7 @@ def made(lab):
 @pytest.fixture
 def cluster(made):
     """The cluster as described, whatever a test has made of it."""
-    made.run()
+    made.restore()
     return made
 
 
@@ -118,8 +132,39 @@ def test_a_pool_is_handed_to_the_autoscaler(cluster):
     cluster.run()
     narrow = {"sized": {"replicas": None, "autoscaler": {"min_size": 1, "max_size": 2}}}
     assert sizes(cluster.run(check_mode=True, workers=narrow)) == {"c1-sized": (3, 2)}
-    cluster.run(workers=narrow)
+    eventually(lambda: len(cluster.machines("c1-sized")) == 3, 60, "three machines")
+    with pytest.raises(RefusedError, match="MachineDeployment c1-sized loses 1 machine out of these 3: c1-sized-"):
+        cluster.run(workers=narrow)
+    assert cluster.replicas() == 3
+    cluster.run(workers=narrow, confirm="1")
     assert cluster.replicas() == 2
+
+
+def test_a_pool_with_machines_goes_only_when_their_number_is_repeated(cluster):
+    """Against the real API server, whose controllers write the objects all the time."""
+    eventually(lambda: len(cluster.machines("c1-sized")) == 3, 60, "three machines")
+    for workers in ({"sized": None}, {"sized": {"state": "absent"}}):
+        with pytest.raises(RefusedError, match="expected 3, the number of machines") as refused:
+            cluster.run(workers=workers)
+        assert "MachineDeployment c1-sized is deleted with its 3 machines: c1-sized-" in str(refused.value)
+        told = cluster.run(check_mode=True, workers=workers)["warnings"]
+        assert [line for line in told if "would be refused" in line and cluster.machines("c1-sized")[0] in line]
+    assert len(cluster.machines("c1-sized")) == 3
+    assert cluster.run(workers={"sized": {"state": "absent"}}, confirm="3")["removed"] == ["MachineDeployment c1-sized"]
+    eventually(lambda: not cluster.machines("c1-sized"), 60, "no machine of the pool")
+
+
+def test_a_cluster_of_others_is_left_alone(cluster):
+    labels = cluster.get("Cluster", NAME)["metadata"]["labels"]
+    cluster.kube.patch(KNOWN["Cluster"], NAMESPACE, NAME, {"metadata": {"labels": {
+        "app.kubernetes.io/managed-by": "Helm"}}})
+    try:
+        with pytest.raises(RefusedError, match="adopt: seen Cluster c1, which others have made"):
+            cluster.run()
+        with pytest.raises(RefusedError, match="adopt: seen Cluster c1, which others have made"):
+            cluster.delete()
+    finally:
+        cluster.kube.patch(KNOWN["Cluster"], NAMESPACE, NAME, {"metadata": {"labels": labels}})
 
 
 def machine_of(cluster, owner):

@@ -10,7 +10,7 @@ import difflib
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
-from .cluster_spec import description_options, group_options, machine_options, network_options
+from .cluster_spec import description_options, group_options, machine_options, network_options, pool_of_workers_options
 
 CONTROL_PLANE = "control-plane"
 DEFAULT_POD_CIDRS = ("192.168.0.0/18",)
@@ -28,16 +28,22 @@ def read(params):
 
     :param params: what the user wrote, with the options of ``cluster_spec.description_options``; keys of other
         options are mistakes
-    :returns: the description with defaults filled in, and a list of lines
+    :returns: the description with defaults filled in, and a list of lines. ``keeps_workers`` of the description says
+        that pools of workers which it does not name stay, because it names none at all; ``absent_workers`` has the
+        names of those that are to go.
     """
     mistakes = []
     description = _checked("", description_options(), _known(params), mistakes)
-    for option, options in (("workers", group_options()), ("networks", network_options())):
+    description["keeps_workers"] = description.get("workers") is None
+    for option, options in (("workers", pool_of_workers_options()), ("networks", network_options())):
         read_items = {}
         for name, value in (description.get(option) or {}).items():
             given = _known({} if value is None else value)
             read_items[name] = _checked("%s.%s" % (option, name), options, given, mistakes)
         description[option] = read_items
+    pools = description["workers"]
+    description["absent_workers"] = sorted(name for name in pools if pools[name].get("state") == "absent")
+    description["workers"] = dict((name, pools[name]) for name in pools if name not in description["absent_workers"])
     if description.get("control_plane") is None:
         description["control_plane"] = _checked("control_plane", group_options(), {}, mistakes)
     description["pod_cidrs"] = description.get("pod_cidrs") or list(DEFAULT_POD_CIDRS)
@@ -61,7 +67,10 @@ def groups(description):
 
 
 def initial_replicas(group):
-    """Return how many machines a group begins with: those described, else what Cluster API's webhook makes of it."""
+    """Return how many machines a new group begins with: those described, else what Cluster API's webhook makes of it.
+
+    The same for a control plane, whose number the webhook wants to be given.
+    """
     if group.get("replicas") is not None:
         return group["replicas"]
     return (group.get("autoscaler") or {}).get("min_size", 1)
@@ -78,8 +87,6 @@ def _group(shared, own, role, name):
     merged = dict(own, role=role, name=name)
     for key, value in shared.items():
         merged[key] = _merged(key, value, own.get(key))
-    if merged.get("replicas") is None and role == CONTROL_PLANE:
-        merged["replicas"] = 1
     return merged
 
 

@@ -31,6 +31,18 @@ def undescribed(objects, desired, cluster):
             if ours(item, cluster) and (kind, item["metadata"]["name"]) not in wanted]
 
 
+def removed(objects, desired, description, prune):
+    """Return what an apply of a description deletes: what it has no more, or only the pools that it says are absent.
+
+    :param objects: dict of kind to list of objects
+    :param desired: list of rendered objects, and of stored ones that stay
+    :param prune: whether what is not described any more goes
+    """
+    found = undescribed(objects, desired, description["name"])
+    names = set("%s-%s" % (description["name"], name) for name in description["absent_workers"])
+    return [item for item in found if prune or item["metadata"]["name"] in names]
+
+
 def unused_templates(objects, desired, cluster):
     """Return the templates of ours that neither the description nor a machine refers to.
 

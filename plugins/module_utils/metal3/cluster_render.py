@@ -13,7 +13,7 @@ import hashlib
 import json
 
 from . import cluster_image, cluster_kubeadm, cluster_network, host_selector
-from .cluster_description import CONTROL_PLANE, groups
+from .cluster_description import CONTROL_PLANE, groups, initial_replicas
 from .cluster_v1beta1 import downgrade
 from .host_objects import MANAGED_BY_LABEL, MANAGER, text_of
 from .workflow_snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL
@@ -237,7 +237,7 @@ def _control_plane(description, group, machine):
         template["metadata"] = metadata
     surge = dict(group, max_surge=1 if group.get("max_surge") is None else group["max_surge"], max_unavailable=None)
     spec = {
-        "replicas": group["replicas"], "version": description["kubernetes_version"], "machineTemplate": template,
+        "replicas": initial_replicas(group), "version": description["kubernetes_version"], "machineTemplate": template,
         "kubeadmConfigSpec": cluster_kubeadm.config_spec(description, group), "rollout": _rolling_update(surge)}
     if group.get("machine_name_template"):
         spec["machineNaming"] = {"template": group["machine_name_template"]}

@@ -171,10 +171,15 @@ def group_options():
     return options
 
 
+def pool_of_workers_options():
+    """Return the options of a pool of workers."""
+    return dict(group_options(), state={"type": "str", "choices": ["present", "absent"], "default": "present"})
+
+
 def description_options():
     """Return the options of a whole cluster description; ``workers`` and ``networks`` are dicts by name.
 
-    The values of ``workers`` follow :func:`group_options`, those of ``networks`` :func:`network_options`.
+    The values of ``workers`` follow :func:`pool_of_workers_options`, those of ``networks`` :func:`network_options`.
     """
     options = machine_options()
     options.update({

@@ -11,33 +11,60 @@ from .cluster_prune import ours, unused_templates
 from .cluster_render import (
     AUTOSCALER_ANNOTATIONS,
     HASH_LENGTH,
+    TEMPLATE_KINDS,
     common_labels,
     owner_name,
     with_changes_in_place,
 )
 
 
-def with_stored_replicas(desired, objects, goes_away):
-    """Return the rendered objects, each MachineDeployment without replicas with those that an apply would take away.
+def with_stored_replicas(description, desired, objects, goes_away):
+    """Return the rendered objects, each owner without a described number with that which an apply would take away.
 
     An apply without a field that nobody else owns takes the field away, and Cluster API's webhook then makes it 1,
-    which wipes the other machines. Once an autoscaler, or a person with ``kubectl scale``, has set the number, it is
-    theirs and stays without us. With the autoscaler's annotations the webhook itself keeps the number in their range.
+    which wipes the other machines. Once an autoscaler, or a person with ``kubectl scale``, has set the number of a
+    MachineDeployment, it is theirs and stays without us. With the autoscaler's annotations the webhook itself keeps the
+    number in their range. A KubeadmControlPlane must name its number.
 
     :param desired: list of rendered objects
     :param objects: dict of kind to list of stored objects
     :param goes_away: callable that takes an object and a field's path and says whether an apply without the field
         takes it away
     """
-    stored = dict((item["metadata"]["name"], item) for item in objects.get("MachineDeployment") or [])
+    stored = dict(((kind, item["metadata"]["name"]), item) for kind in ("KubeadmControlPlane", "MachineDeployment")
+                  for item in objects.get(kind) or [])
+    counted = set(owner_name(description, group) for group in groups(description) if group.get("replicas") is not None)
     result = []
     for item in desired:
-        current = stored.get(item["metadata"]["name"])
-        if item["kind"] == "MachineDeployment" and "replicas" not in item["spec"] and current is not None \
-                and not _is_autoscaled(item, current) and goes_away(current, ("spec", "replicas")):
+        current = stored.get((item["kind"], item["metadata"]["name"]))
+        if current is not None and item["metadata"]["name"] not in counted and (
+                item["kind"] == "KubeadmControlPlane"
+                or (not _is_autoscaled(item, current) and goes_away(current, ("spec", "replicas")))):
             item = dict(item, spec=dict(item["spec"], replicas=current["spec"]["replicas"]))
         result.append(item)
     return result
+
+
+def kept_pools(description, objects):
+    """Return the stored pools of workers that stay because the description names none, with what they refer to.
+
+    :param objects: dict of kind to list of stored objects
+    """
+    if not description["keeps_workers"]:
+        return []
+    pools = [item for item in objects.get("MachineDeployment") or [] if ours(item, description["name"])]
+    names = set(item["metadata"]["name"] for item in pools)
+    named = set()
+    for item in pools:
+        template = item["spec"]["template"]["spec"]
+        for reference in (template.get("infrastructureRef"), (template.get("bootstrap") or {}).get("configRef")):
+            if reference:
+                named.add((reference.get("kind"), reference.get("name")))
+    beside = [item for kind in ("MachineHealthCheck", "Metal3RemediationTemplate") for item in objects.get(kind) or []
+              if item["metadata"]["name"] in names]
+    templates = [item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
+                 if (kind, item["metadata"]["name"]) in named]
+    return pools + beside + templates
 
 
 def _is_autoscaled(*items):

@@ -104,7 +104,9 @@ def addresses_needed(description):
 
 def surge(group):
     """Return how many machines more than its replicas a group has during a rollout."""
-    value, replicas = group.get("max_surge"), largest_replicas(group) or 0
+    value, replicas = group.get("max_surge"), largest_replicas(group)
+    if replicas is None:
+        replicas = initial_replicas(group)
     if replicas == 0:
         return 0
     if value is None:
@@ -275,11 +277,11 @@ def _replicas(subject, field, group):
         return found
     if group["role"] == CONTROL_PLANE:
         external = ((group.get("cluster_configuration") or {}).get("etcd") or {}).get("external")
-        if replicas < 1 or (replicas % 2 == 0 and not external):
+        if replicas is not None and (replicas < 1 or (replicas % 2 == 0 and not external)):
             found.append(problem(subject, field + ".replicas", replicas, "an odd number (etcd keeps a quorum)"))
         if str(most) not in ("None", "0", "1"):
             found.append(problem(subject, field + ".max_surge", most, "0 or 1 (KubeadmControlPlane webhook)"))
-        elif str(most) == "0" and replicas < 3:
+        elif str(most) == "0" and replicas is not None and replicas < 3:
             found.append(problem(subject, field + ".max_surge", 0, "1, or at least 3 replicas"))
     elif _zero(most) and _zero(least) and most is not None:
         found.append(problem(subject, field + ".max_unavailable", least, "more than 0 when max_surge is 0"))

@@ -158,7 +158,7 @@ def test_needs_hold_nothing_but_what_chooses_hosts():
                   workers={"one": {"replicas": 2, "host_selector": {"size": "s"}}, "two": {}})
     needs = cluster_needs.needs(params)
     assert needs == {"name": "c1", "namespace": "metal3", "groups": [
-        {"role": "control-plane", "name": "control-plane", "replicas": 1, "host_selector": {"rack": "r1"}},
+        {"role": "control-plane", "name": "control-plane", "host_selector": {"rack": "r1"}},
         {"role": "worker", "name": "one", "replicas": 2, "host_selector": {"rack": "r1", "size": "s"}},
         {"role": "worker", "name": "two", "host_selector": {"rack": "r1"}}]}
     assert cluster_needs.needs(dict(params, workers={"one": {"replics": 2}})) is None

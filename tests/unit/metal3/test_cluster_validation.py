@@ -69,7 +69,7 @@ def test_each_pool_gets_an_address_for_each_machine_and_for_the_rollout():
 
 
 @pytest.mark.parametrize("value, replicas, expected", [
-    (None, 4, 1), (0, 4, 0), ("25%", 4, 1), ("30%", 4, 2), (2, 4, 2), (None, 0, 0), (None, None, 0)])
+    (None, 4, 1), (0, 4, 0), ("25%", 4, 1), ("30%", 4, 2), (2, 4, 2), (None, 0, 0), (None, None, 1)])
 def test_surge(value, replicas, expected):
     assert cluster_validation.surge({"max_surge": value, "replicas": replicas}) == expected
 
