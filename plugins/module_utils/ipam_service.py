@@ -356,12 +356,22 @@ class ClaimService:
                 if not pending:
                     break
             for result in pending.values():
-                result["error"] = "%s %s/%s: no answer within %d s; look at the log of IPAM's controller" % (
-                    kind, self.namespace, result["name"], self.wait_timeout_seconds)
+                result["error"] = "%s %s/%s: no answer within %d s; %s" % (
+                    kind, self.namespace, result["name"], self.wait_timeout_seconds, self._advice(result["name"]))
         if self.state == "present":
             known = Addresses(self.client, self.namespace)
             for result in results:
                 result["address"] = _address_of(known, result["kind"], result["name"])
+
+    def _advice(self, name):
+        """Say what a claim that IPAM does not answer may wait for."""
+        pool = next((claim["pool"] for claim in self.claims if claim["name"] == name and claim.get("pool")), None)
+        stored = self.client.get(POOL, self.namespace, pool) if pool else None
+        cluster = ((stored or {}).get("spec") or {}).get("clusterName")
+        if cluster and self.client.get(KNOWN["Cluster"], self.namespace, cluster) is None:
+            return ("pool %s is of cluster %s, which does not exist: IPAM hands out nothing until it does, and looks "
+                    "at the pool again when the pool or a claim of it changes" % (pool, cluster))
+        return "look at the log of IPAM's controller"
 
     def _judged(self, result, claim):
         if self.state == "absent":

@@ -41,7 +41,10 @@ options:
           - It can't be changed.
         type: str
       cluster_name:
-        description: Cluster that owns the pool; the pool goes away with it.
+        description:
+          - Cluster that owns the pool; the pool goes away with it.
+          - Until that Cluster exists, IPAM hands out nothing. It looks again when the pool or one of its claims
+            changes.
         type: str
       ranges:
         description:

@@ -122,7 +122,7 @@ def meta_data(description, group):
 def network_data(description, group):
     """Return the networkData of a group's Metal3DataTemplate, or None when its machines have no described network."""
     names = attached(description, group)
-    links, networks, servers, pool_servers = {}, {}, [], None
+    links, networks, servers, pool_servers, range_servers = {}, {}, [], None, None
     for name in names:
         network = description["networks"][name]
         _add_link(description, name, links)
@@ -131,18 +131,26 @@ def network_data(description, group):
             if settings and settings["mode"] != "none":
                 form, entry = _address(description, name, network, family, settings)
                 networks.setdefault(form, []).append(entry)
+                ranges = settings.get("ranges") or []
+                # Which servers a machine has is only known with its address.
+                if range_servers is None and any(range_.get("dns_servers") for range_ in ranges):
+                    range_servers = pool_name(description["name"], name, family, settings)
+                    continue
                 servers += [server for server in settings.get("dns_servers") or [] if server not in servers]
-                if settings["mode"] == "pool" and settings.get("pool") and not settings.get("ranges"):
+                if settings["mode"] == "pool" and settings.get("pool") and not ranges:
                     pool_servers = pool_servers or settings["pool"]
     data = {}
     if links:
         data["links"] = links
     if networks:
         data["networks"] = networks
+    services = {}
     if servers:
-        data["services"] = {"dns": servers}
-    elif pool_servers:
-        data["services"] = {"dnsFromIPPool": pool_servers}
+        services["dns"] = servers
+    if range_servers or (pool_servers and not servers):
+        services["dnsFromIPPool"] = range_servers or pool_servers
+    if services:
+        data["services"] = services
     return merge(data, group.get("network_data") or {}) or None
 
 

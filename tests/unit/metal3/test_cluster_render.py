@@ -115,6 +115,16 @@ def test_replicas_left_out_are_left_to_others():
         "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size": "4"}
 
 
+def test_dns_servers_of_a_range_reach_its_machines():
+    """Which range a machine's address is of, only IPAM knows."""
+    ranges = [{"start": "198.18.0.20", "end": "198.18.0.29", "dns_servers": ["198.18.0.2"]}]
+    networks = {"a": {"interface": "eno1", "ipv4": {"ranges": ranges, "prefix": 24, "dns_servers": ["198.18.0.3"]}},
+                "b": {"interface": "eno2", "ipv4": {"mode": "dhcp", "dns_servers": ["198.18.0.4"]}}}
+    rendered = of_kind(objects("small", networks=networks, node_ip_network="a"), "Metal3DataTemplate")
+    assert rendered and all(item["spec"]["networkData"]["services"] == {
+        "dns": ["198.18.0.4"], "dnsFromIPPool": "c1-a"} for item in rendered)
+
+
 def test_what_changes_in_place_is_not_in_a_templates_name():
     """CAPM3's webhook allows both, and neither is a reason to wipe machines."""
     plain = [item["metadata"]["name"] for item in objects("small")]

@@ -1,0 +1,93 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which addresses the lab's own address manager hands out of pools of every form, and when; nothing is sent to them."""
+from __future__ import annotations
+
+import pytest
+from support import NAMESPACE, eventually
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import ClaimService, PoolService
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+
+NAME = "forms-test"
+CLUSTER = "not-yet"
+
+
+def pool(lab, **fields):
+    params = {"namespace": NAMESPACE, "state": "present", "pools": [dict({"name": NAME}, **fields)]}
+    return PoolService(lab.kube, params, False).run()
+
+
+def claimed(lab, *names, seconds=60, state="present"):
+    """Claim addresses, or give them back, and return the results by name."""
+    params = {"namespace": NAMESPACE, "state": state, "renew_refused": False, "wait_timeout_seconds": seconds,
+              "claims": [{"name": name, "pool": NAME} for name in names]}
+    return dict((item["name"], item) for item in ClaimService(lab.kube, params, False, Progress()).run()["claims"])
+
+
+def handed_out(lab):
+    """Return what IPAM says with each address: ``{claim: (address, prefix, gateway, DNS servers)}``."""
+    specs = [item["spec"] for item in lab.kube.list(KNOWN["IPAddress"], NAMESPACE)[0]
+             if item["spec"]["pool"]["name"] == NAME]
+    return dict((spec["claim"]["name"], (spec["address"], spec["prefix"], spec.get("gateway"),
+                                         spec.get("dnsServers", []))) for spec in specs)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left(lab):
+    yield
+    left = [item["metadata"]["name"] for item in lab.kube.list(KNOWN["IPClaim"], NAMESPACE)[0]
+            if item["spec"]["pool"]["name"] == NAME]
+    claimed(lab, *left, state="absent")
+    eventually(lambda: handed_out(lab) == {}, 30, "no address in use")
+    PoolService(lab.kube, {"namespace": NAMESPACE, "state": "absent", "pools": [{"name": NAME}]}, False).run()
+    eventually(lambda: lab.kube.get(KNOWN["IPPool"], NAMESPACE, NAME) is None, 30, "the pool gone")
+    lab.kube.delete(KNOWN["Cluster"], NAMESPACE, CLUSTER)
+    eventually(lambda: lab.kube.get(KNOWN["Cluster"], NAMESPACE, CLUSTER) is None, 30, "the cluster gone")
+
+
+def test_several_ranges_each_with_its_own_figures_and_kept_addresses(lab):
+    """One range by its ends, one with everything of its own, one that is a subnet only."""
+    own = {"prefix": 26, "gateway": "203.0.113.62", "dns_servers": ["203.0.113.61"]}
+    pool(lab, prefix=24, gateway="203.0.113.1", dns_servers=["203.0.113.2"],
+         pre_allocations={"kept": "203.0.113.68", "nobody": "203.0.113.31"},
+         ranges=[{"start": "203.0.113.20", "end": "203.0.113.20"},
+                 dict(own, start="203.0.113.30", end="203.0.113.32"),
+                 {"subnet": "203.0.113.66/29", "prefix": 29, "gateway": "203.0.113.65"}])
+    for name in ("a", "b", "c", "d", "kept"):
+        # One after the other, for IPAM answers in no order.
+        assert claimed(lab, name)[name]["error"] == ""
+    special, small = (26, "203.0.113.62", ["203.0.113.61"]), (29, "203.0.113.65", ["203.0.113.2"])
+    assert handed_out(lab) == {
+        "a": ("203.0.113.20", 24, "203.0.113.1", ["203.0.113.2"]), "b": ("203.0.113.30", *special),
+        # 31 is kept for somebody else.
+        "c": ("203.0.113.32", *special),
+        # The first address after the one that the subnet is written with.
+        "d": ("203.0.113.67", *small), "kept": ("203.0.113.68", *small)}
+
+
+def test_a_subnet_of_ipv6(lab):
+    pool(lab, ranges=[{"subnet": "2001:db8:7::10/64"}], prefix=64, gateway="2001:db8:7::1",
+         pre_allocations={"kept": "2001:db8:7:0:0:0:0:15"})
+    claimed(lab, "a", "kept")
+    assert handed_out(lab) == {"a": ("2001:db8:7::11", 64, "2001:db8:7::1", []),
+                               "kept": ("2001:db8:7::15", 64, "2001:db8:7::1", [])}
+
+
+def test_a_pool_waits_for_its_cluster(lab):
+    pool(lab, prefix=24, cluster_name=CLUSTER, ranges=[{"start": "203.0.113.20", "end": "203.0.113.29"}])
+    told = claimed(lab, "early", seconds=3)["early"]
+    assert "pool %s is of cluster %s, which does not exist" % (NAME, CLUSTER) in told["error"]
+    assert handed_out(lab) == {}
+    lab.kube.create(KNOWN["Cluster"], NAMESPACE, {
+        "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
+        "metadata": {"name": CLUSTER, "namespace": NAMESPACE}, "spec": {"infrastructureRef": {
+            "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Metal3Cluster", "name": CLUSTER}}})
+    # IPAM looks at the pool when one of its claims changes, and answers all of them.
+    made = claimed(lab, "early", "late")
+    assert [made[name]["error"] for name in ("early", "late")] == ["", ""]
+    assert sorted(entry[0] for entry in handed_out(lab).values()) == ["203.0.113.20", "203.0.113.21"]
+    owners = lab.kube.get(KNOWN["IPPool"], NAMESPACE, NAME)["metadata"]["ownerReferences"]
+    assert [(owner["kind"], owner["name"]) for owner in owners] == [("Cluster", CLUSTER)]
