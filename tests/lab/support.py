@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -152,16 +153,19 @@ class Lab:
         # Of the account that playbooks use; None for what the inventory says, which is the administrator's.
         self.kubeconfig = None
         self._logs = logs
-        self._runs = 0
+        # One number for each run, also for those that threads start side by side.
+        self._numbers = itertools.count(1)
 
     def start(self, playbook, *arguments, environment=None, inventory=REPOSITORY / "inventory" / "lab", extra=None):
-        """Start a playbook of the collection against the lab's inventory, in a process group of its own.
+        """Start a playbook against the lab's inventory, in a process group of its own.
 
+        :param playbook: name of one of the collection's, or the Path of another one
         :param extra: extra variables
         """
-        self._runs += 1
-        log = Path(self._logs) / ("%02d-%s.log" % (self._runs, playbook))
-        command = [str(Path(sys.executable).parent / "ansible-playbook"), "metal3.baremetal." + playbook,
+        log = Path(self._logs) / ("%02d-%s.log" % (next(self._numbers), Path(playbook).stem))
+        own = isinstance(playbook, Path)
+        command = [str(Path(sys.executable).parent / "ansible-playbook"),
+                   str(playbook) if own else "metal3.baremetal." + playbook,
                    "-i", str(inventory), *(["-e", "metal3_kubeconfig=%s" % self.kubeconfig] if self.kubeconfig else []),
                    *(["-e", json.dumps(extra)] if extra else []), *arguments]
         with log.open("w") as stream:
@@ -172,8 +176,7 @@ class Lab:
 
     def make(self, *arguments, seconds=600, environment=None):
         """Run make in the checkout, as the README says."""
-        self._runs += 1
-        log = Path(self._logs) / ("%02d-make-%s.log" % (self._runs, arguments[0]))
+        log = Path(self._logs) / ("%02d-make-%s.log" % (next(self._numbers), arguments[0]))
         # Left over from the make that runs these tests.
         inherited = dict((key, value) for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS")))
         with log.open("w") as stream:
@@ -221,8 +224,7 @@ class Lab:
 
         :param hosts: {name: variables} of the group baremetal; what the lab's inventory has of a host stays
         """
-        self._runs += 1
-        path = Path(self._logs) / ("%02d-inventory.json" % self._runs)
+        path = Path(self._logs) / ("%02d-inventory.json" % next(self._numbers))
         path.write_text(json.dumps({"baremetal": {"hosts": hosts}}))
         return path
 
