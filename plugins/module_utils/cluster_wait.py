@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 
+from .cluster_endpoint_watch import EndpointWatch
 from .cluster_objects import TEMPLATE_KINDS, Watcher
 from .metal3 import workflow_failures, workflow_goals
 from .metal3.host_errors import explain
@@ -14,6 +15,8 @@ from .metal3.workflow_steps import machine_steps
 
 # A failure from before this run may be the old state that the run has just put right; it must outlast this.
 OLD_FAILURE_SECONDS = 180
+# The state is shown again after this, even when nothing has changed.
+STILL_SECONDS = 30
 _DELETION_KINDS = KINDS + TEMPLATE_KINDS + ("IPAddress",)
 
 
@@ -39,10 +42,11 @@ class ClusterWait:
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param wall_clock: seconds since 1970
+    :param endpoint_watch: an EndpointWatch
     """
 
     def __init__(self, client, namespace, cluster, timeout_seconds, progress, clock=time.monotonic,
-                 wall_clock=time.time):
+                 wall_clock=time.time, endpoint_watch=None):
         self.client = client
         self.namespace = namespace
         self.cluster = cluster
@@ -51,6 +55,7 @@ class ClusterWait:
         self.clock = clock
         self.wall_clock = wall_clock
         self.began_at = clock()
+        self.endpoint_watch = endpoint_watch or EndpointWatch(clock)
         self.timeline = []
         self._steps = None
         # Subjects of the failures that the first look showed, and when that was; None before it.
@@ -71,16 +76,30 @@ class ClusterWait:
         for snapshot in self._snapshots(KINDS):
             missing = workflow_goals.missing(snapshot, goal)
             self._report(snapshot)
+            self.endpoint_watch.look(snapshot)
+            line = self.endpoint_watch.news()
+            if line:
+                self.progress.event("cluster %s: %s" % (self.cluster, line))
             due = self._due_failures(snapshot, node_startup_timeout_seconds)
             if missing is None:
                 return snapshot
             if due:
-                raise WaitFailedError("cluster %s/%s can't become ready:\n%s" % (
-                    self.namespace, self.cluster, "\n".join("- %s: %s; %s" % failure for failure in due)),
-                    self._steps or [])
+                raise WaitFailedError("cluster %s/%s can't become ready:\n%s%s" % (
+                    self.namespace, self.cluster, "\n".join("- %s: %s; %s" % failure for failure in due),
+                    self._endpoint()), self._steps or [])
         raise WaitFailedError(
-            "cluster %s/%s is not %s within %d s: %s%s" % (
-                self.namespace, self.cluster, goal, self.timeout_seconds, missing, self._where()), self._steps or [])
+            "cluster %s/%s is not %s within %d s: %s%s%s" % (
+                self.namespace, self.cluster, goal, self.timeout_seconds, missing, self._where(), self._endpoint()),
+            self._steps or [])
+
+    def _endpoint(self):
+        line = self.endpoint_watch.silence()
+        return "\n- %s" % line if line else ""
+
+    def _show(self, text):
+        """Show the state of the whole, with a number that changes now and then so that a long wait is not silent."""
+        seconds = int(self.clock() - self.began_at) // STILL_SECONDS * STILL_SECONDS
+        self.progress.status("%s (after %d s)" % (text, seconds) if seconds else text)
 
     def _snapshots(self, kinds):
         watcher = Watcher(self.client, self.namespace, kinds, self.began_at + self.timeout_seconds, self.clock)
@@ -108,7 +127,7 @@ class ClusterWait:
                 self.timeline.append({"machine": step["machine"], "step": step["step"],
                                       "complete": step["complete"], "seconds": seconds})
         self._steps = steps
-        self.progress.status(workflow_goals.progress(snapshot))
+        self._show(workflow_goals.progress(snapshot))
 
     def _due_failures(self, snapshot, node_startup_timeout_seconds):
         """Return the failures that end the wait: new ones, and those of before that outlast their time."""
@@ -146,7 +165,7 @@ class ClusterWait:
                 return
             if snapshot.cluster is None:
                 sweep(objects)
-            self.progress.status("cluster %s: %s" % (self.cluster, "; ".join(rest[:4])))
+            self._show("cluster %s: %s" % (self.cluster, "; ".join(rest[:4])))
             self._give_up_deleting(objects, hosts, before)
         raise WaitFailedError("cluster %s/%s is not gone within %d s:\n%s" % (
             self.namespace, self.cluster, self.timeout_seconds, "\n".join("- " + line for line in rest)), [])

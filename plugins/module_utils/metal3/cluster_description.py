@@ -19,8 +19,8 @@ DEFAULT_SERVICE_CIDRS = ("10.96.0.0/12",)
 # Lists of several levels are joined; one level's value of these replaces the other's instead.
 _REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
              "disk_setup")
-# Without a label that has no value by mistake, a selector would choose any host.
-_AS_WRITTEN = ("host_selector",)
+# Without a label that has no value by mistake, a selector would choose any host, and a node would lack it.
+_AS_WRITTEN = ("host_selector", "node_labels")
 
 
 def read(params):

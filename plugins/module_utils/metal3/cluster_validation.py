@@ -16,6 +16,7 @@ from .cluster_description import CONTROL_PLANE, groups, initial_replicas, larges
 from .cluster_image import image_problems
 from .cluster_links import link_problems
 from .cluster_network import FAMILIES, attached, pool_descriptions, pool_networks
+from .cluster_node_labels import label_problems
 from .cluster_preallocations import preallocation_problems
 from .cluster_render import render
 from .cluster_spec import NAME_RULE
@@ -261,6 +262,7 @@ def _group(subject, description, group):
         if not taint.get("key") or taint.get("effect") not in _TAINT_EFFECTS:
             found.append(problem(subject, "%s.node_taints[%d]" % (field, number), taint,
                                  "a key and an effect of %s" % ", ".join(_TAINT_EFFECTS)))
+    found += label_problems(subject, field, group)
     return found + _users(subject, field, group) + _health_check(subject, field, group)
 
 

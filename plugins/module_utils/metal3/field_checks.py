@@ -16,15 +16,15 @@ from .url_credentials import redacted
 # host: name of the host or other object, or its place in the list; seen: never a secret value.
 Problem = namedtuple("Problem", ["host", "field", "seen", "expected", "next_step"])
 
-DNS_NAME = re.compile(r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")
+DNS_NAME = re.compile(r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
 NAME_RULE = ("lower case letters, digits, '-' and '.', at most 253 characters, beginning and ending with a letter or "
              "digit")
 HIDDEN = "(hidden)"
 UNKNOWN = "an unknown option"
 LABEL_KEY_RULE = "[prefix/]name of at most 63 letters, digits, '-', '_' and '.'"
 LABEL_VALUE_RULE = "at most 63 letters, digits, '-', '_' and '.'"
-_LABEL_VALUE = re.compile(r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$")
-_LABEL_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")
+_LABEL_VALUE = re.compile(r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?\Z")
+_LABEL_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 
 
 def is_name(text):

@@ -85,7 +85,8 @@ _RECOGNISED = (
              source="CAPM3 and BMO webhooks; module_utils/metal3/cluster_image.py"),
     _cluster("replicas", r".*\.(replicas|autoscaler|max_surge|max_unavailable)\b.*",
              "Numbers of machines keep etcd's quorum and let a rollout go on."),
-    _cluster("user-data", r".*\.(files|boot_commands|pre_commands|post_commands|users|node_taints|metadata|"
+    _cluster("user-data", r".*\.(files|boot_commands|pre_commands|post_commands|users|node_taints|node_labels|"
+             r"kubelet_extra_args|metadata|"
              r"join_configuration|init_configuration)\b.*", "What becomes user data and metadata can be read there."),
     _cluster("health-check", ".*health_check.*", "A health check's times are those that the webhooks take."),
     _cluster("cluster-name", "name|control_plane|workers.*",
