@@ -12,24 +12,37 @@ class ModuleDocFragment:
 options:
   kubeconfig:
     description:
-      - Path of a kubeconfig file.
+      - Path of a kubeconfig file. Given as an option, it names the server and the user; E(K8S_AUTH_HOST),
+        E(K8S_AUTH_API_KEY), E(K8S_AUTH_CERT_FILE) and E(K8S_AUTH_KEY_FILE) are not read then.
       - Falls back to E(KUBECONFIG), then E(K8S_AUTH_KUBECONFIG), then C(~/.kube/config), then the service account of
-        the pod that this runs in.
+        the pod that this runs in, but only when neither O(host) nor O(api_key) nor O(client_cert) is given, as an
+        option or in the environment. Whoever names a server or a user does not mean those of a kubeconfig that the
+        environment happens to have.
+      - Which server it is, is decided at the beginning of a task. Credentials that are renewed meanwhile go to that
+        server only; when the kubeconfig names another one by then, the task fails.
     type: path
   context:
     description: Name of the context in the kubeconfig. Falls back to E(K8S_AUTH_CONTEXT), then the current context.
     type: str
   host:
-    description: URL of the API server, in place of the kubeconfig's. Falls back to E(K8S_AUTH_HOST).
+    description:
+      - URL of the API server. Falls back to E(K8S_AUTH_HOST), unless O(kubeconfig) is an option.
+      - With the option O(kubeconfig) beside it, everything, and that file's credentials, goes to this server in place
+        of the file's.
     type: str
   api_key:
-    description: Bearer token. Falls back to E(K8S_AUTH_API_KEY).
+    description:
+      - Bearer token, sent to O(host), or to the server of the option O(kubeconfig), whose certificates, tokens and
+        plugins are not used then. Falls back to E(K8S_AUTH_API_KEY), unless O(kubeconfig) is an option.
+      - Not together with O(client_cert), because a server that accepts the certificate does not look at the token.
     type: str
   ca_cert:
     description: Path of a file with the API server's certificate authority. Falls back to E(K8S_AUTH_SSL_CA_CERT).
     type: path
   client_cert:
-    description: Path of a client certificate. Falls back to E(K8S_AUTH_CERT_FILE).
+    description:
+      - Path of a client certificate, in place of the credentials of the option O(kubeconfig). Falls back to
+        E(K8S_AUTH_CERT_FILE), unless O(kubeconfig) is an option.
     type: path
   client_key:
     description: Path of the key of O(client_cert). Falls back to E(K8S_AUTH_KEY_FILE).

@@ -13,7 +13,8 @@ options:
   cluster_name:
     description:
       - Name of a workload cluster. The module then works on that cluster, with the kubeconfig that Cluster API keeps in
-        the management cluster, which the connection options lead to.
+        the management cluster, which the connection options lead to. Of that, only server, certificates, key and token
+        are used; a kubeconfig with anything else, for example C(exec), is refused.
       - Without it, the module works on the cluster that the connection options lead to.
     type: str
   cluster_namespace:

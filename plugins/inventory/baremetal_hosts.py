@@ -190,7 +190,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import ironic_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import kube_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.connection import kube_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import inventory_hosts
 from ansible_collections.metal3.baremetal.plugins.plugin_utils.inventory_sources import Reader, SourceError
 from ansible_collections.metal3.baremetal.plugins.plugin_utils.plain_expression import path_of, value_at
@@ -230,11 +230,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._add(entry)
 
     def _facts(self, path, cache):
-        connection = dict((name, self._resolved(self.get_option(name))) for name in kube_argument_spec())
+        connection, found = self._connection()
         ironic = self._ironic(path)
         selection = dict((name, self.get_option(name)) for name in _SELECTION)
         # What is kept was read for these options, so that it is not taken for others.
-        asked = dict(selection, servers=[connection[name] for name in ("kubeconfig", "context", "host")] + [
+        asked = dict(selection, servers=[found[name] for name in ("kubeconfig", "context", "host")] + [
             ironic.get(name) for name in ("cloud", "clouds_file", "endpoint")])
         key = self.get_cache_key(path)
         keep = self.get_option("cache")
@@ -247,6 +247,18 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if keep:
             self._cache[key] = {"asked": asked, "facts": facts}
         return facts
+
+    def _connection(self):
+        """Return the options of the connection as they were given, and with the environment variables beside them.
+
+        Who names a server for this inventory does not mean the one of the environment.
+        """
+        given, found = {}, {}
+        for name in kube_argument_spec():
+            value, origin = self.get_option_and_origin(name)
+            found[name] = self._resolved(value)
+            given[name] = None if str(origin).startswith("env:") else found[name]
+        return given, found
 
     def _ironic(self, path):
         """Return the options of Ironic, checked; Ansible does not look below an inventory plugin's own options."""

@@ -4,19 +4,20 @@
 """Running the modules cluster, cluster_info and cluster_template."""
 from __future__ import annotations
 
-import os
-import tempfile
 import traceback
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+from ansible.module_utils.basic import missing_required_lib
 
+from . import whole_file
 from .cluster_service import ClusterService, read_cluster, read_description
 from .cluster_wait import WaitFailedError
 from .ipam_service import RefusedError
 from .judged_module import JudgedModule
-from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
+from .kube.connection import kube_argument_spec
 from .kube.errors import KubeError
 from .kube.resources import KNOWN
+from .kube_module import KubeModule
+from .kubeconfig_file import KubeconfigFile
 from .manifests.difference import HAS_YAML, difference, text_of
 from .manifests.rollout_wait import RolloutError
 from .metal3.cluster_needs import needs_options
@@ -28,7 +29,7 @@ from .progress import Progress
 from .quiet_module import QuietModule
 
 
-class DescribedModule(JudgedModule, QuietModule):
+class DescribedModule(JudgedModule, QuietModule, KubeModule):
     """A module that takes a cluster's description."""
 
     def judge(self, given, msg, result):
@@ -72,13 +73,21 @@ def run_cluster():
     params = module.params
     service = None
     try:
-        service = ClusterService(KubeClient(params), _description(params), params, module.check_mode, Progress())
+        service = ClusterService(module.connect(), _description(params), params, module.check_mode, Progress())
+        file = KubeconfigFile(params["workload_kubeconfig"], service) if params["workload_kubeconfig"] else None
         if params["state"] == "absent":
+            if file:
+                file.check()
             result = service.absent()
-            result["changed"] = _remove(module, params["workload_kubeconfig"]) or result["changed"]
+            if file:
+                result["changed"] = file.remove(module.check_mode) or result["changed"]
         else:
+            read_description(service.params)
+            if file:
+                file.check()
             result = service.present()
-            result.update(_kubeconfig(module, service, params["workload_kubeconfig"], result["changed"]))
+            if file:
+                result.update(file.write(module.check_mode, result["changed"]))
     except RefusedError as exc:
         _fail(module, service, msg=str(exc), problems=exc.problems)
     except RolloutError as exc:
@@ -104,14 +113,14 @@ def _fail(module, service, **result):
 
 def run_cluster_info():
     """Run the module ``cluster_info``."""
-    module = AnsibleModule(
+    module = KubeModule(
         argument_spec=dict(kube_argument_spec(), namespace={"type": "str", "default": "metal3"},
                            names={"type": "list", "elements": "str"}),
         supports_check_mode=True)
     _require_kubernetes(module)
     namespace, names = module.params["namespace"], module.params["names"]
     try:
-        client = KubeClient(module.params)
+        client = module.connect()
         if names is None:
             names = sorted(item["metadata"]["name"] for item in client.list(KNOWN["Cluster"], namespace)[0])
         found = dict((name, read_cluster(client, namespace, name)) for name in names)
@@ -151,52 +160,15 @@ def _description(params):
     return given
 
 
-def _kubeconfig(module, service, path, changed):
-    """Write the workload cluster's kubeconfig, readable by its owner only, and tell nothing but its path."""
-    if not path:
-        return {}
-    content = service.kubeconfig()
-    if content is None:
-        return {}
-    return {"workload_kubeconfig": path, "changed": _write(module, path, content, 0o600) is not None or changed}
-
-
 def _write(module, path, content, mode):
     """Bring a file to a content and a mode, in one step; return what it held, None when all is as it is to be."""
     try:
-        before = b""
-        if os.path.exists(path):
-            with open(path, "rb") as stream:
-                before = stream.read()
-            if before == content and os.stat(path).st_mode & 0o777 == mode:
-                return None
-        if module.check_mode:
-            return before
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".metal3-")
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-        # Not atomic_move, which gives a new file the mode that the umask says.
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
+        return whole_file.write(path, content, mode, module.check_mode)
     except OSError as exc:
         module.fail_json(msg="%s: %s" % (path, exc.strerror or exc))
-    return before
-
-
-def _remove(module, path):
-    if not path or not os.path.exists(path):
-        return False
-    if not module.check_mode:
-        try:
-            os.unlink(path)
-        except OSError as exc:
-            module.fail_json(msg="%s: %s" % (path, exc.strerror or exc))
-    return True
 
 
 def _require_kubernetes(module):
-    if not HAS_KUBERNETES:
-        module.fail_json(msg=missing_required_lib("kubernetes"))
+    module.require_kubernetes()
     if not HAS_YAML:
         module.fail_json(msg=missing_required_lib("PyYAML"))

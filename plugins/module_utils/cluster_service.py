@@ -29,6 +29,7 @@ from .metal3 import (
 from .metal3.cluster_addon import addon_problems, addon_warnings
 from .metal3.cluster_preflight import preflight_problems, rollout_warnings
 from .metal3.cluster_render import render
+from .metal3.cluster_spec import description_options
 from .metal3.cluster_validation import description_problems, description_warnings
 from .metal3.problem import problem
 from .metal3.secret_fields import hidden, hidden_difference, secret_texts, without_secrets
@@ -410,8 +411,17 @@ class ClusterService:
     # The workload cluster's kubeconfig
 
     def kubeconfig(self):
-        """Return the workload cluster's kubeconfig as bytes, or None when there is none yet."""
+        """Return the workload cluster's kubeconfig as a dict, or None when there is none yet."""
         return workload_kubeconfig(self.client, self.namespace, self.name)
+
+    def is_endpoint(self, server):
+        """Say whether a URL may be the cluster's API server: by its description, when that names the endpoint."""
+        endpoint = self.params.get("endpoint") or {}
+        if not endpoint.get("host"):
+            return True
+        host = "[%s]" % endpoint["host"] if ":" in endpoint["host"] else endpoint["host"]
+        port = endpoint.get("port") or description_options()["endpoint"]["options"]["port"]["default"]
+        return server == "https://%s:%s" % (host, port)
 
 
 def read_cluster(client, namespace, name):

@@ -6,20 +6,19 @@ from __future__ import annotations
 
 import traceback
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
-
 from .family_service import FamilyService, read_facts
 from .ipam_service import RefusedError
 from .judged_module import JudgedModule
-from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
+from .kube.connection import kube_argument_spec
 from .kube.errors import KubeError
+from .kube_module import KubeModule
 from .metal3 import host_fields, url_credentials
 from .metal3.resource_families import FAMILIES
 from .metal3.resource_family import as_lines, check_raw, entry_fields
 from .progress import Progress
 
 
-class FamilyModule(JudgedModule):
+class FamilyModule(JudgedModule, KubeModule):
     """A module whose list is judged as a whole, and whose parameters are shown without passwords in URLs.
 
     :param family: a Family
@@ -101,7 +100,7 @@ def run_family(kind):
 def run_family_info(kind):
     """Run the info module of a kind."""
     family = FAMILIES[kind]
-    module = AnsibleModule(argument_spec=info_argument_spec(family), supports_check_mode=True)
+    module = KubeModule(argument_spec=info_argument_spec(family), supports_check_mode=True)
     result = _call(module, lambda client: read_facts(client, family, module.params))
     if not family.has_table:
         del result["table"]
@@ -109,10 +108,8 @@ def run_family_info(kind):
 
 
 def _call(module, work):
-    if not HAS_KUBERNETES:
-        module.fail_json(msg=missing_required_lib("kubernetes"))
     try:
-        return work(KubeClient(module.params))
+        return work(module.connect())
     except RefusedError as exc:
         module.fail_json(msg=str(exc), problems=exc.problems)
     except KubeError as exc:

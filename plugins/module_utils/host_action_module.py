@@ -7,12 +7,11 @@ from __future__ import annotations
 import json
 import time
 
-from ansible.module_utils.basic import AnsibleModule
-
 from .host_action_service import HostActionService
-from .host_module import report_errors, require_kubernetes, show_diff
+from .host_module import report_errors, show_diff
 from .host_service import failure, shortened
-from .kube.client import KubeClient, kube_argument_spec
+from .kube.connection import kube_argument_spec
+from .kube_module import KubeModule
 from .metal3.host_action_rules import USED_BY
 from .metal3.host_actions import ACTIONS, Request
 from .progress import Progress
@@ -81,16 +80,15 @@ def _json_object(name, text):
 
 def run_baremetal_host_action():
     """Run the module ``baremetal_host_action``."""
-    module = AnsibleModule(
+    module = KubeModule(
         argument_spec=host_action_argument_spec(), supports_check_mode=True, required_one_of=[("names", "hosts")])
-    require_kubernetes(module)
     params = module.params
     try:
         requests = requests_of(params, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
     except ValueError as exc:
         module.fail_json(msg=str(exc))
     with report_errors(module):
-        result = HostActionService(KubeClient(params), requests, params, module.check_mode, Progress()).run()
+        result = HostActionService(module.connect(), requests, params, module.check_mode, Progress()).run()
     show_diff(module, result)
     text = failure(result["hosts"], "done")
     if text:

@@ -7,13 +7,12 @@ from __future__ import annotations
 import contextlib
 import traceback
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
-
 from .host_reading import read_hosts
 from .host_service import HostListError, HostService, failure, names_for, shortened
 from .judged_module import JudgedModule
-from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
+from .kube.connection import kube_argument_spec
 from .kube.errors import KubeError
+from .kube_module import KubeModule
 from .metal3 import host_fields, host_goals, host_messages, host_validation, url_credentials
 from .progress import Progress
 
@@ -24,7 +23,7 @@ except ImportError:
     yaml = None
 
 
-class HostListModule(JudgedModule):
+class HostListModule(JudgedModule, KubeModule):
     """A module whose option ``hosts`` is judged as a whole."""
 
     def exit_json(self, **result):
@@ -92,12 +91,11 @@ def run_baremetal_host():
     """Run the module ``baremetal_host``."""
     # Without a line in the system's log, which would hold the whole list.
     module = HostListModule(argument_spec=host_argument_spec(), supports_check_mode=True, no_log=True)
-    require_kubernetes(module)
     params = dict(module.params)
     for host in params["hosts"]:
         host["state"] = host.get("state") or ("absent" if params["wait_for"] == "deleted" else "present")
     with report_errors(module):
-        result = HostService(KubeClient(params), params, module.check_mode, Progress()).run()
+        result = HostService(module.connect(), params, module.check_mode, Progress()).run()
     show_diff(module, result)
     for warning in result.pop("warnings"):
         module.warn(warning)
@@ -110,7 +108,7 @@ def run_baremetal_host():
 
 def run_baremetal_host_info():
     """Run the module ``baremetal_host_info``."""
-    module = AnsibleModule(
+    module = KubeModule(
         argument_spec=dict(
             kube_argument_spec(),
             namespace={"type": "str", "default": "metal3"},
@@ -121,11 +119,10 @@ def run_baremetal_host_info():
             hardware_data={"type": "bool", "default": False},
         ),
         supports_check_mode=True)
-    require_kubernetes(module)
     params = module.params
     with report_errors(module):
         result = read_hosts(
-            KubeClient(params), None if params["all_namespaces"] else params["namespace"], params["names"],
+            module.connect(), None if params["all_namespaces"] else params["namespace"], params["names"],
             params["label_selector"], params["full_objects"], params["hardware_data"])
     module.exit_json(changed=False, **result)
 
@@ -142,7 +139,7 @@ def report_errors(module):
 
 
 def _with_next_step(error):
-    if error.reason == "Unreachable":
+    if error.reason == "Unreachable" and not error.next_step:
         return error.message + "; start it, or correct kubeconfig, then run again: nothing is lost"
     return error.message
 
@@ -160,9 +157,3 @@ def _as_text(diff):
     sides = dict((side, yaml.safe_dump(diff[side], default_flow_style=False) if diff[side] else "")
                  for side in ("before", "after"))
     return dict(diff, **sides)
-
-
-def require_kubernetes(module):
-    """End the module unless the package kubernetes is there."""
-    if not HAS_KUBERNETES:
-        module.fail_json(msg=missing_required_lib("kubernetes"))

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import traceback
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
-
 from .ipam_service import ClaimService, PoolService, RefusedError, read_usage
-from .kube.client import HAS_KUBERNETES, KubeClient, kube_argument_spec
+from .kube.connection import kube_argument_spec
 from .kube.errors import KubeError
+from .kube_module import KubeModule
 from .metal3.cluster_spec import pool_options
 from .progress import Progress
 
@@ -40,13 +39,13 @@ def claim_argument_spec():
 
 def run_ip_pool():
     """Run the module ``ip_pool``."""
-    module = AnsibleModule(argument_spec=pool_argument_spec(), supports_check_mode=True)
+    module = KubeModule(argument_spec=pool_argument_spec(), supports_check_mode=True)
     _run(module, "pools", lambda client: PoolService(client, module.params, module.check_mode).run())
 
 
 def run_ip_claim():
     """Run the module ``ip_claim``."""
-    module = AnsibleModule(argument_spec=claim_argument_spec(), supports_check_mode=True)
+    module = KubeModule(argument_spec=claim_argument_spec(), supports_check_mode=True)
     for claim in module.params["claims"]:
         if module.params["state"] == "present" and not claim["pool"]:
             module.fail_json(msg="claims: %s: pool: seen nothing, expected the name of an IPPool" % claim["name"])
@@ -55,7 +54,7 @@ def run_ip_claim():
 
 def run_ip_address_info():
     """Run the module ``ip_address_info``."""
-    module = AnsibleModule(
+    module = KubeModule(
         argument_spec=dict(kube_argument_spec(), namespace={"type": "str", "default": "metal3"},
                            pools={"type": "list", "elements": "str"}, cluster_name={"type": "str"}),
         supports_check_mode=True)
@@ -77,10 +76,8 @@ def _run(module, items, work):
 
 
 def _call(module, work):
-    if not HAS_KUBERNETES:
-        module.fail_json(msg=missing_required_lib("kubernetes"))
     try:
-        return work(KubeClient(module.params))
+        return work(module.connect())
     except RefusedError as exc:
         module.fail_json(msg=str(exc), problems=exc.problems)
     except KubeError as exc:

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import traceback
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+from ansible.module_utils.basic import missing_required_lib
 
 from .ipam_service import RefusedError
-from .kube.client import HAS_KUBERNETES
 from .kube.errors import KubeError
+from .kube_module import KubeModule
 from .manifests.documents import HAS_YAML
 from .manifests.rollout_wait import RolloutError
 from .manifests.service import ManifestsService
@@ -18,6 +18,10 @@ from .manifests.service_probe import ProbeError, ServiceProbe
 from .progress import Progress
 from .quiet_module import QuietModule
 from .workload_client import client_for, workload_argument_spec
+
+
+class ManifestsModule(QuietModule, KubeModule):
+    """A module that writes objects, which may be Secrets, into a cluster."""
 
 
 def manifests_argument_spec():
@@ -38,11 +42,11 @@ def probe_argument_spec():
 
 def run_manifests():
     """Run the module ``manifests``."""
-    module = QuietModule(argument_spec=manifests_argument_spec(), supports_check_mode=True)
+    module = ManifestsModule(argument_spec=manifests_argument_spec(), supports_check_mode=True)
     params = module.params
 
     def work():
-        client = client_for(params, required=not module.check_mode)
+        client = client_for(module, required=not module.check_mode)
         service = ManifestsService(client, params["manifests"], params["namespace"], module.check_mode, Progress())
         return service.run(params["wait_timeout_seconds"] if params["wait"] else 0)
 
@@ -54,11 +58,11 @@ def run_manifests():
 
 def run_service_probe():
     """Run the module ``service_probe``."""
-    module = AnsibleModule(argument_spec=probe_argument_spec(), supports_check_mode=True)
+    module = KubeModule(argument_spec=probe_argument_spec(), supports_check_mode=True)
     params = module.params
 
     def work():
-        client = client_for(params, required=not module.check_mode)
+        client = client_for(module, required=not module.check_mode)
         if module.check_mode:
             return {"answers": [], "seconds": 0.0}
         return ServiceProbe(client, params, Progress()).run()
@@ -67,8 +71,7 @@ def run_service_probe():
 
 
 def _call(module, work):
-    if not HAS_KUBERNETES:
-        module.fail_json(msg=missing_required_lib("kubernetes"))
+    module.require_kubernetes()
     if not HAS_YAML:
         module.fail_json(msg=missing_required_lib("PyYAML"))
     try:

@@ -36,6 +36,10 @@ def run(calls, workers, refusal):
         return list(pool.map(guarded, calls))
 
 
+def _is_due(error):
+    return getattr(error, "is_due_again", error.retriable)
+
+
 def persist(calls, workers, refusal, tell, sleep):
     """Run callables like :func:`run`, and those whose refusal is ``retriable`` again, for half a minute.
 
@@ -49,7 +53,7 @@ def persist(calls, workers, refusal, tell, sleep):
     outcomes = run(calls, workers, refusal)
     for delay_seconds in RETRY_DELAYS_SECONDS:
         again = [position for position, outcome in enumerate(outcomes)
-                 if outcome.error is not None and outcome.error.retriable]
+                 if outcome.error is not None and _is_due(outcome.error)]
         if not again:
             break
         tell("%d requests were not answered (%s); trying again in %d s" % (

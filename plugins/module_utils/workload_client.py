@@ -5,16 +5,13 @@
 from __future__ import annotations
 
 import base64
+import binascii
 
-from .kube.client import KubeClient, kube_argument_spec
+from .kube import kubeconfig
+from .kube.client import KubeClient
+from .kube.connection import kube_argument_spec
 from .kube.errors import KubeError
 from .kube.resources import KNOWN
-
-try:
-    # Comes with the package kubernetes.
-    import yaml
-except ImportError:
-    yaml = None
 
 
 def workload_argument_spec():
@@ -23,11 +20,27 @@ def workload_argument_spec():
                 cluster_namespace={"type": "str", "default": "metal3"})
 
 
+def secret_title(namespace, name):
+    """Return what messages call the Secret with a cluster's kubeconfig."""
+    return "Secret %s/%s-kubeconfig" % (namespace, name)
+
+
 def workload_kubeconfig(client, namespace, name):
-    """Return the kubeconfig that Cluster API keeps for a cluster as bytes, or None when there is none yet."""
+    """Return the kubeconfig that Cluster API keeps for a cluster, or None when there is none yet.
+
+    :returns: dict, see :func:`kubeconfig.inline`
+    :raises KubeError: when it holds more than addresses, certificates, keys and tokens
+    """
     secret = client.get(KNOWN["Secret"], namespace, "%s-kubeconfig" % name)
-    data = ((secret or {}).get("data") or {}).get("value")
-    return base64.b64decode(data) if data else None
+    data = (secret or {}).get("data") or {}
+    if not isinstance(data, dict) or not data.get("value"):
+        return None
+    source = "%s: value" % secret_title(namespace, name)
+    try:
+        content = base64.b64decode(data["value"])
+    except (binascii.Error, TypeError, ValueError):
+        raise kubeconfig.invalid(source, "seen no base64, expected a kubeconfig") from None
+    return kubeconfig.inline(content, source)
 
 
 def workload_client(client, namespace, name):
@@ -38,17 +51,18 @@ def workload_client(client, namespace, name):
     :param name: its name
     """
     content = workload_kubeconfig(client, namespace, name)
-    return KubeClient({"kubeconfig_content": yaml.safe_load(content)}) if content else None
+    return KubeClient({"kubeconfig_content": content, "kubeconfig_name": secret_title(namespace, name)}) \
+        if content else None
 
 
-def client_for(params, required=True):
+def client_for(module, required=True):
     """Return the client that a module's parameters ask for.
 
-    :param params: with the options of :func:`workload_argument_spec`
+    :param module: a KubeModule with the options of :func:`workload_argument_spec`
     :param required: whether a missing workload cluster is an error; else the answer is None
     :raises KubeError: when there is none
     """
-    client = KubeClient(params)
+    client, params = module.connect(), module.params
     if not params["cluster_name"]:
         return client
     found = workload_client(client, params["cluster_namespace"], params["cluster_name"])
@@ -56,4 +70,6 @@ def client_for(params, required=True):
         raise KubeError("cluster %s/%s: seen no Secret %s-kubeconfig, expected a cluster whose control plane is "
                         "initialized; make it first (playbook metal3.baremetal.cluster)" % (
                             params["cluster_namespace"], params["cluster_name"], params["cluster_name"]))
+    if found is not None:
+        module.works_on(found, "cluster %s/%s: API server %%s" % (params["cluster_namespace"], params["cluster_name"]))
     return found

@@ -694,6 +694,11 @@ problems:
       description: What to do.
       type: str
       returned: always
+server:
+  description: URL of the API server that the module worked on.
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_module import run_baremetal_host

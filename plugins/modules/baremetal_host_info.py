@@ -185,6 +185,11 @@ table:
   sample:
     - NAME      STATE      POWER  CPU  RAM     DISKS   NICS  BOOT MAC           BMC              TIME
     - rack1-01  available  on     8    16 GiB  480 GB  2     00:5c:52:31:3a:01  ipmi://192.0.2.1  -
+server:
+  description: URL of the API server that the module worked on.
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_module import run_baremetal_host_info

@@ -145,6 +145,10 @@ options:
     description:
       - Path of a file for the cluster's administrator kubeconfig, on the machine that the module runs on. It has mode
         0600; its content is never shown.
+      - A file that is there already must be the kubeconfig of this cluster, and of no other beside it. Anything else, a
+        symbolic link included, is refused before anything is changed, so that no other file is lost.
+      - Of the Secret that Cluster API keeps it in, only server, certificates, key and token are taken. A Secret with
+        anything else, for example C(exec) or C(tokenFile), is refused.
       - With O(state=absent) the file is removed.
     type: path
   show_tree:
@@ -390,6 +394,11 @@ problems:
   returned: when refused
   type: list
   elements: str
+server:
+  description: URL of the API server that the module worked on.
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.cluster_module import run_cluster

@@ -110,6 +110,11 @@ problems:
   returned: when they were refused
   type: list
   elements: str
+server:
+  description: URL of the API server that the module worked on, which is the workload cluster's with O(cluster_name).
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.manifests_module import run_manifests

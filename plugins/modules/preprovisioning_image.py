@@ -150,6 +150,11 @@ problems:
   returned: when the input was refused
   type: list
   elements: str
+server:
+  description: URL of the API server that the module worked on.
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.family_module import run_family

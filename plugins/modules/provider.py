@@ -117,20 +117,22 @@ programs:
   returned: always
   type: dict
   sample: {ipam: started}
+server:
+  description: URL of the API server that the module worked on.
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
 """
 
 import json
 import traceback
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+from ansible.module_utils.basic import missing_required_lib
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube import apply
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import (
-    HAS_KUBERNETES,
-    KubeClient,
-    kube_argument_spec,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.connection import kube_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube_module import KubeModule
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import (
     certificates,
     claim,
@@ -170,7 +172,7 @@ def run(module):
     shipped = dict((item["name"], provider.load(lab, item["name"])) for item in wanted)
     accounts = dict((name, manifests.service_account(objects)) for name, objects in shipped.items())
     made = controllers.issue(lab, list(shipped), module.check_mode)
-    client = KubeClient(params)
+    client = module.connect()
     entries = apply.plan(client, params["objects"] + provider.desired(lab, shipped))
     if not module.check_mode:
         provider.write(client, entries, params["timeout_seconds"])
@@ -200,7 +202,7 @@ def run(module):
 
 def main():
     """Run the module."""
-    module = AnsibleModule(
+    module = KubeModule(
         argument_spec=dict(
             kube_argument_spec(),
             management_plane={"type": "dict", "required": True},
@@ -211,7 +213,8 @@ def main():
         ),
         supports_check_mode=True,
     )
-    for available, library in ((HAS_KUBERNETES, "kubernetes"), (manifests.HAS_YAML, "PyYAML"),
+    module.require_kubernetes()
+    for available, library in ((manifests.HAS_YAML, "PyYAML"),
                                (certificates.HAS_CRYPTOGRAPHY, "cryptography")):
         if not available:
             module.fail_json(msg=missing_required_lib(library))

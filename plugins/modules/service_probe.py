@@ -80,6 +80,11 @@ seconds:
   description: How long it took, in seconds.
   returned: success
   type: float
+server:
+  description: URL of the API server that the module worked on, which is the workload cluster's with O(cluster_name).
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.manifests_module import run_service_probe

@@ -10,7 +10,8 @@ import gc
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import HAS_OPENSTACK, IronicClient
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.advice import reading_failed
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import HAS_KUBERNETES, KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.connection import HAS_KUBERNETES
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.pages import pages
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN

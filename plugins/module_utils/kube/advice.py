@@ -1,8 +1,94 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What to do about a read that failed."""
+"""What to do about a request that failed."""
 from __future__ import annotations
+
+import re
+
+_VERBS = {"POST": "create", "PATCH": "patch", "PUT": "update", "DELETE": "delete"}
+_PATH = re.compile(r"/(?:api|apis/(?P<group>[^/]+))/[^/]+(?:/namespaces/(?P<namespace>[^/]+)(?=/))?"
+                   r"/(?P<plural>[^/]+)(?:/(?P<name>[^/]+)(?:/(?P<rest>.+))?)?$")
+
+
+def next_step_of(error, method, path, query, server, user):
+    """Return what to do about a request that failed, empty when the message says it itself.
+
+    :param error: a KubeError
+    :param method: HTTP method
+    :param path: URL path
+    :param query: dict of query parameters
+    :param server: URL of the API server
+    :param user: whose credentials were sent, as the reader knows them; empty for nobody's
+    """
+    if error.retry_after_seconds is not None:
+        return "%s is busy and wants to be left alone for %d s: run again then" % (server, error.retry_after_seconds)
+    if error.reason == "Certificate":
+        return _certificate(error.message)
+    if error.reason == "Unreachable":
+        return "start it, or correct kubeconfig or host, or the network between, then run again"
+    if error.status == 400 and query.get("labelSelector") and method == "GET":
+        return "correct label_selector"
+    if error.status == 401:
+        return _unauthorized(server, user)
+    if error.status == 403 and (" cannot " in error.message or not user):
+        return _forbidden(method, path, query, user)
+    if error.status == 404:
+        return _not_found(error, method, path, server)
+    if error.status == 409 and method != "POST":
+        return "it was changed meanwhile: run again"
+    if error.status == 429 or (error.status or 0) >= 500:
+        return "look at the API server and at what is before it, then run again"
+    return ""
+
+
+def _certificate(message):
+    if "Hostname mismatch" in message or "IP address mismatch" in message:
+        return "use a name in host that the certificate has, or tls-server-name in the kubeconfig"
+    if "expired" in message:
+        return "renew the API server's certificate, or correct the clock"
+    return "set ca_cert to the authority of its certificate, or correct certificate-authority-data of the kubeconfig"
+
+
+def _unauthorized(server, user):
+    if not user:
+        return "no credentials were sent: give api_key, or client_cert and client_key, or a kubeconfig as an option; " \
+            "one of the environment is not read when host is given"
+    return "%s does not know this user: renew the token or client certificate of %s" % (server, user)
+
+
+def _forbidden(method, path, query, user):
+    if not user:
+        return _unauthorized(None, user)
+    found = _PATH.match(path)
+    if not found:
+        return ""
+    verb = _VERBS.get(method) or ("watch" if query.get("watch") else "get" if found.group("name") else "list")
+    return allow(verb, found.group("plural") + ("/" + found.group("rest").split("/")[0] if found.group("rest") else ""),
+                 found.group("group") or "", found.group("namespace"))
+
+
+def allow(verb, plural, group, namespace):
+    """Return how a user comes to be allowed something.
+
+    :param namespace: None for all namespaces, or for what has none
+    """
+    return "allow it by a %s with the verb %s on %s in the API group %s" % (
+        "Role and RoleBinding in namespace %s" % namespace if namespace else "ClusterRole and ClusterRoleBinding",
+        verb, plural, group or '"" (the core group)')
+
+
+def _not_found(error, method, path, server):
+    found = _PATH.match(path)
+    if not found:
+        return ""
+    namespace = found.group("namespace")
+    if namespace and 'namespaces "%s" not found' % namespace in error.message:
+        return "make the namespace (kubectl create namespace %s), or correct namespace" % namespace
+    if not found.group("name") or method == "PATCH":
+        return "install what serves %s on %s first (playbook metal3.baremetal.install)" % (
+            found.group("plural"), server)
+    return ""
 
 
 def reading_failed(error, resource, namespace, server, verb="list"):
@@ -14,8 +100,8 @@ def reading_failed(error, resource, namespace, server, verb="list"):
     :param server: URL of the API server, None when it is not known
     :param verb: as RBAC calls the read
     """
-    advice = _advice(error, resource, namespace, server, verb)
-    return "%s; %s" % (error.message, advice) if advice else error.message
+    advice = error.next_step or _advice(error, resource, namespace, server, verb)
+    return "%s; %s" % (error.cause, advice) if advice else error.message
 
 
 def _advice(error, resource, namespace, server, verb):
@@ -30,9 +116,7 @@ def _advice(error, resource, namespace, server, verb):
     if error.status == 401:
         return "%s does not know this user: renew the token or client certificate of the kubeconfig" % server
     if error.status == 403:
-        return "allow it by a %s with the verb %s on %s in the API group %s" % (
-            "Role and RoleBinding in namespace %s" % namespace if namespace else "ClusterRole and ClusterRoleBinding",
-            verb, resource.plural, resource.group)
+        return allow(verb, resource.plural, resource.group, namespace)
     if error.status == 404:
         return "the API server %s does not know %ss: install what serves them first (playbook " \
             "metal3.baremetal.install)" % (server, resource.kind)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from .. import parallel
-from .client import WORKERS
+from .connection import WORKERS
 from .errors import KubeError
 
 Outcome = parallel.Outcome

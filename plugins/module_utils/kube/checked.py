@@ -46,7 +46,7 @@ def write(tasks, send, decide, tell=None, sleep=None):
         for position, outcome in zip(positions, bulk.run([_call(send, due[position]) for position in positions])):
             if outcome.error is not None and outcome.error.is_conflict:
                 conflicts.append((position, outcome.error))
-            elif outcome.error is not None and outcome.error.retriable and delays:
+            elif outcome.error is not None and outcome.error.is_due_again and delays:
                 lost.append((position, outcome.error))
             else:
                 results[position] = Written(outcome.value, outcome.error, due.pop(position))

@@ -6,25 +6,25 @@ from __future__ import annotations
 
 import json
 import time
+from email.utils import parsedate_to_datetime
 from urllib.parse import quote
 
-from ansible.module_utils.basic import env_fallback
-
 from . import precondition
-from .errors import KubeError, error_from_answer
+from .advice import next_step_of
+from .answers import decode, list_subject, read_event, read_list, read_object
+from .connection import Connection
+from .errors import KubeError, error_from_answer, text_of
 
 try:
-    import kubernetes
     import urllib3
-    HAS_KUBERNETES = True
 except ImportError:
-    HAS_KUBERNETES = False
+    urllib3 = None
 
 FIELD_MANAGER = "metal3.baremetal"
-WORKERS = 8
+# Of a request with all that belongs to it, the pauses that a busy server asks for included.
 REQUEST_TIMEOUT_SECONDS = 30
-# Tokens of exec plugins and service accounts live for minutes at least.
-CREDENTIALS_SECONDS = 10
+LIST_TIMEOUT_SECONDS = 120
+_pause = time.sleep
 
 _JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -32,96 +32,29 @@ JSON_PATCH = "application/json-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
 
-def kube_argument_spec():
-    """Return the options by which a module finds its API server; documented in the fragment ``kubernetes``."""
-    return {
-        "kubeconfig": {"type": "path", "fallback": (env_fallback, ["KUBECONFIG", "K8S_AUTH_KUBECONFIG"])},
-        "context": {"type": "str", "fallback": (env_fallback, ["K8S_AUTH_CONTEXT"])},
-        "host": {"type": "str", "fallback": (env_fallback, ["K8S_AUTH_HOST"])},
-        "api_key": {"type": "str", "no_log": True, "fallback": (env_fallback, ["K8S_AUTH_API_KEY"])},
-        "ca_cert": {"type": "path", "fallback": (env_fallback, ["K8S_AUTH_SSL_CA_CERT"])},
-        "client_cert": {"type": "path", "fallback": (env_fallback, ["K8S_AUTH_CERT_FILE"])},
-        "client_key": {"type": "path", "no_log": False, "fallback": (env_fallback, ["K8S_AUTH_KEY_FILE"])},
-        "validate_certs": {"type": "bool", "fallback": (env_fallback, ["K8S_AUTH_VERIFY_SSL"])},
-    }
-
-
-def _configuration(params):
-    configuration = kubernetes.client.Configuration()
-    if params.get("kubeconfig_content"):
-        try:
-            kubernetes.config.load_kube_config_from_dict(
-                params["kubeconfig_content"], client_configuration=configuration, persist_config=False)
-        except kubernetes.config.ConfigException as exc:
-            raise KubeError("kubeconfig: %s" % exc, reason="Configuration") from exc
-    elif params.get("host") and not params.get("kubeconfig"):
-        configuration.host = params["host"]
-    else:
-        try:
-            kubernetes.config.load_kube_config(
-                config_file=params.get("kubeconfig"), context=params.get("context"),
-                client_configuration=configuration, persist_config=False)
-        except (kubernetes.config.ConfigException, OSError) as exc:
-            if params.get("kubeconfig"):
-                raise KubeError("kubeconfig %s: %s" % (params["kubeconfig"], exc), reason="Configuration") from exc
-            try:
-                kubernetes.config.load_incluster_config(client_configuration=configuration)
-            except kubernetes.config.ConfigException:
-                raise KubeError(
-                    "no Kubernetes API server given: set kubeconfig (or KUBECONFIG), or host and api_key; "
-                    "seen: %s" % exc, reason="Configuration") from exc
-        if params.get("host"):
-            configuration.host = params["host"]
-    if params.get("api_key"):
-        configuration.api_key = {"authorization": "Bearer %s" % params["api_key"]}
-    for option, attribute in (("ca_cert", "ssl_ca_cert"), ("client_cert", "cert_file"), ("client_key", "key_file"),
-                              ("validate_certs", "verify_ssl")):
-        if params.get(option) is not None:
-            setattr(configuration, attribute, params[option])
-    configuration.connection_pool_maxsize = WORKERS + 2
-    configuration.retries = False
-    return configuration
-
-
 class KubeClient:
     """Requests to one API server; safe to share between threads.
 
-    :param params: dict with the options of :func:`kube_argument_spec`, or with ``kubeconfig_content``, a kubeconfig as
-        a dict
+    :param params: dict with the options of ``kube_argument_spec``, or with ``kubeconfig_content``, see
+        :class:`Connection`
     :raises KubeError: when no usable configuration is found
     """
 
     def __init__(self, params):
-        self.configuration = _configuration(params)
-        self._api = kubernetes.client.ApiClient(self.configuration)
-        self._pool = self._api.rest_client.pool_manager
-        self._known_credentials = (float("-inf"), {})
+        self._connection = Connection(params)
+        # Set once: whatever becomes of the kubeconfig during the run, all goes to this server.
+        self._server = self._connection.server
 
     @property
     def server(self):
         """URL of the API server."""
-        return self.configuration.host
+        return self._server
 
-    def _headers(self, content_type):
-        headers = {"Accept": _JSON, "User-Agent": FIELD_MANAGER}
-        if content_type:
-            headers["Content-Type"] = content_type
-        headers.update(self._credentials())
-        return headers
-
-    def _credentials(self):
-        # Asking kubernetes may load the kubeconfig's token anew, which costs more than a request.
-        known_at, headers = self._known_credentials
-        if time.monotonic() - known_at > CREDENTIALS_SECONDS:
-            headers = dict((setting["key"], setting["value"])
-                           for setting in self.configuration.auth_settings().values()
-                           if setting["in"] == "header" and setting["value"])
-            self._known_credentials = (time.monotonic(), headers)
-        return headers
-
-    def request(self, method, path, query=None, body=None, content_type=None, subject=None,
-                timeout_seconds=REQUEST_TIMEOUT_SECONDS, stream=False):
+    def request(self, method, path, query=None, body=None, content_type=None, subject=None, timeout_seconds=None,
+                stream=False, any_content=False):
         """Send one request and return the decoded answer (or the raw response when ``stream``).
+
+        Credentials that are refused are read again, once; a server that is busy is asked again when it wants to be.
 
         :param method: HTTP method
         :param path: URL path, see :meth:`Resource.path`
@@ -129,24 +62,83 @@ class KubeClient:
         :param body: a dict or list, sent as JSON
         :param content_type: defaults to JSON when there is a body
         :param subject: what errors name, defaults to the path
-        :param timeout_seconds: for connecting and for each read
+        :param timeout_seconds: for connecting and for each read, and for all pauses together; see
+            :data:`REQUEST_TIMEOUT_SECONDS`
+        :param any_content: whether an answer that is no JSON object is one: what a Service says
         :raises KubeError: when the server refuses or does not answer
         """
-        subject = subject or path
+        timeout_seconds = REQUEST_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
+        deadline = time.monotonic() + timeout_seconds
+        renewed = False
+        while True:
+            generation = self._connection.generation
+            try:
+                return self._send(method, path, query, body, content_type, subject or path, timeout_seconds, stream,
+                                  any_content)
+            except KubeError as exc:
+                if exc.status == 401 and not renewed and self._connection.renew(generation):
+                    renewed = True
+                    continue
+                pause = exc.retry_after_seconds
+                if pause is None or time.monotonic() + pause > deadline:
+                    raise self._advised(exc, method, path, query) from exc
+                _pause(pause)
+
+    def _send(self, method, path, query, body, content_type, subject, timeout_seconds, stream, any_content):
         fields = "&".join("%s=%s" % (key, _quote(value)) for key, value in (query or {}).items() if value is not None)
-        url = self.server.rstrip("/") + path + ("?" + fields if fields else "")
         data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        headers = {"Accept": _JSON, "User-Agent": FIELD_MANAGER}
+        if content_type or data:
+            headers["Content-Type"] = content_type or _JSON
+        authorization = self._connection.authorization()
+        if authorization:
+            headers["authorization"] = authorization
         try:
-            response = self._pool.request(
-                method, url, body=data, headers=self._headers(content_type or (_JSON if data else None)),
+            response = self._connection.pool.request(
+                method, self._server + path + ("?" + fields if fields else ""), body=data, headers=headers,
                 timeout=urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds),
                 preload_content=not stream, retries=False, redirect=False)
-        except urllib3.exceptions.HTTPError as exc:
-            raise KubeError("%s: API server %s does not answer: %s" % (subject, self.server, exc),
-                            reason="Unreachable") from exc
-        if response.status >= 400:
-            raise error_from_answer(response.status, _decode(response.data), subject)
-        return response if stream else _decode(response.data)
+            if not 200 <= response.status < 300:
+                raise self._refusal(response, subject)
+        # ValueError: a proxy's or kubeconfig's odd URL; OSError: a certificate's file that went away.
+        except (urllib3.exceptions.HTTPError, OSError, ValueError) as exc:
+            raise self._no_answer(subject, exc) from exc
+        if stream:
+            return response
+        answer = decode(response.data)
+        if not isinstance(answer, dict) and not any_content:
+            # Not quoted: what was to be the JSON of a Secret is one still.
+            is_markup = str(answer).lstrip().startswith("<")
+            content = text_of(answer) if is_markup else "%d bytes that are no JSON object" % len(response.data)
+            raise self._no_kubernetes(subject, "HTTP %d with %s" % (response.status, content))
+        return answer
+
+    def _refusal(self, response, subject):
+        if 300 <= response.status < 400:
+            response.close()
+            return self._no_kubernetes(subject, "HTTP %d, a redirection, which is not followed" % response.status)
+        pause = _pause_seconds(response.headers.get("Retry-After")) \
+            if response.status == 429 or response.status >= 500 else None
+        return error_from_answer(response.status, decode(response.data), subject, pause)
+
+    def _no_kubernetes(self, subject, seen):
+        return KubeError(
+            "%s: seen %s, expected the JSON of a Kubernetes API server at %s" % (subject, seen, self._server),
+            reason="InvalidAnswer", next_step="correct host or kubeconfig, or the proxy before the API server")
+
+    def _no_answer(self, subject, exc):
+        text = " ".join(str(exc).split())[:500]
+        if "CERTIFICATE_VERIFY_FAILED" in text:
+            return KubeError("%s: the certificate of API server %s is not trusted: %s" % (subject, self._server, text),
+                             reason="Certificate")
+        return KubeError("%s: API server %s does not answer: %s" % (subject, self._server, text), reason="Unreachable")
+
+    def _advised(self, exc, method, path, query):
+        if exc.next_step:
+            return exc
+        return KubeError(
+            exc.cause, exc.status, exc.reason, exc.causes, retry_after_seconds=exc.retry_after_seconds,
+            next_step=next_step_of(exc, method, path, query or {}, self._server, self._connection.user))
 
     def list(self, resource, namespace=None, label_selector=None, field_selector=None):
         """Return ``(items, resource_version)`` of one LIST, every item with its apiVersion and kind.
@@ -157,16 +149,14 @@ class KubeClient:
         answer = self.request(
             "GET", resource.path(namespace),
             {"labelSelector": label_selector, "fieldSelector": field_selector},
-            subject="%s list in %s" % (resource.kind, namespace or "all namespaces"), timeout_seconds=120)
-        for item in answer["items"]:
-            item.setdefault("apiVersion", resource.api_version)
-            item.setdefault("kind", resource.kind)
-        return answer["items"], answer["metadata"].get("resourceVersion")
+            subject=list_subject(resource, namespace), timeout_seconds=LIST_TIMEOUT_SECONDS)
+        return read_list(answer, resource, namespace)[:2]
 
     def get(self, resource, namespace, name):
         """Return one object, or None when there is none."""
+        subject = _subject(resource, namespace, name)
         try:
-            return self.request("GET", resource.path(namespace, name), subject=_subject(resource, namespace, name))
+            return read_object(self.request("GET", resource.path(namespace, name), subject=subject), subject)
         except KubeError as exc:
             if exc.status == 404:
                 return None
@@ -174,9 +164,10 @@ class KubeClient:
 
     def create(self, resource, namespace, body, dry_run=False):
         """Create an object and return it as stored."""
-        return self.request(
+        subject = _subject(resource, namespace, body["metadata"].get("name", "(generated)"))
+        return read_object(self.request(
             "POST", resource.path(namespace), {"fieldManager": FIELD_MANAGER, "dryRun": _dry_run(dry_run)}, body,
-            subject=_subject(resource, namespace, body["metadata"].get("name", "(generated)")))
+            subject=subject), subject)
 
     def apply(self, resource, namespace, body, dry_run=False, force=True, checked=None):
         """Server-side apply an object under this collection's field manager and return it as stored.
@@ -186,10 +177,11 @@ class KubeClient:
             (``precondition.ABSENT``); None to write in any case
         """
         name = body["metadata"]["name"]
-        return self.request(
+        subject = _subject(resource, namespace, name)
+        return read_object(self.request(
             "PATCH", resource.path(namespace, name),
             {"fieldManager": FIELD_MANAGER, "force": "true" if force else None, "dryRun": _dry_run(dry_run)},
-            precondition.in_body(body, checked), APPLY_PATCH, subject=_subject(resource, namespace, name))
+            precondition.in_body(body, checked), APPLY_PATCH, subject=subject), subject)
 
     def patch(self, resource, namespace, name, body, content_type=MERGE_PATCH, subresource=None, dry_run=False,
               checked=None):
@@ -197,10 +189,11 @@ class KubeClient:
 
         :param checked: for merge patches: refuse (409) when the object is no longer this one, as it was read
         """
-        return self.request(
+        subject = _subject(resource, namespace, name)
+        return read_object(self.request(
             "PATCH", resource.path(namespace, name, subresource),
             {"fieldManager": FIELD_MANAGER, "dryRun": _dry_run(dry_run)}, precondition.in_body(body, checked),
-            content_type, subject=_subject(resource, namespace, name))
+            content_type, subject=subject), subject)
 
     def delete(self, resource, namespace, name, propagation="Background", uid=None, dry_run=False, checked=None):
         """Delete an object; False when it was not there.
@@ -244,13 +237,9 @@ class KubeClient:
             for chunk in response.stream(65536, decode_content=True):
                 *lines, pending = (pending + chunk).split(b"\n")
                 for line in lines:
-                    if not line.strip():
-                        continue
-                    event = json.loads(line)
-                    if event["type"] == "ERROR":
-                        raise error_from_answer(event["object"].get("code", 500), event["object"], subject)
-                    yield event
-        except urllib3.exceptions.HTTPError as exc:
+                    if line.strip():
+                        yield read_event(line, subject)
+        except (urllib3.exceptions.HTTPError, OSError) as exc:
             raise KubeError("%s: connection to %s lost: %s" % (subject, self.server, exc),
                             reason="Unreachable") from exc
         finally:
@@ -265,13 +254,16 @@ def _dry_run(dry_run):
     return "All" if dry_run else None
 
 
-def _decode(data):
-    if not data:
-        return {}
+def _pause_seconds(value):
+    """Return how long a server asks to be left alone, by the header ``Retry-After``; None when it does not say."""
     try:
-        return json.loads(data)
-    except ValueError:
-        return data.decode(errors="replace")
+        return max(0.1, float(int(value)))
+    except (TypeError, ValueError):
+        pass
+    try:
+        return max(0.1, parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _quote(value):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from . import bulk
+from .answers import read_resources
 from .errors import KubeError
 from .resources import Resource, resource_for
 
@@ -52,15 +53,16 @@ def _defined(objects):
 def _asker(client, api_version):
     group, dummy, version = api_version.rpartition("/")
     path = "/apis/%s" % api_version if group else "/api/%s" % version
+    subject = "resources of %s" % api_version
 
     def call():
         try:
-            answer = client.request("GET", path, subject="resources of %s" % api_version)
+            items = read_resources(client.request("GET", path, subject=subject), subject)
         except KubeError as exc:
             if exc.status == 404:
                 return []
             raise
         # Subresources are listed as plural/name.
         return [Resource(group, version, item["name"], item["kind"], item["namespaced"])
-                for item in answer["resources"] if "/" not in item["name"]]
+                for item in items if "/" not in item["name"]]
     return call

@@ -10,6 +10,7 @@ import time
 from collections import namedtuple
 
 from .errors import KubeError
+from .patience import Patience
 
 # objects: {name: object}, the same dict at each step, kept up to date.
 # changed: names that were added, modified or deleted since the step before; all of them after a LIST.
@@ -19,7 +20,9 @@ Step = namedtuple("Step", ["objects", "changed", "unreachable_seconds", "error",
 
 WATCH_SECONDS = 60
 BACKOFF_SECONDS = (0.5, 1, 2, 5)
-FATAL_STATUS = (400, 401, 403)
+# A watch that ends sooner is taken up again after a pause only.
+QUICK_SECONDS = 1
+_GONE = 410
 
 
 def follow(client, resource, namespace, deadline, label_selector=None, tick_seconds=1.0, clock=time.monotonic):
@@ -35,7 +38,7 @@ def follow(client, resource, namespace, deadline, label_selector=None, tick_seco
     :param label_selector: restricts LIST and watch
     :param tick_seconds: longest silence between two steps
     :param clock: monotonic clock, in seconds
-    :raises KubeError: when the server refuses for good (bad request, not logged in, not allowed)
+    :raises KubeError: when the server refuses for good (bad request, not logged in for a while, not allowed)
     """
     events = queue.Queue()
     stop = threading.Event()
@@ -90,13 +93,14 @@ def _read(client, resource, namespace, label_selector, deadline, clock, events, 
 
 
 def _read_until(client, resource, namespace, label_selector, deadline, clock, events, stop):
-    failures, version = 0, None
+    quick, version, patience = 0, None, Patience(clock)
     while not stop.is_set() and clock() < deadline:
+        began_at = clock()
         try:
             if version is None:
                 items, version = client.list(resource, namespace, label_selector)
                 events.put(("listed", dict((item["metadata"]["name"], item) for item in items)))
-            failures = 0
+            patience.answered()
             seconds = max(1, min(WATCH_SECONDS, int(deadline - clock()) + 1))
             for event in client.watch(resource, namespace, version, seconds, label_selector):
                 version = event["object"]["metadata"]["resourceVersion"]
@@ -104,12 +108,12 @@ def _read_until(client, resource, namespace, label_selector, deadline, clock, ev
                 if stop.is_set():
                     return
         except KubeError as exc:
-            version = None
-            if exc.status == 410:
-                continue
-            if exc.status in FATAL_STATUS:
+            listed, version = version is not None, None
+            if patience.is_final(exc):
                 events.put(("fatal", exc))
                 return
-            events.put(("lost", exc))
-            stop.wait(BACKOFF_SECONDS[min(failures, len(BACKOFF_SECONDS) - 1)])
-            failures += 1
+            if exc.status != _GONE or not listed:
+                events.put(("lost", exc))
+        quick = quick + 1 if clock() - began_at < QUICK_SECONDS else 0
+        if quick:
+            stop.wait(BACKOFF_SECONDS[min(quick, len(BACKOFF_SECONDS)) - 1])

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+from .answers import list_subject, read_list
 from .errors import KubeError
 
 # The API server needs about as long to write a page of this size as Python needs to read it.
@@ -25,29 +26,32 @@ def pages(client, resource, namespace=None, label_selector=None, page_size=PAGE_
     :param label_selector: as Kubernetes takes it, or None
     :raises KubeError: when the API server refuses or does not answer
     """
-    subject = "%s list in %s" % (resource.kind, namespace or "all namespaces")
-
     def fetch(token):
-        return client.request(
+        answer = client.request(
             "GET", resource.path(namespace),
-            {"limit": page_size, "continue": token, "labelSelector": label_selector}, subject=subject)
+            {"limit": page_size, "continue": token, "labelSelector": label_selector},
+            subject=list_subject(resource, namespace))
+        return read_list(answer, resource, namespace)
 
-    seen = set()
+    seen, tokens = set(), set()
     with ThreadPoolExecutor(max_workers=1) as pool:
         pending = pool.submit(fetch, None)
         while pending is not None:
             try:
-                answer = pending.result()
+                items, dummy, token = pending.result()
             except KubeError as exc:
                 if exc.status != _GONE:
                     raise
                 items, dummy = client.list(resource, namespace, label_selector)
                 yield [item for item in items if _key(item) not in seen]
                 return
-            token = answer["metadata"].get("continue")
+            if token and token in tokens:
+                raise KubeError("%s: seen the same page twice" % list_subject(resource, namespace),
+                                reason="InvalidAnswer")
+            tokens.add(token)
             pending = pool.submit(fetch, token) if token else None
-            seen.update(_key(item) for item in answer["items"])
-            yield answer["items"]
+            seen.update(_key(item) for item in items)
+            yield items
 
 
 def _key(item):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 
 from ..kube import apply, bulk
+from ..kube.patience import Patience
 from ..kube.resources import KNOWN
 from . import rollout
 
@@ -43,6 +44,7 @@ class RolloutWait:
         self.sleep = sleep
         self._stuck_since = {}
         self._lost = False
+        self._patience = Patience(clock)
 
     def until(self, timeout_seconds):
         """Wait until all are rolled out and return the seconds that it took.
@@ -73,12 +75,15 @@ class RolloutWait:
         outcomes = bulk.run(calls)
         errors = [outcome.error for outcome in outcomes if outcome.error is not None]
         for error in errors:
-            if not error.retriable:
+            if self._patience.is_final(error) or not (error.retriable or error.status == 401):
                 raise error
+        if not errors:
+            self._patience.answered()
         if bool(errors) != self._lost:
             self._lost = bool(errors)
             self.progress.event("API server %s %s" % (
-                self.client.server, "does not answer, trying on" if errors else "answers again"))
+                self.client.server,
+                "does not answer, trying on (%s)" % errors[0].cause if errors else "answers again"))
         if errors:
             return None
         values = [outcome.value for outcome in outcomes]

@@ -8,6 +8,7 @@ import json
 import time
 
 from ..kube.errors import KubeError
+from ..kube.patience import Patience
 from ..kube.resources import KNOWN
 
 INTERVAL_SECONDS = 0.2
@@ -46,12 +47,13 @@ class ServiceProbe:
         :raises ProbeError: when they do not come in time
         :raises KubeError: when the API server refuses to ask
         """
-        began_at, answers, error = self.clock(), set(), "no answer"
+        began_at, answers, error, patience = self.clock(), set(), "no answer", Patience(self.clock)
         while True:
             try:
                 answers.add(self._ask())
+                patience.answered()
             except KubeError as exc:
-                if not exc.retriable and exc.status != 404:
+                if patience.is_final(exc) or not (exc.retriable or exc.status in (401, 404)):
                     raise
                 error = exc.message
             seconds = round(self.clock() - began_at, 1)
@@ -65,5 +67,6 @@ class ServiceProbe:
             self.sleep(INTERVAL_SECONDS)
 
     def _ask(self):
-        answer = self.client.request("GET", self.path, subject=self.title, timeout_seconds=REQUEST_TIMEOUT_SECONDS)
+        answer = self.client.request("GET", self.path, subject=self.title, timeout_seconds=REQUEST_TIMEOUT_SECONDS,
+                                     any_content=True)
         return answer if isinstance(answer, str) else json.dumps(answer, sort_keys=True)

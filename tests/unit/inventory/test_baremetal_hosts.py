@@ -18,7 +18,7 @@ from ansible.template import Templar, trust_as_template
 from ansible_collections.metal3.baremetal.plugins.doc_fragments import kubernetes, kubernetes_inventory
 from ansible_collections.metal3.baremetal.plugins.inventory import baremetal_hosts
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import ironic_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import kube_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.connection import ENVIRONMENT, kube_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import inventory_hosts
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import inventory_sources
@@ -181,8 +181,9 @@ def test_connection_options_come_from_the_file_its_templates_and_the_environment
     monkeypatch.setenv("TOKEN", "from-lookup")
     parse(api_key="{{ lookup('env', 'TOKEN') }}", kubeconfig="/k", validate_certs=False)
     assert set(server.params) == set(kube_argument_spec())
+    # What the environment says is left to the client, which tells it from what was asked for.
     assert (server.params["api_key"], server.params["context"], server.params["kubeconfig"]) == (
-        "from-lookup", "from-environment", "/k")
+        "from-lookup", None, "/k")
     assert server.params["validate_certs"] is False
 
 
@@ -190,7 +191,8 @@ def test_the_environment_variables_are_those_of_the_modules():
     """One table says them for modules, the fragment for inventory plugins."""
     options = yaml.safe_load(kubernetes_inventory.ModuleDocFragment.DOCUMENTATION)["options"]
     told = dict((name, [item["name"] for item in option["env"]]) for name, option in options.items())
-    assert told == dict((name, option["fallback"][1]) for name, option in kube_argument_spec().items())
+    assert told == dict((name, list(variables)) for name, variables in ENVIRONMENT.items())
+    assert set(ENVIRONMENT) == set(kube_argument_spec())
 
 
 def test_the_options_of_ironic_are_those_of_the_modules_and_checked(server, parse, monkeypatch):

@@ -22,7 +22,7 @@ class Recorder(KubeClient):
 
     def request(self, method, path, query=None, body=None, *_arguments, **_options):
         self.sent.append((method, body))
-        return {}
+        return {"metadata": {"name": "a"}}
 
 
 def conflict():

@@ -1,0 +1,133 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an API server answers, checked as far as all code relies on it: objects, lists and events of a watch."""
+from __future__ import annotations
+
+import json
+
+from .errors import KubeError, error_from_answer
+
+_EVENTS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
+
+
+def _invalid(subject, text):
+    return KubeError("%s: the answer is invalid: %s" % (subject, text), reason="InvalidAnswer",
+                     next_step="correct host or kubeconfig, or the proxy before the API server")
+
+
+def decode(data):
+    """Return the content of an answer: JSON as Python has it, other content as text.
+
+    :param data: bytes
+    """
+    if not data:
+        return {}
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return data.decode(errors="replace")
+
+
+def read_object(value, subject):
+    """Return an object with a name, whose metadata, spec, status and data are mappings where they are there.
+
+    :param value: what the server answered
+    :param subject: what was asked for, for messages
+    :raises KubeError: when it is none
+    """
+    if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
+        raise _invalid(subject, "seen no metadata, expected a Kubernetes object")
+    metadata = value["metadata"]
+    if not isinstance(metadata.get("name"), str) or not metadata["name"]:
+        raise _invalid(subject, "seen no metadata.name, expected a Kubernetes object")
+    for name in ("namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp"):
+        _expect(metadata, name, str, subject, metadata["name"], "metadata.")
+    for name in ("labels", "annotations"):
+        _expect(metadata, name, dict, subject, metadata["name"], "metadata.")
+        if any(not isinstance(item, str) for item in (metadata.get(name) or {}).values()):
+            raise _invalid(subject, "%s: metadata.%s: expected texts" % (metadata["name"][:100], name))
+    for name, kind in (("finalizers", str), ("ownerReferences", dict)):
+        _expect(metadata, name, list, subject, metadata["name"], "metadata.")
+        if any(not isinstance(item, kind) for item in metadata.get(name) or []):
+            raise _invalid(subject, "%s: metadata.%s: expected entries of one type" % (metadata["name"][:100], name))
+    for name in ("spec", "status"):
+        _expect(value, name, dict, subject, metadata["name"])
+        if name in value and value[name] is None:
+            # As the API server stores it: without the field.
+            del value[name]
+    return value
+
+
+def _expect(parent, name, kind, subject, title, prefix=""):
+    value = parent.get(name)
+    if value is not None and not isinstance(value, kind):
+        raise _invalid(subject, "%s: %s%s: seen %s, expected %s" % (
+            title[:100], prefix, name, type(value).__name__, kind.__name__))
+
+
+def list_subject(resource, namespace):
+    """Return what errors of a LIST name."""
+    return "%s list in %s" % (resource.kind, namespace or "all namespaces")
+
+
+def read_list(answer, resource, namespace):
+    """Return ``(items, resourceVersion, continue token)`` of a LIST, every item with its apiVersion and kind.
+
+    :param answer: what the server answered
+    :param resource: the Resource that was asked for
+    :param namespace: None for all namespaces
+    :raises KubeError: when it is no list
+    """
+    subject = list_subject(resource, namespace)
+    metadata = answer.get("metadata") or {}
+    # Go writes null for a list without elements.
+    items = answer.get("items", ()) or []
+    if not isinstance(metadata, dict) or not isinstance(items, list) or "items" not in answer:
+        raise _invalid(subject, "seen no items, expected a list")
+    token, version = metadata.get("continue"), metadata.get("resourceVersion")
+    for name, value in (("continue", token), ("resourceVersion", version)):
+        if value is not None and not isinstance(value, str):
+            raise _invalid(subject, "metadata.%s: seen %s, expected text" % (name, type(value).__name__))
+    for item in items:
+        read_object(item, subject)
+        item.setdefault("apiVersion", resource.api_version)
+        item.setdefault("kind", resource.kind)
+    return items, version, token
+
+
+def read_event(line, subject):
+    """Return an event of a watch, ``{"type": …, "object": …}``.
+
+    :param line: bytes
+    :param subject: what is watched, for messages
+    :raises KubeError: when it is none, or says that the watch failed
+    """
+    event = decode(line)
+    kind = event.get("type") if isinstance(event, dict) else None
+    body = event.get("object") if isinstance(event, dict) else None
+    if kind not in _EVENTS or not isinstance(body, dict):
+        raise _invalid(subject, "seen no event, expected one of %s" % ", ".join(_EVENTS))
+    if kind == "ERROR":
+        status = body.get("code")
+        raise error_from_answer(status if isinstance(status, int) else 500, body, subject)
+    metadata = body.get("metadata")
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("resourceVersion"), str):
+        raise _invalid(subject, "seen an event without resourceVersion, expected one")
+    if kind != "BOOKMARK":
+        read_object(body, subject)
+    return event
+
+
+def read_resources(answer, subject):
+    """Return the entries of a list of resources that an API group serves, each with name, kind and namespaced.
+
+    :param subject: what was asked for, for messages
+    :raises KubeError: when it is none
+    """
+    items = answer.get("resources", ()) or []
+    if not isinstance(items, list) or "resources" not in answer or not all(
+            isinstance(item, dict) and isinstance(item.get("name"), str) and isinstance(item.get("kind"), str)
+            for item in items):
+        raise _invalid(subject, "seen no resources, expected a list of them")
+    return [dict(item, namespaced=bool(item.get("namespaced"))) for item in items]

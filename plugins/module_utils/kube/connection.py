@@ -1,0 +1,348 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which API server is meant, fixed once, and the credentials for it, which may be renewed."""
+from __future__ import annotations
+
+import os
+import shutil
+import ssl
+import threading
+import time
+
+from .errors import KubeError
+from .kubeconfig import check_server, check_token, choose, invalid, read_files
+
+try:
+    import kubernetes
+    import urllib3
+    HAS_KUBERNETES = True
+except ImportError:
+    HAS_KUBERNETES = False
+
+WORKERS = 8
+# Tokens of exec plugins and service accounts live for minutes at least.
+CREDENTIALS_SECONDS = 10
+DEFAULT_KUBECONFIG = "~/.kube/config"
+SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+# Options and the environment variables they fall back to, the first that is set. Not ``fallback`` of the argument spec:
+# what the user wrote for this task counts more than the environment, so that it must be known which is which.
+ENVIRONMENT = {
+    "kubeconfig": ("KUBECONFIG", "K8S_AUTH_KUBECONFIG"),
+    "context": ("K8S_AUTH_CONTEXT",),
+    "host": ("K8S_AUTH_HOST",),
+    "api_key": ("K8S_AUTH_API_KEY",),
+    "ca_cert": ("K8S_AUTH_SSL_CA_CERT",),
+    "client_cert": ("K8S_AUTH_CERT_FILE",),
+    "client_key": ("K8S_AUTH_KEY_FILE",),
+    "validate_certs": ("K8S_AUTH_VERIFY_SSL",),
+}
+_FILES = ("ca_cert", "client_cert", "client_key")
+_BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+
+def kube_argument_spec():
+    """Return the options by which a module finds its API server; documented in the fragment ``kubernetes``."""
+    return {
+        "kubeconfig": {"type": "path"},
+        "context": {"type": "str"},
+        "host": {"type": "str"},
+        "api_key": {"type": "str", "no_log": True},
+        "ca_cert": {"type": "path"},
+        "client_cert": {"type": "path"},
+        "client_key": {"type": "path", "no_log": False},
+        "validate_certs": {"type": "bool"},
+    }
+
+
+class Choice:
+    """What options and environment together ask for; see the fragment ``kubernetes`` for the rules.
+
+    :param params: dict with the options of :func:`kube_argument_spec`; None for what is not given
+    :param environ: environment variables
+    :raises KubeError: when they contradict each other or do not name a server
+    """
+
+    def __init__(self, params, environ):
+        # An empty text, as a template makes it of a variable that is not set, is no choice.
+        self._params = dict((name, None if params.get(name) == "" else params.get(name)) for name in ENVIRONMENT)
+        self._environ = environ
+        self._origins = {}
+        self._fall_back("context", "ca_cert", "validate_certs")
+        if self._params["kubeconfig"] is None:
+            # Who names the server or the user does not mean the ones of a kubeconfig that lies around.
+            if self._params["api_key"] is None and self._params["client_cert"] is None:
+                self._fall_back("api_key", "client_cert", "client_key")
+            self._fall_back("host")
+        self._check()
+        self.kubeconfig = self._params["kubeconfig"]
+        self.uses_environment = False
+        if self.kubeconfig is None and self["host"] is None:
+            self._fall_back("kubeconfig")
+            self.kubeconfig = self._params["kubeconfig"]
+            self.uses_environment = True
+
+    def __getitem__(self, name):
+        return self._params[name]
+
+    def name(self, option):
+        """Return an option as the user gave it: by its name, or by that of the environment variable."""
+        return self._origins.get(option, option)
+
+    def _fall_back(self, *names):
+        for name in names:
+            if self._params[name] is not None:
+                continue
+            for variable in ENVIRONMENT[name]:
+                if self._environ.get(variable):
+                    value = self._environ[variable]
+                    self._params[name] = _boolean(variable, value) if name == "validate_certs" else value
+                    self._origins[name] = variable
+                    break
+
+    def _check(self):
+        if self["api_key"] is not None and self["client_cert"] is not None:
+            raise _wrong("%s and %s: seen both, expected one of them: a server that accepts the certificate does not "
+                         "look at the token" % (self.name("api_key"), self.name("client_cert")), "leave one out")
+        if self["client_key"] is not None and self["client_cert"] is None:
+            raise _wrong("%s: seen no %s, expected the certificate that the key belongs to" % (
+                self.name("client_key"), "client_cert"), "give both or none")
+        for name in ("api_key", "client_cert"):
+            if self[name] is not None and self["host"] is None and self["kubeconfig"] is None:
+                raise _wrong("%s: seen neither host nor the option kubeconfig, expected one of them: it is not sent to "
+                             "the server of a kubeconfig that only the environment names" % self.name(name),
+                             "give host (or K8S_AUTH_HOST)")
+        if self["api_key"] is not None:
+            check_token(self["api_key"], self.name("api_key"))
+        if self["host"] is not None:
+            self._params["host"] = check_server(self["host"], self.name("host"))
+        for name in _FILES:
+            if self[name] is not None and not os.path.isfile(os.path.expanduser(self[name])):
+                raise _wrong("%s: seen no file %s, expected one" % (self.name(name), self[name]), "correct the path")
+
+    def kubeconfig_paths(self):
+        """Return the paths of the kubeconfig's files."""
+        given = self.kubeconfig or DEFAULT_KUBECONFIG
+        return [os.path.expanduser(path) for path in given.split(os.pathsep) if path]
+
+
+def _boolean(variable, value):
+    if value.strip().lower() not in _BOOLEANS:
+        raise _wrong("%s: seen %s, expected true or false" % (variable, value[:50]), "correct it")
+    return _BOOLEANS[value.strip().lower()]
+
+
+def _wrong(text, next_step):
+    return KubeError(text, reason="Configuration", next_step=next_step)
+
+
+class Connection:
+    """One API server, and the credentials for it; safe to share between threads.
+
+    :param params: dict with the options of :func:`kube_argument_spec`, or with ``kubeconfig_content``, a kubeconfig as
+        :func:`kubeconfig.inline` returns it, and ``kubeconfig_name``, what errors call it
+    :param environ: environment variables
+    :raises KubeError: when no usable configuration is found
+    """
+
+    def __init__(self, params, environ=None):
+        environ = os.environ if environ is None else environ
+        self._content = params.get("kubeconfig_content")
+        self._choice = Choice({} if self._content else params, {} if self._content else environ)
+        self._environ = environ
+        self._source = params.get("kubeconfig_name") or "kubeconfig"
+        self._lock = threading.Lock()
+        self._context = None
+        # The kubeconfig's own, of which credentials are renewed; with the option host, not the one that is asked.
+        self._kubeconfig_server = None
+        self._token_file = None
+        self.generation = 0
+        self.server = None
+        self._load()
+
+    @property
+    def user(self):
+        """Whose credentials are sent, as the reader knows them; empty for nobody's."""
+        return self._user
+
+    def _load(self):
+        settings = kubernetes.client.Configuration()
+        token_file, self._user = None, ""
+        choice = self._choice
+        if self._content:
+            self._take(settings, self._content, self._source)
+        elif choice["host"] is not None and choice.kubeconfig is None:
+            settings.host = choice["host"]
+        else:
+            token_file = self._load_kubeconfig(settings)
+        server = choice["host"] or settings.host
+        if self.server is None:
+            self.server = server
+        settings.host = self.server
+        self._own_credentials(settings)
+        settings.connection_pool_maxsize = WORKERS + 2
+        settings.retries = False
+        self._token_file = token_file if choice["api_key"] is None else None
+        self._settings = settings
+        self._asked_at, self._authorization = float("-inf"), None
+        try:
+            self.pool = kubernetes.client.ApiClient(settings).rest_client.pool_manager
+        except (OSError, ValueError, ssl.SSLError, urllib3.exceptions.HTTPError) as exc:
+            raise _wrong("%s: certificates can't be used: %s" % (self._user or self.server, exc),
+                         "correct ca_cert, client_cert and client_key, or the kubeconfig's") from exc
+
+    def _own_credentials(self, settings):
+        choice = self._choice
+        if choice["api_key"] is not None:
+            settings.api_key = {"authorization": "Bearer %s" % choice["api_key"]}
+            self._user = choice.name("api_key")
+        elif choice["client_cert"] is not None:
+            settings.cert_file = os.path.expanduser(choice["client_cert"])
+            settings.key_file = os.path.expanduser(choice["client_key"]) if choice["client_key"] else None
+            self._user = choice.name("client_cert")
+        if choice["ca_cert"] is not None:
+            settings.ssl_ca_cert = os.path.expanduser(choice["ca_cert"])
+        if choice["validate_certs"] is not None:
+            settings.verify_ssl = choice["validate_certs"]
+
+    def _load_kubeconfig(self, settings):
+        """Set what a kubeconfig or the pod's service account says and return the path of its token, if it has one."""
+        choice = self._choice
+        paths = choice.kubeconfig_paths()
+        config = read_files(paths)
+        if config is not None:
+            name = "kubeconfig %s" % os.pathsep.join(paths)
+            return self._take(settings, config, name)
+        if choice.kubeconfig is not None:
+            raise _wrong("%s: seen no file %s, expected a kubeconfig" % (
+                choice.name("kubeconfig"), os.pathsep.join(paths)), "correct kubeconfig, or make the file")
+        return self._load_service_account(settings)
+
+    def _load_service_account(self, settings):
+        host, port = (self._environ.get("KUBERNETES_SERVICE_%s" % part) for part in ("HOST", "PORT"))
+        token_file, authority = (os.path.join(SERVICE_ACCOUNT, name) for name in ("token", "ca.crt"))
+        if not host or not port or not os.path.isfile(token_file) or not os.path.isfile(authority):
+            raise _wrong("no Kubernetes API server given: seen neither kubeconfig nor host, no file %s and no service "
+                         "account of a pod" % DEFAULT_KUBECONFIG,
+                         "set kubeconfig (or KUBECONFIG), or host and api_key")
+        self._pin(check_server("https://%s:%s" % ("[%s]" % host if ":" in host else host, port),
+                               "KUBERNETES_SERVICE_HOST"), "the pod's service account")
+        settings.host, settings.ssl_ca_cert = self._kubeconfig_server, authority
+        self._user = "the pod's service account"
+        return token_file
+
+    def _take(self, settings, config, name):
+        """Set what one context of a kubeconfig says and return the path of its token, if it has one."""
+        context, cluster, user = choose(config, self._context or self._choice["context"], name)
+        self._pin(check_server(cluster["server"], name), "%s, context %s" % (name, context))
+        self._context = context
+        has_own = self._choice["api_key"] is not None or self._choice["client_cert"] is not None
+        user = {} if has_own else dict(user)
+        self._user = "" if not user else "%s, context %s" % (name, context)
+        # kubectl prefers it to a token beside it, and so does the server's administrator who renews it.
+        token_file = user.pop("tokenFile", None)
+        plugin = user.get("exec")
+        if plugin and not user.get("token") and shutil.which(plugin["command"]) is None:
+            raise invalid(name, "exec: seen no program %s, expected one" % plugin["command"],
+                          plugin.get("installHint", "").strip()[:500] or "install it, or correct the kubeconfig")
+        _set(settings, cluster, user, name)
+        if plugin and not (_token_of(settings) or settings.cert_file):
+            raise invalid(name, "exec: %s gave no credentials" % plugin["command"],
+                          "run it in a shell, or log in as it wants")
+        return token_file
+
+    def _pin(self, server, name):
+        """Remember the server that credentials are for; a kubeconfig that names another one by now is not used."""
+        if self._kubeconfig_server not in (None, server):
+            raise _wrong("%s: seen server %s, expected %s as at the beginning of this run: credentials for another "
+                         "server are not sent to this one" % (name, server, self._kubeconfig_server),
+                         "run again when the kubeconfig is as it is to be")
+        self._kubeconfig_server = server
+
+    def authorization(self):
+        """Return the value of the header ``Authorization``, None when there is none; renewed where that is cheap.
+
+        :raises KubeError: when the token's file can't be read
+        """
+        with self._lock:
+            if time.monotonic() - self._asked_at > CREDENTIALS_SECONDS:
+                self._authorization = self._current_token()
+                self._asked_at = time.monotonic()
+            return self._authorization
+
+    def _current_token(self):
+        if self._token_file:
+            return "Bearer %s" % _read_token(self._token_file)
+        hook = self._settings.refresh_api_key_hook
+        if hook is not None and self._choice["api_key"] is None:
+            # It runs an exec plugin whose token has expired, and sets more than the token, which is not looked at.
+            try:
+                hook(self._settings)
+            except Exception as exc:
+                raise invalid(self._user, "its credentials can't be renewed: %s" % _told(exc),
+                              "log in as its exec plugin wants") from exc
+        return _token_of(self._settings)
+
+    def renew(self, generation):
+        """Read all credentials again, from where they came; the server stays.
+
+        :param generation: :attr:`generation` when those that were refused were taken
+        :returns: whether there are others by now
+        :raises KubeError: when they can't be read, or are for another server by now
+        """
+        with self._lock:
+            if generation != self.generation:
+                return True
+            before = self._identity()
+            self._load()
+            if self._identity() == before:
+                return False
+            self.generation += 1
+            return True
+
+    def _identity(self):
+        """Return what stands for the present credentials."""
+        parts = [self._current_token()]
+        for path in (self._settings.cert_file, self._settings.key_file):
+            try:
+                with open(path, "rb") as stream:
+                    parts.append(stream.read())
+            except (OSError, TypeError):
+                parts.append(None)
+        return parts
+
+
+def _token_of(settings):
+    keys = settings.api_key
+    return keys.get("BearerToken") or keys.get("authorization")
+
+
+def _read_token(path):
+    try:
+        with open(path, encoding="utf-8") as stream:
+            token = stream.read(1024 * 1024).strip()
+    except (OSError, ValueError) as exc:
+        raise _wrong("token file %s: %s" % (path, getattr(exc, "strerror", None) or "seen no text"),
+                     "make it a readable file with a token") from exc
+    check_token(token, "token file %s" % path)
+    return token
+
+
+def _set(settings, cluster, user, name):
+    """Let the package kubernetes make settings of one cluster and user, which may run the user's plugin."""
+    content = {"current-context": "chosen", "contexts": [{"name": "chosen", "context": {
+        "cluster": "chosen", "user": "chosen"}}], "clusters": [{"name": "chosen", "cluster": cluster}],
+        "users": [{"name": "chosen", "user": user}]}
+    try:
+        kubernetes.config.load_kube_config_from_dict(content, client_configuration=settings, persist_config=False)
+    # Its plugins raise whatever they meet.
+    except Exception as exc:
+        raise invalid(name, _told(exc), "correct kubeconfig or context") from exc
+
+
+def _told(exc):
+    if isinstance(exc, (kubernetes.config.ConfigException, OSError)):
+        return str(exc)[:500]
+    # It may quote a secret.
+    return "it can't be used (%s)" % type(exc).__name__

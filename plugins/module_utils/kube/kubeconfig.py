@@ -1,0 +1,308 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kubeconfigs as data: reading, checking, choosing a context; and the strict form that may come from a Secret."""
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from urllib.parse import urlsplit
+
+from .errors import KubeError
+
+try:
+    # Comes with the package kubernetes.
+    import yaml
+except ImportError:
+    yaml = None
+
+# A kubeconfig of a thousand clusters has about 5 MB.
+MAX_BYTES = 16 * 1024 * 1024
+# Types of fields, as errors name them; their values are not quoted, for they may be secrets.
+_TEXT, _FLAG, _OBJECT = "text", "true or false", "a mapping"
+_STRINGS, _OBJECTS = "a list of texts", "a list of mappings"
+
+_CLUSTER_FIELDS = {
+    "server": _TEXT, "certificate-authority": _TEXT, "certificate-authority-data": _TEXT, "tls-server-name": _TEXT,
+    "proxy-url": _TEXT, "insecure-skip-tls-verify": _FLAG}
+_USER_FIELDS = {
+    "token": _TEXT, "tokenFile": _TEXT, "client-certificate": _TEXT, "client-certificate-data": _TEXT,
+    "client-key": _TEXT, "client-key-data": _TEXT, "username": _TEXT, "password": _TEXT, "exec": _OBJECT,
+    "auth-provider": _OBJECT}
+_EXEC_FIELDS = {"apiVersion": _TEXT, "command": _TEXT, "args": _STRINGS, "env": _OBJECTS, "installHint": _TEXT,
+                "interactiveMode": _TEXT, "provideClusterInfo": _FLAG}
+_PEM_FIELDS = ("certificate-authority-data", "client-certificate-data", "client-key-data")
+_PATH_FIELDS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
+
+# All that a kubeconfig from a Secret may hold: what it needs and no name of anything on this machine.
+_INLINE_TOP = {"apiVersion", "kind", "preferences", "clusters", "users", "contexts", "current-context"}
+_INLINE = {"clusters": ("cluster", {"server", "certificate-authority-data"}),
+           "users": ("user", {"client-certificate-data", "client-key-data", "token"}),
+           "contexts": ("context", {"cluster", "user", "namespace"})}
+_NOT_INLINE = "expected only server, certificate-authority-data, client-certificate-data, client-key-data and token"
+
+
+def invalid(source, text, next_step="correct it"):
+    """Return the error of a kubeconfig that can't be used.
+
+    :param source: where it comes from, as the reader knows it
+    :param text: what is wrong, without a secret
+    :param next_step: what to do
+    """
+    return KubeError("%s: %s" % (source, text), reason="Configuration", next_step=next_step)
+
+
+def parse(content, source):
+    """Return a kubeconfig as a dict whose lists are lists of named entries.
+
+    :param content: bytes
+    :param source: where it comes from, for messages
+    :raises KubeError: when it is none
+    """
+    if len(content) > MAX_BYTES:
+        raise invalid(source, "seen %d bytes, expected a kubeconfig of at most %d" % (len(content), MAX_BYTES))
+    try:
+        config = yaml.safe_load(content.decode("utf-8"))
+    # Besides YAMLError: dates, numbers and depths that Python refuses.
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError, AttributeError, KeyError) as exc:
+        raise invalid(source, "seen no YAML%s, expected a kubeconfig" % _place(exc)) from None
+    if not isinstance(config, dict):
+        raise invalid(source, "seen %s, expected a kubeconfig, which is a mapping" % _kind(config))
+    for key in _INLINE:
+        config[key] = _named(config.get(key), key, source)
+    return config
+
+
+def _place(exc):
+    mark = getattr(exc, "problem_mark", None)
+    return " (line %d)" % (mark.line + 1) if mark is not None else ""
+
+
+def _named(entries, key, source):
+    if entries is None:
+        return []
+    if not isinstance(entries, list):
+        raise invalid(source, "%s: seen %s, expected a list" % (key, _kind(entries)))
+    part = _INLINE[key][0]
+    for position, entry in enumerate(entries):
+        if not isinstance(entry, dict) or not _is_text(entry.get("name")):
+            raise invalid(source, "%s[%d]: expected an entry with a name" % (key, position))
+        # kubectl writes null for a user without fields.
+        if not isinstance(entry.get(part) or {}, dict):
+            raise invalid(source, "%s[%d].%s: seen %s, expected a mapping" % (key, position, part, _kind(entry[part])))
+    return entries
+
+
+def _kind(value):
+    return {type(None): "nothing", dict: "a mapping", list: "a list", str: "text", bool: "true or false"}.get(
+        type(value), "a %s" % type(value).__name__)
+
+
+def _is_text(value):
+    return isinstance(value, str) and bool(value)
+
+
+def read_files(paths):
+    """Return the kubeconfigs of several files as one, paths in them absolute; like kubectl, the first file wins.
+
+    :param paths: list of paths; those that do not exist are left out
+    :returns: the kubeconfig, None when no file exists
+    :raises KubeError: when one can't be read or is no kubeconfig
+    """
+    merged = None
+    for path in paths:
+        source = "kubeconfig %s" % path
+        try:
+            with open(path, "rb") as stream:
+                content = stream.read(MAX_BYTES + 1)
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as exc:
+            raise invalid(source, str(getattr(exc, "strerror", None) or exc), "make it a readable file") from exc
+        config = parse(content, source)
+        folder = os.path.dirname(os.path.abspath(path))
+        for key, entries in _INLINE.items():
+            config[key] = [dict(entry, **{entries[0]: _absolute(entry.get(entries[0]) or {}, folder)})
+                           for entry in config[key]]
+        if merged is None:
+            merged = {"clusters": [], "users": [], "contexts": []}
+        for key in _INLINE:
+            known = set(entry["name"] for entry in merged[key])
+            merged[key] += [entry for entry in config[key] if entry["name"] not in known]
+        merged["current-context"] = merged.get("current-context") or config.get("current-context")
+    return merged
+
+
+def _absolute(fields, folder):
+    result = dict(fields)
+    for name in _PATH_FIELDS:
+        if _is_text(result.get(name)):
+            result[name] = os.path.join(folder, result[name])
+    plugin = result.get("exec")
+    # A command without a slash is looked up in PATH.
+    if isinstance(plugin, dict) and _is_text(plugin.get("command")) and os.sep in plugin["command"]:
+        result["exec"] = dict(plugin, command=os.path.join(folder, plugin["command"]))
+    return result
+
+
+def choose(config, context, source):
+    """Return ``(context name, cluster, user)`` of one context, checked.
+
+    :param config: dict from :func:`parse` or :func:`read_files`
+    :param context: name of the context, None for the current one
+    :param source: where it comes from, for messages
+    :raises KubeError: when they are not there or have mistakes
+    """
+    name = context or config.get("current-context")
+    if not _is_text(name):
+        raise invalid(source, "current-context: seen %s, expected the name of one of its contexts" % _kind(name),
+                      "set it, or give the option context")
+    chosen = _entry(config, "contexts", name, source, "correct kubeconfig or context")
+    for part in ("cluster", "user"):
+        if not isinstance(chosen.get(part) or "", str):
+            raise invalid(source, "context %s: %s: seen %s, expected a name" % (name, part, _kind(chosen[part])))
+    if not chosen.get("cluster"):
+        raise invalid(source, "context %s: cluster: seen nothing, expected the name of a cluster" % name)
+    cluster = _entry(config, "clusters", chosen["cluster"], source)
+    user = _entry(config, "users", chosen["user"], source) if chosen.get("user") else {}
+    _check(cluster, _CLUSTER_FIELDS, "cluster %s" % chosen["cluster"], source)
+    _check(user, _USER_FIELDS, "user %s" % chosen.get("user"), source)
+    check_server(cluster.get("server"), "%s: cluster %s: server" % (source, chosen["cluster"]))
+    _check_user(user, "user %s" % chosen.get("user"), source)
+    return name, cluster, user
+
+
+def _entry(config, key, name, source, next_step="correct it"):
+    part = _INLINE[key][0]
+    for entry in config[key]:
+        if entry["name"] == name:
+            return entry.get(part) or {}
+    names = ", ".join(sorted(entry["name"] for entry in config[key])[:20])
+    raise invalid(source, "seen no %s named %s, expected one of its %s: %s" % (part, name, key, names or "none"),
+                  next_step)
+
+
+def _check(fields, types, subject, source):
+    for name, expected in types.items():
+        value = fields.get(name)
+        if value is None:
+            continue
+        if not _fits(value, expected):
+            raise invalid(source, "%s: %s: seen %s, expected %s" % (subject, name, _kind(value), expected))
+        if name in _PEM_FIELDS and not _is_pem(value):
+            raise invalid(source, "%s: %s: expected PEM text in base64" % (subject, name))
+
+
+def _fits(value, expected):
+    if expected in (_STRINGS, _OBJECTS):
+        wanted = str if expected == _STRINGS else dict
+        return isinstance(value, list) and all(isinstance(item, wanted) for item in value)
+    return isinstance(value, {_TEXT: str, _FLAG: bool, _OBJECT: dict}[expected])
+
+
+def _is_pem(value):
+    try:
+        return b"-----BEGIN " in base64.b64decode(value, validate=False)
+    except (binascii.Error, ValueError):
+        return False
+
+
+def _check_user(user, subject, source):
+    if user.get("token") is not None:
+        check_token(user["token"], "%s: %s: token" % (source, subject))
+    plugin = user.get("exec")
+    if plugin is not None:
+        _check(plugin, _EXEC_FIELDS, "%s: exec" % subject, source)
+        if not plugin.get("command"):
+            raise invalid(source, "%s: exec: command: seen nothing, expected a program" % subject)
+        for variable in plugin.get("env") or []:
+            if not _is_text(variable.get("name")) or not isinstance(variable.get("value"), str):
+                raise invalid(source, "%s: exec: env: expected entries with name and value" % subject)
+    provider = user.get("auth-provider")
+    if provider is not None and not (
+            _is_text(provider.get("name")) and isinstance(provider.get("config") or {}, dict)):
+        raise invalid(source, "%s: auth-provider: expected name and config" % subject)
+
+
+def check_token(token, subject):
+    """Refuse a bearer token that can't be part of a request's header; the error does not quote it.
+
+    :param subject: what it is, for messages
+    :raises KubeError: when it can't
+    """
+    if not isinstance(token, str) or not token or any(not "!" <= character <= "~" for character in token):
+        raise KubeError("%s: expected a bearer token: printable ASCII without spaces or line breaks" % subject,
+                        reason="Configuration", next_step="correct it")
+
+
+def check_server(server, subject):
+    """Return the URL of an API server without a slash at its end.
+
+    :param subject: what it is, for messages
+    :raises KubeError: when it is no URL of http or https, or names a user
+    """
+    expected = "expected the URL of an API server, for example https://192.0.2.10:6443"
+    if not _is_text(server):
+        raise KubeError("%s: seen %s, %s" % (subject, _kind(server), expected), reason="Configuration",
+                        next_step="correct it")
+    try:
+        parts = urlsplit(server)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        parts, usable = None, False
+    if parts is not None and "@" in parts.netloc:
+        raise KubeError("%s: seen a user name, expected a URL without one" % subject, reason="Configuration",
+                        next_step="give credentials by api_key, client_cert or a kubeconfig")
+    if not usable or parts.query or parts.fragment or any(not "!" <= letter <= "~" for letter in server):
+        raise KubeError("%s: seen %s, %s" % (subject, server[:200], expected), reason="Configuration",
+                        next_step="correct it")
+    return server.rstrip("/")
+
+
+# From a Secret
+
+def inline(content, source):
+    """Return a kubeconfig that came from outside, of the fields that are harmless; any other field is refused.
+
+    A kubeconfig may name programs to run and files to read and send. One that this machine's user wrote may do so, one
+    that was read from a cluster may not.
+
+    :param content: bytes
+    :param source: where it comes from, for messages
+    :returns: dict with ``clusters``, ``users``, ``contexts`` and ``current-context``
+    :raises KubeError: when it has anything else, or mistakes
+    """
+    config = parse(content, source)
+    refused = [_name_of(key) for key in config if key not in _INLINE_TOP]
+    for key, (part, allowed) in _INLINE.items():
+        for entry in config[key]:
+            subject = "%s[%s]" % (key, entry["name"][:100])
+            refused += ["%s.%s" % (subject, _name_of(name)) for name in entry if name not in ("name", part)]
+            refused += ["%s.%s.%s" % (subject, part, _name_of(name))
+                        for name in entry.get(part) or {} if name not in allowed]
+    if refused:
+        raise invalid(source, "seen %s, %s" % (", ".join(refused[:20]), _NOT_INLINE),
+                      "find out who wrote the Secret: its commands and files were not used")
+    result = {"apiVersion": "v1", "kind": "Config", "preferences": {}, "current-context": config.get("current-context")}
+    for key, (part, _allowed) in _INLINE.items():
+        result[key] = [{"name": entry["name"], part: dict(
+            (name, value) for name, value in (entry.get(part) or {}).items() if value is not None)}
+            for entry in config[key]]
+    for entry in result["contexts"]:
+        _name, cluster, _user = choose(result, entry["name"], source)
+        if not cluster["server"].startswith("https://"):
+            raise invalid(source, "cluster of context %s: server: seen http, expected https" % entry["name"])
+        if not isinstance(entry["context"].get("namespace", ""), str):
+            raise invalid(source, "context %s: namespace: expected text" % entry["name"])
+    choose(result, None, source)
+    return result
+
+
+def _name_of(key):
+    return str(key)[:100] if isinstance(key, (str, int)) else "a key that is %s" % _kind(key)
+
+
+def as_text(config):
+    """Return a kubeconfig as the bytes of a file."""
+    return yaml.safe_dump(config, default_flow_style=False, sort_keys=True).encode()

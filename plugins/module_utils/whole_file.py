@@ -1,0 +1,40 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that a module writes for its user: complete or not at all."""
+from __future__ import annotations
+
+import os
+import tempfile
+
+
+def write(path, content, mode, check_mode):
+    """Bring a file to a content and a mode, in one step; return what it held, None when all is as it is to be.
+
+    :param path: file to write; missing folders are made
+    :param content: bytes
+    :param mode: permissions
+    :param check_mode: only say what would happen
+    :raises OSError: when it can't be read or written
+    """
+    before = b""
+    if os.path.exists(path):
+        with open(path, "rb") as stream:
+            before = stream.read()
+        if before == content and os.stat(path).st_mode & 0o777 == mode:
+            return None
+    if check_mode:
+        return before
+    folder = os.path.dirname(path) or "."
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".metal3-")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+        # Not atomic_move, which gives a new file the mode that the umask says.
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise
+    return before
