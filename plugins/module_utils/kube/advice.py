@@ -22,7 +22,7 @@ def next_step_of(error, method, path, query, server, user):
     :param user: whose credentials were sent, as the reader knows them; empty for nobody's
     """
     if error.retry_after_seconds is not None:
-        return "%s is busy and wants to be left alone for %d s: run again then" % (server, error.retry_after_seconds)
+        return "%s is busy and wants to be left alone for %.0f s: run again then" % (server, error.retry_after_seconds)
     if error.reason == "Certificate":
         return _certificate(error.message)
     if error.reason == "Unreachable":
@@ -35,7 +35,7 @@ def next_step_of(error, method, path, query, server, user):
         return _forbidden(method, path, query, user)
     if error.status == 404:
         return _not_found(error, method, path, server)
-    if error.status == 409 and method != "POST":
+    if error.status in (409, 410) and method != "POST":
         return "it was changed meanwhile: run again"
     if error.status == 429 or (error.status or 0) >= 500:
         return "look at the API server and at what is before it, then run again"

@@ -24,6 +24,8 @@ FIELD_MANAGER = "metal3.baremetal"
 # Of a request with all that belongs to it, the pauses that a busy server asks for included.
 REQUEST_TIMEOUT_SECONDS = 30
 LIST_TIMEOUT_SECONDS = 120
+# A watch that is silent for so much longer than it was to last is lost.
+_WATCH_GRACE_SECONDS = 15
 _pause = time.sleep
 
 _JSON = "application/json"
@@ -231,7 +233,7 @@ class KubeClient:
             "GET", resource.path(namespace),
             {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": resource_version,
              "timeoutSeconds": timeout_seconds, "labelSelector": label_selector, "fieldSelector": field_selector},
-            subject=subject, timeout_seconds=timeout_seconds + 15, stream=True)
+            subject=subject, timeout_seconds=timeout_seconds + _WATCH_GRACE_SECONDS, stream=True)
         try:
             pending = b""
             for chunk in response.stream(65536, decode_content=True):
@@ -258,6 +260,8 @@ def _pause_seconds(value):
     """Return how long a server asks to be left alone, by the header ``Retry-After``; None when it does not say."""
     try:
         return max(0.1, float(int(value)))
+    except OverflowError:
+        return float("inf")
     except (TypeError, ValueError):
         pass
     try:

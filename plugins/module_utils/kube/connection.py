@@ -4,6 +4,7 @@
 """Which API server is meant, fixed once, and the credentials for it, which may be renewed."""
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import ssl
@@ -187,8 +188,11 @@ class Connection:
         self._settings = settings
         self._asked_at, self._authorization = float("-inf"), None
         try:
+            if self.server.startswith("https:"):
+                _check_certificates(settings)
             self.pool = kubernetes.client.ApiClient(settings).rest_client.pool_manager
-        except (OSError, ValueError, ssl.SSLError, urllib3.exceptions.HTTPError) as exc:
+        # An SSLError is an OSError.
+        except (OSError, ValueError, urllib3.exceptions.HTTPError) as exc:
             raise _wrong("%s: certificates can't be used: %s" % (self._user or self.server, exc),
                          "correct ca_cert, client_cert and client_key, or the kubeconfig's") from exc
 
@@ -311,6 +315,26 @@ class Connection:
             except (OSError, TypeError):
                 parts.append(None)
         return parts
+
+
+def _check_certificates(settings):
+    """Load the files once, because with the first request an error would not say which one is wrong."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if settings.ssl_ca_cert:
+        with _named(settings.ssl_ca_cert):
+            context.load_verify_locations(cafile=settings.ssl_ca_cert)
+    if settings.cert_file:
+        with _named(settings.cert_file):
+            # With a password, lest OpenSSL ask for one at the terminal.
+            context.load_cert_chain(settings.cert_file, settings.key_file, password="")
+
+
+@contextlib.contextmanager
+def _named(path):
+    try:
+        yield
+    except OSError as exc:
+        raise OSError("%s: %s" % (path, exc.strerror or getattr(exc, "reason", None) or exc)) from exc
 
 
 def _token_of(settings):

@@ -1,0 +1,312 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which server is asked, with whose credentials: by two API servers, of which one must never be asked."""
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+import sys
+import time
+
+import certifi
+import pytest
+from fakes.api_server import ApiServer, kubeconfig_of, status
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube import connection
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+
+SECRET = KNOWN["Secret"]
+STORED = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "old", "namespace": "n"}}
+REFUSED = status(401, "Unauthorized", "Unauthorized")
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch, tmp_path):
+    """Take away what the environment says, and any kubeconfig of one's own."""
+    for names in connection.ENVIRONMENT.values():
+        for name in names:
+            monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(connection, "DEFAULT_KUBECONFIG", str(tmp_path / "no-kubeconfig"))
+    monkeypatch.setattr(connection, "SERVICE_ACCOUNT", str(tmp_path / "no-service-account"))
+    # So that credentials are asked for before each request, as in a run of minutes.
+    monkeypatch.setattr(connection, "CREDENTIALS_SECONDS", -1)
+
+
+@pytest.fixture
+def servers():
+    """Return the server that is meant, and another one."""
+    with ApiServer([STORED]) as meant, ApiServer([STORED]) as other:
+        yield meant, other
+
+
+@pytest.fixture
+def kubeconfig(tmp_path):
+    """Return a callable that writes a kubeconfig and returns its path."""
+    def write(server, user=None, name="kubeconfig", **cluster):
+        content = kubeconfig_of(server.url, user)
+        content["clusters"][0]["cluster"].update(cluster)
+        path = tmp_path / name
+        path.write_text(json.dumps(content))
+        return str(path)
+    return write
+
+
+def plugin(tmp_path, *answers):
+    """Return the user entry of an exec plugin that gives these tokens, one after the other, the last one for good."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text("\n".join(answers))
+    program = tmp_path / "plugin"
+    program.write_text("""#!%s
+import json, pathlib
+path = pathlib.Path(%r)
+tokens = path.read_text().split("\\n")
+path.write_text("\\n".join(tokens[1:] or tokens))
+print(json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+                  "status": {"token": tokens[0], "expirationTimestamp": "2020-01-01T00:00:00Z"}}))
+""" % (sys.executable, str(tokens)))
+    program.chmod(stat.S_IRWXU)
+    return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "./plugin", "interactiveMode": "Never"}}
+
+
+def use(client):
+    """List, write and delete."""
+    assert [item["metadata"]["name"] for item in client.list(SECRET, "n")[0]] == ["old"]
+    client.apply(SECRET, "n", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "new"}})
+    client.patch(SECRET, "n", "new", {"data": {"a": "Yg=="}})
+    assert client.delete(SECRET, "n", "old")
+
+
+def sent(server):
+    return [(request.method, request.authorization) for request in server.requests]
+
+
+def users(tmp_path):
+    """Return each form in which a kubeconfig may hold a token."""
+    (tmp_path / "token").write_text("a-token\n")
+    return {"token": {"token": "a-token"}, "tokenFile": {"tokenFile": "token"}, "exec": plugin(tmp_path, "a-token")}
+
+
+@pytest.mark.parametrize("form", ["token", "tokenFile", "exec"])
+def test_an_explicit_host_is_the_only_server_that_is_asked(servers, kubeconfig, tmp_path, form):
+    """LIST went to the host, PATCH and DELETE to the kubeconfig's server, because a refresh of the token reset it."""
+    meant, other = servers
+    client = KubeClient({"host": meant.url, "kubeconfig": kubeconfig(other, users(tmp_path)[form])})
+    assert client.server == meant.url
+    use(client)
+    assert sent(meant) == [(method, "Bearer a-token") for method in ("GET", "PATCH", "PATCH", "DELETE")]
+    assert other.requests == []
+    assert client.server == meant.url
+
+
+@pytest.mark.parametrize("by_environment", [False, True])
+@pytest.mark.parametrize("form", ["token", "tokenFile", "exec"])
+def test_with_a_host_the_environments_kubeconfig_is_not_read(
+        servers, kubeconfig, tmp_path, monkeypatch, form, by_environment):
+    meant, other = servers
+    monkeypatch.setenv("KUBECONFIG", kubeconfig(other, users(tmp_path)[form]))
+    monkeypatch.setattr(connection, "DEFAULT_KUBECONFIG", kubeconfig(other, name="default"))
+    params = {"host": meant.url, "api_key": "my-token"}
+    if by_environment:
+        monkeypatch.setenv("K8S_AUTH_HOST", meant.url)
+        monkeypatch.setenv("K8S_AUTH_API_KEY", "my-token")
+        params = {}
+    use(KubeClient(params))
+    assert sent(meant) == [(method, "Bearer my-token") for method in ("GET", "PATCH", "PATCH", "DELETE")]
+    assert other.requests == []
+
+
+@pytest.mark.parametrize("params, environ", [
+    ({"api_key": "my-token"}, {}), ({}, {"K8S_AUTH_API_KEY": "my-token"}),
+    ({"client_cert": __file__, "client_key": __file__}, {})])
+def test_credentials_without_a_server_are_not_sent_to_the_environments(
+        servers, kubeconfig, monkeypatch, params, environ):
+    monkeypatch.setenv("KUBECONFIG", kubeconfig(servers[1]))
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(KubeError, match="seen neither host nor the option kubeconfig") as caught:
+        KubeClient(params)
+    assert next(iter(environ or params)) in caught.value.message and "my-token" not in caught.value.message
+
+
+def test_with_the_option_kubeconfig_the_environments_server_and_token_are_not_used(servers, kubeconfig, monkeypatch):
+    meant, other = servers
+    monkeypatch.setenv("K8S_AUTH_HOST", other.url)
+    monkeypatch.setenv("K8S_AUTH_API_KEY", "environments-token")
+    use(KubeClient({"kubeconfig": kubeconfig(meant)}))
+    assert set(sent(meant)) == {(method, "Bearer kubeconfigs-token") for method in ("GET", "PATCH", "DELETE")}
+    assert other.requests == []
+
+
+def test_a_token_is_used_in_place_of_a_kubeconfigs_certificate(servers, kubeconfig, tmp_path):
+    """The certificate went along, and a server that accepts it does not look at the token (section 6, bug 2)."""
+    (tmp_path / "made-up.pem").write_text("-----BEGIN CERTIFICATE-----\n")
+    path = kubeconfig(servers[0], dict(plugin(tmp_path, "plugins"), **{
+        "client-certificate": "made-up.pem", "client-key": "made-up.pem"}))
+    content = json.loads((tmp_path / "kubeconfig").read_text())
+    content["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
+    (tmp_path / "kubeconfig").write_text(json.dumps(content))
+    made = connection.Connection({"kubeconfig": path, "api_key": "my-token"})
+    assert (made._settings.cert_file, made._settings.key_file) == (None, None)
+    assert made.authorization() == "Bearer my-token"
+    # Nor was the plugin run.
+    assert (tmp_path / "tokens").read_text() == "plugins"
+
+
+def test_token_and_certificate_of_ones_own_are_refused_together(servers):
+    with pytest.raises(KubeError, match="api_key and client_cert: seen both"):
+        KubeClient({"host": servers[0].url, "api_key": "t", "client_cert": __file__})
+
+
+def test_an_inventorys_environment_does_not_redirect_a_context(servers, kubeconfig, monkeypatch):
+    """K8S_AUTH_CONTEXT chooses in any kubeconfig; one that is not there is named."""
+    monkeypatch.setenv("K8S_AUTH_CONTEXT", "nowhere")
+    with pytest.raises(KubeError, match="seen no context named nowhere, expected one of its contexts: a"):
+        KubeClient({"kubeconfig": kubeconfig(servers[0])})
+
+
+def test_the_first_of_several_files_wins_as_with_kubectl(servers, kubeconfig, monkeypatch):
+    meant, other = servers
+    first, second = kubeconfig(meant, name="first"), kubeconfig(other, name="second")
+    monkeypatch.setenv("KUBECONFIG", "%s:/nonexistent:%s" % (first, second))
+    assert KubeClient({}).server == meant.url
+
+
+# Credentials that change while a run lasts
+
+def test_a_token_file_is_read_again(servers, kubeconfig, tmp_path):
+    (tmp_path / "token").write_text("first")
+    client = KubeClient({"kubeconfig": kubeconfig(servers[0], {"tokenFile": "token"})})
+    client.list(SECRET, "n")
+    (tmp_path / "token").write_text("second\n")
+    client.list(SECRET, "n")
+    assert sent(servers[0]) == [("GET", "Bearer first"), ("GET", "Bearer second")]
+
+
+def test_a_service_accounts_token_is_read_again_and_the_server_stays(servers, tmp_path, monkeypatch):
+    folder = tmp_path / "service-account"
+    folder.mkdir()
+    (folder / "token").write_text("first\n")
+    shutil.copy(certifi.where(), folder / "ca.crt")
+    monkeypatch.setattr(connection, "SERVICE_ACCOUNT", str(folder))
+    environ = {"KUBERNETES_SERVICE_HOST": "192.0.2.1", "KUBERNETES_SERVICE_PORT": "443"}
+    made = connection.Connection({}, environ)
+    assert (made.server, made.authorization()) == ("https://192.0.2.1:443", "Bearer first")
+    (folder / "token").write_text("second\n")
+    environ["KUBERNETES_SERVICE_HOST"] = "192.0.2.2"
+    assert (made.server, made.authorization()) == ("https://192.0.2.1:443", "Bearer second")
+
+
+def test_a_token_that_was_refused_is_read_again_once(servers, kubeconfig):
+    meant = servers[0]
+    meant.fault = lambda request: None if request.authorization == "Bearer renewed" else REFUSED
+    client = KubeClient({"kubeconfig": kubeconfig(meant, {"token": "old"})})
+    kubeconfig(meant, {"token": "renewed"})
+    client.list(SECRET, "n")
+    assert sent(meant) == [("GET", "Bearer old"), ("GET", "Bearer renewed")]
+
+
+def test_credentials_that_stay_refused_are_not_sent_again_and_named(servers, kubeconfig):
+    servers[0].fault = lambda request: REFUSED
+    path = kubeconfig(servers[0])
+    with pytest.raises(KubeError, match="renew the token or client certificate of kubeconfig %s, context a" % path):
+        KubeClient({"kubeconfig": path}).list(SECRET, "n")
+    assert len(servers[0].requests) == 1
+
+
+def test_credentials_for_another_server_are_not_sent_to_this_one(servers, kubeconfig):
+    """Somebody has switched the kubeconfig to another cluster while the run lasted."""
+    meant, other = servers
+    meant.fault = lambda request: REFUSED
+    client = KubeClient({"kubeconfig": kubeconfig(meant)})
+    kubeconfig(other, {"token": "others-token"})
+    with pytest.raises(KubeError, match="seen server %s, expected %s as at the beginning" % (other.url, meant.url)):
+        client.list(SECRET, "n")
+    assert sent(meant) == [("GET", "Bearer kubeconfigs-token")] and other.requests == []
+
+
+def test_a_plugin_whose_token_has_expired_is_asked_again_and_its_server_stays(servers, kubeconfig, tmp_path):
+    meant, other = servers
+    client = KubeClient({"host": meant.url, "kubeconfig": kubeconfig(other, plugin(tmp_path, "one", "two", "three"))})
+    client.list(SECRET, "n")
+    client.list(SECRET, "n")
+    assert len(set(sent(meant))) == 2 and other.requests == []
+
+
+# What is told
+
+@pytest.mark.parametrize("params, told", [
+    ({"kubeconfig": "/nonexistent/kubeconfig"}, "kubeconfig: seen no file /nonexistent/kubeconfig"),
+    ({"host": "192.0.2.1:6443"}, "host: seen 192.0.2.1:6443, expected the URL of an API server, for example https://"),
+    ({"host": "https://u:secret-word@192.0.2.1"}, "host: seen a user name, expected a URL without one"),
+    ({"host": "https://[::1"}, "host: seen https://[::1, expected the URL"),
+    ({"host": "https://192.0.2.1", "ca_cert": "/nonexistent/ca"}, "ca_cert: seen no file /nonexistent/ca"),
+    ({"host": "https://192.0.2.1", "ca_cert": __file__}, "certificates can't be used"),
+    ({"host": "https://192.0.2.1", "client_key": __file__}, "client_key: seen no client_cert"),
+    ({"host": "https://192.0.2.1", "api_key": "a\nb"}, "api_key: expected a bearer token"),
+    ({}, "no Kubernetes API server given"),
+])
+def test_what_is_wrong_with_the_options_is_named(params, told):
+    with pytest.raises(KubeError) as caught:
+        KubeClient(params)
+    assert told in caught.value.message and "secret-word" not in caught.value.message
+    assert caught.value.reason == "Configuration" and not caught.value.retriable
+
+
+def test_a_variable_of_the_environment_is_named_by_its_name(monkeypatch):
+    monkeypatch.setenv("KUBECONFIG", "/nonexistent/kubeconfig")
+    with pytest.raises(KubeError, match="KUBECONFIG: seen no file /nonexistent/kubeconfig"):
+        KubeClient({})
+    monkeypatch.setenv("K8S_AUTH_VERIFY_SSL", "perhaps")
+    with pytest.raises(KubeError, match="K8S_AUTH_VERIFY_SSL: seen perhaps, expected true or false"):
+        KubeClient({})
+
+
+def test_who_sends_no_credentials_is_told_so(servers):
+    servers[0].fault = lambda request: REFUSED
+    with pytest.raises(KubeError, match="no credentials were sent: give api_key"):
+        KubeClient({"host": servers[0].url}).list(SECRET, "n")
+
+
+def test_a_plugin_that_is_not_there_or_gives_nothing_is_named(servers, kubeconfig, tmp_path):
+    entry = plugin(tmp_path, "token")
+    entry["exec"]["command"] = "no-such-plugin"
+    with pytest.raises(KubeError, match="exec: seen no program no-such-plugin"):
+        KubeClient({"kubeconfig": kubeconfig(servers[0], entry)})
+    entry["exec"]["command"] = "false"
+    with pytest.raises(KubeError, match="exec: false gave no credentials"):
+        KubeClient({"kubeconfig": kubeconfig(servers[0], entry)})
+
+
+# A server that is busy
+
+def test_a_busy_server_is_asked_again_when_it_wants_to_be(servers):
+    answers = [status(429, "TooManyRequests", "busy")._replace(headers={"Retry-After": "1"}), None]
+    servers[0].fault = lambda request: answers.pop(0)
+    began_at = time.monotonic()
+    KubeClient({"host": servers[0].url}).list(SECRET, "n")
+    assert time.monotonic() - began_at >= 1 and len(servers[0].requests) == 2
+
+
+@pytest.mark.parametrize("code", [429, 503])
+def test_a_pause_that_is_too_long_is_not_waited_for(servers, code):
+    servers[0].fault = lambda request: status(code, "Busy", "busy")._replace(headers={"Retry-After": "3600"})
+    began_at = time.monotonic()
+    with pytest.raises(KubeError, match="wants to be left alone for 3600 s") as caught:
+        KubeClient({"host": servers[0].url}).apply(SECRET, "n", {"metadata": {"name": "a"}})
+    assert time.monotonic() - began_at < 20 and len(servers[0].requests) == 1
+    assert not caught.value.is_due_again
+
+
+@pytest.mark.parametrize("value", ["soon", "-1", "", "Wed, 21 Oct 2015 07:28:00 GMT", "9" * 400])
+def test_an_odd_pause_does_no_harm(servers, monkeypatch, value):
+    answers = [status(503, "Busy", "busy")._replace(headers={"Retry-After": value}), None]
+    servers[0].fault = lambda request: answers.pop(0) if answers else None
+    client = KubeClient({"host": servers[0].url})
+    try:
+        client.list(SECRET, "n")
+    except KubeError as exc:
+        assert "busy" in exc.message

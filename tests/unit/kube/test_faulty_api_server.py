@@ -1,0 +1,199 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Each module that talks to Kubernetes against an API server that answers wrongly, or not at all.
+
+The modules are those of the action group in ``meta/runtime.yml``. What they are asked to do is in ``bad_inputs``, or
+in ``ARGUMENTS`` here; info modules need nothing.
+"""
+from __future__ import annotations
+
+import functools
+import importlib
+import itertools
+import json
+import pathlib
+import re
+import time
+
+import pytest
+import yaml
+from ansible.module_utils.testing import patch_module_args
+from fakes.api_server import DELETE, FAULTS, GET, LIST, WATCH, WRITE, ApiServer
+
+from ansible_collections.metal3.baremetal.plugins.module_utils import parallel
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube import client, follow, patience
+from ansible_collections.metal3.baremetal.plugins.module_utils.manifests import rollout_wait
+
+REPOSITORY = pathlib.Path(__file__).parents[3]
+MODULES = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())["action_groups"]["kubernetes"]
+TABLES = pathlib.Path(__file__).parents[1] / "bad_inputs"
+NAMESPACE = "metal3"
+
+DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {
+    "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}}}}
+# Of modules whose table in bad_inputs does not say all, or that have none.
+ARGUMENTS = {
+    "cluster": {"wait_for": "available"},
+    "manifests": {"manifests": [DEPLOYMENT], "wait": True},
+    "provider": {"management_plane": {}, "providers": [], "wait": False, "timeout_seconds": 1, "objects": [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
+    "service_probe": {"name": "s", "port": "80"},
+}
+OBJECTS = {
+    "service_probe": [{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}}],
+}
+# What an operator can do about it; each message has at least one.
+NEXT_STEP = re.compile(r"; (?:[^;\n]*\b)?(start it|correct|run again|renew|allow it|give|set|install|raise|look at|make)\b")
+# Faults that a wait goes on in spite of.
+PASSING = [name for name in FAULTS if name not in ("401", "403")]
+LIMIT_SECONDS = 20
+
+
+def documented(name):
+    """Return the options that a module documents itself."""
+    text = (REPOSITORY / "plugins" / "modules" / ("%s.py" % name)).read_text()
+    return yaml.safe_load(re.search(r'DOCUMENTATION = r"""(.*?)"""', text, re.DOTALL).group(1)).get("options", {})
+
+
+def fragment_has_wait(name):
+    return "metal3.baremetal.resources.wait" in (REPOSITORY / "plugins" / "modules" / ("%s.py" % name)).read_text()
+
+
+@functools.cache
+def task(name):
+    """Return a module's arguments and the objects that there are; it waits for a second, where it can wait."""
+    table = {}
+    if (TABLES / ("%s.yml" % name)).exists():
+        table = yaml.safe_load((TABLES / ("%s.yml" % name)).read_text())
+    assert table or name in ARGUMENTS or name.endswith("_info"), "give arguments for %s in bad_inputs" % name
+    arguments = dict(table.get("base", {}), **ARGUMENTS.get(name, {}))
+    options = documented(name)
+    if "wait_timeout_seconds" in options or fragment_has_wait(name):
+        arguments["wait_timeout_seconds"] = 1
+    goals = [goal for goal in options.get("wait_for", {}).get("choices", []) if goal not in ("none", "deleted")]
+    if goals:
+        arguments.setdefault("wait_for", goals[0])
+    objects = [json.loads(json.dumps(table["objects"][key])) for key in table.get("there", [])] + OBJECTS.get(name, [])
+    for item in objects:
+        item["metadata"].setdefault("namespace", NAMESPACE)
+    return arguments, objects
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Return a callable that runs a module against a server; it returns the answer and how long it took."""
+    monkeypatch.setattr(client, "REQUEST_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(client, "LIST_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(parallel, "RETRY_DELAYS_SECONDS", (0.01, 0.01))
+    monkeypatch.setattr(client, "_WATCH_GRACE_SECONDS", -0.8)
+    monkeypatch.setattr(follow, "BACKOFF_SECONDS", (0.01,))
+    monkeypatch.setattr(patience, "UNAUTHORIZED_SECONDS", 0.3)
+    monkeypatch.setattr(rollout_wait, "INTERVAL_SECONDS", 0.05)
+    for variable in ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "K8S_AUTH_HOST", "K8S_AUTH_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+
+    def call(name, server):
+        module = importlib.import_module("ansible_collections.metal3.baremetal.plugins.modules.%s" % name)
+        arguments = dict(task(name)[0], host=server.url, api_key="a-token", _ansible_remote_tmp=str(tmp_path))
+        began_at = time.monotonic()
+        with patch_module_args(arguments), pytest.raises(SystemExit):
+            module.main()
+        return json.loads(capsys.readouterr().out), time.monotonic() - began_at
+    return call
+
+
+@functools.cache
+def baselines():
+    return {}
+
+
+def kinds_of(name, run):
+    """Return the kinds of requests that a module sends when nothing is wrong."""
+    if name not in baselines():
+        with ApiServer(task(name)[1]) as server:
+            answer, dummy = run(name, server)
+            assert answer["server"] == server.url, answer
+            baselines()[name] = sorted(set(request.kind for request in server.requests))
+    assert baselines()[name]
+    return baselines()[name]
+
+
+def check(name, server, answer, seconds):
+    """Check what holds whatever the server does."""
+    assert seconds < LIMIT_SECONDS, answer
+    assert answer["server"] == server.url
+    if answer.get("failed"):
+        assert "Traceback" not in answer["msg"]
+        assert NEXT_STEP.search(answer["msg"]), answer["msg"]
+    # No object is changed twice by one run: it writes once what it wants.
+    changes = [path for path, dummy in server.stored]
+    assert sorted(changes) == sorted(set(changes)), changes
+    for path, requests in itertools.groupby(sorted(server.of_kind(WRITE, DELETE), key=lambda item: item.path),
+                                            key=lambda item: item.path):
+        assert len(list(requests)) <= 25, path
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("name", MODULES)
+def test_each_wrong_answer_ends_with_what_to_do_and_nothing_is_written_twice(run, name, fault):
+    kinds = [kind for kind in kinds_of(name, run) if kind != WATCH]
+    assert kinds
+    for kind in kinds:
+        with ApiServer(task(name)[1], lambda request, kind=kind: FAULTS[fault] if request.kind == kind else None) as server:
+            answer, seconds = run(name, server)
+            assert server.of_kind(kind)
+            check(name, server, answer, seconds)
+            if kind == LIST and fault not in ("404", "409"):
+                assert answer.get("failed"), answer
+
+
+def waiting_modules():
+    return [name for name in MODULES if "wait_timeout_seconds" in task(name)[0]]
+
+
+@pytest.mark.parametrize("name", waiting_modules())
+def test_a_wait_goes_on_in_spite_of_passing_faults(run, name):
+    """Each watch is answered by another fault; the wait ends at its time."""
+    if WATCH not in kinds_of(name, run):
+        assert LIST in kinds_of(name, run) or GET in kinds_of(name, run)
+        return
+    faults = itertools.cycle(PASSING)
+    met = set()
+
+    def fault(request):
+        if request.kind != WATCH:
+            return None
+        chosen = next(faults)
+        met.add(chosen)
+        return FAULTS[chosen]
+
+    with ApiServer(task(name)[1], fault) as server:
+        answer, seconds = run(name, server)
+        check(name, server, answer, seconds)
+        assert answer["failed"] and len(met) > 3
+
+
+@pytest.mark.parametrize("fault", ["401", "403"])
+@pytest.mark.parametrize("name", waiting_modules())
+def test_a_wait_ends_when_it_is_refused_for_good(run, name, fault):
+    if WATCH not in kinds_of(name, run):
+        assert LIST in kinds_of(name, run) or GET in kinds_of(name, run)
+        return
+    refuse = []
+
+    def answer_of(request):
+        if request.kind == WATCH:
+            refuse.append(1)
+        return FAULTS[fault] if refuse and request.kind in (WATCH, LIST) else None
+
+    with ApiServer(task(name)[1], answer_of) as server:
+        answer, seconds = run(name, server)
+        check(name, server, answer, seconds)
+        assert answer["failed"] and {"401": "Unauthorized", "403": "forbidden"}[fault] in answer["msg"]
+
+
+def test_the_matrix_covers_what_modules_do(run):
+    """Else a kind of fault would be tried on nobody."""
+    assert set(kind for name in MODULES for kind in kinds_of(name, run)) >= {LIST, GET, WATCH, WRITE}
+    assert len(MODULES) >= 26
