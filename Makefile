@@ -91,10 +91,10 @@ pytest: test-lab-needs  ## chosen tests, on the running lab LAB: make pytest ARG
 ##@ Upkeep
 
 .PHONY: lock
-lock:  ## resolve requirements*.in anew and write the lock files
+lock:  ## resolve requirements*.in anew and write the lock files, with hashes
 	@$(PYTHON) lab/python_environment.py check
-	@for name in requirements requirements-dev requirements-bench lab/requirements tests/lab/requirements-agent \
-	  docs/site/requirements tests/galaxy/requirements; do \
+	@for name in requirements requirements-dev requirements-bench lab/requirements lab/engine/toolchain \
+	  tests/lab/requirements-agent docs/site/requirements tests/galaxy/requirements; do \
 	  $(PYTHON) lab/python_environment.py lock $$name.in $$name.txt; \
 	done
 

@@ -49,7 +49,6 @@ class Addons:
 
     def __init__(self, source_dir, cache_dir):
         self._source_dir = source_dir
-        self._cache_dir = cache_dir
         digest = hashlib.sha256(RECIPE.encode())
         texts = {}
         for name in ("go.mod", "go.sum", "coredns/main.go"):
@@ -60,7 +59,8 @@ class Addons:
                 raise AddonsError("%s: %s" % (os.path.join(source_dir, name), exc.strerror)) from exc
             digest.update(texts[name].encode() + b"\0")
         self.pins = engine.GoMod(texts["go.mod"])
-        self._toolchain = toolchain.choose(self.pins.go, cache_dir)
+        self._toolchain = toolchain.choose(
+            self.pins.go, cache_dir, os.path.join(os.path.dirname(os.path.abspath(source_dir)), toolchain.LOCK_FILE))
         digest.update(self._toolchain.version.encode())
         self.directory = os.path.join(cache_dir, "addons", digest.hexdigest()[:16])
         self._work_dir = os.path.join(cache_dir, "addons", "work")
@@ -82,7 +82,7 @@ class Addons:
         with cache_entry.making(self.directory, progress) as partial:
             if partial is None:
                 return
-            toolchain.ensure(self._toolchain, self.pins.go, self._cache_dir, progress)
+            toolchain.ensure(self._toolchain, self.pins.go, progress)
             for program in programs(self.pins):
                 progress.event("Building %s" % program.name)
                 started = time.monotonic()

@@ -163,11 +163,11 @@ class Engine:
 
     def __init__(self, source_dir, cache_dir):
         self._source_dir = source_dir
-        self._cache_dir = cache_dir
         go_mod, go_sum = self._read("go.mod"), self._read("go.sum")
         self.pins = GoMod(go_mod)
         self._flags = linker_flags(self.pins)
-        self._toolchain = toolchain.choose(self.pins.go, cache_dir)
+        self._toolchain = toolchain.choose(
+            self.pins.go, cache_dir, os.path.join(source_dir, toolchain.LOCK_FILE))
         self.go_version = self._toolchain.version
         self._base = os.path.join(cache_dir, "engine")
         self.directory = os.path.join(self._base, key(go_mod, go_sum, self.go_version, self._flags))
@@ -219,7 +219,7 @@ class Engine:
                 return []
             os.makedirs(work, mode=0o755, exist_ok=True)
             missing = self.missing(sets)
-            toolchain.ensure(self._toolchain, self.pins.go, self._cache_dir, progress)
+            toolchain.ensure(self._toolchain, self.pins.go, progress)
             environ = self._environ(work)
             os.makedirs(self.bin_dir, exist_ok=True)
             for left in glob.glob(os.path.join(self.bin_dir, _partial("*"))):

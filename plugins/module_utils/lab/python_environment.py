@@ -109,7 +109,9 @@ def ensure(name, lock_file, report):
         run([sys.executable, "-m", "venv", path], "making a virtual environment (on Debian: package python3-venv)")
         python = os.path.join(path, "bin", "python")
         pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
-        run([*pip, "install", "--quiet", "--requirement", lock_file], "installing %s" % lock_file)
+        # The lock files say both too: so does a pip that somebody starts by hand with one of them.
+        run([*pip, "install", "--quiet", "--require-hashes", "--only-binary", ":all:", "--requirement", lock_file],
+            "installing %s" % lock_file)
         run([*pip, "check"], "checking %s" % lock_file)
         seconds = round(time.monotonic() - started)
         with open(os.path.join(path, FINISHED + ".part"), "w", encoding="utf-8") as stream:

