@@ -11,6 +11,7 @@ from .kube import apply, bulk, checked
 from .kube.errors import KubeError
 from .kube.follow import follow
 from .kube.resources import KNOWN
+from .metal3.field_checks import Problem
 from .metal3.host_goals import FAILED, REACHED
 from .metal3.resource_family import Seen, as_lines, check_host, check_typed, desired, label_of
 
@@ -102,6 +103,11 @@ class FamilyService:
         for label, entry in labelled:
             if entry.get("state") != "absent" and label not in unfit:
                 problems = problems + self._problems_with(label, entry, current.get(entry["name"]), self.seen)
+        if self.goal == "deleted":
+            problems = problems + [
+                Problem(label, "state", "present", "absent when wait_for is deleted: waiting deletes nothing",
+                        "set state to absent for what is to be deleted")
+                for label, entry in labelled if entry.get("state") != "absent"]
         if problems:
             raise RefusedError(as_lines(problems))
         return [Item(entry, current.get(entry["name"])) for entry in self.entries]

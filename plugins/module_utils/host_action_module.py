@@ -39,6 +39,7 @@ def host_action_argument_spec():
             hardware={"type": "dict"})},
         **_request_spec(),
         force_hosts={"type": "list", "elements": "str", "default": []},
+        field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 900},
         error_limit={"type": "int", "default": 2},

@@ -12,7 +12,7 @@ from .host_service import HostListError
 from .host_wait import HostWait
 from .kube import bulk, checked
 from .kube.errors import KubeError
-from .metal3 import host_action_rules, host_annotations, host_goals, host_messages, host_table
+from .metal3 import host_action_rules, host_annotations, host_goals, host_inventory, host_messages, host_table
 from .metal3.host_actions import ACTIONS, NOTHING, difference, patch
 
 # current: the host that the change was planned for.
@@ -70,6 +70,7 @@ class HostActionService:
         self.waits = params["wait"]
         self.timeout_seconds = params["wait_timeout_seconds"]
         self.error_limit = params["error_limit"]
+        self.names = host_inventory.ACTION_VARIABLES if params.get("field_names") == "variables" else None
         self.check_mode = check_mode
         self.progress = progress
         self.clock = clock
@@ -110,12 +111,12 @@ class HostActionService:
     def _checked(self):
         problems = host_action_rules.check_requests(self.requests)
         if problems:
-            raise HostListError(problems)
+            raise HostListError(problems, self.names)
         current, hardware_data = self._read()
         problems = host_action_rules.check_hosts(
             self.requests, current, hardware_data, self.namespace, self.forced)
         if problems:
-            raise HostListError(problems)
+            raise HostListError(problems, self.names)
         return [Outcome(request, current[request.name]) for request in self.requests]
 
     def _read(self):
@@ -136,7 +137,7 @@ class HostActionService:
             "correct what was given") for item, answer in zip(outcomes, self._patch(outcomes, True))
             if answer.error is not None]
         if problems:
-            raise HostListError(problems)
+            raise HostListError(problems, self.names)
 
     def _patch(self, outcomes, dry_run):
         """Write the changes, each only while its host is as it was checked."""
@@ -163,7 +164,7 @@ class HostActionService:
         problems = host_action_rules.check_hosts([request], current, hardware_data, self.namespace, self.forced)
         if problems:
             raise KubeError("changed by somebody else during this run: %s" % "; ".join(
-                host_messages.line(problem) for problem in problems), 409)
+                host_messages.line(problem, self.names) for problem in problems), 409)
         change = ACTIONS[request.action].plan(bmh, request)
         if change != NOTHING and request.action in _TAKEN_AWAY and request.name in self.unanswered:
             raise KubeError("the API server did not answer, and the host has changed since: it may be that the request "
@@ -183,7 +184,8 @@ class HostActionService:
         goals = set(ACTIONS[item.request.action].goal for item in outcomes)
         words = goals.pop() if len(goals) == 1 else "done"
         histories = dict((item.request.name, self._history(item, words, now)) for item in outcomes)
-        wait = HostWait(self.client, self.namespace, self.progress, self.clock)
+        wait = HostWait(self.client, self.namespace, self.progress, self.clock,
+                        lambda text: host_messages.renamed(text, self.names))
         wait.run(histories, now + self.timeout_seconds)
         now = self.clock()
         for item in outcomes:

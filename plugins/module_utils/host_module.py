@@ -70,15 +70,19 @@ def _leaves(value):
 
 def host_argument_spec():
     """Return the argument spec of ``baremetal_host``."""
+    options = host_fields.argument_spec()
+    options["state"]["default"] = "present"
     return dict(
         kube_argument_spec(),
         namespace={"type": "str", "default": "metal3"},
         create_namespace={"type": "bool", "default": False},
-        hosts={"type": "list", "elements": "dict", "required": True, "options": host_fields.argument_spec()},
+        hosts={"type": "list", "elements": "dict", "required": True, "options": options},
         deploy={"type": "bool", "default": True},
         force_hosts={"type": "list", "elements": "str", "default": []},
         allow_detach={"type": "bool", "default": False},
         allow_deprovision={"type": "bool", "default": False},
+        check_images={"type": "bool", "default": False},
+        image_ca_file={"type": "path"},
         field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
         wait_for={"type": "str", "choices": list(host_goals.GOALS)},
         wait_timeout_seconds={"type": "int", "default": 1800},
@@ -91,9 +95,7 @@ def run_baremetal_host():
     """Run the module ``baremetal_host``."""
     # Without a line in the system's log, which would hold the whole list.
     module = HostListModule(argument_spec=host_argument_spec(), supports_check_mode=True, no_log=True)
-    params = dict(module.params)
-    for host in params["hosts"]:
-        host["state"] = host.get("state") or ("absent" if params["wait_for"] == "deleted" else "present")
+    params = module.params
     with report_errors(module):
         result = HostService(module.connect(), params, module.check_mode, Progress()).run()
     show_diff(module, result)

@@ -7,6 +7,8 @@ from __future__ import annotations
 import time
 from collections import namedtuple
 
+from . import parallel
+from .cluster_network_checks import image_fetcher
 from .host_bmc_service import BmcChange
 from .host_reading import hosts_everywhere
 from .host_wait import HostWait
@@ -17,6 +19,7 @@ from .metal3 import (
     host_bmc_change,
     host_credentials,
     host_goals,
+    host_images,
     host_inventory,
     host_messages,
     host_objects,
@@ -41,7 +44,7 @@ class HostListError(Exception):
 
 def names_for(params):
     """Return ``{option: name}`` for errors as the parameter ``field_names`` asks, None for the options' own names."""
-    return host_inventory.field_names() if params.get("field_names") == "variables" else None
+    return host_inventory.names_in_role() if params.get("field_names") == "variables" else None
 
 
 class Outcome:
@@ -88,6 +91,7 @@ class HostService:
         self.deploy = params["deploy"]
         self.create_namespace = params["create_namespace"]
         self.goal = params["wait_for"]
+        self.fetch = image_fetcher(params["image_ca_file"]) if params.get("check_images") else None
         self.timeout_seconds = params["wait_timeout_seconds"]
         self.error_limit = params["error_limit"]
         self.names = names_for(params)
@@ -142,6 +146,8 @@ class HostService:
             raise
         problems = host_validation.still_missing(problems, current.hosts) + self.rules.problems(
             self.hosts, current.hosts, current.secrets, current.elsewhere)
+        if self.fetch and self.deploy and not problems:
+            problems = host_images.problems(self.hosts, current.hosts, self.fetch, parallel.run)
         if problems:
             raise HostListError(problems, self.names)
         if not self.deploy:

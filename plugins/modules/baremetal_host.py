@@ -52,9 +52,10 @@ options:
           - >-
             V(absent) deletes the BareMetalHost; the operator deprovisions and powers off the server first, and the
             Secrets go with the host.
-          - By default V(present), and V(absent) with O(wait_for=deleted).
+          - With V(absent), O(wait_for) must be V(deleted) or be left out.
         type: str
         choices: [present, absent]
+        default: present
       labels:
         description:
           - Labels. Those that this module set before and that are not given any more are removed; others stay.
@@ -501,10 +502,20 @@ options:
         are named in O(force_hosts) as well.
     type: bool
     default: false
+  check_images:
+    description:
+      - Whether image servers are asked, by HTTP and before anything is written, whether the images are there and their
+        checksum files speak of them. Only images that a host does not have yet are asked for.
+    type: bool
+    default: false
+  image_ca_file:
+    description: File with the certificate authority of the image servers, for O(check_images). The system's by default.
+    type: path
   field_names:
     description:
       - How errors name fields. V(options) by the options of this module, V(variables) by the inventory variables from
-        which the filter P(metal3.baremetal.host_entries#filter) makes the list.
+        which the filter P(metal3.baremetal.host_entries#filter) makes the list, and by the variables of the role
+        P(metal3.baremetal.hosts#role).
     type: str
     choices: [options, variables]
     default: options
@@ -516,7 +527,8 @@ options:
       - V(available) wants the host ready for an image. A host that has been through it and holds the image it is to
         have, is getting it, or is externally provisioned, counts too.
       - V(provisioned) wants the host's image on its disk and the deployment done.
-      - V(deleted) wants the BareMetalHost gone.
+      - V(deleted) wants the BareMetalHost gone. It deletes nothing by itself; each host of the list must be
+        O(hosts[].state=absent).
     type: str
     choices: [registered, inspected, available, provisioned, deleted]
   wait_timeout_seconds:
@@ -603,6 +615,7 @@ EXAMPLES = r"""
   metal3.baremetal.baremetal_host:
     hosts:
       - name: rack1-02
+        state: absent
     wait_for: deleted
 """
 

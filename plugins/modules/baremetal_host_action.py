@@ -169,6 +169,13 @@ options:
     type: list
     elements: str
     default: []
+  field_names:
+    description:
+      - How errors name options. V(options) by those of this module, V(variables) by the variables of the role
+        P(metal3.baremetal.hosts#role).
+    type: str
+    choices: [options, variables]
+    default: options
   wait:
     description: Whether to wait until each host shows that the action was done.
     type: bool

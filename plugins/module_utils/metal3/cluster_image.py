@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from .cluster_spec import IMAGE_FORMATS
 from .host_image_rules import CHECKSUM_LENGTHS
 from .problem import problem
+from .url_credentials import redacted
 
 # BMO, pkg/hardwareutils and its CRD.
 URL_SCHEMES = ("http", "https", "ftp", "gopher", "oci")
@@ -69,14 +70,14 @@ def is_url(checksum):
     return "://" in checksum
 
 
-def _literal(subject, field, checksum, kind):
+def _literal(subject, field, checksum, kind, source=""):
     lengths = dict((length, name) for name, length in CHECKSUM_LENGTHS.items())
     if not _HEX.match(checksum) or len(checksum) not in lengths:
-        return [problem(subject, field + ".checksum", checksum, "a URL, or 32, 64 or 128 hexadecimal digits")]
+        return [problem(subject, field + ".checksum" + source, checksum, "a URL, or 32, 64 or 128 hexadecimal digits")]
     # Without a type, Ironic goes by the length.
     actual = lengths[len(checksum)]
     if kind and kind != actual:
-        return [problem(subject, field + ".checksum_type", kind, "%s, by the length of the checksum" % actual)]
+        return [problem(subject, field + ".checksum_type" + source, kind, "%s, by the length of the checksum" % actual)]
     return []
 
 
@@ -130,5 +131,4 @@ def reachability_problems(subject, field, image, fetch):
         return found + [problem(subject, field + ".checksum", "%s without %s" % (
             checksum, posixpath.basename(_parts(image["url"]).path)), "a line for the image",
             "make the checksum file anew, for example with sha256sum")]
-    return found + [line.replace(field + ".checksum:", field + ".checksum (%s):" % checksum)
-                    for line in _literal(subject, field, value, image.get("checksum_type"))]
+    return found + _literal(subject, field, value, image.get("checksum_type"), " (%s)" % redacted(checksum))

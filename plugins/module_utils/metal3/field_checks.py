@@ -66,9 +66,9 @@ def check_fields(label, prefix, fields, values):
     known = dict((field.name, field) for field in fields)
     for name in values:
         if name not in known:
-            near = difflib.get_close_matches(str(name), sorted(known), 1)
+            near = nearest(str(name), fields)
             problems.append(Problem(label, prefix + str(name), UNKNOWN, "a known option",
-                                    "remove it" + (" (perhaps %s is meant)" % near[0] if near else "")))
+                                    "remove it" + (" (perhaps %s is meant)" % near if near else "")))
     for field in fields:
         value = values.get(field.name)
         path = prefix + field.name
@@ -78,6 +78,20 @@ def check_fields(label, prefix, fields, values):
             continue
         problems += _check_value(label, path, field, value)
     return problems
+
+
+def nearest(name, fields):
+    """Return the option that an unknown one is most like, by its whole path; None when none is like it.
+
+    :param name: the unknown option
+    :param fields: tuple of Fields (``host_fields``)
+    """
+    known = sorted(field.name for field in fields)
+    known += ["%s.%s" % (field.name, part.name) for field in fields if field.kind == "dict"
+              for part in field.fields or ()]
+    begun = [option for option in known if len(name) > 3 and option.startswith(name)]
+    near = begun or difflib.get_close_matches(name, known, 1)
+    return near[0] if near else None
 
 
 def with_texts(fields, values):

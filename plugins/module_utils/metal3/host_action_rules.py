@@ -13,7 +13,7 @@ import re
 from . import host_annotations
 from .field_checks import Problem, show
 from .host_actions import ACTIONS, NOTHING, RUNNING, STEADY, Request, has_status, is_done
-from .host_goals import AVAILABLE, state_of
+from .host_goals import AVAILABLE, ERROR, error_of, state_of
 from .host_objects import consumer_of
 
 _KEY = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")
@@ -243,6 +243,20 @@ def _resume_rule(dummy, bmh, dummy2):
                "provider would pause it again", "resume the Cluster (spec.paused)")
 
 
+def _pause_rule(request, bmh, dummy):
+    stored = host_annotations.of(bmh).get(host_annotations.PAUSED)
+    if stored == host_annotations.PAUSED_BY_CAPM3 and request.reason not in (None, stored):
+        yield ("a host that Cluster API's provider paused with its Cluster", "a pause of its own: another reason would "
+               "keep the provider from resuming it", "leave out the reason, or pause the Cluster (spec.paused)")
+
+
+def _retry_rule(dummy, bmh, dummy2):
+    state = state_of(bmh)
+    if not error_of(bmh)[0] and (bmh.get("status") or {}).get("operationalStatus") != ERROR and state not in STEADY:
+        yield ("a host in state %s without an error" % state, "a host with an error: there is nothing to try again",
+               "wait until it is %s" % AVAILABLE[0])
+
+
 def _detach_rule(request, bmh, dummy):
     state = state_of(bmh)
     if state == "deleting":
@@ -283,6 +297,8 @@ _RULES = {
     "reboot_hold": _hold_rule,
     "inspect": _inspect_rule,
     "resume": _resume_rule,
+    "pause": _pause_rule,
+    "retry": _retry_rule,
     "detach": _detach_rule,
     "save_status": _save_rule,
     "restore_status": _restore_rule,

@@ -126,8 +126,9 @@ def _is_inspected(baseline, bmh, dummy):
 
 
 def _pause(bmh, request):
-    # Whoever paused the host knows it by the value.
-    if host_annotations.PAUSED in host_annotations.of(bmh):
+    # Whoever paused the host knows it by the value: without a reason of its own a request leaves it.
+    stored = host_annotations.of(bmh).get(host_annotations.PAUSED)
+    if stored is not None and request.reason in (None, stored):
         return NOTHING
     return Change({host_annotations.PAUSED: request.reason or ""})
 

@@ -17,7 +17,9 @@ def check_state(label, host, wait_for):
         return [Problem(label, "state", "absent", "state present when wait_for is %s" % wait_for,
                         "put hosts to be deleted in a task of their own")]
     if not absent and wait_for == "deleted":
-        return [Problem(label, "state", "present", "state absent when wait_for is deleted", "set state to absent")]
+        return [Problem(label, "state", host.get("state") or "none",
+                        "state absent when wait_for is deleted: waiting deletes nothing",
+                        "set state to absent for what is to be deleted")]
     return []
 
 

@@ -20,6 +20,21 @@ VARIABLES = {
 }
 # Variables with the prefix that are for other modules than baremetal_host.
 OTHERS = ("bmh_firmware_settings", "bmh_firmware_components", "bmh_update_policy")
+# option of a module: variable of the role hosts by which it is set.
+ROLE_VARIABLES = {
+    "force_hosts": "hosts_force",
+    "allow_detach": "hosts_allow_detach",
+    "allow_deprovision": "hosts_confirm",
+    "check_images": "hosts_check_images",
+    "image_ca_file": "hosts_image_ca_file",
+    "wait_for": "hosts_wait_for",
+    "wait_timeout_seconds": "hosts_wait_timeout_seconds",
+    "error_limit": "hosts_error_limit",
+}
+ACTION_VARIABLES = dict(
+    ((option, "hosts_action_" + option) for option in ("mode", "key", "force", "delete_action", "reason")),
+    force_hosts="hosts_force", wait_timeout_seconds="hosts_wait_timeout_seconds", error_limit="hosts_error_limit",
+    status="hosts_action_status_dir", action="hosts_action")
 
 
 def field_names():
@@ -32,6 +47,11 @@ def field_names():
                          for part in field.fields or ())
     names.update(VARIABLES)
     return names
+
+
+def names_in_role():
+    """Return ``{option: variable}`` of :func:`field_names` and of the options that the role ``hosts`` sets."""
+    return dict(field_names(), **ROLE_VARIABLES)
 
 
 def entry(name, variables):

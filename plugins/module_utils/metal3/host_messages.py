@@ -35,12 +35,18 @@ def renamed(text, names):
 
     :param names: ``{option: name}``, for example ``{"bmc.address": "bmc_address"}``, or None
     """
-    # Plain words such as "image" may be meant as words.
+    # Plain words such as "image" may be meant as words, except where something is to be done with the option.
     options = [option for option in names or () if "." in option or "_" in option]
     if not options:
         return text
-    longest_first = "|".join(re.escape(option) for option in sorted(options, key=len, reverse=True))
-    return re.sub(r"(?<![\w./])(%s)(?![\w/])" % longest_first, lambda match: names[match.group(1)], text)
+    plain = [option for option in names if option not in options]
+    text = re.sub(r"(?<=\b(?:set|put)\s)(%s)(?![\w/.])|(?<=\(perhaps )(%s)(?= is meant\))" % (
+        (_longest_first(plain),) * 2), lambda match: names[match.group()], text) if plain else text
+    return re.sub(r"(?<![\w./])(%s)(?![\w/])" % _longest_first(options), lambda match: names[match.group(1)], text)
+
+
+def _longest_first(options):
+    return "|".join(re.escape(option) for option in sorted(options, key=len, reverse=True))
 
 
 def renamed_field(path, names):
@@ -48,6 +54,6 @@ def renamed_field(path, names):
     head = re.match(r"^[a-z_]+", path)
     if names and head and path not in names and head.group() in names:
         return names[head.group()] + path[head.end():]
-    if names and path not in names and path not in _NO_VARIABLES:
+    if names and "bmc.address" in names and path not in names and path not in _NO_VARIABLES:
         return host_inventory.PREFIX + path
     return (names or {}).get(path, path)

@@ -67,7 +67,9 @@ def refused(action, obj, hardware_data=None, forced=(), **options):
     ("inspect", bmh(annotations={"inspect.metal3.io": ""}), {}, Change({})),
     ("pause", bmh(), {}, Change(PAUSED)),
     ("pause", bmh(), {"reason": "disks"}, Change({"baremetalhost.metal3.io/paused": "disks"})),
-    ("pause", bmh(annotations={"baremetalhost.metal3.io/paused": "metal3.io/capm3"}), {"reason": "x"}, Change({})),
+    ("pause", bmh(annotations={"baremetalhost.metal3.io/paused": "metal3.io/capm3"}), {}, Change({})),
+    ("pause", bmh(annotations={"baremetalhost.metal3.io/paused": "disks"}), {"reason": "fan"},
+     Change({"baremetalhost.metal3.io/paused": "fan"})),
     ("resume", bmh(annotations=PAUSED), {}, Change({"baremetalhost.metal3.io/paused": None})),
     ("resume", bmh(), {}, Change({})),
     ("detach", bmh(), {}, Change(DETACHED)),
@@ -225,6 +227,9 @@ DATA = {"spec": {"hardware": HARDWARE}}
     ("set_hardware", bmh(), {"hardware": HARDWARE}, "inspection_mode disabled"),
     ("set_hardware", bmh(spec=DISABLED), {"hardware": HARDWARE, "hardware_data": DATA}, "delete the HardwareData"),
     ("retry", bmh(annotations=PAUSED, operationalStatus="error"), {}, "resume it first"),
+    ("retry", bmh("preparing"), {}, "a host in state preparing without an error"),
+    ("pause", bmh(annotations={"baremetalhost.metal3.io/paused": "metal3.io/capm3"}), {"reason": "x"},
+     "leave out the reason, or pause the Cluster"),
 ])
 def test_what_is_refused(action, obj, options, told):
     problems = refused(action, obj, **options)

@@ -359,5 +359,35 @@ def test_errors_may_name_inventory_variables():
         assert part in text, part
 
 
+@pytest.mark.parametrize("option, meant", [
+    ("label", "bmh_labels"), ("boot_mac", "boot_mac"), ("bmc_address", "bmc_address"), ("onlin", "bmh_online"),
+    ("boot_mde", "bmh_boot_mode"), ("root_device", "bmh_root_device_hints"),
+])
+def test_a_hint_names_the_variable_that_the_user_types(option, meant):
+    problems = host_validation.check_raw([dict(host(), **{option: "x"})])
+    text = host_messages.message(problems, host_inventory.names_in_role())
+    assert "h1: bmh_%s: seen an unknown option; expected a known option; remove it (perhaps %s is meant)" % (
+        option, meant) in text
+
+
+@pytest.mark.parametrize("text, told", [
+    ("name the host in force_hosts if", "name the host in hosts_force if"),
+    ("set online to true or remove disable_power_off", "set bmh_online to true or remove bmh_disable_power_off"),
+    ("set allow_detach: the host", "set hosts_allow_detach: the host"),
+    ("the image's URL, or an image online", "the image's URL, or an image online"),
+    ("raise wait_timeout_seconds", "raise hosts_wait_timeout_seconds"),
+])
+def test_texts_name_what_a_user_of_the_role_sets(text, told):
+    assert host_messages.renamed(text, host_inventory.names_in_role()) == told
+
+
+def test_actions_name_what_a_user_of_the_role_sets():
+    names = host_inventory.ACTION_VARIABLES
+    assert host_messages.renamed("set force", names) == "set hosts_action_force"
+    assert host_messages.renamed("name the host in force_hosts", names) == "name the host in hosts_force"
+    assert host_messages.renamed_field("key", names) == "hosts_action_key"
+    assert host_messages.renamed_field("power_off", names) == "power_off"
+
+
 def test_there_are_enough_bad_inputs():
     assert len(SINGLE) + len(AGAINST) >= 90

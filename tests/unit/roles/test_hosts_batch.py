@@ -1,0 +1,135 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""On which servers the role ``hosts`` works: those of the batch, and never all because none was meant."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[3]
+INVENTORY = """\
+all:
+  vars: {ansible_connection: local, ansible_python_interpreter: "{{ ansible_playbook_python }}"}
+  children:
+    baremetal: {hosts: {h1: , h2: , h3: }}
+    others: {hosts: {o1: , o2: }}
+"""
+# Each entry point is refused before any request: nothing is confirmed, or there is no server.
+PLAY = """\
+- hosts: %s
+  gather_facts: false
+  serial: 1
+  tasks:
+"""
+ENTRY_POINT = """\
+    - block:
+        - include_role: {name: metal3.baremetal.hosts, tasks_from: %(name)s}
+          vars: {hosts_action: power_off}
+          run_once: true
+      rescue:
+        - debug: {msg: "%(name)s of {{ ansible_play_batch | join(',') }}: {{ ansible_failed_result.msg }}"}
+          run_once: true
+"""
+
+
+def play(folder, text, *arguments):
+    (folder / "hosts.yml").write_text(INVENTORY)
+    (folder / "play.yml").write_text(text)
+    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(ROOT / ".build"), K8S_AUTH_HOST="https://127.0.0.1:1",
+                       ANSIBLE_LOCAL_TEMP=str(folder / "tmp"), ANSIBLE_HOME=str(folder / "home"))
+    for name in ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "ANSIBLE_CONFIG"):
+        environment.pop(name, None)
+    done = subprocess.run(
+        [str(pathlib.Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", *arguments],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+
+def each(hosts, *names):
+    """Return a play that tries each of the role's entry points, one host after the other."""
+    return PLAY % hosts + "".join(ENTRY_POINT % {"name": name} for name in names)
+
+
+def test_each_batch_is_for_its_own_servers(tmp_path):
+    code, output = play(tmp_path, each("baremetal", "absent", "deprovision", "action"), "play.yml")
+    assert code == 0, output
+    for entry_point in ("absent", "deprovision", "action"):
+        for name in ("h1", "h2", "h3"):
+            assert "%s of %s: hosts_confirm: seen nothing, expected 1 (how many servers) or %s;" % (
+                entry_point, name, name) in output
+
+
+def test_a_play_without_servers_does_not_mean_all_of_them(tmp_path):
+    names = ("absent", "deprovision", "action", "provision", "inspect", "firmware")
+    code, output = play(tmp_path, each("o1", *names), "play.yml")
+    assert code == 0, output
+    for entry_point in names:
+        assert "%s of o1: hosts_names: none of the play's hosts (o1) is in the group baremetal" % entry_point in output
+
+
+SHOW = """\
+- hosts: %s
+  gather_facts: false
+  serial: 2
+  tasks:
+    - include_vars: %s/roles/hosts/defaults/main.yml
+    - include_vars: %s/roles/hosts/vars/main.yml
+    - debug: {msg: "absent {{ hosts_absent_entries | to_json }}"}
+      run_once: true
+    - debug: {msg: "enrolled {{ hosts_enrolled_entries | map(attribute='name') | join(',') }}"}
+      run_once: true
+      when: show_enrolled | default(true) | bool
+"""
+
+
+@pytest.mark.parametrize("hosts, told", [
+    ("baremetal", ['enrolled h1,h2"', 'enrolled h3"']), ("o1", ['enrolled h1,h2,h3"', 'absent []"'])])
+def test_enrolment_takes_the_batch_or_all(tmp_path, hosts, told):
+    code, output = play(tmp_path, SHOW % (hosts, ROOT, ROOT), "play.yml")
+    assert code == 0, output
+    assert all(text in output for text in told), output
+
+
+def test_names_of_any_form_are_names(tmp_path):
+    """The list of what is deleted is built as data: a name is no part of a text that is read as JSON."""
+    (tmp_path / "values.json").write_text(json.dumps(
+        {"hosts_names": ['a", "state": "present', "b"], "show_enrolled": False}))
+    code, output = play(tmp_path, SHOW % ("o1", ROOT, ROOT), "play.yml", "-e", "@values.json")
+    assert code == 0, output
+    shown = json.loads('"%s"' % output.partition('"msg": "absent ')[2].partition('" }')[0])
+    assert json.loads(shown) == [{"name": 'a", "state": "present', "state": "absent"}, {"name": "b", "state": "absent"}]
+
+
+def test_a_missing_or_unknown_action_is_told_with_all_that_there_are(tmp_path):
+    for given, seen in (((), "nothing"), (("-e", "host_action=explode"), "explode")):
+        code, output = play(tmp_path, "", "metal3.baremetal.host_action", *given)
+        assert code != 0
+        assert "host_action: seen %s, expected one of attach, detach, inspect," % seen in output
+        assert "-e host_action=<action>" in output
+
+
+def test_a_status_is_restored_from_what_was_saved(tmp_path):
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "h1.json").write_text('{"provisioning": {"state": "{{ 6 * 7 }}"}}')
+    given = ("metal3.baremetal.host_action", "--limit", "h1,h2", "-e", "host_action=restore_status")
+    dummy, output = play(tmp_path, "", *given)
+    assert "hosts_action_status_dir: seen nothing, expected the folder" in output
+    given += ("-e", "hosts_action_status_dir=%s" % (tmp_path / "saved"))
+    dummy, output = play(tmp_path, "", *given)
+    assert "missing: %s" % (tmp_path / "saved" / "h2.json") in output
+    (tmp_path / "saved" / "h2.json").write_text('{"power": true}')
+    dummy, output = play(tmp_path, "", *given)
+    assert "h2: hosts_action_status_dir.power: seen an unknown field" in output
+    assert "42" not in output
+
+
+def test_nothing_to_provision_is_told(tmp_path):
+    code, output = play(tmp_path, "", "metal3.baremetal.provision", "--limit", "h1,h2")
+    assert code != 0
+    assert "bmh_image: seen none for h1, h2, expected an image" in output
