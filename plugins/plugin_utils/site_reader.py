@@ -61,6 +61,7 @@ class SiteReader:
         found += [lint_checks.finding(
             "cluster-identity", "cluster", name, "name", line.seen, line.expected, line.advice)
             for name, line in unnamed.items()]
+        found += self._without_add_on(clusters)
         found += self._mistyped()
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],
@@ -70,6 +71,15 @@ class SiteReader:
         found = unreadable + [item for item in found if (item.name, self._variable(item)) not in told]
         found = [item for item in found if item.rule not in options["skip_rules"]]
         return _merged([self._located(item, options["base_dir"]) for item in found])
+
+    def _without_add_on(self, clusters):
+        """Clusters that nothing gives a pods' network; what the manifests hold is only read when they are applied."""
+        return [lint_checks.finding(
+            "network-add-on", "cluster", name, "", "no cluster_manifests", "a network add-on in cluster_manifests",
+            "add it, or set network_addon in cluster_options to external when something else brings it")
+            for name, parameters in clusters.items()
+            if not self.variables[name].get("cluster_manifests") and parameters.get("network_addon") != "external"
+            and self.variables[name].get("cluster_wait_for", "available") == "available"]
 
     def _parameters(self, name):
         """Return the description of a cluster; the host's name is used where the inventory gives no clear one."""

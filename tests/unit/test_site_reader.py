@@ -119,6 +119,15 @@ clusters:
     assert lines["network", "cluster_options.pod_cidrs"] == 8
 
 
+@pytest.mark.parametrize("more, told", [
+    ("", True), ("cluster_manifests: []", True), ("cluster_manifests: [a.yml]", False),
+    ("cluster_options: {network_addon: external}", False), ("cluster_wait_for: nodes", False)])
+def test_a_cluster_without_network_add_on(findings, more, told):
+    found = findings("clusters:\n  hosts:\n    prod:\n      kubernetes_version: v1.35.4\n      %s\n" % more,
+                     clusters=["prod"])
+    assert [place[0] for place in places(found, "network-add-on")] == (["prod"] if told else [])
+
+
 def test_without_the_loader_s_notes_there_is_no_line(findings, monkeypatch):
     monkeypatch.setattr(host_variables, "Origin", None)
     monkeypatch.setattr(host_variables, "VaultedValue", None)

@@ -18,6 +18,7 @@ from . import (
     host_validation,
     lint_rules,
 )
+from .cluster_endpoint import holder_warning
 from .cluster_hosts import shortages
 from .cluster_network import pool_descriptions, pool_networks
 from .cluster_validation import addresses_needed, description_problems, surge
@@ -108,8 +109,15 @@ def _cluster(name, site):
     if mistakes:
         return None, [_of_text(name, line) for line in mistakes] + _of_lines("cluster", name, versions)
     problems = description_problems(description)
+    found = _of_lines("cluster", name, problems + versions, description)
     # What is compared with other parts of the site must be right in itself.
-    return None if problems else description, _of_lines("cluster", name, problems + versions, description)
+    if problems:
+        return None, found
+    unheld = holder_warning(description)
+    if unheld:
+        field, actual, advice = unheld
+        found.append(finding("endpoint-holder", "cluster", name, field, actual, "a holder of the address", advice))
+    return description, found
 
 
 def _of_text(name, line):

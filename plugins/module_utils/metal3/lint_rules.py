@@ -123,6 +123,10 @@ _NAMED = (
           "module_utils/metal3/cluster_preflight.py", "cluster"),
     _site("unknown-secret", ERROR, "Secrets that are named are made by the site, or known to exist.",
           "module_utils/metal3/host_validation.py", "host"),
+    _site("endpoint-holder", WARNING, "Somebody holds the address of a cluster's endpoint.",
+          "kubeadm, creating highly available clusters; module_utils/metal3/cluster_endpoint.py", "cluster"),
+    _site("network-add-on", WARNING, "A cluster that is to become available gets a network add-on.",
+          "kubeadm, installing a pod network add-on; module_utils/metal3/cluster_addon.py", "cluster"),
     _site("rollout-spare", WARNING, "A spare host is there for each group that rolls out by an extra machine.",
           "module_utils/metal3/cluster_preflight.py", "cluster"),
 ) + tuple(_site(item.rule, WARNING, item.summary, item.source, "host") for item in COMBINATIONS)

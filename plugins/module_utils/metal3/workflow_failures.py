@@ -129,9 +129,15 @@ def _addresses(snapshot, step, _machine, metal3_machine, now, _limit):
     return None
 
 
-def _no_node(_snapshot, step, machine, metal3_machine, now, limit):
+def _no_node(snapshot, step, machine, _metal3_machine, now, limit):
     if step["step"] not in (13, 14) or not limit or not _lasted(step["since"], now, limit):
         return None
+    if step["step"] == 13 and snapshot.has_cloud_provider:
+        return Failure("Machine %s" % machine["metadata"]["name"],
+                       "host %s is deployed, but no Node has its provider ID within %d s; with cloud_provider_enabled "
+                       "only a cloud controller sets it" % (step["host"], limit),
+                       "look whether the Node is there (kubectl get nodes of the cluster) and whether a cloud "
+                       "controller runs; without one, leave cloud_provider_enabled out")
     return Failure("Machine %s" % machine["metadata"]["name"],
                    "bootstrap failed: host %s is deployed, but no node of it has joined within %d s" % (
                        step["host"], limit),

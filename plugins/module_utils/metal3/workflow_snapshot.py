@@ -60,6 +60,11 @@ class Snapshot:
         return self.get("Metal3Cluster", reference.get("name"))
 
     @property
+    def has_cloud_provider(self):
+        """Whether CAPM3 leaves the provider IDs of Nodes to a cloud controller."""
+        return bool(((self.metal3_cluster or {}).get("spec") or {}).get("cloudProviderEnabled"))
+
+    @property
     def control_plane(self):
         """The KubeadmControlPlane that the Cluster refers to, or None."""
         reference = ((self.cluster or {}).get("spec") or {}).get("controlPlaneRef") or {}

@@ -137,7 +137,7 @@ def _machine_step(snapshot, machine, metal3_machine, host):
         found = part(snapshot, machine, metal3_machine)
         if found:
             return found
-    return _deployment(machine, metal3_machine, host) or _node(machine, host)
+    return _deployment(machine, metal3_machine, host) or _node(snapshot, machine, host)
 
 
 def _making(snapshot, machine, metal3_machine):
@@ -227,12 +227,14 @@ def _deployment(machine, metal3_machine, host):
     return 12, started or since, waits_for
 
 
-def _node(machine, host):
+def _node(snapshot, machine, host):
     status = machine.get("status") or {}
     done = (((host.get("status") or {}).get("operationHistory") or {}).get("provision") or {}).get("end")
     if not (status.get("initialization") or {}).get("infrastructureProvisioned"):
         ready = condition(machine, "InfrastructureReady")
-        return 13, done or ready.get("lastTransitionTime"), "a Node with the label metal3.io/uuid of its host"
+        mark = "the provider ID that a cloud controller gives it" if snapshot.has_cloud_provider \
+            else "the label metal3.io/uuid of its host"
+        return 13, done or ready.get("lastTransitionTime"), "a Node with %s" % mark
     if not (status.get("nodeRef") or {}).get("name"):
         healthy = condition(machine, "NodeHealthy")
         return 14, healthy.get("lastTransitionTime") or done, _message(

@@ -31,7 +31,8 @@ def server(number, **options):
 
 def cluster(**options):
     return dict({
-        "name": "prod", "namespace": "metal3", "kubernetes_version": "v1.35.4", "endpoint": {"host": "192.0.2.10"},
+        "name": "prod", "namespace": "metal3", "kubernetes_version": "v1.35.4",
+        "endpoint": {"host": "192.0.2.10", "holder": "external"},
         "image": {"url": "https://images.example/node.qcow2", "checksum": CHECKSUM},
         "control_plane": {"replicas": 1}, "workers": {"pool-a": {"replicas": 1}},
         "networks": {"nodes": {"interface": "eno1", "ipv4": {
@@ -57,7 +58,7 @@ def one(**options):
 ISO = {"url": "http://192.0.2.4/live.iso", "format": "live-iso"}
 NETWORKS = cluster()["networks"]
 BY_NAME = {"nodes": {"interface": "eno1", "ipv4": {"pool": "elsewhere"}}}
-OTHER = dict(cluster(), name="other", endpoint={"host": "192.0.2.11"},
+OTHER = dict(cluster(), name="other", endpoint={"host": "192.0.2.11", "holder": "external"},
              control_plane={"replicas": 1}, workers={}, networks={})
 POOL = {"name": "elsewhere", "prefix": 24, "ranges": [{"start": "192.0.2.100", "end": "192.0.2.120"}]}
 
@@ -136,10 +137,13 @@ BROKEN = {
     "provisioning-overlap": (site(provisioning_cidr="10.96.3.0/24"), "prod-cluster", "service_cidrs[0]", "overlaps"),
     "cluster-duplicate": (site(more(server(4), server(5)), {"a": cluster(), "b": dict(OTHER, endpoint={
         "host": "192.0.2.10"})}), "b", "endpoint", "as in a"),
+    "endpoint-holder": (site(clusters=one(endpoint={"host": "192.0.2.10"})), "prod-cluster", "endpoint.holder",
+                        "a holder of the address"),
     "rollout-spare": (site([server(1), server(2)]), "prod-cluster", "control_plane", "no spare host"),
 }
 # Told by the controller's side, and the two that catch what no other rule names.
-ELSEWHERE = {"template-error", "host-and-cluster", "cluster-without-host", "cluster-identity", "host", "cluster"}
+ELSEWHERE = {"template-error", "host-and-cluster", "cluster-without-host", "cluster-identity", "network-add-on", "host",
+             "cluster"}
 
 
 def test_a_good_site_has_no_findings():

@@ -270,6 +270,15 @@ def test_bootstrap_that_can_not_begin_or_never_ends():
     assert failures(story, limit=0) == []
 
 
+def test_a_node_that_waits_for_its_cloud_controller_is_no_failed_bootstrap():
+    story = Story().until(13)
+    story.infrastructure["spec"]["cloudProviderEnabled"] = True
+    step, = [item for item in workflow_steps.machine_steps(story.snapshot()) if item["host"]]
+    assert step["waits_for"] == "a Node with the provider ID that a cloud controller gives it"
+    failure = failures(story)[0]
+    assert "cloud_provider_enabled" in failure.cause and "cloud controller" in failure.next_step
+
+
 def test_goals_are_reached_one_after_the_other():
     story = Story().until(16)
     assert workflow_goals.missing(story.snapshot(), "initialized") == "the control plane is not initialized"
