@@ -7,7 +7,7 @@ from __future__ import annotations
 import ipaddress
 
 from .ipam_pool import API_VERSION
-from .ipam_range import contains, span_of
+from .ipam_range import LONGEST_SEARCH, contains, span_of, too_far
 from .problem import problem
 
 # IPAM, ipam/ippool_manager.go: IPAddressAnnotation
@@ -124,6 +124,10 @@ def _address(subject, claim, pool, usage, wanted):
             continue
     if not any(contains(span, address) for span in spans):
         found.append(problem(subject, "address", address, "an address in a range of pool %s" % claim["pool"]))
+    elif too_far(spans, address):
+        found.append(problem(subject, "address", "%s, after %d others" % (address, too_far(spans, address)),
+                             "one of the first %d addresses of pool %s" % (LONGEST_SEARCH, claim["pool"]),
+                             "IPAM counts up to it one by one and answers nobody meanwhile"))
     for entry in usage["allocations"]:
         if ipaddress.ip_address(entry["address"]) == address and entry["claim"] != claim["name"]:
             found.append(problem(subject, "address", "%s, which %s has" % (address, entry["claim"]), "a free address"))

@@ -7,6 +7,8 @@ from __future__ import annotations
 import ipaddress
 from collections import namedtuple
 
+# Addresses; about a second of IPAM's time.
+LONGEST_SEARCH = 1000000
 # first and last are ipaddress objects, both included.
 Span = namedtuple("Span", ["first", "last"])
 
@@ -19,6 +21,25 @@ def size(span):
 def contains(span, address):
     """Say whether an ipaddress object lies in a span; False for another address family."""
     return address.version == span.first.version and span.first <= address <= span.last
+
+
+def too_far(spans, address):
+    """Say how many addresses IPAM would try before a wished one, when it would block everything else meanwhile.
+
+    It counts up from the first address of the first range (``allocateAddress`` of ``ipam/ippool_manager.go``), with one
+    worker for all pools.
+
+    :param spans: of a pool's ranges, in their order
+    :param address: an ipaddress object
+    :returns: the number, 0 when it is no problem
+    """
+    tried = 0
+    for span in spans:
+        if contains(span, address):
+            tried += int(address) - int(span.first)
+            return tried if tried > LONGEST_SEARCH else 0
+        tried += size(span)
+    return 0
 
 
 def overlap(left, right):

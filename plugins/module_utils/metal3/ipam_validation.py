@@ -7,7 +7,7 @@ from __future__ import annotations
 import ipaddress
 import itertools
 
-from .ipam_range import contains, network_of, overlap, size, span_of
+from .ipam_range import LONGEST_SEARCH, contains, network_of, overlap, size, span_of, too_far
 from .problem import problem
 
 
@@ -195,6 +195,11 @@ def _preallocations(subject, pool, spans):
         if spans and not any(contains(span, address) for span in spans):
             found.append(problem(subject, field, text, "an address in one of the ranges",
                                  "IPAM would answer \"Pre-allocated IP out of bond\""))
+        elif too_far(spans, address):
+            found.append(problem(subject, field, "%s, after %d others" % (text, too_far(spans, address)),
+                                 "one of the first %d addresses of the ranges" % LONGEST_SEARCH,
+                                 "IPAM counts up to it one by one and answers nobody meanwhile; let a range begin "
+                                 "nearer to it"))
     return found
 
 

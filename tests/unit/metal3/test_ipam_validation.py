@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import ipam_validation
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import ipam_claim, ipam_validation
 
 GOOD = {"name": "prov", "prefix": 24, "gateway": "198.51.100.1",
         "ranges": [{"start": "198.51.100.20", "end": "198.51.100.60"}]}
@@ -29,6 +29,23 @@ def test_good_pools_of_both_families_side_by_side():
            "ranges": [{"subnet": "2001:db8::/64", "start": "2001:db8::10", "end": "2001:db8::ff"}],
            "pre_allocations": {"a": "2001:db8::0010"}}
     assert problems(GOOD, six) == []
+
+
+SIX = {"prefix": 64, "gateway": None, "ranges": [{"subnet": "2001:db8::/64"}, {"start": "2001:db8:1::1",
+                                                                              "end": "2001:db8:1::9"}]}
+
+
+@pytest.mark.parametrize("address, refused", [
+    ("2001:db8::f:4241", False), ("2001:db8::f:4242", True), ("2001:db8::1:0:0:5", True), ("2001:db8:1::1", True)])
+def test_addresses_that_ipam_would_count_up_to_for_ever_are_refused(address, refused):
+    """IPAM tries one address after the other, those of the ranges before too, and answers no other claim meanwhile."""
+    lines = problems(dict(GOOD, **dict(SIX, pre_allocations={"a": address})))
+    assert len(lines) == (1 if refused else 0)
+    assert all("pre_allocations.a: seen %s, after " % address in line for line in lines)
+    used = {"total": 9, "free": 9, "allocations": []}
+    wish = {"name": "a", "pool": "prov", "address": address}
+    lines = ipam_claim.claim_problems([wish], {"prov": dict(GOOD, **SIX)}, {"prov": used}, "metal3")
+    assert len(lines) == (1 if refused else 0)
 
 
 @pytest.mark.parametrize("changes, field, words", [
