@@ -4,7 +4,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import http.client
-import json
 import os
 import re
 import subprocess
@@ -13,7 +12,7 @@ import time
 import urllib.error
 import urllib.parse
 
-from . import partitions
+from . import image_format, partitions
 from .web import Unreachable
 
 CHUNK_BYTES = 1024 * 1024
@@ -151,25 +150,29 @@ def _ended(process, received):
 
 
 def _convert(path, claimed, disk, received):
-    found = json.loads(_qemu_img(["info", "--output", "json", path], received))
-    if claimed and claimed != found["format"]:
-        raise ImageError("Security: image format is %s, but %s was claimed" % (found["format"], claimed))
-    if found["virtual-size"] > disk.size:
+    try:
+        with open(path, "rb") as file:
+            image_format.check_header(file.read(image_format.HEADER_BYTES), claimed)
+        size = image_format.virtual_size(_qemu_img(
+            ["info", "-f", image_format.QCOW2, "--output", "json", path], received))
+    except image_format.ImageFormatError as error:
+        raise ImageError(str(error)) from error
+    if size > disk.size:
         raise ImageError("Writing image to device %s failed: image virtual size %d exceeds the disk's %d bytes"
-                         % (disk.name, found["virtual-size"], disk.size))
-    _qemu_img(["convert", "-n", "--target-is-zero", "-S", "64k", "-f", found["format"], "-O", "raw", path, disk.path],
-              received)
+                         % (disk.name, size, disk.size))
+    _qemu_img(["convert", "-n", "--target-is-zero", "-S", "64k", "-f", image_format.QCOW2, "-O", "raw", path,
+               disk.path], received)
 
 
 def write(web, info, disk, received):
-    """Put a whole-disk image on a disk: raw ones streamed, others through a temporary file and qemu-img.
+    """Put a whole-disk image on a disk: raw ones streamed, qcow2 through a temporary file and qemu-img.
 
     :param web: a Web
     :param info: Ironic's image_info
     :param disk: the Disk
     :param received: see Download
     :returns: number of bytes downloaded
-    :raises ImageError: see Download; or if it is too large
+    :raises ImageError: see Download; or if it is too large, or no self-contained qcow2 image
     :raises OSError: if the disk can't be written
     """
     download = Download(web, info, received)

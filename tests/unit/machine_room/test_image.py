@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import shutil
 import subprocess
 
 import pytest
-from machine_room import image
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machine_room import image, image_format
 from machine_room.disk import Disk
 from machine_room.knobs import Knobs
 from machine_room.web import Web
@@ -86,6 +89,70 @@ def test_server_that_is_down(ironic, disk, raw):
 def test_format_that_is_not_the_claimed_one(ironic, disk, raw):
     with pytest.raises(image.ImageError, match="format is qcow2, but vmdk was claimed"):
         write(disk, info(ironic, "os.qcow2", disk_format="vmdk"))
+    with pytest.raises(image.ImageError, match="no qcow2 header, but qcow2 was claimed"):
+        write(disk, info(ironic, "os.raw", disk_format="qcow2"))
+
+
+def qcow2(tmp_path, *options):
+    """Make an empty qcow2 image and return its bytes."""
+    path = tmp_path / "made.qcow2"
+    subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", *options, str(path), "1M"], check=True, timeout=30)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("options, message", [
+    (["-F", "raw", "-b", "{secret}"], "has a backing file"),
+    (["-o", "data_file={secret},data_file_raw=on"], "has an external data file"),
+])
+def test_an_image_that_refers_to_another_file_reads_none(ironic, disk, tmp_path, monkeypatch, options, message):
+    """qemu-img, which runs as root in a lab, would put that file's content on the disk; it is not even asked."""
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"root's own" + bytes(1024 ** 2 - 10))
+    ironic.files["/os.qcow2"] = qcow2(tmp_path, *(option.format(secret=secret) for option in options))
+    secret.write_bytes(b"root's own" + bytes(1024 ** 2 - 10))
+    monkeypatch.setattr(image, "_qemu_img", lambda *_arguments: pytest.fail("qemu-img was asked"))
+    with pytest.raises(image.ImageError, match="Security: .*" + message):
+        write(disk, info(ironic, "os.qcow2"))
+    assert disk.read(0, 10) == bytes(10)
+
+
+@pytest.mark.parametrize("name", ["vmdk", "vdi", "luks", None])
+def test_other_formats_are_not_probed(ironic, disk, raw, name, monkeypatch):
+    ironic.files["/os.other"] = b"# Disk DescriptorFile\nversion=1\nRW 2048 FLAT \"/etc/shadow\" 0\n"
+    monkeypatch.setattr(image, "_qemu_img", lambda *_arguments: pytest.fail("qemu-img was asked"))
+    with pytest.raises(image.ImageError, match="Security: "):
+        write(disk, info(ironic, "os.other", disk_format=name))
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(st.one_of(st.binary(max_size=120), st.binary(max_size=120).map(lambda rest: image_format.MAGIC + rest),
+                 st.binary(min_size=100, max_size=120).map(lambda rest: image_format.MAGIC + b"\0\0\0\3" + rest)))
+def test_any_header_is_a_self_contained_image_or_refused(header):
+    try:
+        image_format.check_header(header, "qcow2")
+    except image_format.ImageFormatError as error:
+        assert str(error)
+    else:
+        assert header.startswith(image_format.MAGIC) and not any(header[8:20])
+        assert header[7] == 2 or not header[79] & image_format.EXTERNAL_DATA_FILE
+
+
+JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda inner: st.lists(
+    inner, max_size=3) | st.dictionaries(st.sampled_from(["data", "data-file", "x"]), inner), max_leaves=6)
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(st.one_of(st.text(max_size=20), JSON.map(json.dumps), st.fixed_dictionaries(
+    {"format": st.just("qcow2")}, optional={"virtual-size": JSON | st.integers(1), "backing-filename": JSON,
+                                            "format-specific": JSON}).map(json.dumps)))
+def test_any_output_of_qemu_img_is_a_size_or_refused(text):
+    try:
+        size = image_format.virtual_size(text)
+    except image_format.ImageFormatError as error:
+        assert str(error)
+    else:
+        facts = json.loads(text)
+        assert size == facts["virtual-size"] > 0 and not facts.get("backing-filename")
 
 
 @pytest.mark.parametrize("name", ["os.raw", "os.qcow2"])
