@@ -16,7 +16,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugins"))
 
 from module_utils.lab import claim, status
-from module_utils.lab.layout import labs_dir
+from module_utils.lab.layout import lab_dir, labs_dir
 
 
 def main(arguments=None):
@@ -26,10 +26,9 @@ def main(arguments=None):
     parser.add_argument("--json", action="store_true", help="status: the programs as JSON")
     parser.add_argument("command", choices=["env", "status"])
     options = parser.parse_args(arguments)
-    directory = os.path.join(labs_dir(), options.lab)
     try:
-        lab = claim.read(directory)
-    except claim.ClaimError as error:
+        lab = claim.read(lab_dir(options.lab))
+    except (claim.ClaimError, ValueError) as error:
         print("cli.py: %s" % error, file=sys.stderr)
         return 1
     if lab is None:

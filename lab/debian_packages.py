@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugins"))
 
@@ -23,53 +26,105 @@ from module_utils.lab.debian_packages import PackagesError, missing, parse
 
 # invoke-rc.d asks this program before it starts a service (Debian policy, 9.3.3); 101 means "not allowed".
 POLICY_PROGRAM = "/usr/sbin/policy-rc.d"
-POLICY = "#!/bin/sh\n# Written by metal3.baremetal for one installation: no service may start.\nexit 101\n"
+POLICY_MARK = "# Written by metal3.baremetal for one installation: no service that comes with it may start.\n"
+POLICY = """#!/bin/sh
+%s# The installation holds a lock on this file. Without it this file is what a killed one has left: it goes.
+if flock --nonblock "$0" true; then rm -f -- "$0"; exit 0; fi
+case " %s " in *" ${1%%.service} "*) exit 0 ;; esac
+exit 101
+"""
+# Where services are described, by System V and by systemd.
+SERVICE_FOLDERS = ("/etc/init.d", "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+                   "/usr/lib/systemd/system", "/lib/systemd/system")
+# Package scripts talk to debconf over descriptor 3.
+LOWEST_DESCRIPTOR = 100
+
+
+def known_services():
+    """Return the names of the services that the machine has, sorted."""
+    found = set()
+    for folder in SERVICE_FOLDERS:
+        with contextlib.suppress(OSError):
+            found.update(name.removesuffix(".service") for name in os.listdir(folder)
+                         if name.endswith(".service") or folder.endswith("init.d"))
+    return sorted(name for name in found if re.fullmatch(r"[A-Za-z0-9@_.:+-]+", name))
 
 
 def has_own_policy():
-    """Tell whether the machine's policy is somebody else's than a killed run's of this program."""
+    """Tell whether the machine's policy is somebody else's than this program's."""
     try:
         with open(POLICY_PROGRAM) as stream:
-            return stream.read() != POLICY
+            return POLICY_MARK not in stream.read()
     except FileNotFoundError:
         return False
 
 
+def remove_leftover():
+    """Remove the policy that a killed run of this program has left; another run's that is at work stays."""
+    with contextlib.suppress(OSError):
+        if has_own_policy():
+            return
+        with open(POLICY_PROGRAM) as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(POLICY_PROGRAM)
+
+
 @contextlib.contextmanager
-def services_stay_down():
-    """Keep package scripts from starting services, unless the machine has a policy of its own."""
+def services_stay_down(services):
+    """Keep package scripts from starting services that come with them, unless the machine has a policy of its own.
+
+    Yields a descriptor, for the programs that run meanwhile to inherit, or None: what is installed goes on when this
+    program is killed, and the policy holds as long.
+
+    :param services: names of the services that may start: the machine's own
+    """
     if has_own_policy():
-        yield
+        yield None
         return
     received = []
-    # Else the policy would outlive this program and keep all services of the machine down for good.
     former = signal.signal(signal.SIGTERM, lambda number, _frame: received.append(number))
+    made = None
     try:
-        with open(POLICY_PROGRAM, "w") as stream:
-            stream.write(POLICY)
-        os.chmod(POLICY_PROGRAM, 0o755)
-        yield
+        with tempfile.NamedTemporaryFile("w", dir=os.path.dirname(POLICY_PROGRAM), delete=False) as stream:
+            made = stream.name
+            stream.write(POLICY % (POLICY_MARK, " ".join(services)))
+            stream.flush()
+            os.fchmod(stream.fileno(), 0o755)
+            descriptor = fcntl.fcntl(stream.fileno(), fcntl.F_DUPFD, LOWEST_DESCRIPTOR)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            os.rename(made, POLICY_PROGRAM)
+            made = POLICY_PROGRAM
+            yield descriptor
+        finally:
+            os.close(descriptor)
     finally:
-        os.unlink(POLICY_PROGRAM)
+        if made is not None:
+            os.unlink(made)
         signal.signal(signal.SIGTERM, former)
     for number in received:
         os.kill(os.getpid(), number)
 
 
-def apt_get(*arguments):
-    """Run apt-get so that it never asks; its output is shown only when it fails.
+def apt_get(*arguments, inherited=()):
+    """Run apt-get so that it never asks and removes nothing; its output is shown only when it fails.
 
+    :param inherited: descriptors to leave open in it
     :raises PackagesError: when it fails
     """
-    command = ["apt-get", "--quiet=2", "--option=Dpkg::Use-Pty=0", "--option=DPkg::Lock::Timeout=300", *arguments]
+    command = ["apt-get", "--quiet=2", "--option=Dpkg::Use-Pty=0", "--option=DPkg::Lock::Timeout=300", "--no-remove",
+               *arguments]
     result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            check=False, text=True, env=dict(os.environ, DEBIAN_FRONTEND="noninteractive"))
+                            check=False, text=True, pass_fds=inherited,
+                            env=dict(os.environ, DEBIAN_FRONTEND="noninteractive"))
     if result.returncode:
         raise PackagesError("failed (exit code %d): %s\n%s" % (result.returncode, " ".join(command), result.stdout))
 
 
 def install(packages, services):
-    """Install packages and see to it that their services start neither now nor at the next boot.
+    """Install packages and see to it that services that come with them start neither now nor at the next boot.
+
+    A service that the machine had before is left as it is.
 
     :param packages: package names
     :param services: service names
@@ -79,10 +134,13 @@ def install(packages, services):
     except PackagesError as error:
         # One broken source of many is no reason to stop: whether the packages can be had is seen next.
         print("debian_packages.py: warning: %s" % error, file=sys.stderr)
-    with services_stay_down():
-        apt_get("install", "--yes", "--no-install-recommends", *packages)
+    known = known_services()
+    with services_stay_down(known) as descriptor:
+        apt_get("install", "--yes", "--no-install-recommends", *packages,
+                inherited=[] if descriptor is None else [descriptor])
     for service in services:
-        subprocess.run(["update-rc.d", service, "disable"], stdin=subprocess.DEVNULL, stdout=sys.stderr, check=True)
+        if service not in known:
+            subprocess.run(["update-rc.d", service, "disable"], stdin=subprocess.DEVNULL, stdout=sys.stderr, check=True)
 
 
 def prefix_for_root(packages):
@@ -112,6 +170,7 @@ def main(arguments=None):
             print("debian_packages.py: no dpkg-query here, so this is not Debian. The programs of these packages are "
                   "needed, and not checked: %s" % ", ".join(packages), file=sys.stderr)
             return 0
+        remove_leftover()
         wanted = missing(packages)
         if not wanted:
             return 0
@@ -122,8 +181,8 @@ def main(arguments=None):
             command = [*as_root, sys.executable, os.path.abspath(__file__), *map(os.path.abspath, options.lists)]
             return subprocess.run(command, check=False).returncode
         print("Debian packages: installing %s" % ", ".join(wanted), file=sys.stderr)
-        install(wanted, [service for package in wanted for service in packages[package]])
-        left = missing(wanted)
+        install(wanted, [service for package in wanted for service in packages[package].services])
+        left = missing(dict((name, packages[name]) for name in wanted))
         if left:
             raise PackagesError("apt-get reported success, but these are not installed: %s" % ", ".join(left))
     except PackagesError as error:

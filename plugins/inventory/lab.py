@@ -36,8 +36,10 @@ options:
     description:
       - Hardware of all servers, where it is to differ from the built-in one.
       - Known are C(vendor), C(model), C(serial), C(architecture), C(cpus), C(cpu_model), C(cpu_mhz), C(memory_mib),
-        C(disks) (C(name), C(size_gib), C(rotational), C(vendor), C(model), C(serial), C(wwn), C(hctl)) and C(nics)
-        (C(name), C(speed_mbps), C(vendor), C(product)).
+        C(disks) (C(name), C(size_gib), C(rotational), C(vendor), C(model), C(serial), C(wwn), C(hctl)), C(nics)
+        (C(name), C(speed_mbps), C(vendor), C(product)) and C(bmc_scheme).
+      - C(bmc_scheme) is C(redfish), C(redfish-virtualmedia) or C(redfish-uefihttp), the scheme of the BMC's address.
+        It says how the server boots the agent.
     type: dict
     default: {}
   overrides:
@@ -79,7 +81,7 @@ import os
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import NAME_RULE, labs_dir
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import lab_dir
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import describe, has_cluster
 
 MANAGEMENT_HOST = "localhost"
@@ -101,17 +103,14 @@ class InventoryModule(BaseInventoryPlugin):
         super().parse(inventory, loader, path, cache)
         self._read_config_data(path)
         name = self.get_option("name")
-        if not NAME_RULE.match(name):
-            raise AnsibleParserError(
-                "%s: lab name %r: expected a lower case letter, then at most 19 letters, digits or dashes"
-                % (path, name))
         try:
+            directory = lab_dir(name)
             hardware = describe(
                 self.get_option("servers"), self.get_option("defaults"), self.get_option("overrides"))
         except ValueError as exc:
             raise AnsibleParserError("%s: %s" % (path, exc)) from exc
         inventory.set_variable("all", "lab_name", name)
-        inventory.set_variable("all", "lab_dir", os.path.join(labs_dir(), name))
+        inventory.set_variable("all", "lab_dir", directory)
         for group in ("baremetal", "management", "clusters"):
             inventory.add_group(group)
         inventory.add_host(MANAGEMENT_HOST, group="management")

@@ -135,8 +135,9 @@ def check_packages(path):
         lacking = debian_packages.missing(debian_packages.parse(stream.read()))
     if lacking:
         raise debian_packages.PackagesError(
-            "these Debian packages are missing: %s. As root: apt-get install --no-install-recommends %s"
-            % (", ".join(lacking), " ".join(lacking)))
+            "these Debian packages are missing: %s. As root, to install them without starting their services: "
+            "python3 %s %s"
+            % (", ".join(lacking), os.path.join(os.path.dirname(path), "debian_packages.py"), path))
 
 
 def services_environment(module):
@@ -161,7 +162,7 @@ def present(module):
         "services_python": services_python,
         "engine_dir": engine.Engine(params["source_dir"], layout.cache_dir()).directory,
     }
-    existed = claim.read(os.path.join(layout.labs_dir(), params["name"])) is not None
+    existed = claim.read(layout.lab_dir(params["name"])) is not None
     figures, made, differing = claim.ensure(
         params["name"], additions, lambda lab: servers.servers(lab, params["hardware"]), os.environ,
         module.check_mode)

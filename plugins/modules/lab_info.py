@@ -73,13 +73,12 @@ table:
   elements: str
 """
 
-import os
 import traceback
 
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import claim, status
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import labs_dir
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import lab_dir
 
 
 def main():
@@ -87,10 +86,10 @@ def main():
     module = AnsibleModule(argument_spec={"name": {"type": "str", "default": "lab"}}, supports_check_mode=True)
     programs, servers = [], []
     try:
-        lab = claim.read(os.path.join(labs_dir(), module.params["name"]))
+        lab = claim.read(lab_dir(module.params["name"]))
         if lab:
             programs, servers = status.parts(lab)
-    except (claim.ClaimError, OSError) as exc:
+    except (claim.ClaimError, OSError, ValueError) as exc:
         module.fail_json(msg=str(exc), exception=traceback.format_exc())
     module.exit_json(changed=False, programs=programs, servers=servers, table=status.table(programs + servers))
 

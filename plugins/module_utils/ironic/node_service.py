@@ -8,6 +8,7 @@ import time
 
 from . import bulk, node_diff, node_validation
 from .errors import IronicError, RefusedError
+from .known import Known
 
 
 class Registry:
@@ -24,12 +25,8 @@ class Registry:
         for outcome in outcomes:
             if outcome.error is not None:
                 raise outcome.error
-        self.nodes, self.ports = outcomes[0].value, outcomes[1].value
+        self.known = Known(outcomes[0].value, outcomes[1].value)
         self.drivers = outcomes[2].value if drivers else []
-
-    def port(self, address):
-        """Return the port with a MAC address, None when there is none."""
-        return next((port for port in self.ports if port["address"].lower() == address.lower()), None)
 
 
 class Item:
@@ -91,11 +88,11 @@ class NodeService:
         :raises IronicError: when Ironic can't be asked
         """
         registry = Registry(self.client)
-        problems = node_validation.check_nodes(self.options, registry.nodes, registry.ports, registry.drivers,
+        problems = node_validation.check_nodes(self.options, registry.known, registry.drivers,
                                                self.forced, self.client.minor)
         if problems:
             raise RefusedError(problems)
-        items = [Item(option["name"], option, node_validation.find(option, registry.nodes))
+        items = [Item(option["name"], option, registry.known.node(option))
                  for option in self.options]
         self._delete([item for item in items if item.option["state"] == "absent" and item.current])
         present = [item for item in items if item.option["state"] == "present"]
@@ -184,7 +181,7 @@ class NodeService:
         plans = []
         for item in items:
             for option in item.option.get("ports") or []:
-                plan = PortPlan(self.client, option, registry.port(option["address"]),
+                plan = PortPlan(self.client, option, registry.known.port(option["address"]),
                                 (item.stored or {}).get("uuid"), item.name)
                 if plan.needed:
                     plans.append((item, plan))

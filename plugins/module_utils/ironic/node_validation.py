@@ -21,22 +21,11 @@ _RESERVED_NAMES = ("maintenance", "management", "ports", "portgroups", "states",
                    "validate")
 
 
-def find(option, nodes):
-    """Return the node that an option names: by UUID when one is given, else by name; None when there is none.
-
-    :param option: options of a node, with ``name`` and maybe ``uuid``
-    :param nodes: nodes as Ironic has them
-    """
-    key, wanted = ("uuid", option["uuid"].lower()) if option.get("uuid") else ("name", option["name"])
-    return next((node for node in nodes if (node.get(key) or "") == wanted), None)
-
-
-def check_nodes(options, nodes, ports, drivers, forced, minor):
+def check_nodes(options, known, drivers, forced, minor):
     """Return the problems of a list of nodes.
 
     :param options: list of the options of a node
-    :param nodes: nodes as Ironic has them
-    :param ports: ports as Ironic has them
+    :param known: a Known, what Ironic has
     :param drivers: names of the enabled drivers
     :param forced: names of nodes that may be changed whoever owns them, and deleted whatever their state
     :param minor: minor API version that is spoken
@@ -46,11 +35,11 @@ def check_nodes(options, nodes, ports, drivers, forced, minor):
     found += _repeated([port["address"].lower() for option in options for port in option.get("ports") or []],
                        "nodes", "ports.address")
     for option in options:
-        current = find(option, nodes)
+        current = known.node(option)
         found += _check_node(option, current, drivers, forced, minor)
         if option["state"] == "present":
             for port in option.get("ports") or []:
-                found += check_port(dict(port, node=option["name"], state="present"), ports, nodes,
+                found += check_port(dict(port, node=option["name"], state="present"), known,
                                     current and current["uuid"], False, minor)
     return found
 
@@ -112,12 +101,11 @@ def _check_deletion(subject, current, forced):
                     "server is left as it is")]
 
 
-def check_port(option, ports, nodes, node_uuid, move, minor):
+def check_port(option, known, node_uuid, move, minor):
     """Return the problems of a port.
 
     :param option: the port's options, with ``node`` (name or UUID) and ``state``
-    :param ports: ports as Ironic has them
-    :param nodes: nodes as Ironic has them
+    :param known: a Known, what Ironic has
     :param node_uuid: UUID of its node, None when that is still to be made
     :param move: whether a port of another node may become this one's
     :param minor: minor API version that is spoken
@@ -127,9 +115,9 @@ def check_port(option, ports, nodes, node_uuid, move, minor):
     expected = mac_error(option["address"])
     if expected:
         return [problem(subject, "address", option["address"], expected)]
-    current = next((port for port in ports if port["address"].lower() == option["address"].lower()), None)
+    current = known.port(option["address"])
     if option["state"] == "present" and current and current["node_uuid"] != node_uuid and not move:
-        owner = next((node.get("name") for node in nodes if node["uuid"] == current["node_uuid"]), None)
+        owner = (known.node_of(current) or {}).get("name")
         found.append(problem(subject, "node", "a port of node %s" % (owner or current["node_uuid"]),
                              "a port of node %s" % option["node"],
                              "delete it there, or set move with ironic_port; ironic_audit shows all of these"))

@@ -39,11 +39,11 @@ class PortService:
         :raises IronicError: when Ironic can't be asked
         """
         registry = Registry(self.client, drivers=False)
-        owners = dict((option["address"], _node(registry, option.get("node"))) for option in self.options)
+        owners = dict((option["address"], registry.known.node_called(option.get("node"))) for option in self.options)
         problems = self._problems(registry, owners)
         if problems:
             raise RefusedError(problems)
-        items = [Item(option["address"], option, registry.port(option["address"])) for option in self.options]
+        items = [Item(option["address"], option, registry.known.port(option["address"])) for option in self.options]
         self._write([(item, self._call(item, owners[item.name])) for item in items])
         results = [dict(item.result(), address=item.name) for item in items]
         return {"changed": any(result["changed"] for result in results), "ports": results, "counts": counts(results),
@@ -58,10 +58,10 @@ class PortService:
                 found.append(problem(subject, "node", option.get("node"), "name or UUID of a node that is there",
                                      "register it with ironic_node"))
                 continue
-            found += node_validation.check_port(option, registry.ports, registry.nodes, owner and owner["uuid"],
+            found += node_validation.check_port(option, registry.known, owner and owner["uuid"],
                                                 bool(option.get("move")), self.client.minor)
-            there = registry.port(option["address"])
-            touched = [owner] + [node for node in registry.nodes if there and node["uuid"] == there["node_uuid"]]
+            there = registry.known.port(option["address"])
+            touched = [owner, registry.known.node_of(there)]
             texts = [ownership.refusal(node.get("name"), self.forced) for node in touched if node]
             text = next((text for text in texts if text), None)
             if text:
@@ -96,7 +96,3 @@ class PortService:
             item.action = "deleted" if absent else "updated" if item.current else "created"
             if outcome is not None:
                 item.stored = outcome.value
-
-
-def _node(registry, name):
-    return next((node for node in registry.nodes if name and name in (node.get("name"), node["uuid"])), None)

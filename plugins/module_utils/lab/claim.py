@@ -47,11 +47,39 @@ def read(directory):
     path = os.path.join(directory, LAB_FILE)
     try:
         with open(path, encoding="utf-8") as stream:
-            return json.load(stream)
+            text = stream.read()
     except FileNotFoundError:
         return None
     except ValueError as exc:
-        raise ClaimError("%s: not JSON (%s). Remove the lab with make lab-down" % (path, exc)) from exc
+        raise ClaimError("%s: not UTF-8 (%s). Remove the lab with make lab-down" % (path, exc)) from exc
+    try:
+        return figures(text)
+    except ValueError as exc:
+        raise ClaimError("%s: %s. Remove the lab with make lab-down" % (path, exc)) from exc
+
+
+# Field of ``lab.json`` → its type: what is needed of a lab to tell it from others and to remove it.
+FIELDS = {"name": str, "index": int, "dir": str, "ports": dict, "bridge": dict}
+
+
+def figures(text):
+    """Return the figures of a lab out of the text of its ``lab.json``.
+
+    :raises ValueError: for anything else
+    """
+    try:
+        found = json.loads(text)
+    except RecursionError as exc:
+        raise ValueError("not JSON (nested too deeply)") from exc
+    except ValueError as exc:
+        raise ValueError("not JSON (%s)" % exc) from exc
+    if not isinstance(found, dict):
+        raise ValueError("expected a mapping")
+    wrong = [name for name, kind in FIELDS.items()
+             if not isinstance(found.get(name), kind) or isinstance(found[name], bool)]
+    if wrong:
+        raise ValueError("without a usable %s" % ", ".join(wrong))
+    return found
 
 
 def others(labs_dir, name):

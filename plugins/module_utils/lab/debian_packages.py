@@ -4,36 +4,55 @@
 """The lists of Debian packages, and which of them a machine lacks."""
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+from collections import namedtuple
 
 
 class PackagesError(Exception):
     """Packages can't be installed; the message says what to do."""
 
 
-def parse(text):
-    """Return the packages of a list and the services they bring.
+Package = namedtuple("Package", ["services", "program"])
 
-    :param text: the list's text: on each line a package, ``service:<name>`` any number of times, ``# comment``
-    :returns: dict of package name to list of service names
-    :raises PackagesError: for a word that is neither
+
+def parse(text):
+    """Return the packages of a list, the services they bring, and the program that makes a package unnecessary.
+
+    :param text: the list's text: on each line a package, ``service:<name>`` any number of times, ``program:<name>`` at
+        most once, ``# comment``
+    :returns: dict of package name to Package
+    :raises PackagesError: for another word
     """
     packages = {}
     for line in text.splitlines():
         words = line.partition("#")[0].split()
         if not words:
             continue
-        wrong = [word for word in words[1:] if not word.startswith("service:")]
-        if wrong:
-            raise PackagesError("line %r: expected 'service:<name>' after the package, found %r" % (line, wrong[0]))
-        packages[words[0]] = [word.partition(":")[2] for word in words[1:]]
+        services, programs = [], []
+        for word in words[1:]:
+            kind, colon, name = word.partition(":")
+            if not (colon and name and kind in ("service", "program")):
+                raise PackagesError("line %r: expected 'service:<name>' or 'program:<name>' after the package, found %r"
+                                    % (line, word))
+            (services if kind == "service" else programs).append(name)
+        if len(programs) > 1:
+            raise PackagesError("line %r: expected one program, found %s" % (line, ", ".join(programs)))
+        packages[words[0]] = Package(services, programs[0] if programs else None)
     return packages
 
 
 def missing(packages):
-    """Return those package names that aren't installed, in the given order."""
+    """Return the names of packages that aren't installed and whose program isn't there either, in the given order.
+
+    :param packages: dict of package name to Package
+    """
     query = subprocess.run(
         ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\\n", *packages],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, universal_newlines=True)
     installed = {line.split()[0] for line in query.stdout.splitlines() if line.endswith(" installed")}
-    return [package for package in packages if package not in installed]
+    # Debian keeps servers in sbin, which is not on every user's path.
+    path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
+    return [name for name, package in packages.items()
+            if name not in installed and not (package.program and shutil.which(package.program, path=path))]

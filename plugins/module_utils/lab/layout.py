@@ -69,21 +69,43 @@ def cache_dir(environ=None):
 
     :param environ: mapping of environment variables (XDG_CACHE_HOME, HOME); the process's own by default
     """
-    environ = os.environ if environ is None else environ
-    base = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME", "/root"), ".cache")
-    return os.path.join(base, "metal3.baremetal")
+    return os.path.join(_base(environ, "XDG_CACHE_HOME", ".cache"), "metal3.baremetal")
 
 
 def labs_dir(environ=None):
     """Return the folder that holds one folder for each lab.
 
+    Symbolic links in its path are resolved: the lab's processes and mounts are recognised by this path.
+
     :param environ: mapping of environment variables (METAL3_LAB_HOME, XDG_STATE_HOME, HOME); see ``cache_dir``
+    :raises ValueError: for a relative METAL3_LAB_HOME: the next command, typed elsewhere, would look elsewhere
     """
+    home = (os.environ if environ is None else environ).get("METAL3_LAB_HOME")
+    if home and not os.path.isabs(home):
+        raise ValueError("METAL3_LAB_HOME %r: expected an absolute path, as in METAL3_LAB_HOME=%s"
+                         % (home, os.path.join("$PWD", home)))
+    state = _base(environ, "XDG_STATE_HOME", os.path.join(".local", "state"))
+    return os.path.realpath(home or os.path.join(state, "metal3.baremetal", "labs"))
+
+
+def lab_dir(name, environ=None):
+    """Return the folder of a lab.
+
+    :param name: lab name; a lower case letter, then at most 19 lower case letters, digits or dashes
+    :param environ: see ``labs_dir``
+    :raises ValueError: for another name, and as ``labs_dir`` does
+    """
+    if not NAME_RULE.match(name):
+        raise ValueError("lab name %r: expected a lower case letter, then at most 19 lower case letters, digits or "
+                         "dashes" % (name,))
+    return os.path.join(labs_dir(environ), name)
+
+
+def _base(environ, variable, default):
+    """Return one of the XDG base folders; their specification wants relative paths ignored."""
     environ = os.environ if environ is None else environ
-    if environ.get("METAL3_LAB_HOME"):
-        return environ["METAL3_LAB_HOME"]
-    base = environ.get("XDG_STATE_HOME") or os.path.join(environ.get("HOME", "/root"), ".local", "state")
-    return os.path.join(base, "metal3.baremetal", "labs")
+    base = environ.get(variable, "")
+    return base if os.path.isabs(base) else os.path.join(environ.get("HOME", "/root"), default)
 
 
 def layout(name, index, environ=None):
@@ -94,12 +116,9 @@ def layout(name, index, environ=None):
     :param environ: mapping of environment variables; see ``cache_dir``
     :raises ValueError: for a name or an index outside these rules
     """
-    if not NAME_RULE.match(name):
-        raise ValueError(
-            "lab name %r: expected a lower case letter, then at most 19 letters, digits or dashes" % (name,))
+    directory = lab_dir(name, environ)
     if not 0 <= index < INDEX_LIMIT:
         raise ValueError("lab index %r: expected 0 to %d" % (index, INDEX_LIMIT - 1))
-    directory = os.path.join(labs_dir(environ), name)
     first = BASE_PORT + PORTS_PER_LAB * index
     network = list(NETWORK.subnets(new_prefix=NETWORK_PREFIX))[index]
     ports = dict((part, first + offset) for part, offset in PORT_OFFSETS.items())

@@ -19,10 +19,8 @@ def remove(name, environ, check_mode=False):
     :returns: what was removed, as texts
     :raises CleanupError: naming what is left and why
     """
+    directory = layout.lab_dir(name, environ)
     labs_dir = layout.labs_dir(environ)
-    directory = os.path.join(labs_dir, name)
-    if not layout.NAME_RULE.match(name):
-        raise ValueError("lab name %r: expected a lower case letter, then at most 19 letters, digits or dashes" % name)
     figures = _figures(name, directory, environ)
     # All at once, not by supervisord: that stops one program after the other.
     removed = ["%s %s" % found for found in (orphans.find(figures) if check_mode else orphans.clear(figures))]

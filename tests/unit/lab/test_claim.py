@@ -11,6 +11,8 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import (
     claim,
@@ -225,3 +227,26 @@ def test_credentials_are_chosen_once(tmp_path):
     assert len(password) == 24 and stat.S_IMODE((tmp_path / "bmc" / "password_file").stat().st_mode) == 0o600
     assert credentials.ensure_bmc([{"bmc": bmc}]) == []
     assert (tmp_path / "bmc" / "password_file").read_text() == password
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+JSON = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+    st.sampled_from(sorted(claim.FIELDS)), inner), max_leaves=8)
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(st.text(max_size=30) | JSON.map(json.dumps) | st.just("[" * 100000) | st.just("1" * 5000))
+def test_any_lab_json_is_figures_or_refused(text):
+    try:
+        found = claim.figures(text)
+    except ValueError as error:
+        assert str(error)
+    else:
+        assert all(isinstance(found[name], kind) for name, kind in claim.FIELDS.items())
+
+
+@pytest.mark.parametrize("content", [b"[]", b"\xff", b"{", b'{"name": "one", "index": true}'])
+def test_a_broken_lab_json_is_told_with_what_to_do(tmp_path, content):
+    (tmp_path / "lab.json").write_bytes(content)
+    with pytest.raises(claim.ClaimError, match=r"lab\.json: .*Remove the lab with make lab-down"):
+        claim.read(str(tmp_path))

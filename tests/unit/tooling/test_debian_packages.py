@@ -4,12 +4,18 @@
 """The installer of Debian packages, with stand-ins for dpkg-query, apt-get, sudo and update-rc.d on PATH."""
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import signal
+import subprocess
+import threading
+import time
 
 import debian_packages
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 REPOSITORY = pathlib.Path(__file__).parents[3]
 
@@ -25,6 +31,10 @@ if [ -e {state}/stale ]; then case "$*" in *update*) echo "E: source is gone"; e
 if [ -e {state}/broken ]; then echo "E: no space left"; exit 100; fi
 case "$*" in *install*)
   test -x {state}/policy || echo "services may start" >> {state}/calls
+  for service in nginx nginx.service cron; do
+    if sh {state}/policy $service start; then echo "$service may start" >> {state}/calls; fi
+  done
+  if [ -e {state}/slow ]; then echo $$ > {state}/pid; exec sleep 60; fi
   for word; do echo "$word" >> {state}/installed; done;;
 esac
 """
@@ -48,6 +58,11 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "%s:/usr/bin:/bin" % (tmp_path / "bin"))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(debian_packages, "POLICY_PROGRAM", str(tmp_path / "policy"))
+    (tmp_path / "init.d").mkdir()
+    (tmp_path / "init.d" / "cron").write_text("")
+    (tmp_path / "systemd").mkdir()
+    (tmp_path / "systemd" / "ssh.service").write_text("")
+    monkeypatch.setattr(debian_packages, "SERVICE_FOLDERS", (str(tmp_path / "init.d"), str(tmp_path / "systemd")))
     return tmp_path
 
 
@@ -57,9 +72,11 @@ def calls(machine):
 
 def test_installs_what_is_missing_and_keeps_its_services_down(machine, capfd):
     assert debian_packages.main([str(machine / "list")]) == 0
-    update, install, disable = calls(machine)
+    update, install, existing, disable = calls(machine)
     assert update.endswith(" update")
-    assert install.endswith(" install --yes --no-install-recommends nginx-light xorriso")
+    # What the machine has already is not stopped from starting, and nothing is removed for what is installed.
+    assert existing == "cron may start"
+    assert install.endswith(" --no-remove install --yes --no-install-recommends nginx-light xorriso")
     assert disable == "update-rc.d nginx disable"
     assert not (machine / "policy").exists()
     out, err = capfd.readouterr()
@@ -80,17 +97,87 @@ def test_a_policy_of_the_machine_is_left_alone(machine):
     assert (machine / "policy").read_text() == "#!/bin/sh\nexit 101\n"
 
 
-def test_the_policy_that_a_killed_run_left_is_removed(machine):
-    (machine / "policy").write_text(debian_packages.POLICY)
+@pytest.mark.parametrize("path", ["init.d/nginx", "systemd/nginx.service"])
+def test_a_service_that_the_machine_had_before_is_left_as_it_is(machine, path):
+    """Somebody's own nginx, from another package or built by hand, starts at the next boot as before."""
+    (machine / path).write_text("")
     assert debian_packages.main([str(machine / "list")]) == 0
+    assert "nginx-light" in (machine / "installed").read_text()
+    assert not [call for call in calls(machine) if call.startswith("update-rc.d")]
+    assert "nginx may start" in calls(machine) and "nginx.service may start" in calls(machine)
+
+
+def test_a_program_of_the_machines_own_makes_its_package_unnecessary(machine):
+    (machine / "list").write_text("nginx-light service:nginx program:nginx\n")
+    program = machine / "bin" / "nginx"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert debian_packages.main([str(machine / "list")]) == 0
+    assert calls(machine) == []
+
+
+@pytest.fixture
+def killed(machine, monkeypatch):
+    """The pid of apt-get, whose installation goes on; the run that had started it was killed with SIGKILL."""
+    (machine / "slow").write_text("")
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(BaseException):
+            debian_packages.main([str(machine / "list")])
+        os._exit(1)
+    for_it = threading.Event()
+    while not ((machine / "pid").exists() and (machine / "pid").read_text().endswith("\n")):
+        assert os.waitpid(pid, os.WNOHANG) == (0, 0)
+        for_it.wait(0.01)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    apt_get = int((machine / "pid").read_text())
+    yield apt_get
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(apt_get, signal.SIGKILL)
+
+
+def may_start(machine, service):
+    return subprocess.run(["sh", str(machine / "policy"), service, "start"], check=False, timeout=30).returncode == 0
+
+
+def test_the_policy_of_a_killed_run_holds_as_long_as_its_installation(machine, killed):
+    assert not may_start(machine, "nginx")
+    debian_packages.remove_leftover()
+    assert (machine / "policy").exists()
+
+
+def test_the_policy_of_a_killed_run_takes_itself_away(machine, killed):
+    """Else no service that is installed later would ever start."""
+    os.kill(killed, signal.SIGKILL)
+    eventually(lambda: may_start(machine, "nginx"))
     assert not (machine / "policy").exists()
+
+
+def test_the_next_run_removes_the_policy_of_a_killed_one(machine, killed):
+    os.kill(killed, signal.SIGKILL)
+    (machine / "installed").write_text("git\nnginx-light\nxorriso\n")
+
+    def removed():
+        assert debian_packages.main([str(machine / "list")]) == 0
+        return not (machine / "policy").exists()
+
+    eventually(removed)
+
+
+def eventually(ask):
+    """Wait until a process that was killed has let go of its files."""
+    pause, deadline = threading.Event(), time.monotonic() + 30
+    while not ask():
+        assert time.monotonic() < deadline
+        pause.wait(0.01)
 
 
 def test_a_run_that_is_told_to_end_takes_its_policy_back_first(machine):
     seen = []
     former = signal.signal(signal.SIGTERM, lambda number, _frame: seen.append((machine / "policy").exists()))
     try:
-        with debian_packages.services_stay_down():
+        with debian_packages.services_stay_down([]):
             os.kill(os.getpid(), signal.SIGTERM)
             assert (machine / "policy").exists() and not seen
         assert seen == [False]
@@ -124,15 +211,28 @@ def test_an_ordinary_user_is_told_before_sudo_asks(machine, monkeypatch, capfd):
 
 def test_without_root_and_sudo_the_command_to_type_is_told(machine, monkeypatch, capfd):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(debian_packages.shutil, "which", lambda name: None if name == "sudo" else "/usr/bin/" + name)
+    monkeypatch.setattr(debian_packages.shutil, "which", lambda name, path=None: None if name in (
+        "sudo", "nginx") else "/usr/bin/" + name)
     assert debian_packages.main([str(machine / "list")]) == 1
     assert "as root: apt-get install nginx-light xorriso" in capfd.readouterr().err
     assert calls(machine) == []
 
 
-def test_a_word_that_is_no_service_is_refused():
-    with pytest.raises(debian_packages.PackagesError, match=r"expected 'service:<name>'.*found 'xorriso'"):
-        debian_packages.parse("nginx-light xorriso\n")
+@pytest.mark.parametrize("word", ["xorriso", "service:", "conflicts:nginx", ":nginx"])
+def test_a_word_that_is_neither_service_nor_program_is_refused(word):
+    with pytest.raises(debian_packages.PackagesError, match=r"expected 'service:<name>'.*found '%s'" % word):
+        debian_packages.parse("nginx-light %s\n" % word)
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(st.text(max_size=80))
+def test_any_list_is_read_or_refused(text):
+    try:
+        found = debian_packages.parse(text)
+    except debian_packages.PackagesError as error:
+        assert "line " in str(error)
+    else:
+        assert all(name and isinstance(package.services, list) for name, package in found.items())
 
 
 @pytest.mark.parametrize("path", ["lab/debian-packages.txt", "tests/debian-packages.txt"])

@@ -1,0 +1,47 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ironic's nodes and ports by what options call them; each is found at once, however many there are. Pure."""
+from __future__ import annotations
+
+
+class Known:
+    """Nodes and ports as Ironic has them.
+
+    :param nodes: nodes, each read once
+    :param ports: ports, each read once
+    """
+
+    def __init__(self, nodes, ports):
+        nodes = list(nodes)
+        self._by_uuid = _first((node["uuid"], node) for node in nodes)
+        self._by_name = _first((node["name"], node) for node in nodes if node.get("name"))
+        self._by_address = _first((port["address"].lower(), port) for port in ports)
+
+    def node(self, option):
+        """Return the node that an option names: by UUID when one is given, else by name; None when there is none.
+
+        :param option: options of a node, with ``name`` and maybe ``uuid``
+        """
+        if option.get("uuid"):
+            return self._by_uuid.get(option["uuid"].lower())
+        return self._by_name.get(option["name"])
+
+    def node_called(self, name):
+        """Return the node with a name or UUID, None when there is none."""
+        return (self._by_name.get(name) or self._by_uuid.get(name)) if name else None
+
+    def node_of(self, port):
+        """Return the node of a port, None when there is no port or no node."""
+        return self._by_uuid.get(port["node_uuid"]) if port else None
+
+    def port(self, address):
+        """Return the port with a MAC address, None when there is none."""
+        return self._by_address.get(address.lower())
+
+
+def _first(pairs):
+    found = {}
+    for key, value in pairs:
+        found.setdefault(key, value)
+    return found
