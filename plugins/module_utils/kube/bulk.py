@@ -9,7 +9,6 @@ from .connection import WORKERS
 from .errors import KubeError
 
 Outcome = parallel.Outcome
-RETRY_DELAYS_SECONDS = parallel.RETRY_DELAYS_SECONDS
 
 
 def run(calls, workers=WORKERS):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from .. import parallel
 from . import bulk
 from .errors import KubeError
 
@@ -39,7 +40,7 @@ def write(tasks, send, decide, tell=None, sleep=None):
     """
     results, due, unanswered = [None] * len(tasks), dict(enumerate(tasks)), set()
     rounds = 0
-    delays = list(bulk.RETRY_DELAYS_SECONDS) if sleep else []
+    delays = list(parallel.RETRY_DELAYS_SECONDS) if sleep else []
     while due:
         positions = sorted(due)
         conflicts, lost = [], []

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils import parallel
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube import bulk
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 
@@ -44,8 +45,8 @@ def test_only_unanswered_requests_are_sent_again():
 
 
 def test_it_gives_up_with_the_last_error():
-    failures = [KubeError("failure %d" % number) for number in range(len(bulk.RETRY_DELAYS_SECONDS) + 1)]
+    failures = [KubeError("failure %d" % number) for number in range(len(parallel.RETRY_DELAYS_SECONDS) + 1)]
     slept = []
     outcome, = bulk.persist([scripted(*failures)], str, slept.append)
     assert outcome.error is failures[-1]
-    assert slept == list(bulk.RETRY_DELAYS_SECONDS)
+    assert slept == list(parallel.RETRY_DELAYS_SECONDS)
