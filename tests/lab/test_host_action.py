@@ -172,6 +172,21 @@ def test_a_host_moves_with_its_status(lab, act, pair):
             action="restore_status")
 
 
+def test_a_status_does_not_come_to_a_host_that_does_not_name_what_is_deployed(lab, act):
+    """The operator would deprovision the server, and so wipe it."""
+    lab.kube.create(HOST, NAMESPACE, {"apiVersion": HOST.api_version, "kind": HOST.kind, "spec": {"online": True},
+                                      "metadata": {"name": "without-image", "annotations": {PAUSED: "moved"}}})
+    try:
+        before = asked(lab, ["without-image"])
+        saved = lab.host("server-03")["status"]
+        assert saved["provisioning"]["state"] == "provisioned"
+        with pytest.raises(HostListError, match=r"image none.*BMO would deprovision the server"):
+            act({"without-image": {"status": json.dumps(saved)}}, action="restore_status")
+        assert asked(lab, ["without-image"]) == before != {}
+    finally:
+        lab.kube.delete(HOST, NAMESPACE, "without-image")
+
+
 def test_an_inspection_tells_what_changed(lab, pair):
     lab.kube.patch(HARDWARE_DATA, NAMESPACE, pair[0], {"spec": {"hardware": {"ramMebibytes": 1}}})
     made = lab.kube.get(HARDWARE_DATA, NAMESPACE, pair[0])["metadata"]["uid"]
@@ -214,7 +229,9 @@ def test_hosts_come_and_go_and_the_server_runs_on(lab, room, act, pair):
     finally:
         room.clear_knobs(name)
         lab.playbook("enroll", *on([name]), "-e", "bmh_inspection_mode=").ok()
-    act({name: {}}, action="inspect")
+    # Asked for by somebody else: it is waited for, and not asked for twice.
+    lab.kube.patch(HOST, NAMESPACE, name, {"metadata": {"annotations": {host_annotations.INSPECT: ""}}})
+    assert not act({name: {}}, action="inspect")[name]["changed"]
     with pytest.raises(HostListError, match="inspection_mode disabled"):
         act({name: {"hardware": details}}, action="set_hardware")
     assert lab.host(name)["status"]["hardware"]["cpu"]["count"] == lab.servers[name]["cpus"]

@@ -87,6 +87,14 @@ def test_the_config_drive_holds_what_the_inventory_says(lab, room, tmp_path):
     assert not files
 
 
+def test_the_disk_was_cleaned_before_anything_was_written_to_it(room):
+    printed = [word for line in room.console(SERVER, lines=100000) for word in (
+        "inspection data accepted", "execute_clean_step: SUCCEEDED", "writing image") if word in line]
+    enrolled = printed.index("inspection data accepted")
+    assert printed[enrolled:enrolled + 3] == [
+        "inspection data accepted", "execute_clean_step: SUCCEEDED", "writing image"]
+
+
 def test_a_second_run_changes_nothing(lab):
     again = lab.playbook("provision").ok()
     assert again.changed() == 0, again.output
@@ -118,7 +126,14 @@ def qcow2(lab, tmp_path, provisioned_again):
     path.unlink()
 
 
-def test_an_image_is_removed_and_another_one_written(lab, room, qcow2):
+def data_of(path, folder):
+    """Return what the config drive has for the server, by kind."""
+    folder.mkdir()
+    return dict((name.rpartition("/")[2], text) for name, text in config_drive(path, folder).items()
+                if name.startswith("openstack/latest/"))
+
+
+def test_an_image_is_removed_and_another_one_written(lab, room, qcow2, tmp_path):
     lab.playbook("deprovision_hosts", "--limit", SERVER).failed(
         "hosts_confirm: seen nothing, expected 1 (how many servers) or " + SERVER,
         "what is on the servers' disks is lost: repeat it in deprovision_confirm")
@@ -145,20 +160,25 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2):
     for partition in partitions.table(raw)["partitions"]:
         assert differences(path, raw, partition) == []
 
-    # Deployed anew: other data for the same image only takes effect so.
+    # The same image with other data only takes effect when it is deployed once more.
     other = lab.inventory({SERVER: {"bmh_user_data": "#cloud-config\nhostname: other\n", "bmh_image": dict(
         entry, checksum=hashlib.sha256(content(image)).hexdigest())}})
     told = lab.playbook("provision", "-i", other).ok()
     assert "bmh_user_data changed, but the server keeps what was deployed" in told.output
+    assert data_of(path, tmp_path / "before")["user_data"] == "#cloud-config\nhostname: %s\n" % SERVER
+    again = ("-i", other, "--limit", SERVER, "-e", "hosts_reprovision=true")
+    lab.playbook("provision", *again).failed("what is on the servers' disks is lost", "provision_confirm")
+    lab.playbook("provision", *again, "-e", "provision_confirm=1").ok()
+    assert lab.state(SERVER) == "provisioned"
+    assert data_of(path, tmp_path / "after")["user_data"] == "#cloud-config\nhostname: other\n"
+    assert partitions.table(path)["id"] == partitions.table(raw)["id"]
+
     # Another image takes what is on the disk.
     run = lab.playbook("provision", "-e", "provision_confirm=2").failed("nothing was written")
     told = "\n".join(run.told_of(SERVER))
     assert "bmh_image.url: seen " in told and "which is deployed" in told and "provision_confirm=" in told, told
     assert lab.host(SERVER)["spec"]["image"]["url"] == entry["url"]
-
-    again = ("--limit", SERVER, "-e", "hosts_reprovision=true")
-    lab.playbook("provision", *again).failed("what is on the servers' disks is lost", "provision_confirm")
-    lab.playbook("provision", *again, "-e", "provision_confirm=1").ok()
+    lab.playbook("provision", "--limit", SERVER, "-e", "provision_confirm=1").ok()
     assert lab.state(SERVER) == "provisioned"
     again = lab.playbook("provision").ok()
     assert again.changed() == 0, again.output

@@ -1,11 +1,12 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The reverse of enrolment: hosts go, when their number or names are repeated, and nothing of them is left."""
+"""The reverse of enrolment: hosts go, when their number or names are repeated; nothing of them is left on disks either."""
 from __future__ import annotations
 
 import pytest
-from support import HOST, NAMESPACE, eventually
+from consoles import Console
+from support import HOST, NAMESPACE, eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
 
@@ -20,7 +21,15 @@ def secrets(lab):
             if item["metadata"]["name"].startswith(VICTIMS)]
 
 
-def test_hosts_go_when_they_are_named_once_more(lab):
+@pytest.fixture
+def deployed(lab):
+    """An inventory in which one of them has the lab's small image, which is on its disk."""
+    url = lab.figures["urls"]["image_server"] + "/images/lab.raw"
+    lab.playbook("provision", "-i", lab.inventory({VICTIMS[0]: {"bmh_image": {
+        "url": url, "checksum": url + ".sha256", "checksum_type": "sha256", "format": "raw"}}}), *only(VICTIMS[0])).ok()
+
+
+def test_hosts_go_when_they_are_named_once_more(lab, room, deployed):
     before = lab.hosts()
     lab.playbook("unenroll", *LIMIT).failed("hosts_confirm: seen nothing, expected 2", "server-01,server-02")
     lab.playbook("unenroll", *LIMIT, "-e", "unenroll_confirm=3").failed("seen 3, expected 2")
@@ -35,9 +44,16 @@ def test_hosts_go_when_they_are_named_once_more(lab):
         lab.kube.patch(HOST, NAMESPACE, VICTIMS[0], {"spec": {"consumerRef": None}})
 
         assert secrets(lab)
+        assert room.server(VICTIMS[0])["power"] == "On" and any(beginning(room, VICTIMS[0]))
+        console = Console(lab.dir / "machines" / VICTIMS[0] / "console.log")
         lab.playbook("unenroll", *LIMIT, "-e", "unenroll_confirm=server-01,server-02").ok()
         assert sorted(set(before) - set(lab.hosts())) == sorted(VICTIMS)
         assert sorted(lab.nodes()) == sorted(lab.hosts())
+        # What was deployed is wiped, then the power is cut.
+        assert [room.server(name)["power"] for name in VICTIMS] == ["Off", "Off"]
+        printed = [line for line in console.lines() if "execute_clean_step" in line or "power off" in line]
+        assert "execute_clean_step: SUCCEEDED" in printed[-2] and printed[-1].endswith("power off"), printed
+        assert not any(beginning(room, VICTIMS[0]))
         # The garbage collector takes them away, in its own time.
         eventually(lambda: not secrets(lab), 60, "no Secret of %s" % " and ".join(VICTIMS))
         assert lab.playbook("unenroll", *LIMIT, "-e", "unenroll_confirm=2").ok().changed() == 0
@@ -45,4 +61,11 @@ def test_hosts_go_when_they_are_named_once_more(lab):
         if lab.host(VICTIMS[0]):
             lab.kube.patch(HOST, NAMESPACE, VICTIMS[0], {"spec": {"consumerRef": None}})
         lab.playbook("enroll").ok()
-    assert all(lab.state(name) == "available" for name in VICTIMS)
+    assert [lab.state(name) for name in VICTIMS] == ["available"] * len(VICTIMS)
+
+
+def beginning(room, name):
+    """Return the first bytes of a server's disk: its partition table, where there is one."""
+    # No digest: it would take a minute for the whole disk.
+    with open(room.disk(name, "sda", length=0)["path"], "rb") as disk:
+        return disk.read(1024 ** 2)

@@ -276,10 +276,22 @@ def _save_rule(request, bmh, dummy):
         yield "%s %s" % (found.field, found.seen), found.expected, found.next_step
 
 
-def _restore_rule(dummy, bmh, dummy2):
+def _restore_rule(request, bmh, dummy):
     if has_status(bmh):
         yield ("a host that has a status", "a host without one: BMO would drop the annotation unread",
                "restore it on a host that was made paused and that BMO has not seen yet")
+    spec, saved = bmh.get("spec") or {}, request.status.get("provisioning") or {}
+    # provisioningCancelled, handleExternallyProvisioned: what the specification does not name is deprovisioned.
+    for field, part, option in (("image", "url", "image"), ("customDeploy", "method", "custom_deploy")):
+        deployed, named = ((place.get(field) or {}).get(part) for place in (saved, spec))
+        if deployed and deployed != named:
+            yield ("a host with %s %s" % (option, show(named) if named else "none"),
+                   "%s, which the status says is deployed: BMO would deprovision the server, and what is on its disks "
+                   "would be lost" % show(deployed), "set the host's %s first, while it is paused" % option)
+    if saved.get("state") == "externally provisioned" and not spec.get("externallyProvisioned"):
+        yield ("a host that is not externally provisioned", "one that is, as the status says: BMO would deprovision "
+               "the server, and what is on its disks would be lost", "delete the paused host and make it again with "
+               "externally_provisioned true")
 
 
 def _hardware_rule(dummy, bmh, hardware_data):

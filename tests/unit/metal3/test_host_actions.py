@@ -18,6 +18,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.host_actio
 PAUSED = {"baremetalhost.metal3.io/paused": ""}
 DETACHED = {"baremetalhost.metal3.io/detached": ""}
 CONSUMER = {"consumerRef": {"kind": "Metal3Machine", "namespace": "metal3", "name": "m"}}
+DEPLOYED = {"provisioning": {"state": "provisioned", "image": {"url": "http://i"}}}
 HARDWARE = {"cpu": {"arch": "x86_64", "count": 4}, "nics": [{"name": "eno1", "mac": "00:5c:52:00:00:01"}]}
 
 
@@ -112,6 +113,16 @@ def test_a_saved_status_is_restored():
     assert not reached("restore_status", new, status=status)
     assert reached("restore_status", bmh("provisioned"), status=status)
     assert plan("restore_status", bmh("provisioned"), status=status) == Change({})
+
+
+def test_a_status_that_came_to_another_ironic_is_known_by_its_inspection():
+    def of(node, start):
+        return {"lastUpdated": "t", "provisioning": {"state": "provisioned", "ID": node},
+                "operationHistory": {"inspect": {"start": start}}}
+
+    assert reached("restore_status", bmh("provisioned", **of("new", "early")), status=of("old", "early"))
+    assert not reached("restore_status", bmh("provisioned", **of("new", "late")), status=of("old", "early"))
+    assert not reached("restore_status", bmh("provisioned", **of("new", None)), status=of("old", None))
 
 
 def test_a_patch_holds_nothing_but_the_change():
@@ -224,6 +235,13 @@ DATA = {"spec": {"hardware": HARDWARE}}
     ("save_status", dict(bmh(annotations=PAUSED), status={}), {}, "without status"),
     ("restore_status", bmh(), {"status": {"provisioning": {"state": "provisioned", "ID": "other"}}},
      "drop the annotation"),
+    ("restore_status", dict(bmh(annotations=PAUSED), status={}), {"status": DEPLOYED}, "set the host's image first"),
+    ("restore_status", dict(bmh(annotations=PAUSED, spec={"image": {"url": "http://j"}}), status={}),
+     {"status": DEPLOYED}, "'http://i', which the status says is deployed"),
+    ("restore_status", dict(bmh(annotations=PAUSED, spec={"image": {"url": "http://i"}}), status={}),
+     {"status": {"provisioning": {"state": "provisioned", "customDeploy": {"method": "a"}}}}, "custom_deploy none"),
+    ("restore_status", dict(bmh(annotations=PAUSED, spec={"image": {"url": "http://i"}}), status={}),
+     {"status": {"provisioning": {"state": "externally provisioned"}}}, "not externally provisioned"),
     ("set_hardware", bmh(), {"hardware": HARDWARE}, "inspection_mode disabled"),
     ("set_hardware", bmh(spec=DISABLED), {"hardware": HARDWARE, "hardware_data": DATA}, "delete the HardwareData"),
     ("retry", bmh(annotations=PAUSED, operationalStatus="error"), {}, "resume it first"),
@@ -263,6 +281,10 @@ def test_each_hold_that_an_inspection_would_end_is_told():
     ("mark_unhealthy", bmh(annotations=PAUSED, spec=CONSUMER), {}),
     ("save_status", bmh(annotations=PAUSED), {}),
     ("restore_status", dict(bmh(annotations=PAUSED), status={}), {"status": {"provisioning": {"state": "available"}}}),
+    ("restore_status", dict(bmh(annotations=PAUSED, spec={"image": {"url": "http://i"}}), status={}),
+     {"status": DEPLOYED}),
+    ("restore_status", dict(bmh(annotations=PAUSED, spec={"externallyProvisioned": True}), status={}),
+     {"status": {"provisioning": {"state": "externally provisioned"}}}),
     ("set_hardware", bmh(spec=DISABLED), {"hardware": HARDWARE}),
 ])
 def test_what_is_not_refused(action, obj, options):
