@@ -149,6 +149,7 @@ class Lab:
         self.dir = Path(labs_dir()) / self.name
         self.figures = json.loads((self.dir / "lab.json").read_text())
         self.servers = dict((server["name"], server) for server in json.loads((self.dir / "servers.json").read_text()))
+        assert self.servers, "lab %s has no servers: nothing could be seen on it" % self.name
         self.kube = KubeClient({"kubeconfig": str(self.dir / "kubeconfig")})
         # Of the account that playbooks use; None for what the inventory says, which is the administrator's.
         self.kubeconfig = None

@@ -13,21 +13,28 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc
 
 @pytest.fixture(scope="module")
 def victims(lab):
-    """The names of four servers, one for each fault."""
-    return sorted(lab.servers)[-4:]
+    """The names of four hosts, one for each fault; the second stands for the fourth's server once more.
+
+    So there are servers without a fault in the smallest lab too.
+    """
+    last = sorted(lab.servers)[-3:]
+    return [last[0], "mistyped", *last[1:]]
 
 
 @pytest.fixture(scope="module")
 def faulty(lab, room, victims):
-    """One preflight of all servers, four of them with a fault each."""
+    """One preflight of all servers and one more host, four of them with a fault each."""
     wrong_password, wrong_system, silent, wrong_mac = victims
-    address = lab.servers[wrong_system]["bmc"]["address"]
+    bmc = lab.servers[wrong_mac]["bmc"]
+    username, password = ("{{ lookup('ansible.builtin.file', '%s') }}" % bmc[name + "_file"]
+                          for name in ("username", "password"))
     before = lab.versions()
     room.set_knobs(silent, bmc_unreachable=True)
     try:
         run = lab.playbook("preflight", "-i", lab.inventory({
             wrong_password: {"bmc_password": "not-for-eyes"},
-            wrong_system: {"bmc_address": address[:-4] + "0000"},
+            wrong_system: {"bmc_address": bmc["address"][:-4] + "0000", "boot_mac": "00:5c:52:ff:ff:02",
+                           "bmc_username": username, "bmc_password": password},
             wrong_mac: {"boot_mac": "00:5c:52:ff:ff:01"}}))
     finally:
         room.set_knobs(silent, bmc_unreachable=False)
@@ -46,7 +53,7 @@ def test_all_servers_of_the_lab_are_ok(lab):
 
 def test_all_faults_are_told_at_once(faulty, lab, victims):
     run, before, after = faulty
-    run.failed("4 problems at 4 of %d servers, found before anything was written" % len(lab.servers))
+    run.failed("4 problems at 4 of %d servers, found before anything was written" % (len(lab.servers) + 1))
     assert before == after
     wrong_password, wrong_system, silent, wrong_mac = ("\n".join(run.told_of(name)) for name in victims)
     assert "login: bmc_username: seen HTTP 401" in wrong_password
@@ -62,20 +69,22 @@ def test_all_faults_are_told_at_once(faulty, lab, victims):
 
 
 def test_servers_without_a_fault_are_not_told_of(faulty, lab, victims):
-    for name in set(lab.servers) - set(victims):
+    sound = set(lab.servers) - set(victims)
+    assert sound
+    for name in sound:
         assert not [line for line in faulty[0].output.splitlines() if line.startswith("- %s:" % name)]
 
 
 def test_another_certificate_authority(lab, victims, tmp_path):
     """In check mode, which asks as well; one of the two servers takes any certificate."""
     stranger = issue(tmp_path, "stranger")[0][0]
-    run = lab.playbook("preflight", "--check", "--limit", "%s,%s" % (victims[0], victims[1]), "-i", lab.inventory({
-        victims[1]: {"bmc_disable_certificate_verification": True}}), extra={"preflight_ca_cert": stranger})
+    run = lab.playbook("preflight", "--check", "--limit", "%s,%s" % (victims[0], victims[3]), "-i", lab.inventory({
+        victims[3]: {"bmc_disable_certificate_verification": True}}), extra={"preflight_ca_cert": stranger})
     run.failed("1 problem at 1 of 2 servers")
     told = "\n".join(run.told_of(victims[0]))
     assert "tls: bmc_address: seen certificate of CN=machine-room" in told
     assert "no credentials were sent" in told
-    assert "taken unseen as told" in "\n".join(run.told_of(victims[1]))
+    assert "taken unseen as told" in "\n".join(run.told_of(victims[3]))
 
 
 def test_enrolment_asks_first_where_told(lab, victims):

@@ -230,7 +230,9 @@ def test_a_node_reaches_the_image_server(lab):
         lab.figures["bridge"]["address"].partition("/")[0], lab.figures["ports"]["image_server"])
     ask = ("import ssl, sys, urllib.request as r; context = ssl.create_default_context(cafile=sys.argv[2]);"
            "print(r.urlopen(sys.argv[1], timeout=10, context=context).read().decode())")
-    for node in nodes(lab):
+    names = nodes(lab)
+    assert names
+    for node in names:
         done = subprocess.run(
             ["ip", "netns", "exec", network_namespace(lab.figures["index"], host_of(lab, node)), sys.executable, "-c",
              ask, url, str(lab.dir / "pki" / "ca.crt")], capture_output=True, text=True, check=True)

@@ -47,7 +47,9 @@ def _namespace(lab):
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in GOLDEN.glob("*/objects.manifest")))
 def test_the_api_server_takes_all_that_is_rendered_and_drops_nothing(lab, name):
-    for item in golden(name):
+    items = golden(name)
+    assert items
+    for item in items:
         stored = try_out(lab, item)
         assert covers(stored["spec"], item["spec"]), "%s %s: asked for %s, stored %s" % (
             item["kind"], item["metadata"]["name"], item["spec"], stored["spec"])

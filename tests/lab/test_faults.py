@@ -98,7 +98,7 @@ def test_ironic_restarted_during_inspection_loses_nothing(lab, removed):
     eventually(lambda: lab.pid("ironic") not in (None, pid), 120, "Ironic restarted")
     run.finish(600).ok()
     assert lab.state(VICTIM) == "available"
-    assert before <= set(node.id for node in lab.nodes().values())
+    assert before and before <= set(node.id for node in lab.nodes().values())
 
 
 def test_a_killed_ironic_is_gone_before_the_next_one_begins(lab):

@@ -46,7 +46,9 @@ def test_the_environment_is_enough_for_kubectl(lab):
 
 def test_the_environment_names_secrets_by_file_only(lab):
     exports = lab.make("lab-env", "LAB=" + lab.name).ok().output
-    assert all(line.startswith("export ") for line in exports.splitlines())
+    names = [line.partition("=")[0] for line in exports.splitlines()]
+    assert {"export KUBECONFIG", "export OS_CLOUD"} <= set(names)
+    assert all(name.startswith("export ") for name in names)
     password = (lab.dir / "secrets" / "ironic_password").read_text().strip()
     assert password not in exports
 

@@ -114,7 +114,8 @@ def nodes(image, tmp_path_factory, record_testsuite_property):
 
 
 def test_coredns_becomes_ready(nodes):
-    nodes.kubectl("rollout", "status", "deployment/coredns", "-n", "kube-system", "--timeout=300s", seconds=310)
+    told = nodes.kubectl("rollout", "status", "deployment/coredns", "-n", "kube-system", "--timeout=300s", seconds=310)
+    assert "successfully rolled out" in told
 
 
 def answering(nodes, pod, seen):
@@ -141,7 +142,9 @@ def test_service_answers_across_nodes(nodes):
 
 
 def test_node_has_the_servers_identity_and_memory(nodes):
-    for node in json.loads(nodes.kubectl("get", "nodes", "-o", "json"))["items"]:
+    listed = json.loads(nodes.kubectl("get", "nodes", "-o", "json"))["items"]
+    assert sorted(node["metadata"]["name"] for node in listed) == ["node-server-01", "node-server-02"]
+    for node in listed:
         server = nodes.specs[node["metadata"]["name"].partition("-")[2]]
         assert node["metadata"]["labels"]["metal3.io/uuid"] == server["uuid"]
         assert node["status"]["capacity"]["memory"] == "%dMi" % MEMORY_MIB

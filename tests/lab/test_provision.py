@@ -66,7 +66,9 @@ def test_the_disk_holds_the_image(lab, room):
     assert written["label"] == wanted["label"] and written["id"] == wanted["id"]
     assert [identity(partition) for partition in written["partitions"][:-1]] == \
         [identity(partition) for partition in wanted["partitions"]]
+    assert wanted["partitions"]
     for partition in wanted["partitions"]:
+        assert any(content(image, *bounds(partition)))
         assert set(differences(path, image, partition)) <= set(EXT4_NOTES)
 
 

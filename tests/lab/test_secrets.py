@@ -55,7 +55,9 @@ def secrets(lab):
     for path in (lab.dir / "pki").rglob("*.key"):
         key = path.read_text()
         found[str(path)] = [line.encode() for line in key.splitlines() if "---" not in line][:1] + forms(key)
-    assert len(found) >= 3 + len(CLUSTER_CANARIES) + len(lab.servers)
+    paths = ["secrets/ironic_password", "secrets/machine_room_token", "pki/ca.key",
+             *("secrets/bmc/%s/password" % name for name in lab.servers)]
+    assert set(str(lab.dir / path) for path in paths) | set(CLUSTER_CANARIES) | {"user data"} <= set(found)
     return found
 
 

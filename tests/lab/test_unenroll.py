@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The reverse of enrolment: hosts go, when their number or names are repeated; nothing of them is left on disks either."""
+"""The reverse of enrolment: hosts go, when their number or names are repeated, and nothing is left, also on disks."""
 from __future__ import annotations
 
 import pytest

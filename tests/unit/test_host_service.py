@@ -370,7 +370,8 @@ def test_check_mode_only_tries():
     result, lines = run(server, [host(1)], check_mode=True, wait_for="available")
     assert result["hosts"][0]["action"] == "created"
     assert server.objects == {}
-    assert all(dry_run for dummy, dummy2, dummy3, dry_run in server.writes())
+    tried = [dry_run for dummy, dummy2, dummy3, dry_run in server.writes()]
+    assert tried and all(tried)
     assert [item["after_header"] for item in result["diff"]] == ["Secret metal3/h1-bmc-secret",
                                                                  "BareMetalHost metal3/h1"]
     assert lines == ["checking changes to 1 of 1 hosts"]

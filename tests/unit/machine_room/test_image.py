@@ -56,18 +56,27 @@ def test_the_disk_has_the_images_bytes(ironic, disk, raw, name):
 
 @pytest.mark.parametrize("algorithm", ["md5", "sha256", "sha512"])
 def test_algorithms(ironic, disk, raw, algorithm):
-    write(disk, info(ironic, "os.raw", os_hash_algo=algorithm, os_hash_value=hashlib.new(algorithm, raw).hexdigest()))
+    right = info(ironic, "os.raw", os_hash_algo=algorithm, os_hash_value=hashlib.new(algorithm, raw).hexdigest())
+    assert write(disk, right) == len(raw) and disk.read(0, len(raw)) == raw
+    with pytest.raises(image.ImageError, match="failed to verify"):
+        write(disk, dict(right, os_hash_value=hashlib.new(algorithm, b"another").hexdigest()))
 
 
 def test_checksum_alone_tells_its_algorithm(ironic, disk, raw):
-    write(disk, info(ironic, "os.raw", os_hash_algo=None, os_hash_value=None,
-                     checksum=hashlib.sha512(raw).hexdigest()))
+    right = info(ironic, "os.raw", os_hash_algo=None, os_hash_value=None, checksum=hashlib.sha512(raw).hexdigest())
+    assert write(disk, right) == len(raw) and disk.read(0, len(raw)) == raw
+    with pytest.raises(image.ImageError, match="failed to verify"):
+        write(disk, dict(right, checksum=hashlib.sha512(b"another").hexdigest()))
 
 
 def test_checksum_file(ironic, disk, raw):
     digest = hashlib.sha256(raw).hexdigest()
     ironic.files["/sums"] = ("# sums\n%s  other.raw\n%s *os.raw\n" % ("0" * 64, digest)).encode()
-    write(disk, info(ironic, "os.raw", os_hash_value=ironic.url + "/sums"))
+    listed = info(ironic, "os.raw", os_hash_value=ironic.url + "/sums")
+    assert write(disk, listed) == len(raw) and disk.read(0, len(raw)) == raw
+    ironic.files["/sums"] = ironic.files["/sums"].replace(b"*os.raw", b"*another.raw")
+    with pytest.raises(image.ImageError, match=r"does not contain name os\.raw"):
+        write(disk, listed)
 
 
 @pytest.mark.parametrize("name", ["os.raw", "os.qcow2"])

@@ -164,7 +164,8 @@ def test_data_secrets_have_the_keys_that_the_operator_reads_and_go_with_the_host
         "h1-user-data": ["userData"], "net": ["networkData"], "h1-preprovisioning-network-data": ["networkData"]}
     assert secrets["net"]["metadata"]["ownerReferences"] == [
         {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "name": "h1", "uid": "u1"}]
-    assert all("ownerReferences" not in secret["metadata"] for secret in host_objects.data_secrets(host, "metal3"))
+    assert ["ownerReferences" in secret["metadata"]
+            for secret in host_objects.data_secrets(host, "metal3")] == [False] * 3
     assert host_objects.referenced_secrets(host) == {"theirs"}
 
 

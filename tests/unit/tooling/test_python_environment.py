@@ -168,7 +168,7 @@ def locked(name):
 @pytest.mark.parametrize("name", LOCK_FILES)
 def test_lock_files_pin_each_package_once_and_hold_the_direct_requirements(name):
     lines = [line.lower().replace("_", "-") for line in locked(name)]
-    assert all(line.count("==") == 1 for line in lines)
+    assert lines and all(line.count("==") == 1 for line in lines)
     packages = [line.partition("==")[0] for line in lines]
     assert len(packages) == len(set(packages))
     wanted = [line.partition("#")[0].strip().lower() for line in (REPOSITORY / (name + ".in")).read_text().splitlines()]
