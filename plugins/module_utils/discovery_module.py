@@ -11,8 +11,20 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from .bmc.discover import Scan, discover
 from .bmc_module import bmc_argument_spec, connection_argument_spec, settings
-from .metal3 import bmc_address, bmc_targets, discovered_inventory
+from .metal3 import bmc_address, bmc_discovered, bmc_targets, discovered_inventory, host_messages
 from .progress import Progress
+
+# By the variables of the role discover.
+_VARIABLES = dict((option, "discover_" + option) for option in (
+    "addresses", "ports", "transports", "username", "password", "disable_certificate_verification", "ca_cert",
+    "address_limit", "connect_timeout_seconds", "read_timeout_seconds", "concurrency",
+    "name_format", "boot_nic", "username_expression", "password_expression"))
+_FIELD_NAMES = {"type": "str", "choices": ["options", "variables"], "default": "options"}
+
+
+def _names(module):
+    """Return ``{option: name}`` by which the reader knows an option, None for the options' own."""
+    return _VARIABLES if module.params["field_names"] == "variables" else None
 
 
 def run_bmc_discovery():
@@ -34,10 +46,11 @@ def run_bmc_discovery():
             schemes={"type": "list", "elements": "str", "default": [], "choices": [
                 driver.name for driver in bmc_address.DRIVERS if driver.protocol == "redfish"]},
             address_limit={"type": "int", "default": 1024},
+            field_names=_FIELD_NAMES,
         ),
         supports_check_mode=True)
     params = module.params
-    scans, problems = [], []
+    scans, problems, names = [], [], _names(module)
     left = params["address_limit"]
     for target in params["targets"]:
         hosts, found = bmc_targets.expand(target["addresses"], left)
@@ -48,13 +61,23 @@ def run_bmc_discovery():
         scans.append(Scan(hosts, target["ports"], target["transports"], target["username"], target["password"],
                           target["disable_certificate_verification"],
                           target["ipmi_port"] if target["ipmi"] else None))
+    hosts = set(host.lower() for scan in scans for host in scan.hosts)
+    if not hosts and not problems:
+        problems = ["addresses: seen nothing, expected names, addresses, ranges or networks of BMCs"]
     if problems:
         module.fail_json(msg="%d problems with what is to be looked for, nothing was asked:\n%s" % (
-            len(problems), "\n".join("- " + text for text in problems)))
+            len(problems), "\n".join("- " + _renamed(text, names) for text in problems)))
     servers, refusals, silent = discover(scans, params["schemes"], settings(module), Progress())
-    lines = ["%(host)s:%(port)d: %(stage)s: %(text)s" % refusal for refusal in refusals]
+    lines = [bmc_discovered.line(refusal) for refusal in refusals]
     module.exit_json(changed=False, servers=servers, refusals=refusals, silent=silent,
-                     lines=lines + ["no answer from %d addresses" % silent] if silent else lines)
+                     lines=lines + ["no answer from %d addresses" % silent] if silent else lines,
+                     problems=bmc_discovered.problems(servers, refusals, silent, len(hosts), names))
+
+
+def _renamed(text, names):
+    """Return a mistake with its option, which stands first, and those that are no plain words renamed."""
+    head, colon, rest = text.partition(":")
+    return (names or {}).get(head, host_messages.renamed(head, names)) + colon + host_messages.renamed(rest, names)
 
 
 def run_discovered_inventory():
@@ -69,6 +92,8 @@ def run_discovered_inventory():
             "username_expression": {"type": "str", "default": ""},
             "password_expression": {"type": "str", "default": "", "no_log": False},
             "disable_certificate_verification": {"type": "bool", "default": False},
+            "taken_names": {"type": "list", "elements": "str", "default": []},
+            "field_names": _FIELD_NAMES,
         },
         supports_check_mode=True)
     if discovered_inventory.yaml is None:
@@ -82,10 +107,11 @@ def run_discovered_inventory():
                              % (params["path"], exc))
     options = dict((option, params[option]) for option in (
         "name_format", "boot_nic", "username_expression", "password_expression", "disable_certificate_verification"))
-    content, report, problems = discovered_inventory.merge(params["servers"], content, params["hosts"], options)
+    content, report, problems = discovered_inventory.merge(
+        params["servers"], content, params["hosts"], options, params["taken_names"])
     if problems:
         module.fail_json(msg="%d problems, nothing was written:\n%s" % (
-            len(problems), "\n".join("- " + text for text in problems)))
+            len(problems), "\n".join("- " + _renamed(text, _names(module)) for text in problems)))
     after = discovered_inventory.write(content) if params["servers"] else before
     result = {"changed": after != before, "path": params["path"], "hosts": report,
               "lines": ["%(name)s: %(action)s, %(address)s" % server for server in report]}
@@ -103,8 +129,11 @@ def _present(module, path):
         module.fail_json(msg="path: seen %s, expected a file in a folder that exists; make the folder" % path)
     if not os.path.exists(path):
         return ""
-    with open(path, encoding="utf-8") as stream:
-        return stream.read()
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+    except (OSError, ValueError) as exc:
+        module.fail_json(msg="path: seen %s, expected a file that can be read as UTF-8 (%s)" % (path, exc))
 
 
 def _replace(module, path, text):

@@ -82,6 +82,11 @@ options:
     description: How many addresses there may be in all. A larger network is refused.
     type: int
     default: 1024
+  field_names:
+    description: Whether messages name the options of this module, or the variables of the role C(discover).
+    type: str
+    choices: [options, variables]
+    default: options
 extends_documentation_fragment:
   - metal3.baremetal.bmc
   - metal3.baremetal.attributes
@@ -180,6 +185,14 @@ refusals:
   sample: [{host: 192.0.2.12, port: 443, stage: login, text: HTTP 401}]
 lines:
   description: What was refused and what was silent, as lines for people.
+  returned: success
+  type: list
+  elements: str
+problems:
+  description:
+    - What is to be mended, as lines for people. These are BMCs whose certificate could not be verified, that refused
+      the login, or whose systems could not be read; and when no server was found and nothing else was wrong, that.
+    - A host that answers without a Redfish service is in RV(refusals) only.
   returned: success
   type: list
   elements: str

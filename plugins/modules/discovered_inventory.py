@@ -17,6 +17,7 @@ description:
   - Servers that the file has from an earlier run and that were not found this time stay in it.
   - Ansible reads the files of an inventory folder in the order of their names, and later ones override earlier ones; so
     a name like C(00-discovered.yml) is a good one.
+  - What comes from a BMC is written below C(!unsafe), so that Ansible does not take it for a template.
   - Passwords are never written, only expressions that lead to them. They are in the file's group C(discovered), whose
     priority is lower than that of other groups, so that what any group but C(all) says counts more.
 options:
@@ -37,8 +38,11 @@ options:
     type: str
     default: server-{serial_number}
   boot_nic:
-    description: Name of the NIC that servers boot from, as their BMCs name it. Without it C(boot_mac) is written only
-      where there is no choice, and C(bmc_discovered.boot_mac_candidates) otherwise.
+    description:
+      - Name of the NIC that servers boot from, as their BMCs name it. Without it C(boot_mac) is written only where
+        there is no choice, and C(bmc_discovered.boot_mac_candidates) otherwise.
+      - A server without a NIC of that name is refused, unless its BMC names no NIC at all or its C(boot_mac) is set by
+        hand.
     type: str
     default: ""
   username_expression:
@@ -55,6 +59,16 @@ options:
     description: Whether C(bmc_disable_certificate_verification) is written.
     type: bool
     default: false
+  taken_names:
+    description: Names that no new server gets, those of the inventory's other hosts and of its groups.
+    type: list
+    elements: str
+    default: []
+  field_names:
+    description: Whether messages name the options of this module, or the variables of the role C(discover).
+    type: str
+    choices: [options, variables]
+    default: options
 extends_documentation_fragment:
   - metal3.baremetal.bmc.hosts
   - metal3.baremetal.attributes

@@ -42,6 +42,11 @@ class FakeRedfish:
         self.requests = []
         self.open_sessions = 0
         self.drop = lambda path: False
+        # path → (status, Location), and path → body as bytes: answers in place of the resources, whoever asks.
+        self.redirects, self.bodies = {}, {}
+        self.session_location = SESSIONS + "/1"
+        # What came with each request that could let somebody in.
+        self.credentials = []
         fake = self
 
         class Handler(_Handler):
@@ -87,7 +92,12 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0].rstrip("/")
         if self._begin("GET", path):
             return
-        if path not in ("/redfish", "/redfish/v1") and not self._authorized():
+        if path in self.bmc.redirects:
+            status, location = self.bmc.redirects[path]
+            self._answer(status, headers={"Location": location})
+        elif path in self.bmc.bodies:
+            self._answer(200, self.bmc.bodies[path])
+        elif path not in ("/redfish", "/redfish/v1") and not self._authorized():
             self._answer(401, {"error": {"code": "Base.1.0.AccessDenied", "message": "access denied"}})
         elif path not in self.bmc.resources:
             self._answer(404, {"error": {"code": "Base.1.0.ResourceMissing", "message": "no such resource"}})
@@ -99,13 +109,18 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self._begin("POST", self.path):
             return
+        self.bmc.credentials.append(("body", body.get("Password")))
+        if self.path in self.bmc.redirects:
+            status, location = self.bmc.redirects[self.path]
+            self._answer(status, headers={"Location": location})
+            return
         right = (body.get("UserName"), body.get("Password")) == (self.bmc.username, self.bmc.password)
         self.bmc.logins.append(("session", right))
         if not right:
             self._answer(401, {"error": {"code": "Base.1.0.NoValidSession", "message": "wrong user name or password"}})
             return
         self.bmc.open_sessions += 1
-        self._answer(201, {"Id": "1"}, {"X-Auth-Token": TOKEN, "Location": SESSIONS + "/1"})
+        self._answer(201, {"Id": "1"}, {"X-Auth-Token": TOKEN, "Location": self.bmc.session_location})
 
     def do_DELETE(self):
         """End a session."""
@@ -116,6 +131,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _begin(self, method, path):
         """Note the request; return whether it stays without an answer."""
         self.bmc.requests.append((method, path))
+        self.bmc.credentials += [(name, self.headers[name]) for name in ("Authorization", "X-Auth-Token")
+                                 if name in self.headers]
         time.sleep(self.bmc.latency_seconds)
         if self.bmc.drop(path):
             self.close_connection = True
@@ -139,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
                                        for member in resource.get("Members", [])])
 
     def _answer(self, status, body=None, headers=None):
-        data = b"" if body is None else json.dumps(body).encode()
+        data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         for name, value in dict(headers or {}, **{"Content-Type": "application/json"}).items():
             self.send_header(name, value)

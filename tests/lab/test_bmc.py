@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 import pytest
-import yaml
 from bmc_certificates import issue
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_address, discovered_inventory
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +144,7 @@ def discovered(lab, site, wanted):
 
 
 def test_discovery_finds_what_the_labs_inventory_says(lab, discovered):
-    hosts = yaml.safe_load(discovered[2].read_text())["baremetal"]["hosts"]
+    hosts = discovered_inventory.read(discovered[2].read_text())["baremetal"]["hosts"]
     assert sorted(hosts) == sorted(lab.servers)
     for name, server in lab.servers.items():
         assert hosts[name]["bmc_address"] == bmc_address.normalise(server["bmc"]["address"].replace("+https", ""))
@@ -167,14 +166,38 @@ def test_no_password_is_written_or_shown(discovered, wanted):
 
 
 def test_a_second_discovery_changes_nothing(lab, discovered, site, wanted):
-    """One of the BMCs refuses the password this time: its server stays as it was."""
+    """One of the BMCs refuses the password this time: its server stays as it was, and the run fails."""
     before = discovered[2].read_text()
     first, *others = wanted["discover_targets"]
     run = lab.playbook("discover", inventory=site, extra=dict(
-        wanted, discover_targets=[dict(first, password="wrong"), *others])).ok()
+        wanted, discover_targets=[dict(first, password="wrong"), *others]))
+    run.failed("127.0.0.1:%d: login: HTTP 401 (Incorrect username or password): correct discover_username and "
+               "discover_password; they were tried once" % first["ports"][0])
     assert run.changed() == 0
     assert discovered[2].read_text() == before
-    assert "127.0.0.1:%d: login: HTTP 401 (Incorrect username or password)" % first["ports"][0] in run.output
+
+
+@pytest.mark.parametrize(("changes", "told"), [
+    ({"discover_targets": [{"addresses": ["127.0.0.1"], "ports": [9]}]},
+     "no server was found: 1 of 1 addresses did not answer, 0 answered without a Redfish service; correct "
+     "discover_addresses, discover_ports or discover_transports"),
+    ({"discover_ca_cert": "STRANGER"}, "tls: self-signed certificate in certificate chain: give the authority of its "
+     "certificate as discover_ca_cert, or set discover_disable_certificate_verification"),
+    ({"discover_targets": []}, "addresses: seen nothing, expected names"),
+    ({"discover_boot_nic": "eno9"}, "discover_boot_nic: seen eno9, expected one of eno1, eno2"),
+], ids=["silent", "unknown authority", "no address", "unknown NIC"])
+def test_a_discovery_that_finds_nothing_fails(lab, discovered, site, wanted, tmp_path, changes, told):
+    before = discovered[2].read_text()
+    if changes.get("discover_ca_cert"):
+        changes = {"discover_ca_cert": issue(tmp_path, "stranger")[0][0]}
+    run = lab.playbook("discover", inventory=site, extra=dict(wanted, **changes)).failed(told)
+    assert run.changed() == 0
+    assert discovered[2].read_text() == before
+
+
+def test_a_discovery_may_find_nothing_where_that_is_told(lab, site, wanted):
+    lab.playbook("discover", inventory=site, extra=dict(
+        wanted, discover_targets=[{"addresses": ["127.0.0.1"], "ports": [9]}], discover_fail_on="none")).ok()
 
 
 def test_the_inventory_that_was_found_passes_preflight(lab, discovered, site, wanted):
@@ -186,7 +209,7 @@ def test_what_is_set_by_hand_is_left_out(lab, tmp_path, wanted):
     """The lab's own inventory says BMC address, boot MAC address and credentials in group_vars."""
     path = tmp_path / "00-discovered.yml"
     lab.playbook("discover", extra=dict(wanted, discover_inventory_file=str(path))).ok()
-    content = yaml.safe_load(path.read_text())
+    content = discovered_inventory.read(path.read_text())
     assert list(content) == ["baremetal"]
     assert sorted(content["baremetal"]["hosts"]) == sorted(lab.servers)
     assert {tuple(values) for values in content["baremetal"]["hosts"].values()} == {("bmc_discovered",)}

@@ -14,8 +14,8 @@ from .redfish import RedfishError
 
 # hosts: names or IP addresses; transports: "https" and "http" in the order to try; ipmi_port: None for no IPMI.
 Scan = namedtuple("Scan", ["hosts", "ports", "transports", "username", "password", "certificate_unseen", "ipmi_port"])
-# servers: as bmc_discovered.describe returns them. refusal: what answered but could not be read, or None. final: no
-# other door of the host is tried with these credentials.
+# servers: as bmc_discovered.describe returns them. refusal: what answered but could not be read, or None; with servers
+# when other systems of the same BMC could be. final: no other door of the host is tried with these credentials.
 _Answer = namedtuple("_Answer", ["servers", "refusal", "reached", "final"])
 
 
@@ -71,11 +71,12 @@ def _ask_host(host, scans, drivers, settings):
             known = door in asked
             answer = asked[door] if known else _ask(host, door, scan, drivers, settings)
             asked[door] = answer
+            told = [answer.refusal] if answer.refusal and not known else []
             if answer.servers:
                 servers += answer.servers
-                refused = []
+                refused = told
                 break
-            refused += [answer.refusal] if answer.refusal and not known else []
+            refused += told
             if answer.final:
                 return servers, refusals + refused, True
         refusals += refused
@@ -102,11 +103,12 @@ def _ask(host, door, scan, drivers, settings):
     else:
         facts, systems = gather.explore(target, settings)
         servers = [bmc_discovered.describe(system, address, drivers) for system in systems]
-    if servers or not facts["reached"]:
+    unread = facts["unread"].get("systems")
+    if not facts["reached"] or (servers and not unread):
         return _Answer(servers, None, facts["reached"], False)
-    error = facts["error"] or {"stage": "system", "kind": "not_found", "text": "no system that may be read"}
+    error = facts["error"] or {"stage": "system", "text": unread or "no system that may be read"}
     # After a certificate that is not vouched for, a door without TLS would be what an attacker wants.
-    return _Answer([], {"host": host, "port": port, "stage": error["stage"], "text": error["text"]}, True,
+    return _Answer(servers, {"host": host, "port": port, "stage": error["stage"], "text": error["text"]}, True,
                    bool(facts["login"]["attempts"]) or error["stage"] == "tls")
 
 

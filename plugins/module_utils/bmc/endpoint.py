@@ -8,6 +8,8 @@ import socket
 import ssl
 import time
 
+from ..plain_text import plain
+
 try:
     from cryptography import x509
     # Since cryptography 42.
@@ -59,15 +61,22 @@ def certificate_facts(der):
     """
     if not der or not HAS_CRYPTOGRAPHY:
         return {}
-    certificate = x509.load_der_x509_certificate(der)
+    try:
+        return _certificate_facts(x509.load_der_x509_certificate(der))
+    except (ValueError, TypeError, x509.DuplicateExtension, x509.InvalidVersion, x509.UnsupportedGeneralNameType):
+        # OpenSSL takes some that this library does not.
+        return {}
+
+
+def _certificate_facts(certificate):
     try:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         names = []
     return {
-        "subject": certificate.subject.rfc4514_string(),
-        "issuer": certificate.issuer.rfc4514_string(),
-        "names": [str(name.value) for name in names],
+        "subject": plain(certificate.subject.rfc4514_string()),
+        "issuer": plain(certificate.issuer.rfc4514_string()),
+        "names": [plain(str(name.value)) for name in names],
         "valid_from": int(certificate.not_valid_before_utc.timestamp()),
         "valid_until": int(certificate.not_valid_after_utc.timestamp()),
         "self_signed": certificate.subject == certificate.issuer,

@@ -11,6 +11,7 @@ from functools import partial
 
 from .. import parallel
 from ..metal3 import bmc_address, bmc_hardware, redfish_facts
+from ..plain_text import shortened
 from . import endpoint, ipmi
 from .redfish import RedfishClient, RedfishError
 from .survey import Walk
@@ -135,6 +136,7 @@ def explore(target, settings):
 
     :param target: a Target whose address needs no system path
     :param settings: Settings
+    :returns: ``(facts, list of facts)``; ``unread`` of the first says by ``systems`` which could not be read
     """
     common, found = _in_session(target, settings, partial(_surveys_of_all, target))
     return common, found or []
@@ -205,8 +207,14 @@ def _surveys(group, firmware, read, root, common):
 
 def _surveys_of_all(target, read, root, common):
     shared = Walk(read, root, time.time)
-    found = [_survey(target, path, shared, common) for path in shared.systems()]
-    return [facts for facts in found if facts["system"]]
+    found = [(path, _survey(target, path, shared, common)) for path in shared.systems()]
+    readable = [facts for dummy, facts in found if facts["system"]]
+    reasons = [shared.survey.unread.get("systems")]
+    if not readable:
+        # Beside others, these are an account's that may read its own systems only.
+        reasons += ["%s: %s" % (path, facts["unread"].get("system")) for path, facts in found]
+    common["unread"] = {"systems": shortened("; ".join(reason for reason in reasons if reason), 400)}
+    return readable
 
 
 def _survey(target, path, shared, common):
@@ -216,6 +224,8 @@ def _survey(target, path, shared, common):
     facts = dict(common, **redfish_facts.facts(walk.survey.parts, walk.survey.clock_asked))
     facts["unread"] = walk.survey.unread
     if facts["system"]:
+        # The path that was asked; what the system calls itself is not needed.
+        facts["system"]["path"] = path
         facts["recommended"] = bmc_hardware.choose(facts, target.address)
     return facts
 

@@ -9,6 +9,8 @@ import re
 import subprocess
 import tempfile
 
+from ..plain_text import plain
+
 PROGRAM = "ipmitool"
 # What BMO asks for when the address does not say.
 DEFAULT_PRIVILEGE = "ADMINISTRATOR"
@@ -93,5 +95,5 @@ def read(output):
             key = "model"
         seen.add(label)
         if colon and key and value.lower() not in _UNKNOWN and not value.lower().startswith("unknown"):
-            facts.setdefault(key, value)
+            facts.setdefault(key, plain(value))
     return facts

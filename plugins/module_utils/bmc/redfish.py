@@ -1,14 +1,23 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Redfish service, asked through sushy's connector: one login, plain dicts, no retry of what was refused."""
+"""A Redfish service, asked through sushy's connector: one login, plain dicts, no retry of what was refused.
+
+What a BMC answers is data: it names paths on itself only, so that credentials and tokens never go to another server.
+"""
 from __future__ import annotations
 
+import json
 import logging
+from urllib.parse import urlsplit
+
+from ..metal3.bmc_address import path_mistake
+from ..plain_text import plain, shortened
 
 try:
     import sushy.connector
     import sushy.exceptions
+    import urllib3.exceptions
     HAS_SUSHY = True
 except ImportError:
     HAS_SUSHY = False
@@ -18,6 +27,11 @@ _SYSTEMS = ROOT + "Systems"
 # BMCs dislike connections that last for hours, for which sushy closes each at once; a survey takes seconds, and a
 # handshake for each resource would make it many times longer.
 _HEADERS = {"Connection": "keep-alive"}
+_REDIRECTS = (301, 302, 303, 307, 308)
+_REDIRECT_LIMIT = 5
+# The longest answers, inventories of firmware with all their members, have less than a tenth of it.
+_ANSWER_LIMIT_BYTES = 16 * 1024 * 1024
+_PIECE_BYTES = 64 * 1024
 
 # sushy logs each refusal; here it becomes a result, and a module's standard error must stay empty.
 logging.getLogger("sushy").addHandler(logging.NullHandler())
@@ -33,7 +47,7 @@ class RedfishError(Exception):
     """
 
     def __init__(self, kind, text, status=0):
-        super().__init__(text)
+        super().__init__(plain(text))
         self.kind = kind
         self.status = status
 
@@ -52,6 +66,10 @@ class RedfishClient:
         self._connector = sushy.connector.Connector(
             url, verify=verify, server_side_retries=1, server_side_retries_delay=1,
             default_request_timeout=read_timeout_seconds, connect_timeout=connect_timeout_seconds)
+        # What the environment says of proxies and .netrc is for other servers: a BMC's credentials go to the BMC.
+        self._connector._session.trust_env = False
+        self._origin = _origin(urlsplit(url))
+        self._url = url
         self._session_path = None
         self.login_attempts = 0
         self.login_method = ""
@@ -78,7 +96,7 @@ class RedfishClient:
             token = answer.headers.get("X-Auth-Token")
             if not token:
                 raise RedfishError("malformed", "the answer to the login has no X-Auth-Token", answer.status_code)
-            self._session_path = answer.headers.get("Location")
+            self._session_path = _path_of(answer.headers.get("Location"))
             self._connector.set_http_session_auth(token)
             return
         self.login_method = "basic"
@@ -107,24 +125,113 @@ class RedfishClient:
 
     def _get(self, path, **options):
         answer = self._send("get", path, **options)
-        try:
-            document = answer.json()
-        except ValueError:
-            document = None
+        document = _json(answer.content)
         if not isinstance(document, dict):
             raise RedfishError("malformed", "%s is no JSON object" % path, answer.status_code)
         return document
 
     def _send(self, method, path, **options):
+        """Send a request to a path of this BMC; redirects of a GET to another path of this BMC are followed."""
         options.setdefault("headers", _HEADERS)
+        for dummy in range(_REDIRECT_LIMIT):
+            answer = self._exchange(method, checked_path(path), **options)
+            if answer.status_code not in _REDIRECTS:
+                return answer
+            path = self._redirected(method, answer)
+        raise RedfishError("malformed", "more than %d redirects" % _REDIRECT_LIMIT, answer.status_code)
+
+    def _redirected(self, method, answer):
+        """Return the path that an answer redirects to.
+
+        :raises RedfishError: when it leads to another server, or is not the answer to a GET
+        """
+        where = answer.headers.get("Location") or ""
         try:
-            return getattr(self._connector, method)(path, **options)
+            parts = urlsplit(where)
+            elsewhere = bool(parts.scheme or parts.netloc) and _origin(parts) != self._origin
+        except ValueError:
+            parts, elsewhere = None, True
+        if elsewhere or method != "get":
+            raise RedfishError(
+                "refused", "HTTP %d, a redirect of %s to %s, which is not followed: credentials go to %s only" % (
+                    answer.status_code, method.upper(), shortened(where) or "nowhere", self._url), answer.status_code)
+        return parts.path + ("?" + parts.query if parts.query else "")
+
+    def _exchange(self, method, path, **options):
+        try:
+            return getattr(self._connector, method)(
+                path, allow_redirects=False, stream=True, hooks={"response": _bounded}, **options)
         except sushy.exceptions.HTTPError as exc:
             raise RedfishError(_kind(exc.status_code), _told(exc), exc.status_code) from exc
         except sushy.exceptions.ConnectionError as exc:
             raise RedfishError("unreachable", _cause(exc)) from exc
-        except sushy.exceptions.SushyError as exc:
-            raise RedfishError("malformed", " ".join(str(exc).split())) from exc
+        except (sushy.exceptions.SushyError, urllib3.exceptions.HTTPError, ValueError) as exc:
+            raise RedfishError("malformed", shortened(str(exc))) from exc
+
+
+def checked_path(link):
+    """Return what of a link is sent to a BMC: its path and query.
+
+    :param link: what a BMC gave as the path of one of its resources
+    :raises RedfishError: when it is no path, for example a URL of another server
+    """
+    path = link.partition("#")[0]
+    bare, dummy, query = path.partition("?")
+    found = path_mistake(bare) or path_mistake(query.replace("?", ""))
+    if not path.startswith("/") or path.startswith("//") or found:
+        raise RedfishError("malformed", "the BMC names %s, expected a path of its own in URL characters%s" % (
+            shortened(link), ", found %s" % found if found else ""))
+    return path
+
+
+def _path_of(location):
+    """Return the path of a Location, which may be a whole URL; None when there is none."""
+    try:
+        return urlsplit(location or "").path or None
+    except ValueError:
+        return None
+
+
+def _origin(parts):
+    """Return what tells one server from another.
+
+    :raises ValueError: when the port is none
+    """
+    return parts.scheme, (parts.hostname or "").lower(), parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+
+
+def _bounded(answer, **dummy):
+    """Read an answer as far as any may go, and take away the body of an error that sushy could not read."""
+    pieces, length = [], 0
+    for piece in answer.iter_content(_PIECE_BYTES):
+        pieces.append(piece)
+        length += len(piece)
+        if length > _ANSWER_LIMIT_BYTES:
+            answer.close()
+            raise RedfishError("malformed", "an answer of more than %d MiB" % (_ANSWER_LIMIT_BYTES // 1024 ** 2),
+                               answer.status_code)
+    content = b"".join(pieces)
+    if answer.status_code >= 400 and not _is_error(_json(content)):
+        content = b""
+    # As requests keeps what it has read itself.
+    answer._content, answer._content_consumed = content, True
+
+
+def _json(content):
+    """Return the value of a JSON document, None when it is none."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_error(document):
+    """Return whether a document has the form of Redfish's errors, which sushy takes for granted."""
+    error = document.get("error") if isinstance(document, dict) else None
+    if not isinstance(error, dict):
+        return False
+    told = error.get("@Message.ExtendedInfo") or []
+    return isinstance(told, dict) or (isinstance(told, list) and all(isinstance(item, dict) for item in told))
 
 
 def nested(resource, *names):
@@ -151,7 +258,7 @@ def _kind(status):
 
 
 def _told(error):
-    return "HTTP %d%s" % (error.status_code, " (%s)" % " ".join(str(error.detail).split()) if error.detail else "")
+    return "HTTP %d%s" % (error.status_code, " (%s)" % shortened(str(error.detail)) if error.detail else "")
 
 
 def _cause(error):
@@ -159,5 +266,4 @@ def _cause(error):
     cause = error.__context__
     while cause is not None and cause.__context__ is not None:
         cause = cause.__context__
-    text = getattr(cause, "strerror", None) or str(cause or error)
-    return " ".join(text.split())
+    return shortened(str(getattr(cause, "strerror", None) or cause or error))

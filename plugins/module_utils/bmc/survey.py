@@ -4,7 +4,7 @@
 """From a service root to the resources of one system: which are read, in which order, and what may be missing."""
 from __future__ import annotations
 
-from .redfish import RedfishError, link, nested
+from .redfish import RedfishError, checked_path, link, nested
 
 # More members than a server has of anything read here; a BMC that repeats itself ends there.
 MEMBER_LIMIT = 128
@@ -55,7 +55,12 @@ class Walk:
         parts = self.survey.parts
         collection = self._part("systems", link(parts["root"], "Systems"))
         if collection is not None:
-            parts["systems"] = [path.rstrip("/") for path in _paths(collection)]
+            parts["systems"] = []
+            for path in list(dict.fromkeys(_paths(collection)))[:MEMBER_LIMIT]:
+                try:
+                    parts["systems"].append(checked_path(path).partition("?")[0].rstrip("/"))
+                except RedfishError as exc:
+                    self.survey.unread["systems"] = str(exc)
         return parts.get("systems") or []
 
     def system(self, path):

@@ -11,7 +11,7 @@ import difflib
 import ipaddress
 import re
 from collections import namedtuple
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from . import url_credentials
 
@@ -50,6 +50,8 @@ def _schemes():
 
 SCHEMES = _schemes()
 
+_LONGEST_SCHEME = max(len(name) for name in SCHEMES) + 5
+
 # What the user guides still show, the BMO release that dropped it, and what to write instead.
 REMOVED = {
     "idrac": ("0.6", "idrac-redfish or idrac-virtualmedia"),
@@ -68,6 +70,10 @@ _HOST_NAME = re.compile(
     r"([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]{0,61}[A-Za-z0-9])$")
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*):(.*)$", re.DOTALL)
 _REDFISH_ROOTS = ("", "redfish/v1")
+# RFC 3986: what a path may hold beside percent escapes; a query may hold "?" too.
+_NO_PATH = re.compile(r"[^A-Za-z0-9._~!$&'()*+,;=:@/%-]")
+_NO_QUERY = re.compile(r"[^A-Za-z0-9._~!$&'()*+,;=:@/?%-]")
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 
 
 class AddressError(ValueError):
@@ -125,7 +131,7 @@ class BmcAddress(namedtuple("BmcAddress", ["scheme", "host", "port", "path", "qu
         return self.driver.protocol, self.host.lower(), self.effective_port, self.system
 
     def __str__(self):
-        query = "?" + "&".join("%s=%s" % pair for pair in sorted(self.query.items())) if self.query else ""
+        query = "?" + urlencode(sorted(self.query.items())) if self.query else ""
         port = "" if self.effective_port == self.scheme.default_port else ":%d" % self.port
         return "%s://%s%s%s%s" % (self.scheme.name, _bracketed(self.host), port, self.system, query)
 
@@ -163,7 +169,25 @@ def parse(address):
         raise AddressError("a port from 1 to 65535", "correct or leave out the port in bmc.address")
     if parts.fragment:
         raise AddressError("an address without #", "remove it and what follows from bmc.address")
+    mistake = path_mistake(parts.path) or _mistake(_NO_QUERY, parts.query)
+    if mistake:
+        raise AddressError("an address of URL characters and whole percent escapes, found %s" % mistake,
+                           "correct bmc.address; write other characters as percent escapes")
     return BmcAddress(scheme, host, port, parts.path, _query(scheme, parts.query))
+
+
+def path_mistake(path):
+    """Return what a URL's path must not hold, for a message; empty when it is one.
+
+    :param path: text, which may come from a BMC
+    """
+    return _mistake(_NO_PATH, path)
+
+
+def _mistake(forbidden, text):
+    found = forbidden.search(text) or _BROKEN_ESCAPE.search(text)
+    # As ASCII: it may be a control character, or half of one.
+    return ascii(found.group()) if found else ""
 
 
 def _split_scheme(address):
@@ -195,7 +219,7 @@ def _known_scheme(name):
         release, instead = REMOVED[base]
         raise AddressError("a scheme that BMO still supports (%s went away with BMO %s)" % (base, release),
                            "write %s" % instead)
-    near = difflib.get_close_matches(name, SCHEMES, 1)
+    near = difflib.get_close_matches(name[:_LONGEST_SCHEME], SCHEMES, 1)
     raise AddressError(
         "ipmi, libvirt, or one of %s, each bare or with +http or +https" % ", ".join(
             driver.name for driver in DRIVERS if driver.protocol == "redfish"),
@@ -211,9 +235,24 @@ def _split(name, rest):
 
 
 def _host(parts):
+    bracketed = "[" in parts.netloc or "]" in parts.netloc
+    if bracketed and not re.match(r"^\[[^][]*\](:[0-9]*)?$", parts.netloc):
+        raise AddressError("brackets around an IPv6 address only", "correct the host in bmc.address")
+    if not bracketed and parts.netloc.count(":") > 1:
+        raise AddressError("brackets around an IPv6 address", "write [%s] if it is one, or correct the host in "
+                           "bmc.address" % parts.netloc)
     host = parts.hostname
     if not host:
         raise AddressError("a host name or IP address after the scheme", "add it to bmc.address")
+    if bracketed:
+        if "%" in host:
+            raise AddressError("an IPv6 address without a zone", "remove %s from the host in bmc.address" % ascii(
+                host[host.index("%"):])[1:-1])
+        if not (":" in host and _is_ip(host)):
+            raise AddressError("an IPv6 address in the brackets", "correct the host in bmc.address")
+        return host
+    if "%" in host:
+        raise AddressError("a host without percent escapes", "write its characters themselves in bmc.address")
     if _is_ip(host):
         return host
     if not _HOST_NAME.match(host):
@@ -225,7 +264,7 @@ def _host(parts):
 
 def _is_ip(text):
     try:
-        ipaddress.ip_address(unquote(text))
+        ipaddress.ip_address(text)
     except ValueError:
         return False
     return True
@@ -264,7 +303,7 @@ def build(scheme, host, port=None, path="", query=None):
         text += ":%d" % port
     text += path
     if query:
-        text += "?" + "&".join("%s=%s" % pair for pair in sorted(query.items()))
+        text += "?" + urlencode(sorted(query.items()))
     return str(parse(text))
 
 

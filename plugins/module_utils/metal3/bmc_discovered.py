@@ -5,6 +5,16 @@
 from __future__ import annotations
 
 from . import bmc_address, bmc_hardware
+from .mac_address import mac_error
+
+# What keeps a server from being found, by stage, and what to do; names in braces are options.
+_ADVICE = {
+    "tls": "give the authority of its certificate as {ca_cert}, or set {disable_certificate_verification}; no "
+           "credentials were sent",
+    "credentials": "set {username} and {password}",
+    "login": "correct {username} and {password}; they were tried once and not again, so as not to lock the account",
+    "system": "see that the account may read systems, and whether the BMC is healthy",
+}
 
 
 def describe(facts, address, drivers):
@@ -15,6 +25,7 @@ def describe(facts, address, drivers):
     :param drivers: names of the schemes that may be chosen, best first, without transport; empty for the recommended
     """
     system, manager = facts["system"], facts["manager"] or {}
+    nics = [nic for nic in facts["nics"] if nic["mac"] and mac_error(nic["mac"]) is None]
     scheme, reasons = _scheme(facts, address, drivers)
     return {
         "address": bmc_address.build(scheme, address.host, address.port, system["path"]),
@@ -29,9 +40,37 @@ def describe(facts, address, drivers):
         "uuid": system["uuid"],
         "hostname": system["hostname"],
         "bmc_model": manager.get("model") or "",
-        "nics": [{"name": nic["name"], "mac": nic["mac"], "link": nic["link"]} for nic in facts["nics"] if nic["mac"]],
-        "boot_mac_candidates": candidates(facts["nics"]),
+        "nics": [{"name": nic["name"], "mac": nic["mac"], "link": nic["link"]} for nic in nics],
+        "boot_mac_candidates": candidates(nics),
     }
+
+
+def problems(servers, refusals, silent, hosts, names=None):
+    """Return what is wrong with the outcome of a discovery as lines, empty when nothing is.
+
+    A host that answers, but has no Redfish service, is none: in a network there are other things than BMCs.
+
+    :param servers: what was found
+    :param refusals: what answered but could not be read
+    :param silent: how many hosts did not answer
+    :param hosts: how many hosts were asked
+    :param names: ``{option: name}`` by which the reader knows an option, or None
+    """
+    names = dict(dict((option, option) for option in (
+        "ca_cert", "disable_certificate_verification", "username", "password", "addresses", "ports", "transports")),
+        **(names or {}))
+    lines = ["%s: %s" % (line(refusal), _ADVICE[refusal["stage"]].format(**names))
+             for refusal in refusals if refusal["stage"] in _ADVICE]
+    if not servers and not lines:
+        lines = ["no server was found: %d of %d addresses did not answer, %d answered without a Redfish service; "
+                 "correct %s, %s or %s" % (silent, hosts, hosts - silent, names["addresses"], names["ports"],
+                                           names["transports"])]
+    return lines
+
+
+def line(refusal):
+    """Return what answered but could not be read as a line."""
+    return "%(host)s:%(port)d: %(stage)s: %(text)s" % refusal
 
 
 def describe_ipmi(facts, address):

@@ -65,7 +65,7 @@ def find(facts):
 
 def version(told):
     """Return the numbers of the last dotted version in a text as a tuple: ``iLO 6 v1.57`` is ``(1, 57)``."""
-    found = re.findall(r"\d+(?:\.\d+)+", told or "")
+    found = re.findall(r"[0-9]{1,9}(?:\.[0-9]{1,9})+", told or "")
     return tuple(int(number) for number in found[-1].split(".")) if found else ()
 
 

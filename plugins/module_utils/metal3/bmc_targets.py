@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 
+from . import bmc_address
 from .problem import problem
-
-_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$")
 
 
 def expand(texts, limit):
@@ -64,13 +62,18 @@ def _bounds(text):
     only = _address(text)
     if only is not None:
         return only, only
-    if not _NAME.match(text) or re.match(r"^[0-9.]+$", text):
-        raise ValueError("a name, an IP address, a range 192.0.2.10-192.0.2.50 or a network 192.0.2.0/24")
+    try:
+        if bmc_address.parse("redfish://%s" % text).host != text.lower():
+            raise ValueError("more than a name")
+    except ValueError as exc:
+        raise ValueError(
+            "a name, an IP address, a range 192.0.2.10-192.0.2.50 or a network 192.0.2.0/24") from exc
     return None, None
 
 
 def _address(text):
     try:
-        return ipaddress.ip_address(text.strip("[]"))
+        # A zone means something on one machine only, and BMO refuses it.
+        return None if "%" in text else ipaddress.ip_address(text.strip("[]"))
     except ValueError:
         return None

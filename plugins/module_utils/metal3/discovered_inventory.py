@@ -6,13 +6,16 @@
 Ansible lets host_vars override what an inventory file says of a host, and group_vars or another file's ``vars`` of a
 group override this file's group. What a person has set for a server anywhere is left out of the file altogether,
 because values that an inventory file has for a host would otherwise override group_vars.
+
+All that comes from BMCs is below ``!unsafe``, so that Ansible never takes it for a template.
 """
 from __future__ import annotations
 
 import re
 import string
 
-from . import bmc_address
+from ..plain_text import plain
+from . import bmc_address, mac_address
 from .problem import problem
 
 try:
@@ -22,7 +25,8 @@ except ImportError:
     yaml = None
 
 HEADER = ("# Written by metal3.baremetal.discover; the next run writes it anew. Values of your own belong into\n"
-          "# host_vars, group_vars or another inventory file: what is set there is left out here.\n")
+          "# host_vars, group_vars or another inventory file: what is set there is left out here. What a BMC told is\n"
+          "# below !unsafe: it is no template, whatever it looks like.\n")
 MARK = "# Written by metal3.baremetal.discover;"
 GROUP = "baremetal"
 # Has a priority below the usual one, so that any group of a person's, but for "all", overrides the credentials here.
@@ -32,27 +36,78 @@ NAME_FIELDS = ("hostname", "serial_number", "sku", "uuid", "manufacturer", "mode
 # Nothing that changes while the server stays the same, such as power and links.
 _FACT_FIELDS = ("manufacturer", "model", "serial_number", "sku", "uuid", "bmc_model", "system_path")
 _VALUES = (("bmc_address", "bmc.address"), ("boot_mac", "boot_mac_address"))
+_TEXTS = tuple(field for field in NAME_FIELDS if field != "host") + ("address", "bmc_model", "system_path")
+_UNSAFE = "!unsafe"
+# Host names that mean something else to Ansible.
+_RESERVED = ("localhost", "all", "ungrouped")
 
 
 def read(text):
     """Return the content of a file that discovery wrote, empty for an empty text.
 
-    :raises ValueError: when it was not written by discovery
+    :raises ValueError: when it was not written by discovery, or is no inventory any more
     """
     if not text.strip():
         return {}
-    content = yaml.safe_load(text)
-    if not text.startswith(MARK) or not isinstance(content, dict):
+    if not text.startswith(MARK):
         raise ValueError("it does not begin with the line that discovery writes")
+    try:
+        content = yaml.load(text, Loader=_loader())  # a SafeLoader, which knows one more tag
+    except (yaml.YAMLError, ValueError, RecursionError) as exc:
+        raise ValueError("it is no YAML: %s" % " ".join(str(exc).split())) from exc
+    if not _is_inventory(content):
+        raise ValueError("after that line it has not the form that discovery writes")
     return content
+
+
+def _is_inventory(content):
+    groups = [content.get(group, {}) for group in (GROUP, CREDENTIALS_GROUP)] if isinstance(content, dict) else [None]
+    if not all(isinstance(group, dict) and isinstance(group.get("hosts", {}), dict) for group in groups):
+        return False
+    hosts = groups[0].get("hosts", {})
+    return all(isinstance(name, str) and isinstance(variables, dict) and isinstance(variables.get(FACTS, {}), dict)
+               for name, variables in hosts.items())
 
 
 def write(content):
     """Return the text of the file."""
-    return HEADER + "---\n" + yaml.safe_dump(content, default_flow_style=False, sort_keys=True, width=1000)
+    hosts = content.get(GROUP, {}).get("hosts", {})
+    marked = dict((name, _Foreign(variables)) for name, variables in hosts.items())
+    return HEADER + "---\n" + yaml.dump(dict(content, **{GROUP: {"hosts": marked}}), Dumper=_dumper(),
+                                        default_flow_style=False, sort_keys=True, width=1000)
 
 
-def merge(servers, content, known, options):
+class _Foreign(dict):
+    """Variables of a host that are no templates.
+
+    The mark is on the whole mapping: on a single text it would make Ansible read ``"10:20"`` or ``"yes"`` as if it had
+    no quotes.
+    """
+
+
+def _dumper():
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data):
+            return True
+
+    Dumper.add_representer(_Foreign, lambda dumper, value: dumper.represent_mapping(_UNSAFE, dict(value)))
+    return Dumper
+
+
+def _loader():
+    class Loader(yaml.SafeLoader):
+        pass
+
+    def construct(loader, node):
+        if not isinstance(node, yaml.MappingNode):
+            raise ValueError("%s before something else than the variables of a host" % _UNSAFE)
+        return loader.construct_mapping(node, deep=True)
+
+    Loader.add_constructor(_UNSAFE, construct)
+    return Loader
+
+
+def merge(servers, content, known, options, taken=()):
     """Return the new content, what became of each server, and the problems.
 
     :param servers: what ``bmc_discovery`` found
@@ -60,6 +115,7 @@ def merge(servers, content, known, options):
     :param known: entries of the servers in the inventory, as ``bmc_entries`` makes them
     :param options: ``{"name_format", "boot_nic", "username_expression", "password_expression",
         "disable_certificate_verification"}``
+    :param taken: names that servers can't get: those of the inventory's other hosts, and of its groups
     :returns: ``(content, [{"name", "address", "action"}], problems)``; action is ``added``, ``updated`` or ``none``.
         Servers of the present content that were not found this time stay as they are
     """
@@ -67,12 +123,18 @@ def merge(servers, content, known, options):
     problems += ["%s: seen braces, expected an expression without them, such as vault_bmc_password" % option
                  for option in ("username_expression", "password_expression")
                  if "{" in (options[option] or "") or "}" in (options[option] or "")]
+    servers = [_clean(server) for server in servers]
+    for number, server in enumerate(servers):
+        problems += _mistakes(number, server)
     if problems:
         return content, [], problems
     before = ((content.get(GROUP) or {}).get("hosts")) or {}
     credentials = set(((content.get(CREDENTIALS_GROUP) or {}).get("hosts")) or {})
     entries = dict((entry["name"], entry) for entry in known)
-    named, problems = _named(servers, before, entries, options["name_format"])
+    named, problems = _named(servers, before, entries, options["name_format"], set(taken) | set(_RESERVED))
+    problems += [mistake for name, server in named for mistake in _boot_nic_mistakes(
+        server, (entries.get(name) or {}).get("boot_mac_address"), (before.get(name) or {}).get("boot_mac"),
+        options["boot_nic"])]
     hosts, report = dict(before), []
     for name, server in named:
         ours = before.get(name)
@@ -83,6 +145,53 @@ def merge(servers, content, known, options):
                        "action": "added" if ours is None else "none" if ours == hosts[name] else "updated"})
     report.sort(key=lambda server: server["name"])
     return _content(hosts, credentials & set(hosts), options), report, problems
+
+
+def _clean(value):
+    """Return what discovery found with all its texts plain, whoever handed it over."""
+    if isinstance(value, dict):
+        return dict((plain(str(key)), _clean(item)) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return [_clean(item) for item in value]
+    return plain(value) if isinstance(value, str) else value
+
+
+def _mistakes(number, server):
+    """Return what keeps a server from being written: nothing does when it is as ``bmc_discovery`` returns it."""
+    subject, wrong = "servers[%d]" % number, []
+    if not isinstance(server, dict):
+        return [problem(subject, "", server, "a server as bmc_discovery returns it")]
+    wrong += [(field, "a text") for field in _TEXTS if not isinstance(server.get(field), str)]
+    if not wrong and bmc_address.identity_of(server["address"]) is None:
+        wrong.append(("address", "a BMC address"))
+    if not wrong and server["system_path"] and bmc_address.path_mistake(server["system_path"]):
+        wrong.append(("system_path", "a path in URL characters"))
+    if not isinstance(server.get("bmc"), dict) or not isinstance(server["bmc"].get("host"), str):
+        wrong.append(("bmc", "host and port"))
+    if not isinstance(server.get("nics"), list) or not all(
+            isinstance(nic, dict) and isinstance(nic.get("name"), str) and _is_mac(nic.get("mac"))
+            for nic in server["nics"]):
+        wrong.append(("nics", "a list of name and mac"))
+    if not isinstance(server.get("boot_mac_candidates"), list) or not all(map(_is_mac, server["boot_mac_candidates"])):
+        wrong.append(("boot_mac_candidates", "a list of MAC addresses"))
+    return [problem(subject, field, server.get(field), "%s, as bmc_discovery returns it" % expected)
+            for field, expected in wrong]
+
+
+def _is_mac(value):
+    return isinstance(value, str) and mac_address.mac_error(value) is None
+
+
+def _boot_nic_mistakes(server, given, ours, boot_nic):
+    """Return the problem of a boot NIC that a server does not have.
+
+    What tells of no NIC at all (IPMI), or has a boot MAC address of a person's, is not concerned.
+    """
+    names = [nic["name"] for nic in server["nics"]]
+    if not boot_nic or not names or boot_nic in names or (given is not None and given != ours):
+        return []
+    return [problem("server at %s" % server["address"], "boot_nic", boot_nic, "one of %s" % ", ".join(names),
+                    "correct it, or set boot_mac for this server and leave boot_nic empty")]
 
 
 def check_format(name_format):
@@ -147,7 +256,7 @@ def boot_mac(server, boot_nic):
     return only[0] if len(only) == 1 else ""
 
 
-def _named(servers, before, entries, name_format):
+def _named(servers, before, entries, name_format, reserved):
     """Return ``[(name, server)]`` and the problems: known servers keep their names."""
     named, problems, taken = [], [], {}
     ordered = sorted(servers, key=lambda server: server["address"])
@@ -158,6 +267,8 @@ def _named(servers, before, entries, name_format):
             owner = "the server at %s has it" % taken[name]
         elif known is None and (name in before or (entries.get(name) or {}).get("bmc")):
             owner = "another server of the inventory has it"
+        elif known is None and name in reserved:
+            owner = "another host or a group of the inventory has it"
         else:
             owner = None
         if owner:
@@ -190,10 +301,11 @@ def _known_name(server, before, entries):
 def _new_name(server, name_format):
     fields = dict((field, server[field]) for field in NAME_FIELDS if field != "host")
     fields["host"] = server["bmc"]["host"]
-    if not all(fields[field] for field in _fields(name_format)):
-        # What the BMC does not tell must not make names that are alike.
-        tail = server["system_path"].rpartition("/")[2]
-        name_format = "server-{host}-{tail}" if tail else "server-{host}"
-        fields = {"host": fields["host"], "tail": tail}
-    # A BareMetalHost's name is a DNS name.
-    return re.sub(r"[^a-z0-9]+", "-", name_format.format(**fields).lower()).strip("-")[:63].strip("-")
+    name = _dns_name(name_format.format(**fields)) if all(fields[field] for field in _fields(name_format)) else ""
+    # What the BMC does not tell, or in signs that no name has, must not make names that are alike.
+    return name or _dns_name("server-%s-%s" % (fields["host"], server["system_path"].rpartition("/")[2]))
+
+
+def _dns_name(text):
+    """Return a text as the name of a BareMetalHost, which is a DNS name; empty when nothing of it can be in one."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:63].strip("-")

@@ -7,8 +7,12 @@ Vendors leave out what the standard does not require, and some send null or a wr
 """
 from __future__ import annotations
 
+import math
 import re
 from datetime import datetime, timezone
+
+from ..plain_text import plain
+from .bmc_address import path_mistake
 
 _MAC = re.compile(r"^[0-9a-f]{12}$")
 
@@ -45,14 +49,15 @@ def normal_mac(value):
 
 
 def text(resource, name):
-    """Return a property as text without blanks around it, empty when it is missing or no text."""
+    """Return a property as plain text without blanks around it, empty when it is missing or no text."""
     value = resource.get(name)
-    return value.strip() if isinstance(value, str) else ""
+    return plain(value.strip()) if isinstance(value, str) else ""
 
 
 def _number(resource, name):
     value = resource.get(name)
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return value if is_number else 0
 
 
 def _dict(resource, name):
@@ -62,11 +67,13 @@ def _dict(resource, name):
 
 def _texts(resource, name):
     value = resource.get(name)
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+    return [plain(item) for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _path(resource):
-    return text(resource, "@odata.id").partition("?")[0].rstrip("/")
+    """Return the path that a resource gives itself, empty when it is none."""
+    path = re.split("[?#]", text(resource, "@odata.id"))[0].rstrip("/")
+    return path if re.match("/[^/]", path) and not path_mistake(path) else ""
 
 
 def _system(system):
@@ -183,8 +190,15 @@ def _bios(resource):
         return {}
     # Passwords are attributes of the BIOS; BMCs should send null for them, and not all do.
     return {"registry": text(resource, "AttributeRegistry"),
-            "attributes": dict((name, value) for name, value in sorted(attributes.items())
+            "attributes": dict((plain(name), _attribute(value)) for name, value in sorted(attributes.items())
                                if "password" not in name.lower())}
+
+
+def _attribute(value):
+    """Return a BIOS attribute, which is a text, a number, a truth value or null."""
+    if isinstance(value, str):
+        return plain(value)
+    return value if isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)) else None
 
 
 def _firmware(entry):

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_address
 
@@ -97,6 +99,29 @@ def test_addresses_that_are_fine(address, scheme, host, port, system, endpoint, 
     ("redfish://192.0.2.1/x\n", "without blanks"),
     ("ipmi://192.0.2.1?privilegelevel=ROOT", "privilegelevel one of"),
     ("ipmi://192.0.2.1?level=USER", "only privilegelevel"),
+    # What Go's url.Parse refuses, or BMO's check of the host after it.
+    ("redfish://192.0.2.1:8000/redfish/v1/Systems/%zz", "whole percent escapes, found '%zz'"),
+    ("redfish://192.0.2.1/redfish/v1/Systems/1%", "whole percent escapes, found '%'"),
+    ("redfish://192.0.2.1/%2", "whole percent escapes, found '%2'"),
+    ("redfish://%31%39%32.0.2.1/x", "a host without percent escapes"),
+    ("redfish://bmc%2dx/x", "a host without percent escapes"),
+    ("redfish://[fe80::1%25eth0]/x", "an IPv6 address without a zone; remove %25eth0"),
+    ("redfish://[fe80::1%eth0]/x", "an IPv6 address without a zone; remove %eth0"),
+    ("redfish://2001:db8::1/x", "brackets around an IPv6 address; write [2001:db8::1]"),
+    ("redfish-virtualmedia://fe80::1", "brackets around an IPv6 address; write [fe80::1]"),
+    ("ipmi:2001:db8::1", "brackets around an IPv6 address; write [2001:db8::1]"),
+    ("redfish://[2001:db8::1]x:443/x", "bmc.address"),
+    ("redfish://a[b]/x", "bmc.address"),
+    ("redfish://[v1.abc]/x", "bmc.address"),
+    # RFC 3986: nothing in a path that would be anything else to a template, a shell or a terminal.
+    ("redfish://192.0.2.1/{{x}}", "an address of URL characters and whole percent escapes, found '{'"),
+    ("redfish://192.0.2.1/a|b", "found '|'"),
+    ("redfish://192.0.2.1/a\\b", "an address of URL characters"),
+    ("redfish://192.0.2.1/a`b", "found '`'"),
+    ("redfish://192.0.2.1/a\u202eb", "found '\\u202e'"),
+    ("redfish://192.0.2.1/a\ud800b", "found '\\ud800'"),
+    ("libvirt://192.0.2.1?a={b}", "found '{'"),
+    ("libvirt://192.0.2.1?a=%zz", "found '%zz'"),
 ])
 def test_addresses_that_are_refused(address, told):
     with pytest.raises(bmc_address.AddressError) as caught:
@@ -111,6 +136,8 @@ def test_addresses_that_are_refused(address, told):
     ("redfish://192.0.2.1:443/redfish/v1/", "redfish://192.0.2.1"),
     ("redfish+http://192.0.2.1:443/redfish/v1/Systems/1/", "redfish+http://192.0.2.1:443/redfish/v1/Systems/1"),
     ("redfish://[2001:db8::1]:8000/x", "redfish://[2001:db8::1]:8000/x"),
+    ("redfish://192.0.2.1/redfish/v1/Systems/%7B1%7d", "redfish://192.0.2.1/redfish/v1/Systems/%7B1%7d"),
+    ("libvirt://192.0.2.1?a=%20b", "libvirt://192.0.2.1?a=+b"),
 ])
 def test_normal_form(address, normal):
     assert bmc_address.normalise(address) == normal
@@ -141,3 +168,40 @@ def test_build_makes_what_parse_reads():
 def test_redacted_hides_credentials():
     assert bmc_address.redacted("redfish://admin:secret@192.0.2.1/x") == "redfish://***@192.0.2.1/x"
     assert "secret" not in bmc_address.redacted("admin:secret@192.0.2.1")
+
+
+# Foreign text -------------------------------------------------------------------------------------------------------
+
+PIECES = st.sampled_from([
+    "redfish", "redfish-virtualmedia+http", "ipmi", "libvirt", "ilo4", "://", ":", "/", "//", "[", "]", "@", "?", "#",
+    "%", "%41", "%zz", "%25eth0", "::1", "fe80::1", "192.0.2.1", "300.1.1.1", "bmc-1.example", "623", "70000", "{{",
+    "}}", " ", "\n", "\x00", "\x1b", "\u202e", "\ud800", "\u0661", "privilegelevel=USER", "=", "&", "redfish/v1", "\\"])
+ADDRESSES = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=9).map("".join))
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(ADDRESSES)
+@example("redfish://" + "a" * 100000)
+@example("a" * 100000 + "://192.0.2.1")
+@example("[" * 50000)
+def test_any_text_is_an_address_or_a_clear_error(text):
+    """What is taken is plain: ASCII, nothing of a template, and read again it is the same."""
+    try:
+        parsed = bmc_address.parse(text)
+    except bmc_address.AddressError as exc:
+        assert exc.expected and exc.next_step
+        return
+    normal = str(parsed)
+    assert normal.isascii() and normal.isprintable()
+    assert not set("{}|<>\"`\\^ ") & set(normal)
+    again = bmc_address.parse(normal)
+    assert (again.identity, again.query, str(again)) == (parsed.identity, parsed.query, normal)
+
+
+@settings(max_examples=50, deadline=None, derandomize=True, database=None)
+@given(st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.lists(st.text()), st.binary()))
+def test_what_is_no_text_is_a_clear_error(value):
+    with pytest.raises(bmc_address.AddressError):
+        bmc_address.parse(value)
+    assert bmc_address.identity_of(value) is None
+    assert isinstance(bmc_address.redacted(value), str)

@@ -1,0 +1,32 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Text from outside (BMC, Ironic, API server, image server) without what would steer a terminal; pure."""
+from __future__ import annotations
+
+import re
+
+# Control characters (C0, DEL, C1), what turns the direction of writing, line separators, and halves of characters,
+# which no file can hold.
+_STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_STEERING_BUT_LINES = re.compile(_STEERING.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+
+
+def plain(text, keep_lines=False):
+    r"""Return a text in which each character that is not for people is shown as an escape, such as ``\x1b``.
+
+    :param text: text of any origin
+    :param keep_lines: whether tabs and line ends stay
+    """
+    pattern = _STEERING_BUT_LINES if keep_lines else _STEERING
+    return pattern.sub(lambda match: ascii(match.group())[1:-1], text)
+
+
+def shortened(text, limit=200):
+    """Return a text as one plain line of at most ``limit`` characters and three dots.
+
+    :param text: text of any origin
+    :param limit: how many characters are kept
+    """
+    text = plain(" ".join(text[:limit * 4].split()))
+    return text if len(text) <= limit else text[:limit] + "..."

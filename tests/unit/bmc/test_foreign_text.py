@@ -1,0 +1,129 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A BMC that answers with templates and terminal escapes: Ansible itself is run on what discovery makes of it."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from fake_redfish import FakeRedfish, tree
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import discovered_inventory
+
+BIN = Path(sys.executable).parent
+COLLECTIONS = Path(__file__).resolve().parents[3] / ".build"
+SYSTEM = "/redfish/v1/Systems/System.Embedded.1"
+
+
+def hostile(canary):
+    """Return the resources of a server all of whose texts are templates that make the file ``canary``."""
+    template = "{{ lookup('ansible.builtin.pipe', 'touch %s') }}" % canary
+    resources = tree("dell")
+    system = resources[SYSTEM]
+    for field in ("Manufacturer", "Model", "SKU", "SerialNumber", "HostName", "AssetTag", "BiosVersion"):
+        system[field] = template
+    manager = resources[system["Links"]["ManagedBy"][0]["@odata.id"]]
+    manager.update(Model=template, FirmwareVersion="{% set x = " + template[3:-3] + " %}")
+    for path, resource in resources.items():
+        if path.startswith(SYSTEM + "/EthernetInterfaces/"):
+            resource["Id"] = template
+    # Three more ways to say a system: a template, another server, no text at all.
+    resources["/redfish/v1/Systems"]["Members"] = [
+        {"@odata.id": SYSTEM}, {"@odata.id": "/redfish/v1/Systems/" + template}, {"@odata.id": 7}]
+    return resources, template
+
+
+def ansible(program, *arguments, cwd):
+    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(COLLECTIONS), ANSIBLE_LOCALHOST_WARNING="false",
+                       ANSIBLE_NOCOLOR="1")
+    return subprocess.run([str(BIN / program), *arguments], cwd=cwd, env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+
+
+def playbook(path, tasks):
+    """Write a play of tasks on the servers, which are run on this machine."""
+    path.write_text(yaml.safe_dump([{
+        "hosts": "baremetal", "gather_facts": False, "connection": "local",
+        "vars": {"ansible_python_interpreter": "{{ ansible_playbook_python }}"},
+        "tasks": [dict(("ansible.builtin." + name, value) for name, value in task.items()) for task in tasks]}]))
+
+
+@pytest.fixture(scope="module")
+def discovered(tmp_path_factory):
+    """One run of the playbook discover against the hostile BMC, by which the file is written."""
+    folder = tmp_path_factory.mktemp("site")
+    canary = folder / "canary"
+    (folder / "inventory").mkdir()
+    (folder / "inventory" / "hosts.yml").write_text(
+        "all:\n  hosts:\n    localhost: {ansible_connection: local, "
+        "ansible_python_interpreter: '{{ ansible_playbook_python }}'}\n")
+    resources, template = hostile(canary)
+    with FakeRedfish(resources) as bmc:
+        run = ansible("ansible-playbook", "metal3.baremetal.discover", "-i", "inventory", "-e", json.dumps({
+            "discover_addresses": ["127.0.0.1"], "discover_ports": [bmc.port], "discover_transports": ["http"],
+            "discover_username": "admin", "discover_password": "right", "discover_name_format": "{model}"}), cwd=folder)
+    return folder, run, canary, template
+
+
+def test_a_system_path_that_is_none_is_refused_by_name(discovered):
+    """The server with a plain path is written; the run fails and names the other."""
+    folder, run, canary, dummy = discovered
+    assert run.returncode == 2, run.stdout
+    assert "1 servers found and written" in run.stdout
+    assert "the BMC names /redfish/v1/Systems/{{ lookup(" in run.stdout
+    assert "expected a path of its own in URL characters, found '{'" in run.stdout
+    assert (folder / "inventory" / "00-discovered.yml").exists()
+    assert not canary.exists()
+
+
+def test_what_a_bmc_tells_is_no_template_in_the_inventory(discovered):
+    """ansible-inventory and a playbook that templates every variable: shown as it is, and nothing is run."""
+    folder, dummy, canary, template = discovered
+    listed = ansible("ansible-inventory", "-i", "inventory", "--list", cwd=folder)
+    assert listed.returncode == 0, listed.stdout
+    (name, variables), = [item for item in json.loads(listed.stdout)["_meta"]["hostvars"].items()
+                          if item[0] != "localhost"]
+    # Ansible's own mark of what is no template.
+    assert variables["bmc_discovered"]["model"] == {"__ansible_unsafe": template}
+    playbook(folder / "show.yml", [
+        {"copy": {"dest": "{{ playbook_dir }}/seen.json", "content": "{{ bmc_discovered | to_json }}"}},
+        {"debug": {"msg": "NIC {{ bmc_discovered.nics.keys() | first }}, {{ bmc_address }}"}},
+        {"debug": {"var": "bmc_discovered.model"}},
+        {"set_fact": {"copied": "{{ bmc_discovered.serial_number }}"}},
+        {"debug": {"msg": "{{ copied }}"}},
+        {"assert": {"that": "copied is search('lookup')"}}])
+    run = ansible("ansible-playbook", "-i", "inventory", "show.yml", cwd=folder)
+    assert run.returncode == 0, run.stdout
+    seen = json.loads((folder / "seen.json").read_text())
+    for field in ("manufacturer", "model", "serial_number", "sku", "bmc_model"):
+        assert seen[field] == template
+    assert list(seen["nics"]) == [template]
+    assert not canary.exists()
+    assert name.startswith("lookup-ansible-builtin-pipe-touch")
+
+
+def test_the_same_values_written_without_the_mark_would_be_templates(discovered):
+    """What the two tests before would find, if the file were written as it was once."""
+    folder, dummy, canary, dummy2 = discovered
+    text = (folder / "inventory" / "00-discovered.yml").read_text()
+    assert " !unsafe\n" in text
+    (folder / "before.yml").write_text(text.replace(" !unsafe\n", "\n"))
+    playbook(folder / "show-model.yml", [{"debug": {"msg": "{{ bmc_discovered.model }}"}}])
+    ansible("ansible-playbook", "-i", "before.yml", "show-model.yml", cwd=folder)
+    assert canary.exists()
+    canary.unlink()
+
+
+def test_a_second_run_reads_what_the_first_has_written(discovered):
+    folder = discovered[0]
+    text = (folder / "inventory" / "00-discovered.yml").read_text()
+    content = discovered_inventory.read(text)
+    assert discovered_inventory.write(content) == text
+    (dummy, variables), = content["baremetal"]["hosts"].items()
+    assert variables["bmc_discovered"]["model"] == discovered[3]
