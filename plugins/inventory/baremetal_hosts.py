@@ -27,7 +27,9 @@ description:
     host's C(metal3.node), without an inventory host of its own.
   - The hosts are in the groups C(metal3_hosts), C(metal3_machines) and C(metal3_nodes). No variable but C(metal3) is
     set, C(ansible_host) neither; O(compose) sets what is needed.
-  - Values from the cluster are never templates. Secrets are not read.
+  - Values from the cluster are never templates. Secrets are not read. C(addresses) holds IP addresses only, and
+    C(hostname) a host name or nothing, whatever the object says, since C(ansible_host) is made of them.
+  - An option that the plugin does not have is refused.
   - The file is called C(metal3.yml), C(metal3.yaml), or ends with C(.metal3.yml) or C(.metal3.yaml).
 options:
   plugin:
@@ -192,6 +194,7 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import ironic_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.connection import kube_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import inventory_hosts
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import inventory_options
 from ansible_collections.metal3.baremetal.plugins.plugin_utils.inventory_sources import Reader, SourceError
 from ansible_collections.metal3.baremetal.plugins.plugin_utils.plain_expression import path_of, value_at
 
@@ -215,7 +218,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def parse(self, inventory, loader, path, cache=True):
         """Add the groups and hosts."""
         super().parse(inventory, loader, path, cache)
-        self._read_config_data(path)
+        wrong = inventory_options.mistake(self._read_config_data(path), self.option_definitions)
+        if wrong:
+            raise AnsibleParserError("%s: %s" % (path, wrong))
         try:
             entries = inventory_hosts.entries(self._facts(path, cache), self.get_option("host_names"))
         except SourceError as exc:

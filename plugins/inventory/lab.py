@@ -83,6 +83,7 @@ from ansible.plugins.inventory import BaseInventoryPlugin
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import lab_dir
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import describe, has_cluster
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import inventory_options
 
 MANAGEMENT_HOST = "localhost"
 
@@ -101,7 +102,9 @@ class InventoryModule(BaseInventoryPlugin):
     def parse(self, inventory, loader, path, cache=True):
         """Add the groups and hosts."""
         super().parse(inventory, loader, path, cache)
-        self._read_config_data(path)
+        wrong = inventory_options.mistake(self._read_config_data(path), self.option_definitions)
+        if wrong:
+            raise AnsibleParserError("%s: %s" % (path, wrong))
         name = self.get_option("name")
         try:
             directory = lab_dir(name)

@@ -78,23 +78,28 @@ def run_bmc_preflight():
     module = HostListModule(
         argument_spec=dict(
             bmc_argument_spec(),
+            checks={"type": "str", "choices": ["all", "login"], "default": "all"},
             certificate_days={"type": "int", "default": 30},
             clock_drift_seconds={"type": "int", "default": 120},
             fail_on={"type": "str", "choices": ["problem", "warning", "none"], "default": "problem"},
             field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
             show_table={"type": "bool", "default": False},
+            advice={"type": "str", "default": ""},
         ),
         supports_check_mode=True, no_log=True)
     params = module.params
+    login_only = params["checks"] == "login"
     results = bmc_service.preflight(
-        params["hosts"], settings(module), params["certificate_days"], params["clock_drift_seconds"], Progress())
+        params["hosts"], settings(module)._replace(login_only=login_only), params["certificate_days"],
+        params["clock_drift_seconds"], Progress())
     counts = dict((status, sum(result["verdict"] == status for result in results))
                   for status in ("ok", "warning", "problem"))
-    result = {"changed": False, "hosts": results, "counts": counts, "table": bmc_table.table(results),
+    result = {"changed": False, "hosts": results, "counts": counts,
+              "table": [] if login_only else bmc_table.table(results),
               "warning_lines": bmc_table.lines(results, "warning", names_for(params))}
     text = bmc_table.failure(results, params["fail_on"], names_for(params))
     if text:
         # Ansible prints a failed result as a whole.
         result["hosts"] = [bmc_service.shortened(host) for host in results]
-        module.fail_json(msg=text, **result)
+        module.fail_json(msg="%s\n%s" % (text, params["advice"]) if params["advice"] else text, **result)
     module.exit_json(**result)

@@ -60,7 +60,7 @@ def preflight(hosts, settings, certificate_days, clock_drift_seconds, progress=N
     """Return what a preflight says of a list of hosts.
 
     :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address`` and ``boot_mode``
-    :param settings: a ``bmc.gather.Settings``
+    :param settings: a ``bmc.gather.Settings``; with ``login_only`` nothing but the login is judged
     :param certificate_days: a certificate that is valid for fewer days is a warning
     :param clock_drift_seconds: a clock that is more wrong is a warning
     :returns: list of ``{"name", "address", "verdict", "checks", "recommended", "facts"}``
@@ -68,12 +68,13 @@ def preflight(hosts, settings, certificate_days, clock_drift_seconds, progress=N
     surveyed = survey(hosts, settings, progress)
     limits = Limits(certificate_days, clock_drift_seconds, time.time())
     same = bmc_checks.shared([(host["name"], facts) for host, facts, dummy in surveyed])
+    judge = (lambda *given: [bmc_checks.login_verdict(*given)]) if settings.login_only else bmc_checks.verdicts
     results = []
     for entry, (host, facts, error) in zip(hosts, surveyed):
         if error is not None:
             found = [Verdict("address", PROBLEM, "bmc.address", _shown(entry), error.expected, error.next_step)]
         else:
-            found = bmc_checks.verdicts(host, facts, limits)
+            found = judge(host, facts, limits)
         if host["name"] in same:
             found.append(same[host["name"]])
         results.append({

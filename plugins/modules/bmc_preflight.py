@@ -30,6 +30,13 @@ options:
     description: A BMC whose clock is more wrong than this is a warning.
     type: int
     default: 120
+  checks:
+    description:
+      - What is checked. V(login) only logs in and out again, which takes three requests for each BMC. Credentials that
+        a BMC refuses are then the only problem; what keeps them from being tried is a warning.
+    type: str
+    choices: [all, login]
+    default: all
   fail_on:
     description: The least that the module fails on; V(none) for never.
     type: str
@@ -43,9 +50,13 @@ options:
     choices: [options, variables]
     default: options
   show_table:
-    description: Whether a table of all servers is printed at the end.
+    description: Whether a table of all servers is printed at the end, and the warnings.
     type: bool
     default: false
+  advice:
+    description: What is added to the message of a failure, such as how to go on without this check.
+    type: str
+    default: ""
 extends_documentation_fragment:
   - metal3.baremetal.bmc
   - metal3.baremetal.bmc.hosts

@@ -15,6 +15,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible.utils.vars import merge_hash
 
+from ansible_collections.metal3.baremetal.plugins.module_utils.plain_text import plain
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import PROGRESS_FILE_VARIABLE
 
 STATUS_INTERVAL_SECONDS = 3
@@ -117,6 +118,10 @@ class ProgressAction(ActionBase):
             if not wrap_async:
                 self._remove_tmp_path(self._connection._shell.tmpdir)
         result = merge_hash(result, answer)
+        for name in ("msg", "exception"):
+            # Ansible shows these as they are, and they quote what BMCs and API servers say.
+            if isinstance(result.get(name), str):
+                result[name] = plain(result[name], keep_lines=True)
         self.finished(result)
         return result
 
@@ -124,8 +129,8 @@ class ProgressAction(ActionBase):
         """Hook for subclasses: called with the module's result when it has ended."""
 
     def show(self, text):
-        """Print one line at once."""
-        Display().display(text, stderr=True)
+        """Print one line at once; what comes from outside can't steer the terminal by it."""
+        Display().display(plain(str(text)), stderr=True)
 
     def shows_progress(self):
         """True when this run may print: on the controller, in the foreground, without ``no_log``."""

@@ -23,6 +23,30 @@ def tree(vendor):
     return dict((path.rstrip("/"), resource) for path, resource in resources.items())
 
 
+def hostile_tree(canary):
+    """Return the resources of a server all of whose texts are a template, and this template.
+
+    Who takes it for one makes the file ``canary``; who prints it as it is has a red terminal. Beside its system the BMC
+    names one whose path is the template.
+
+    :param canary: path
+    """
+    template = "\x1b[31m{{ lookup('ansible.builtin.pipe', 'touch %s') }}" % canary
+    system_path = "/redfish/v1/Systems/System.Embedded.1"
+    resources = tree("dell")
+    system = resources[system_path]
+    for field in ("Manufacturer", "Model", "SKU", "SerialNumber", "HostName", "AssetTag", "BiosVersion"):
+        system[field] = template
+    manager = resources[system["Links"]["ManagedBy"][0]["@odata.id"]]
+    manager.update(Model=template, FirmwareVersion=template)
+    resources[system_path + "/Bios"]["Attributes"] = {template: template}
+    for path, resource in resources.items():
+        if path.startswith(system_path + "/EthernetInterfaces/"):
+            resource["Id"] = template
+    resources["/redfish/v1/Systems"]["Members"] += [{"@odata.id": "/redfish/v1/Systems/" + template}, {"@odata.id": 7}]
+    return resources, template
+
+
 class FakeRedfish:
     """A BMC; use it as a context manager.
 

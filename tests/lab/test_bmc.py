@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 from bmc_certificates import issue
+from fake_redfish import FakeRedfish, hostile_tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_address, discovered_inventory
 
@@ -86,11 +87,28 @@ def test_another_certificate_authority(lab, victims, tmp_path):
     assert "taken unseen as told" in "\n".join(run.told_of(victims[3]))
 
 
-def test_enrolment_asks_first_where_told(lab, victims):
-    run = lab.playbook("enroll", "--limit", victims[0], "-i", lab.inventory({
-        victims[0]: {"bmc_password": "not-for-eyes"}}), extra={"enroll_preflight": True})
-    run.failed("1 problem at 1 of 1 servers, found before anything was written")
+@pytest.mark.parametrize(("arguments", "extra", "text"), [
+    ((), None, "1 problem at 1 of 2 servers"),
+    (("--check",), None, "1 problem at 1 of 2 servers"),
+    ((), {"enroll_preflight": True}, "2 problems at 2 of 2 servers")], ids=["login", "check mode", "all"])
+def test_enrolment_tries_each_login_once_before_it_writes(lab, victims, arguments, extra, text):
+    """A wrong boot MAC address is no matter of the login: found where all is checked."""
+    before = lab.versions()
+    run = lab.playbook("enroll", *arguments, "--limit", "%s,%s" % (victims[0], victims[3]), "-i", lab.inventory({
+        victims[0]: {"bmc_password": "not-for-eyes"}, victims[3]: {"boot_mac": "00:5c:52:ff:ff:01"}}), extra=extra)
+    run.failed(text, "found before anything was written", "set enroll_preflight to none")
+    assert "login: bmc_username: seen HTTP 401" in "\n".join(run.told_of(victims[0]))
+    assert "after one attempt" in run.output and "not-for-eyes" not in run.output
     assert "TASK [metal3.baremetal.hosts : " not in run.output
+    assert lab.versions() == before
+
+
+def test_enrolment_goes_on_where_a_bmc_can_not_be_asked_from_here(lab, victims, tmp_path):
+    """Ironic may reach it: that is a warning, and nothing changes."""
+    stranger = issue(tmp_path, "stranger")[0][0]
+    run = lab.playbook("enroll", "--limit", victims[0], extra={"preflight_ca_cert": stranger}).ok()
+    assert "- %s: login: bmc_address: seen not tried: certificate of CN=machine-room" % victims[0] in run.output
+    assert run.changed() == 0
 
 
 def test_a_missing_file_of_certificates_is_told(lab, victims):
@@ -181,7 +199,7 @@ def test_a_second_discovery_changes_nothing(lab, discovered, site, wanted):
     ({"discover_targets": [{"addresses": ["127.0.0.1"], "ports": [9]}]},
      "no server was found: 1 of 1 addresses did not answer, 0 answered without a Redfish service; correct "
      "discover_addresses, discover_ports or discover_transports"),
-    ({"discover_ca_cert": "STRANGER"}, "tls: self-signed certificate in certificate chain: give the authority of its "
+    ({"discover_ca_cert": "STRANGER"}, "tls: unable to get local issuer certificate: give the authority of its "
      "certificate as discover_ca_cert, or set discover_disable_certificate_verification"),
     ({"discover_targets": []}, "addresses: seen nothing, expected names"),
     ({"discover_boot_nic": "eno9"}, "discover_boot_nic: seen eno9, expected one of eno1, eno2"),
@@ -231,3 +249,35 @@ def test_a_file_of_somebody_else_is_not_written(lab, site, wanted):
         wanted, discover_inventory_file=str(site / "hosts.yml"), discover_targets=wanted["discover_targets"][:1]))
     run.failed("expected a file that discovery wrote")
     assert (site / "hosts.yml").read_text() == before
+
+
+def test_a_hostile_bmc_beside_the_labs(lab, tmp_path, wanted):
+    """Its templates are in the inventory, and what runs on that takes them as they are; see test_foreign_text.py."""
+    canary = tmp_path / "canary"
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "hosts.yml").write_text("all:\n  hosts:\n    localhost: {ansible_connection: local, "
+                                    "ansible_python_interpreter: '{{ ansible_playbook_python }}'}\n")
+    resources, template = hostile_tree(canary)
+    with FakeRedfish(resources) as bmc:
+        runs = [lab.playbook("discover", inventory=site, extra=dict(
+            wanted, discover_inventory_file=str(site / "00-discovered.yml"), discover_boot_nic="",
+            discover_username_expression="'admin'", discover_password_expression="'right'", discover_targets=[
+                *wanted["discover_targets"],
+                {"addresses": ["127.0.0.1"], "ports": [bmc.port], "transports": ["http"], "username": "admin",
+                 "password": "right"}]))]
+        runs[0].failed("127.0.0.1:%d: system: the BMC names /redfish/v1/Systems/" % bmc.port)
+        hosts = discovered_inventory.read((site / "00-discovered.yml").read_text())["baremetal"]["hosts"]
+        name, = set(hosts) - set(lab.servers)
+        assert len(hosts) == len(lab.servers) + 1
+        assert hosts[name]["bmc_discovered"]["model"] == template.replace("\x1b", "\\x1b")
+        runs.append(lab.playbook("preflight", "--limit", name, inventory=site, extra={
+            "preflight_fail_on": "none"}).ok())
+        runs.append(lab.playbook("enroll", "--check", "--diff", "--limit", name, inventory=site, extra={
+            "metal3_kubeconfig": str(lab.dir / "kubeconfig"), "hosts_wait_for": "none"}).ok())
+        # Discovery, preflight, and what enrolment tries before it would write.
+        assert bmc.logins == [("session", True)] * 3
+    assert lab.host(name) is None
+    assert "\\x1b[31m{{ lookup(" in runs[1].output
+    assert not [run.output for run in runs if "\x1b" in run.output]
+    assert not canary.exists()

@@ -45,7 +45,9 @@ def test_what_a_bmc_refuses_is_told_of_each_host_and_can_be_mended(lab, removed)
     removed("server-01", "server-02")
     address = lab.servers["server-02"]["bmc"]["address"].rpartition("/")[0] + "/no-such-system"
     wrong = lab.inventory({"server-01": {"bmc_password": "not-the-password"}, "server-02": {"bmc_address": address}})
-    run = lab.playbook("enroll", "-i", wrong, *only("server-01", "server-02")).failed("2 of 2 hosts")
+    # Else enrolment finds the wrong password itself, and BMO never meets it.
+    run = lab.playbook("enroll", "-i", wrong, *only("server-01", "server-02"), extra={"enroll_preflight": "none"})
+    run.failed("2 of 2 hosts")
     for name, texts in (("server-01", ["refused the credentials", "correct bmc_username and bmc_password"]),
                         ("server-02", ["no system at the path", "no-such-system", "correct bmc_address"])):
         told = "\n".join(run.told_of(name))

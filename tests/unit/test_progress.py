@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import json
 
+from ansible_collections.metal3.baremetal.plugins.module_utils.plain_text import plain, shortened
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import PROGRESS_FILE_VARIABLE, Progress
-from ansible_collections.metal3.baremetal.plugins.plugin_utils.progress import Throttle
+from ansible_collections.metal3.baremetal.plugins.plugin_utils.progress import Display, ProgressAction, Throttle
 
 
 def reports(path):
@@ -102,3 +103,20 @@ def test_what_is_no_report_is_dropped():
     for line in ("", "x", "[]", "{}", '{"kind": "event"}', "3"):
         shown.throttle.feed(line)
     assert shown.lines == []
+
+
+def test_what_comes_from_outside_does_not_steer_the_terminal(monkeypatch):
+    shown = []
+    monkeypatch.setattr(Display(), "display", lambda text, **options: shown.append(text))
+    action = ProgressAction.__new__(ProgressAction)
+    throttle = Throttle(action.show, clock=lambda: 0.0)
+    text = "a \x1b]0;title\x07\x1b[2J\r \x9b1m \u202etxt.exe \ud800 \x7f b"
+    throttle.feed(json.dumps({"kind": "event", "text": text}))
+    assert shown == ["a \\x1b]0;title\\x07\\x1b[2J\\r \\x9b1m \\u202etxt.exe \\ud800 \\x7f b"]
+
+
+def test_plain_text():
+    assert plain("a\tb\n\x1b\x00") == "a\\tb\\n\\x1b\\x00"
+    assert plain("a\tb\n\x1b", keep_lines=True) == "a\tb\n\\x1b"
+    assert plain("Grüße 漢字 \U0001f600 {{ x }}") == "Grüße 漢字 \U0001f600 {{ x }}"
+    assert shortened("a  b\n" + "c" * 500, 10) == "a b cccccc..."

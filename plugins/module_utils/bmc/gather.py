@@ -19,9 +19,10 @@ from .survey import Walk
 # name: of the host; address: a BmcAddress; username, password: texts or None; certificate_unseen: take any certificate.
 Target = namedtuple("Target", ["name", "address", "username", "password", "certificate_unseen"])
 # ca_cert: path or None for the system's; concurrency: how many BMCs are asked at once; firmware: whether the firmware
-# inventory is read.
+# inventory is read; login_only: nothing is read but what it takes to log in.
 Settings = namedtuple("Settings", [
-    "ca_cert", "connect_timeout_seconds", "read_timeout_seconds", "concurrency", "firmware"], defaults=[False])
+    "ca_cert", "connect_timeout_seconds", "read_timeout_seconds", "concurrency", "firmware", "login_only"],
+    defaults=[False, False])
 _STANDARD_PORTS = frozenset(scheme.default_port for scheme in bmc_address.SCHEMES.values())
 
 
@@ -127,7 +128,7 @@ def _failed_login(facts):
 
 def _ask_redfish(group, settings, failed):
     """Return the facts of targets at one BMC with one way in."""
-    common, found = _in_session(group[0], settings, partial(_surveys, group, settings.firmware), failed)
+    common, found = _in_session(group[0], settings, partial(_surveys, group, settings), failed)
     return [dict(common) for dummy in group] if found is None else found
 
 
@@ -191,11 +192,13 @@ def _login(client, root, target):
     return None
 
 
-def _surveys(group, firmware, read, root, common):
+def _surveys(group, settings, read, root, common):
+    if settings.login_only:
+        return [dict(common) for dummy in group]
     shared = Walk(read, root, time.time)
     systems = shared.systems()
     shared.account(group[0].username)
-    if firmware:
+    if settings.firmware:
         shared.firmware()
     found = []
     for target in group:
@@ -254,7 +257,7 @@ def explore_ipmi(target, settings):
         facts["reached"] = exc.kind in ("unauthorized", "privilege")
         facts["login"] = {"ok": False, "method": "IPMI 2.0", "attempts": 0 if exc.kind == "missing" else 1}
         facts["error"] = _error(stage, exc.kind, str(exc))
-    if facts["reached"]:
+    if facts["reached"] and not settings.login_only:
         facts["redfish_version"] = redfish_version(address.host, settings)
     return facts
 

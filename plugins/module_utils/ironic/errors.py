@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 import re
 
+from ..plain_text import plain
+
 # Ironic's refusals of a config drive go on with the drive itself ("Invalid configdrive format: %s", "Expected types %s
 # for configdrive: %s"), which jsonschema even breaks into pieces.
 _QUOTED = re.compile(r"(\bconfigdrive\b[^:'\"{\[]*)[:'\"{\[].*", re.DOTALL)
@@ -21,6 +23,8 @@ class IronicError(Exception):
     """
 
     def __init__(self, message, status=None, reason=None):
+        # It quotes the other side, and Ansible shows it on the terminal as it is.
+        message = plain(message, keep_lines=True)
         super().__init__(message)
         self.message = message
         self.status = status

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import re
 
+from ..plain_text import plain
+
 # Of errors without a status: those that the same request meets again until somebody changes something.
 _LASTING_REASONS = ("Configuration", "Certificate", "InvalidAnswer")
 _MESSAGE_CHARACTERS = 2000
@@ -25,6 +27,8 @@ class KubeError(Exception):
     """
 
     def __init__(self, message, status=None, reason=None, causes=None, next_step="", retry_after_seconds=None):
+        # It quotes the other side, and Ansible shows it on the terminal as it is.
+        message = plain(message, keep_lines=True)
         self.cause = message
         self.next_step = next_step
         self.message = "%s; %s" % (message, next_step) if next_step else message

@@ -43,6 +43,29 @@ def verdicts(host, facts, limits):
     return found
 
 
+def login_verdict(host, facts, limits):
+    """Return the one verdict of a server of which only the login was tried.
+
+    Refused credentials are the problem. What kept them from being tried is a warning: those that use the BMC later may
+    reach it by another way, and trust other certificate authorities.
+
+    :param host: see :func:`verdicts`
+    :param facts: what ``bmc.gather`` returns for it, with ``login_only``
+    :param limits: Limits
+    """
+    error = facts["error"]
+    if not error:
+        return Verdict("login", *ok("logged in by %s" % facts["login"]["method"]))
+    if error["stage"] == "credentials":
+        return Verdict("login", *unknown("not tried: no user name and password are given"))
+    if error["kind"] in ("unauthorized", "privilege"):
+        return Verdict("login", *_login(host, facts, limits))
+    protocol = host["address"].driver.protocol
+    judge = next(judge for name, protocols, dummy, judge in CHECKS if name == error["stage"] and protocol in protocols)
+    found = Verdict("login", *judge(host, facts, limits))
+    return found._replace(status=WARNING if found.status == PROBLEM else found.status, seen="not tried: " + found.seen)
+
+
 def shared(servers):
     """Return a verdict for each server that looks like another one of the list, by its name.
 

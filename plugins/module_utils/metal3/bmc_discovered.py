@@ -59,8 +59,9 @@ def problems(servers, refusals, silent, hosts, names=None):
     names = dict(dict((option, option) for option in (
         "ca_cert", "disable_certificate_verification", "username", "password", "addresses", "ports", "transports")),
         **(names or {}))
-    lines = ["%s: %s" % (line(refusal), _ADVICE[refusal["stage"]].format(**names))
-             for refusal in refusals if refusal["stage"] in _ADVICE]
+    # Several accounts of one BMC meet the same certificate.
+    lines = list(dict.fromkeys("%s: %s" % (line(refusal), _ADVICE[refusal["stage"]].format(**names))
+                               for refusal in refusals if refusal["stage"] in _ADVICE))
     if not servers and not lines:
         lines = ["no server was found: %d of %d addresses did not answer, %d answered without a Redfish service; "
                  "correct %s, %s or %s" % (silent, hosts, hosts - silent, names["addresses"], names["ports"],

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections import Counter
 
 from ..plain_text import plain
 from . import bmc_address, mac_address
@@ -260,8 +261,11 @@ def _named(servers, before, entries, name_format, reserved):
     """Return ``[(name, server)]`` and the problems: known servers keep their names."""
     named, problems, taken = [], [], {}
     ordered = sorted(servers, key=lambda server: server["address"])
+    # Some boards have one UUID for all.
+    uuids = Counter(server["uuid"] for server in servers) | Counter(
+        (variables.get(FACTS) or {}).get("uuid") for variables in before.values())
     for server in ordered:
-        known = _known_name(server, before, entries)
+        known = _known_name(server, before, entries, uuids[server["uuid"]] == 1)
         name = known or _new_name(server, name_format)
         if name in taken:
             owner = "the server at %s has it" % taken[name]
@@ -280,10 +284,10 @@ def _named(servers, before, entries, name_format, reserved):
     return named, problems
 
 
-def _known_name(server, before, entries):
+def _known_name(server, before, entries, by_uuid):
     """Return the name under which a server is known: by UUID, by the BMC's address, by a MAC address."""
     for name, variables in sorted(before.items()):
-        if server["uuid"] and (variables.get(FACTS) or {}).get("uuid") == server["uuid"]:
+        if by_uuid and server["uuid"] and (variables.get(FACTS) or {}).get("uuid") == server["uuid"]:
             return name
     identity = bmc_address.parse(server["address"]).identity
     macs = set(nic["mac"] for nic in server["nics"])

@@ -4,6 +4,8 @@
 """BareMetalHosts and Machines as inventory hosts: the variables of each, and its name. Pure functions of data."""
 from __future__ import annotations
 
+import ipaddress
+import re
 from collections import namedtuple
 
 from . import host_goals, host_table
@@ -12,6 +14,8 @@ from .workflow_snapshot import CLUSTER_LABEL, DEPLOYMENT_LABEL, HOST_ANNOTATION,
 NAME = "name"
 NAME_AND_NAMESPACE = "name_namespace"
 HOST_NAMES = (NAME, NAME_AND_NAMESPACE)
+
+_HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 
 # name: in the inventory; kind: host, machine or node; facts: what becomes its variable.
 Entry = namedtuple("Entry", ["name", "kind", "facts"])
@@ -35,12 +39,26 @@ def host_facts(bmh):
     none has; ``addresses`` are those that its NICs had at inspection.
     """
     facts = host_table.summary(bmh)
-    addresses = [nic["ip"] for nic in facts["hardware"].get("nics") or [] if nic["ip"]]
     facts.update(
         kind="host",
         cluster=facts["labels"].get(CLUSTER_LABEL, "") if facts["consumer"] else "",
-        addresses=list(dict.fromkeys(addresses)))
+        addresses=_addresses(nic["ip"] for nic in facts["hardware"].get("nics") or []))
     return facts
+
+
+def _addresses(told):
+    """Return those that are IP addresses, each once.
+
+    They come from servers, and ``ansible_host`` is made of them: anything else could be an option of ssh.
+    """
+    return list(dict.fromkeys(address for address in told if _is_address(address)))
+
+
+def _is_address(text):
+    try:
+        return isinstance(text, str) and bool(ipaddress.ip_address(text)) and text.isascii() and text.isprintable()
+    except ValueError:
+        return False
 
 
 def without_cluster(hosts):
@@ -72,7 +90,8 @@ def machine_facts(machine, metal3_machines):
     reference = spec.get("infrastructureRef") or {}
     metal3_machine = metal3_machines.get((namespace, reference.get("name"))) or {"metadata": {}}
     annotations = metal3_machine["metadata"].get("annotations") or {}
-    addresses = status.get("addresses") or []
+    addresses = [item for item in status.get("addresses") or [] if isinstance(item.get("address"), str)]
+    hostname = next((item["address"] for item in addresses if item.get("type") == "Hostname"), "")
     host_namespace, dummy, host = annotations.get(HOST_ANNOTATION, "").rpartition("/")
     return {
         "kind": "machine",
@@ -91,9 +110,9 @@ def machine_facts(machine, metal3_machines):
         "node": (status.get("nodeRef") or {}).get("name") or "",
         "host": host,
         "host_namespace": host_namespace,
-        "hostname": next((item["address"] for item in addresses if item["type"] == "Hostname"), ""),
-        "addresses": list(dict.fromkeys(
-            item["address"] for item in addresses if item["type"] in ("InternalIP", "ExternalIP"))),
+        "hostname": hostname if _HOST_NAME.fullmatch(hostname) else "",
+        "addresses": _addresses(
+            item["address"] for item in addresses if item.get("type") in ("InternalIP", "ExternalIP")),
     }
 
 

@@ -12,31 +12,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from fake_redfish import FakeRedfish, tree
+from fake_redfish import FakeRedfish, hostile_tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import discovered_inventory
 
 BIN = Path(sys.executable).parent
 COLLECTIONS = Path(__file__).resolve().parents[3] / ".build"
-SYSTEM = "/redfish/v1/Systems/System.Embedded.1"
-
-
-def hostile(canary):
-    """Return the resources of a server all of whose texts are templates that make the file ``canary``."""
-    template = "{{ lookup('ansible.builtin.pipe', 'touch %s') }}" % canary
-    resources = tree("dell")
-    system = resources[SYSTEM]
-    for field in ("Manufacturer", "Model", "SKU", "SerialNumber", "HostName", "AssetTag", "BiosVersion"):
-        system[field] = template
-    manager = resources[system["Links"]["ManagedBy"][0]["@odata.id"]]
-    manager.update(Model=template, FirmwareVersion="{% set x = " + template[3:-3] + " %}")
-    for path, resource in resources.items():
-        if path.startswith(SYSTEM + "/EthernetInterfaces/"):
-            resource["Id"] = template
-    # Three more ways to say a system: a template, another server, no text at all.
-    resources["/redfish/v1/Systems"]["Members"] = [
-        {"@odata.id": SYSTEM}, {"@odata.id": "/redfish/v1/Systems/" + template}, {"@odata.id": 7}]
-    return resources, template
 
 
 def ansible(program, *arguments, cwd):
@@ -63,21 +44,23 @@ def discovered(tmp_path_factory):
     (folder / "inventory" / "hosts.yml").write_text(
         "all:\n  hosts:\n    localhost: {ansible_connection: local, "
         "ansible_python_interpreter: '{{ ansible_playbook_python }}'}\n")
-    resources, template = hostile(canary)
+    resources, template = hostile_tree(canary)
     with FakeRedfish(resources) as bmc:
         run = ansible("ansible-playbook", "metal3.baremetal.discover", "-i", "inventory", "-e", json.dumps({
             "discover_addresses": ["127.0.0.1"], "discover_ports": [bmc.port], "discover_transports": ["http"],
             "discover_username": "admin", "discover_password": "right", "discover_name_format": "{model}"}), cwd=folder)
-    return folder, run, canary, template
+    # As it is kept: what steers a terminal is an escape.
+    return folder, run, canary, template.replace("\x1b", "\\x1b")
 
 
 def test_a_system_path_that_is_none_is_refused_by_name(discovered):
     """The server with a plain path is written; the run fails and names the other."""
     folder, run, canary, dummy = discovered
     assert run.returncode == 2, run.stdout
-    assert "1 servers found and written" in run.stdout
-    assert "the BMC names /redfish/v1/Systems/{{ lookup(" in run.stdout
-    assert "expected a path of its own in URL characters, found '{'" in run.stdout
+    assert "1 servers found, written to" in run.stdout
+    assert "the BMC names /redfish/v1/Systems/\\x1b[31m{{ lookup(" in run.stdout
+    assert "\x1b" not in run.stdout
+    assert "expected a path of its own in URL characters, found '\\x1b'" in run.stdout
     assert (folder / "inventory" / "00-discovered.yml").exists()
     assert not canary.exists()
 
@@ -105,7 +88,7 @@ def test_what_a_bmc_tells_is_no_template_in_the_inventory(discovered):
         assert seen[field] == template
     assert list(seen["nics"]) == [template]
     assert not canary.exists()
-    assert name.startswith("lookup-ansible-builtin-pipe-touch")
+    assert name.startswith("x1b-31m-lookup-ansible-builtin-pipe-touch")
 
 
 def test_the_same_values_written_without_the_mark_would_be_templates(discovered):

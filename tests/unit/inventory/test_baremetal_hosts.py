@@ -239,6 +239,34 @@ def test_failures_name_file_object_and_next_step(server, parse):
         parse(all_namespaces=True)
 
 
+def test_an_option_that_is_none_is_refused_by_name(server, parse):
+    """Without this, a namespace that nobody named is read."""
+    with pytest.raises(AnsibleParserError, match=(
+            r"x\.metal3\.yml: seen unknown option namespcaes, .*correct \(perhaps namespaces instead of namespcaes\)")):
+        parse(namespcaes=["mine"])
+    with pytest.raises(AnsibleParserError, match=r"ironic: .*clouds_fiel"):
+        parse(ironic={"clouds_fiel": "x"}, sources=["hosts", "nodes"])
+    assert server.asked == []
+
+
+def test_what_is_no_address_never_becomes_one(server, parse):
+    """The address of a NIC is what the server itself told; ssh takes one that begins with a dash for an option."""
+    server.items[0]["status"]["hardware"]["nics"] = [
+        {"name": "a", "ip": text} for text in (
+            "-oProxyCommand=touch /tmp/x", "{{ 6 * 7 }}", "192.0.2.1", "192.0.2.1 -v", "", "2001:db8::1", 7)]
+    server.of_kind["Machine"] = [{
+        "metadata": {"name": "m", "namespace": "metal3"}, "spec": {"clusterName": "c"},
+        "status": {"addresses": [{"type": "InternalIP", "address": text} for text in (
+            "-oProxyCommand=touch /tmp/x", "192.0.2.2")] + [{"type": "Hostname", "address": "-oProxyCommand=x"}, {}]}}]
+    server.of_kind["Metal3Machine"] = []
+    inventory = parse(sources=["hosts", "machines"], compose={
+        "ansible_host": "metal3.addresses | first", "name_told": "metal3.hostname | default('')"})
+    assert inventory.get_host("a").vars["metal3"]["addresses"] == ["192.0.2.1", "2001:db8::1"]
+    assert inventory.get_host("a").vars["ansible_host"] == "192.0.2.1"
+    assert inventory.get_host("m").vars["ansible_host"] == "192.0.2.2"
+    assert inventory.get_host("m").vars["name_told"] == ""
+
+
 @pytest.mark.parametrize("name, taken", [
     ("metal3.yml", True), ("metal3.yaml", True), ("site.metal3.yml", True), ("metal3.json", False),
     ("mymetal3.yml", False), ("hosts.yml", False)])

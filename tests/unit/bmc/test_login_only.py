@@ -1,0 +1,73 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Only the login is tried, as enrolment does: few requests, one attempt, refused credentials as the only problem."""
+from __future__ import annotations
+
+import pytest
+from bmc_certificates import issue
+from fake_redfish import SESSIONS, FakeRedfish, tree
+
+from ansible_collections.metal3.baremetal.plugins.module_utils import bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.gather import Settings
+
+SETTINGS = Settings(None, 2, 5, 8, login_only=True)
+
+
+def check(*hosts):
+    return bmc_service.preflight(list(hosts), SETTINGS, 30, 120)
+
+
+def host(bmc, name="a", scheme="redfish+http", **changes):
+    return {"name": name, "bmc": dict({
+        "address": "%s://127.0.0.1:%d/redfish/v1/Systems/1" % (scheme, bmc.port), "username": "admin",
+        "password": "right"}, **changes)}
+
+
+def test_three_requests_are_enough():
+    with FakeRedfish(tree("dell")) as bmc:
+        result, = check(host(bmc))
+        assert bmc.requests == [("GET", "/redfish/v1"), ("POST", SESSIONS), ("DELETE", SESSIONS + "/1")]
+        assert (bmc.logins, bmc.open_sessions) == ([("session", True)], 0)
+    assert result["verdict"] == "ok"
+    assert [check["check"] for check in result["checks"]] == ["login"]
+
+
+@pytest.mark.parametrize("vendor", ["dell", "lenovo"])
+def test_a_wrong_password_is_the_problem_after_one_attempt(vendor):
+    with FakeRedfish(tree(vendor)) as bmc:
+        results = check(*[host(bmc, name=name, password="wrong") for name in "abc"])
+        assert bmc.wrong_logins() == len(bmc.logins) == 1
+    assert [result["verdict"] for result in results] == ["problem"] * 3
+    verdict, = results[0]["checks"]
+    assert verdict["field"] == "bmc.username" and "after one attempt" in verdict["seen"]
+
+
+def test_what_keeps_the_login_from_being_tried_is_a_warning(tmp_path):
+    with FakeRedfish(tree("dell")) as bmc:
+        pass
+    silent, = check(host(bmc))
+    with FakeRedfish(tree("dell"), certificate=issue(tmp_path, "stranger")[0]) as bmc:
+        unknown, = check(host(bmc, scheme="redfish"))
+        assert (bmc.logins, bmc.requests) == ([], [])
+    with FakeRedfish({}) as bmc:
+        other, = check(host(bmc))
+    with FakeRedfish(tree("dell")) as bmc:
+        bmc.drop = lambda path: path == SESSIONS
+        late, = check(host(bmc))
+    for result, told in ((silent, "127.0.0.1:"), (unknown, "certificate of CN=stranger"), (other, "HTTP 404"),
+                         (late, "not tried: ")):
+        assert result["verdict"] == "warning", result
+        assert told in result["checks"][0]["seen"]
+
+
+def test_without_credentials_nothing_is_said():
+    with FakeRedfish(tree("dell")) as bmc:
+        result, = check(host(bmc, username=None, password=None))
+        assert bmc.logins == []
+    assert result["verdict"] == "unknown"
+
+
+def test_an_address_that_can_not_be_read_is_a_problem():
+    result, = check({"name": "a", "bmc": {"address": "redfsh://192.0.2.1"}})
+    assert (result["verdict"], result["checks"][0]["field"]) == ("problem", "bmc.address")
