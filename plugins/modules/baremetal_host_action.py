@@ -112,7 +112,8 @@ options:
       - >-
         V(save_status) copies the status of a paused host to C(baremetalhost.metal3.io/status), as for a move to another
         cluster; V(restore_status) lets BMO rebuild the status of a new host from it, and resumes the host in the same
-        write, so that the server is not registered and inspected anew.
+        write, so that the server is not registered and inspected anew. A host that does not name the image or custom
+        deployment of the status is refused, because BMO would deprovision the server.
       - >-
         V(set_hardware) gives hardware details by C(inspect.metal3.io/hardwaredetails) to a host whose inspection is
         disabled.
