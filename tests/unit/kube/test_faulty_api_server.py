@@ -196,4 +196,3 @@ def test_a_wait_ends_when_it_is_refused_for_good(run, name, fault):
 def test_the_matrix_covers_what_modules_do(run):
     """Else a kind of fault would be tried on nobody."""
     assert set(kind for name in MODULES for kind in kinds_of(name, run)) >= {LIST, GET, WATCH, WRITE}
-    assert len(MODULES) >= 26
