@@ -108,6 +108,8 @@ def _fail(module, service, **result):
     done = dict(service.done) if service else {"changed": False}
     if not module._diff:
         done.pop("diff", None)
+    for warning in done.pop("warnings", []):
+        module.warn(warning)
     module.fail_json(**dict(done, **result))
 
 

@@ -134,8 +134,11 @@ class ClusterService:
             warnings += addon_warnings(description, manifests)
         if unconfirmed:
             warnings.append("without check mode this would be refused: %s" % unconfirmed)
+        self.done["warnings"] = warnings
         self._replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
-        for line in cluster_rollout.lines(changes) + cluster_losses.lines(losses):
+        # Before a wait that they may be the cause of.
+        early = ["warning: %s" % line for line in warnings] if snapshot.cluster is None else []
+        for line in early + cluster_rollout.lines(changes) + cluster_losses.lines(losses):
             self.progress.event(line)
         self._write(description, entries)
         self._take_away(description, removed)

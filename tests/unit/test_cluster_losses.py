@@ -218,6 +218,20 @@ def test_a_run_that_fails_after_writes_has_changed_something():
     assert len(service.done["diff"]) == len(service.done["objects"]) > 3
 
 
+def test_warnings_of_a_run_that_fails_are_not_lost(monkeypatch):
+    """They may be the cause, so that a new cluster's are told before the wait too."""
+    events = []
+    plane, endpoint = Plane(), {"host": "198.18.0.10"}
+    service = service_of(plane, endpoint=endpoint)
+    monkeypatch.setattr(service.progress, "event", events.append, raising=False)
+    plane.meanwhile["KubeadmControlPlane", "c1-control-plane"] = lambda: plane.failures.update(
+        {("KubeadmControlPlane", "c1-control-plane"): "no"})
+    with pytest.raises(KubeError, match="c1-control-plane: no"):
+        service.present()
+    assert "endpoint.holder" in service.done["warnings"][0]
+    assert events[0] == "warning: " + service.done["warnings"][0]
+
+
 def test_the_pools_of_the_fixture_are_those_of_the_description():
     assert PARAMS["workers"] == POOLS
 
