@@ -64,6 +64,6 @@ attributes:
     membership:
       - metal3.baremetal.ironic
 requirements:
-  - openstacksdk >= 3.0.0
+  - openstacksdk >= 4.0
   - Ironic 2024.1 (API version 1.87) or newer
 """

@@ -53,5 +53,5 @@ options:
         setting, then verification.
     type: bool
 requirements:
-  - kubernetes >= 24.2
+  - kubernetes >= 31
 """

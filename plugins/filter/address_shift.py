@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import ipam_addresses
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import address_arithmetic
 
 DOCUMENTATION = r"""
 name: address_shift
@@ -25,6 +25,8 @@ options:
     description: How far to go.
     type: int
     required: true
+requirements:
+  - netaddr >= 1.2
 author:
   - metal3.baremetal contributors (@metal3-community)
 """
@@ -45,7 +47,7 @@ _value:
 def address_shift(address, offset):
     """Return the address; see DOCUMENTATION."""
     try:
-        return ipam_addresses.shifted(address, offset)
+        return address_arithmetic.shifted(address, offset)
     except ValueError as exc:
         raise AnsibleFilterError("address_shift: %s" % exc) from exc
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import ipam_addresses
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import address_arithmetic
 
 DOCUMENTATION = r"""
 name: pool_size
@@ -25,6 +25,8 @@ options:
 seealso:
   - plugin: metal3.baremetal.pool_addresses
     plugin_type: filter
+requirements:
+  - netaddr >= 1.2
 author:
   - metal3.baremetal contributors (@metal3-community)
 """
@@ -45,7 +47,7 @@ _value:
 def pool_size(ranges):
     """Return how many addresses there are; see DOCUMENTATION."""
     try:
-        return ipam_addresses.count(ranges)
+        return address_arithmetic.count(ranges)
     except ValueError as exc:
         raise AnsibleFilterError("pool_size: %s" % exc) from exc
 

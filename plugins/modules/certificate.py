@@ -76,7 +76,7 @@ options:
     elements: str
     default: []
 requirements:
-  - cryptography
+  - cryptography >= 42
 extends_documentation_fragment:
   - metal3.baremetal.attributes.without_diff
 author:

@@ -36,7 +36,7 @@ options:
     choices: [management, node]
     default: [management]
 requirements:
-  - PyYAML
+  - PyYAML >= 6.0
 extends_documentation_fragment:
   - metal3.baremetal.attributes.without_diff
 author:

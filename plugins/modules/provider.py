@@ -67,9 +67,9 @@ options:
     type: int
     default: 60
 requirements:
-  - cryptography
-  - kubernetes
-  - PyYAML
+  - cryptography >= 42
+  - kubernetes >= 31
+  - PyYAML >= 6.0
 attributes:
   check_mode:
     support: full

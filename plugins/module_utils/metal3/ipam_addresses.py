@@ -1,13 +1,13 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arithmetic with the addresses of pools, over the ranges as IPAM reads them (``ipam_range``)."""
+"""Addresses of pools, out of the ranges as IPAM reads them (``ipam_range``)."""
 from __future__ import annotations
 
 import ipaddress
 import itertools
 
-from .ipam_range import Span, contains, size, span_of
+from .ipam_range import contains, span_of
 
 # More than anybody wants to see at once; an IPv6 range has more than fit into memory.
 LIMIT = 65536
@@ -39,23 +39,6 @@ def _as_range(range_):
     return {"start": first.strip(), "end": last.strip()} if dash else {"subnet": range_.strip()}
 
 
-def merged(spans):
-    """Return Spans that cover the same addresses, in ascending order, none of which overlaps or touches another."""
-    result = []
-    for span in sorted(spans, key=lambda item: (item.first.version, item.first, item.last)):
-        last = result[-1] if result else None
-        if last and last.first.version == span.first.version and int(span.first) <= int(last.last) + 1:
-            result[-1] = Span(last.first, max(last.last, span.last))
-        else:
-            result.append(span)
-    return result
-
-
-def count(ranges):
-    """Return how many different addresses ranges have."""
-    return sum(size(span) for span in merged(spans_of(ranges)))
-
-
 def addresses(ranges, exclude=(), limit=None):
     """Return the addresses of ranges as texts, in the order in which IPAM hands them out, each once.
 
@@ -85,32 +68,6 @@ def has(ranges, address):
     """Say whether an address is in one of the ranges."""
     wanted = address_of(address)
     return any(contains(span, wanted) for span in spans_of(ranges))
-
-
-def shifted(address, offset):
-    """Return the address that is ``offset`` after (or before) another, with its prefix length when it has one.
-
-    :param address: as 192.0.2.10 or 192.0.2.10/24
-    :param offset: integer
-    :raises ValueError: when there is no such address, or it is outside the network of the prefix
-    """
-    if isinstance(offset, bool) or not isinstance(offset, int):
-        raise ValueError("offset: seen %r, expected an integer" % (offset,))
-    text, slash, dummy = str(address).partition("/")
-    if not slash:
-        return str(_plus(address_of(text), offset))
-    interface = ipaddress.ip_interface(address)
-    result = _plus(interface.ip, offset)
-    if result not in interface.network:
-        raise ValueError("%s + %d: seen %s, expected an address in %s" % (address, offset, result, interface.network))
-    return "%s/%d" % (result, interface.network.prefixlen)
-
-
-def _plus(address, offset):
-    try:
-        return address + offset
-    except ipaddress.AddressValueError as exc:
-        raise ValueError("%s + %d: there is no such address" % (address, offset)) from exc
 
 
 def address_of(text):

@@ -5,14 +5,18 @@
 from __future__ import annotations
 
 import importlib
+import ipaddress
 from pathlib import Path
 
 import pytest
 import yaml
 from ansible.errors import AnsibleFilterError
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ansible_collections.metal3.baremetal.plugins.filter as filters
 import ansible_collections.metal3.baremetal.plugins.test as tests
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import address_arithmetic
 
 FOLDERS = {"filter": filters, "test": tests}
 
@@ -113,6 +117,38 @@ def test_addresses_of_pools():
     assert load("test", "in_pool")("2001:db8::1", ranges) is False
     with pytest.raises(AnsibleFilterError, match="expected an IP address"):
         load("test", "in_pool")("here", ranges)
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(st.ip_addresses(), st.integers(-2 ** 130, 2 ** 130) | st.integers(-300, 300), st.none() | st.integers(-1, 130))
+def test_addresses_are_shifted_as_the_standard_library_counts(address, offset, length):
+    text = str(address) if length is None else "%s/%d" % (address, length)
+    try:
+        wanted = str(address + offset)
+        if length is not None:
+            network = ipaddress.ip_interface(text).network
+            wanted = "%s/%d" % (wanted, length) if address + offset in network else None
+    except ValueError:
+        wanted = None
+    try:
+        assert load("filter", "address_shift")(text, offset) == wanted
+    except AnsibleFilterError as error:
+        assert wanted is None and str(error)
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=6))
+def test_addresses_in_several_ranges_are_counted_once(pairs):
+    ranges = ["192.0.2.%d-192.0.2.%d" % (min(pair), max(pair)) for pair in pairs]
+    numbers = set(number for pair in pairs for number in range(min(pair), max(pair) + 1))
+    assert load("filter", "pool_size")(ranges) == len(numbers)
+
+
+@pytest.mark.parametrize("name, arguments", [("address_shift", ("192.0.2.1", 1)), ("pool_size", (["192.0.2.0/24"],))])
+def test_a_missing_netaddr_is_told_with_what_to_install(name, arguments, monkeypatch):
+    monkeypatch.setattr(address_arithmetic, "netaddr", None)
+    with pytest.raises(AnsibleFilterError, match="netaddr is missing where ansible-playbook runs; install it there"):
+        load("filter", name)(*arguments)
 
 
 @pytest.mark.parametrize("address, offset, result", [

@@ -1,0 +1,71 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Python packages are required alike by the execution environment, the plugins' documentation and the README."""
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import yaml
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+PLUGINS = sorted((REPOSITORY / "plugins").rglob("*.py"))
+# What a package is imported as, where its name is another; what comes with a package that requires it.
+IMPORTED_AS = {"PyYAML": {"yaml"}, "openstacksdk": {"openstack", "keystoneauth1"},
+               "kubernetes": {"kubernetes", "urllib3"}}
+
+
+def environment():
+    """Return package name → range, of the execution environment."""
+    lines = (REPOSITORY / "meta" / "ee-requirements.txt").read_text().splitlines()
+    return dict(re.fullmatch(r"([A-Za-z0-9-]+)(>=\S+)", line).groups() for line in lines if not line.startswith("#"))
+
+
+def documented():
+    """Return the entries of all ``requirements`` in the plugins' documentation, with their files."""
+    found = []
+    for path in PLUGINS:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "DOCUMENTATION":
+                entries = (yaml.safe_load(ast.literal_eval(node.value)) or {}).get("requirements") or []
+                found += [(path.relative_to(REPOSITORY), entry) for entry in entries]
+    return found
+
+
+def test_the_documentation_names_the_ranges_of_the_execution_environment():
+    wanted, seen = environment(), set()
+    assert wanted
+    for path, entry in documented():
+        match = re.match(r"([A-Za-z0-9-]+)((?:\s*[<>=]+\s*[\d.]+)?)", entry)
+        name = next((name for name in wanted if match and name.lower() == match.group(1).lower()), None)
+        if name:
+            assert match.group(2).replace(" ", "") == wanted[name], "%s: %s" % (path, entry)
+            seen.add(name)
+    assert seen == set(wanted)
+
+
+def test_the_readme_names_them_all():
+    text = " ".join((REPOSITORY / "README.md").read_text().split())
+    assert ", ".join(name + bounds for name, bounds in environment().items()) in text
+
+
+def test_what_is_tested_is_in_the_ranges():
+    tested = dict(re.findall(r"(?m)^([A-Za-z0-9-]+)==([\d.]+)", (REPOSITORY / "requirements.txt").read_text()))
+    for name, bounds in environment().items():
+        assert [int(part) for part in tested[name].split(".")] >= [int(part) for part in bounds[2:].split(".")]
+
+
+def test_every_package_that_is_imported_is_required_and_the_other_way_round():
+    known = {"ansible", "ansible_collections", "module_utils"} | set(sys.stdlib_module_names)
+    imported = set()
+    for path in PLUGINS:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported.update(alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add(node.module.partition(".")[0])
+    required = set().union(*(IMPORTED_AS.get(name, {name}) for name in environment()))
+    assert imported - known == required
