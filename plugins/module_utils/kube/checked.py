@@ -85,4 +85,4 @@ def _decide_again(positions, due, results, decide, unanswered):
 
 def _gave_up(error):
     return KubeError("%s (changed by others %d times in a row between reading and writing; run again)" % (
-        error.message, ROUNDS), error.status, error.reason)
+        error.cause, ROUNDS), error.status, error.reason)

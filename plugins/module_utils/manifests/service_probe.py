@@ -50,7 +50,7 @@ class ServiceProbe:
         began_at, answers, error, patience = self.clock(), set(), "no answer", Patience(self.clock)
         while True:
             try:
-                answers.add(self._ask())
+                answers.add(self._ask(began_at + self.params["wait_timeout_seconds"] - self.clock()))
                 patience.answered()
             except KubeError as exc:
                 if patience.is_final(exc) or not (exc.retriable or exc.status in (401, 404)):
@@ -66,7 +66,8 @@ class ServiceProbe:
                     ", ".join(sorted(answers)) or "none", self.params["answers"], error))
             self.sleep(INTERVAL_SECONDS)
 
-    def _ask(self):
-        answer = self.client.request("GET", self.path, subject=self.title, timeout_seconds=REQUEST_TIMEOUT_SECONDS,
-                                     any_content=True)
+    def _ask(self, remaining_seconds):
+        # Once, however little time is left.
+        seconds = min(REQUEST_TIMEOUT_SECONDS, max(1, remaining_seconds))
+        answer = self.client.request("GET", self.path, subject=self.title, timeout_seconds=seconds, any_content=True)
         return answer if isinstance(answer, str) else json.dumps(answer, sort_keys=True)

@@ -25,6 +25,8 @@ Request = namedtuple("Request", ["kind", "method", "path", "query", "body", "aut
 # "hang" (nothing comes at all).
 Fault = namedtuple("Fault", ["status", "headers", "content", "form"], defaults=[{}, b"", "whole"])
 
+# A watch ends soon, because nothing changes but by those who are tested.
+WATCH_SECONDS = 0.1
 HTML = b"<html><head><title>Please sign in</title></head><body>...</body></html>"
 
 
@@ -226,11 +228,14 @@ def _handler(server):
                 self._send(fault.status, fault.content, fault.headers)
                 return
             if fault is not None and fault.form == "hang":
+                if kind in (WRITE, DELETE):
+                    # The worst: it has done what it does not say.
+                    server.answer(_WithType(request, self.headers.get("Content-Type")))
                 server.wait(30)
                 self.close_connection = True
                 return
             if kind == WATCH:
-                self._watch(query, fault)
+                self._watch(fault)
                 return
             code, answer = server.answer(_WithType(request, self.headers.get("Content-Type")))
             self._send(code, json.dumps(answer).encode(), {"Content-Type": "application/json"},
@@ -238,7 +243,7 @@ def _handler(server):
 
         do_GET = do_PATCH = do_POST = do_PUT = do_DELETE = _handle
 
-        def _watch(self, query, fault):
+        def _watch(self, fault):
             self.send_response(200)
             self.send_header("Connection", "close")
             self.end_headers()
@@ -246,7 +251,7 @@ def _handler(server):
             if fault is not None:
                 self.wfile.write(b'{"type": "MODIFIED", "obj')
                 return
-            server.wait(min(float(query.get("timeoutSeconds") or 1), 1))
+            server.wait(WATCH_SECONDS)
 
         def _send(self, code, content, headers, half=False):
             self.send_response(code)

@@ -69,7 +69,8 @@ print(json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "Exec
                   "status": {"token": tokens[0], "expirationTimestamp": "2020-01-01T00:00:00Z"}}))
 """ % (sys.executable, str(tokens)))
     program.chmod(stat.S_IRWXU)
-    return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "./plugin", "interactiveMode": "Never"}}
+    return {"exec": {
+        "apiVersion": "client.authentication.k8s.io/v1", "command": "./plugin", "interactiveMode": "Never"}}
 
 
 def use(client):

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube import follow as follow_module
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube import patience
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.follow import follow
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
@@ -86,3 +88,70 @@ def test_the_deadline_ends_it():
     begin = time.monotonic()
     assert list(follow(Server([[]], []), HOST, "n", begin + 0.2, tick_seconds=0.05))
     assert time.monotonic() - begin < 20
+
+
+class Refusing(Server):
+    """Refuses credentials until told otherwise."""
+
+    def __init__(self, refusals):
+        super().__init__([], [])
+        self.refusals, self.asked = refusals, 0
+
+    def list(self, *_arguments):
+        self.asked += 1
+        if self.asked <= self.refusals:
+            raise KubeError("Unauthorized", 401, "Unauthorized")
+        return [host("a", 1)], "1"
+
+
+def test_one_401_does_not_end_a_long_wait(monkeypatch):
+    monkeypatch.setattr(follow_module, "BACKOFF_SECONDS", (0.01,))
+    seen = steps(Refusing(3), lambda step: bool(step.objects))
+    assert any(lost for _objects, _changed, lost in seen)
+
+
+def test_a_401_that_lasts_ends_it(monkeypatch):
+    monkeypatch.setattr(follow_module, "BACKOFF_SECONDS", (0.01,))
+    monkeypatch.setattr(patience, "UNAUTHORIZED_SECONDS", 0.2)
+    with pytest.raises(KubeError, match="Unauthorized"):
+        steps(Refusing(10 ** 9), lambda step: False)
+
+
+class Short(Server):
+    """Ends every watch at once, without an event."""
+
+    def __init__(self):
+        super().__init__([[host("a", 1)]], [])
+        self.watched = 0
+
+    def watch(self, *_arguments):
+        self.watched += 1
+        return iter(())
+
+
+def test_a_watch_that_ends_at_once_is_taken_up_again_after_a_pause():
+    """A proxy that cuts watches off was asked thousands of times in a second."""
+    server = Short()
+    assert list(follow(server, HOST, "n", time.monotonic() + 1.2, tick_seconds=0.05))
+    assert 1 <= server.watched <= 3
+
+
+class Expired(Server):
+    """Says of each watch that its version is too old."""
+
+    def __init__(self):
+        super().__init__([], [])
+        self.listed = 0
+
+    def list(self, *_arguments):
+        self.listed += 1
+        return [host("a", 1)], "1"
+
+    def watch(self, *_arguments):
+        raise KubeError("too old", 410, "Expired")
+
+
+def test_versions_that_are_always_too_old_are_asked_for_again_after_a_pause():
+    server = Expired()
+    assert list(follow(server, HOST, "n", time.monotonic() + 1.2, tick_seconds=0.05))
+    assert 2 <= server.listed <= 4
