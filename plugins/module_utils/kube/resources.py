@@ -5,6 +5,9 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from urllib.parse import quote
+
+from .errors import KubeError
 
 
 class Resource(namedtuple("Resource", ["group", "version", "plural", "kind", "namespaced"])):
@@ -26,17 +29,29 @@ class Resource(namedtuple("Resource", ["group", "version", "plural", "kind", "na
         :param namespace: namespace name; None means all namespaces, or a cluster-scoped kind
         :param name: object name, or None for the collection
         :param subresource: for example ``status``
+        :raises KubeError: when a name can't be an object's; it may come from another object
         """
         parts = ["apis", self.group] if self.group else ["api"]
         parts.append(self.version)
         if self.namespaced and namespace:
-            parts += ["namespaces", namespace]
+            parts += ["namespaces", _segment(namespace)]
         parts.append(self.plural)
         if name:
-            parts.append(name)
+            parts.append(_segment(name))
         if subresource:
             parts.append(subresource)
         return "/" + "/".join(parts)
+
+
+def _segment(name):
+    """Return a name as one part of a path.
+
+    The API server itself undoes escapes before it looks for slashes, so that those are refused, as it refuses them.
+    """
+    if name in (".", "..") or "/" in name or "%" in name:
+        raise KubeError("seen the name %s, expected one without / and %%, for there can be no such object" % name, 404,
+                        "NotFound")
+    return quote(name, safe=":", errors="replace")
 
 
 def _table(group, version, *kinds):

@@ -1,0 +1,27 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Paths of objects, whose names may be what another object says, for example a host of its Secret."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+
+SECRET = KNOWN["Secret"]
+
+
+@pytest.mark.parametrize("name", ["../configmaps/x", "..", ".", "x/status", "x%2Fstatus", "/", "a/../../../nodes/n"])
+def test_a_name_is_never_another_path(name):
+    for arguments in (("metal3", name), (name, "x")):
+        with pytest.raises(KubeError, match="expected one without / and %") as caught:
+            SECRET.path(*arguments)
+        assert caught.value.status == 404
+
+
+@pytest.mark.parametrize(("name", "part"), [
+    ("rack1-01.bmc", "rack1-01.bmc"), ("system:node", "system:node"), ("a?b=c", "a%3Fb%3Dc"), ("a#b", "a%23b"),
+    ("a b", "a%20b"), ("\ud800", "%3F")])
+def test_other_signs_are_escaped(name, part):
+    assert SECRET.path("metal3", name) == "/api/v1/namespaces/metal3/secrets/" + part
