@@ -40,8 +40,9 @@ class HostWait:
         for step in follow(self._client, KNOWN["BareMetalHost"], self._namespace, deadline, clock=self._clock):
             now = self._clock()
             if step.unreachable_seconds is not None and unreachable is None:
-                self._progress.event(
-                    "API server %s does not answer, trying on until the deadline" % self._client.server)
+                cause = " (%s)" % step.error.cause if step.error and step.error.status else ""
+                self._progress.event("API server %s does not answer%s, trying on until the deadline" % (
+                    self._client.server, cause))
             elif step.unreachable_seconds is None and unreachable is not None:
                 self._progress.event("API server %s answers again" % self._client.server)
             unreachable, error = step.unreachable_seconds, step.error

@@ -22,9 +22,10 @@ from ansible.module_utils.testing import patch_module_args
 from fakes.api_server import DELETE, FAULTS, GET, LIST, WATCH, WRITE, ApiServer
 
 from ansible_collections.metal3.baremetal.plugins.module_utils import parallel
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube import bulk, client, follow, patience
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube import client, follow, patience
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import controllers, process_group, provider
 from ansible_collections.metal3.baremetal.plugins.module_utils.manifests import rollout_wait
+from ansible_collections.metal3.baremetal.plugins.module_utils.progress import PROGRESS_FILE_VARIABLE
 
 REPOSITORY = pathlib.Path(__file__).parents[3]
 MODULES = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())["action_groups"]["kubernetes"]
@@ -88,8 +89,7 @@ def task(name):
 @pytest.fixture
 def run(monkeypatch, capsys, tmp_path):
     """Return a callable that runs a module against a server; it returns the answer and how long it took."""
-    for place in (parallel, bulk):
-        monkeypatch.setattr(place, "RETRY_DELAYS_SECONDS", (0.01, 0.01))
+    monkeypatch.setattr(parallel, "RETRY_DELAYS_SECONDS", (0.01, 0.01))
     monkeypatch.setattr(client, "_WATCH_GRACE_SECONDS", -0.8)
     monkeypatch.setattr(follow, "BACKOFF_SECONDS", (0.01,))
     monkeypatch.setattr(patience, "UNAUTHORIZED_SECONDS", 0.3)
@@ -208,6 +208,19 @@ def test_a_wait_ends_when_it_is_refused_for_good(run, name, fault):
         answer, seconds = run(name, server)
         check(name, server, answer, seconds)
         assert answer["failed"] and {"401": "Unauthorized", "403": "forbidden"}[fault] in answer["msg"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_first_line_of_progress_and_the_result_name_the_server(run, name, monkeypatch, tmp_path):
+    lines = tmp_path / "progress"
+    monkeypatch.setenv(PROGRESS_FILE_VARIABLE, str(lines))
+    with ApiServer(task(name)[1]) as server:
+        answer, dummy = run(name, server)
+    assert json.loads(lines.read_text().splitlines()[0]) == {"kind": "event", "text": "API server %s" % server.url}
+    assert answer["server"] == server.url
+    text = (REPOSITORY / "plugins" / "modules" / ("%s.py" % name)).read_text()
+    returned = yaml.safe_load(re.search(r'RETURN = r"""(.*?)"""', text, re.DOTALL).group(1))
+    assert returned["server"]["type"] == "str"
 
 
 def test_the_matrix_covers_what_modules_do(run):
