@@ -13,6 +13,7 @@ from .kube.follow import follow
 from .kube.resources import KNOWN
 from .metal3.field_checks import Problem
 from .metal3.host_goals import FAILED, REACHED
+from .metal3.object_shape import of_kind
 from .metal3.resource_family import Seen, as_lines, check_host, check_typed, desired, label_of
 
 _DONE = {"create": "created", "update": "updated", "none": "none"}
@@ -133,7 +134,7 @@ class FamilyService:
                 item.error = outcome.error.message
                 continue
             item.action = _DONE[entry.action]
-            item.stored = outcome.value
+            item.stored = of_kind(outcome.value, self.family.kind)
 
     def _send(self, entry):
         rests_on = apply.precondition_of(entry)
@@ -148,7 +149,7 @@ class FamilyService:
 
     def _decide(self, item):
         """Check an object that has changed since it was read, and return the entry of what is to be written now."""
-        item.current = self.client.get(self.resource, self.namespace, item.name)
+        item.current = of_kind(self.client.get(self.resource, self.namespace, item.name), self.family.kind)
         problems = [] if self.family.of_host and item.current is None else self._problems_with(
             label_of(self.family, item.entry, 0), item.entry, item.current, self.seen)
         if problems or item.current is None:
@@ -231,7 +232,8 @@ class FamilyService:
                      for kind in kinds]
         for steps in zip(*followers):
             if all(step.listed for step in steps):
-                yield dict((kind, step.objects) for kind, step in zip(kinds, steps))
+                yield dict((kind, dict((name, of_kind(obj, kind)) for name, obj in step.objects.items()))
+                           for kind, step in zip(kinds, steps))
 
     def _status(self, items, waiting, verdicts):
         failed = sum(1 for verdict in verdicts.values() if verdict.outcome == FAILED)
@@ -261,7 +263,7 @@ def read(client, family, namespace, label_selector=None):
 
 
 def _lister(client, kind, namespace, label_selector):
-    return lambda: client.list(KNOWN[kind], namespace, label_selector)[0]
+    return lambda: [of_kind(item, kind) for item in client.list(KNOWN[kind], namespace, label_selector)[0]]
 
 
 def read_facts(client, family, params):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections import namedtuple
 
-from .host_reading import BMH, hardware_data_of, hosts_of
+from .host_reading import BMH, hardware_data_of, host_of, hosts_of
 from .host_service import HostListError
 from .host_wait import HostWait
 from .kube import bulk, checked
@@ -157,7 +157,7 @@ class HostActionService:
     def _decide(self, task):
         """Check a host that has changed since it was read, and return what is to be written now."""
         request = task.request
-        bmh = self.client.get(BMH, self.namespace, request.name)
+        bmh = host_of(self.client, self.namespace, request.name)
         current, hardware_data = {} if bmh is None else {request.name: bmh}, {}
         if request.action == "set_hardware":
             hardware_data = hardware_data_of(self.client, self.namespace)

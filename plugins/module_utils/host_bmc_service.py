@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from .host_reading import BMH
+from .host_reading import BMH, host_of
 from .host_wait import HostWait
 from .kube import checked
 from .kube.errors import KubeError
@@ -103,7 +103,7 @@ class BmcChange:
         return self._client.patch(BMH, self._namespace, task.item.name, body, checked=task.bmh)
 
     def _fresh(self, task):
-        bmh = self._client.get(BMH, self._namespace, task.item.name)
+        bmh = host_of(self._client, self._namespace, task.item.name)
         if bmh is None:
             raise KubeError("deleted by somebody else during this run", 409)
         return bmh

@@ -14,6 +14,7 @@ from .kube.connection import kube_argument_spec
 from .kube.errors import KubeError
 from .kube_module import KubeModule
 from .metal3 import host_fields, host_goals, host_messages, host_validation, url_credentials
+from .metal3.occurring_texts import occurring
 from .progress import Progress
 
 try:
@@ -51,8 +52,8 @@ class HostListModule(JudgedModule, KubeModule):
         if isinstance(shown.get("hosts"), list):
             shown["hosts"] = [host_fields.without_secrets(host) for host in shown["hosts"]]
         result = dict({"invocation": {"module_args": shown}}, **result)
-        text = "\n".join(set(_leaves(result)))
-        self.no_log_values = set(value for value in self.no_log_values if str(value) in text)
+        there = occurring(map(str, self.no_log_values), "\n".join(set(_leaves(result))))
+        self.no_log_values = set(value for value in self.no_log_values if str(value) in there)
         return dict((key, value) for key, value in result.items() if key not in without)
 
 

@@ -8,9 +8,13 @@ from .kube import apply
 from .kube.errors import KubeError
 from .kube.resources import KNOWN
 from .metal3 import host_table
+from .metal3.object_shape import HARDWARE_DATA as HARDWARE_DATA_SHAPE
+from .metal3.object_shape import HOST, shaped
+from .metal3.object_shape import SECRET as SECRET_SHAPE
 
 BMH = KNOWN["BareMetalHost"]
 HARDWARE_DATA = KNOWN["HardwareData"]
+SECRET = KNOWN["Secret"]
 
 
 def hosts_of(client, namespace):
@@ -41,15 +45,30 @@ def hosts_everywhere(client, namespace):
             [item for item in items if item["metadata"].get("namespace") != namespace], "")
 
 
+def host_of(client, namespace, name):
+    """Return one BareMetalHost, or None when there is none."""
+    return shaped(client.get(BMH, namespace, name), HOST)
+
+
+def secret_of(client, namespace, name):
+    """Return one Secret, or None when there is none."""
+    return shaped(client.get(SECRET, namespace, name), SECRET_SHAPE)
+
+
+def secrets_of(client, namespace, label_selector):
+    """Return the Secrets of a namespace that have a label, by name."""
+    return apply.by_name([shaped(item, SECRET_SHAPE) for item in client.list(SECRET, namespace, label_selector)[0]])
+
+
 def hardware_data_of(client, namespace):
     """Return the HardwareData of a namespace (None for all) by ``(namespace, name)``."""
-    return dict(((item["metadata"].get("namespace"), item["metadata"]["name"]), item)
+    return dict(((item["metadata"].get("namespace"), item["metadata"]["name"]), shaped(item, HARDWARE_DATA_SHAPE))
                 for item in client.list(HARDWARE_DATA, namespace)[0])
 
 
 def _list(client, namespace, label_selector=None):
     try:
-        return client.list(BMH, namespace, label_selector)[0]
+        return [shaped(item, HOST) for item in client.list(BMH, namespace, label_selector)[0]]
     except KubeError as exc:
         if exc.status == 404:
             raise KubeError("the API server %s does not know BareMetalHosts; install the Bare Metal Operator first "

@@ -10,10 +10,10 @@ from collections import namedtuple
 from . import parallel
 from .cluster_network_checks import image_fetcher
 from .host_bmc_service import BmcChange
-from .host_reading import hosts_everywhere
+from .host_reading import hosts_everywhere, secret_of, secrets_of
 from .host_wait import HostWait
-from .host_writes import NAMESPACE, SECRET, HostRules, HostWrites
-from .kube import apply, bulk
+from .host_writes import NAMESPACE, HostRules, HostWrites
+from .kube import bulk
 from .kube.errors import KubeError
 from .metal3 import (
     host_bmc_change,
@@ -157,7 +157,7 @@ class HostService:
     def _read(self):
         hosts, secrets = bulk.run([
             lambda: hosts_everywhere(self.client, self.namespace),
-            lambda: apply.by_name(self.client.list(SECRET, self.namespace, host_objects.SECRET_SELECTOR)[0])])
+            lambda: secrets_of(self.client, self.namespace, host_objects.SECRET_SELECTOR)])
         for outcome in (hosts, secrets):
             if outcome.error is not None:
                 raise outcome.error
@@ -177,7 +177,7 @@ class HostService:
         return Current(here, elsewhere, secrets.value)
 
     def _getter(self, name):
-        return lambda: self.client.get(SECRET, self.namespace, name)
+        return lambda: secret_of(self.client, self.namespace, name)
 
     # Waiting
 

@@ -8,6 +8,7 @@ from .kube.errors import KubeError
 from .kube.follow import follow
 from .kube.resources import KNOWN
 from .metal3 import host_goals
+from .metal3.object_shape import HOST, shaped
 
 
 class HostWait:
@@ -61,7 +62,7 @@ class HostWait:
             # Who reached the goal has done so; a failed host may still recover while others are waited for.
             if history.verdict.outcome == host_goals.REACHED or (not history.waiting and name not in step.changed):
                 continue
-            for text in history.update(step.objects.get(name), now):
+            for text in history.update(shaped(step.objects.get(name), HOST), now):
                 self._progress.event("%s: %s" % (name, self._text(text)))
 
     def error(self, history, timeout_seconds):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from .host_reading import BMH
+from .host_reading import BMH, SECRET, host_of, secret_of
 from .kube import apply, checked
 from .kube.diff import owned_tree
 from .kube.errors import KubeError
@@ -15,7 +15,6 @@ from .kube.resources import KNOWN
 from .metal3 import host_bmc_change, host_messages, host_objects, host_redeploy, host_validation
 from .metal3.secret_fields import hidden_difference
 
-SECRET = KNOWN["Secret"]
 NAMESPACE = KNOWN["Namespace"]
 _TRUTH = {"create": "created", "update": "updated", "none": "none"}
 
@@ -185,12 +184,12 @@ class HostWrites:
 
     def _decide(self, item):
         """Check a host that has changed since it was read, and return the entry of what is to be written now."""
-        bmh = self.client.get(BMH, self.namespace, item.name)
+        bmh = host_of(self.client, self.namespace, item.name)
         if bmh is None:
             raise KubeError("deleted by somebody else during this run; run again to enrol the host anew", 409)
         self.rules.check_again(item.host, bmh, self.current.secrets)
         for name in set(host_objects.left_references(item.host, bmh).values()) - set(self.current.secrets):
-            secret = self.client.get(SECRET, self.namespace, name)
+            secret = secret_of(self.client, self.namespace, name)
             if secret is not None:
                 self.current.secrets[name] = secret
         if item.name not in self.detached and host_bmc_change.detaching(item.host, bmh) is not None:
@@ -232,7 +231,7 @@ class HostWrites:
     def _decide_deletion(self, task):
         resource, item, obj = task
         by_another = checked.Settled(None, (resource, item, None))
-        fresh = self.client.get(resource, self.namespace, obj["metadata"]["name"])
+        fresh = (host_of if resource == BMH else secret_of)(self.client, self.namespace, obj["metadata"]["name"])
         if fresh is None or fresh["metadata"].get("deletionTimestamp"):
             return by_another
         if resource == SECRET:

@@ -10,7 +10,7 @@ from .kube import apply, bulk, checked
 from .kube.errors import KubeError
 from .kube.follow import follow
 from .kube.resources import CAPI_VERSION, KNOWN, Resource
-from .metal3 import ipam_claim, ipam_pool, ipam_validation
+from .metal3 import ipam_claim, ipam_pool, ipam_validation, object_shape
 from .metal3.ipam_usage import usage
 from .metal3.problem import problem
 
@@ -50,9 +50,11 @@ class Addresses:
         for outcome in outcomes:
             if outcome.error is not None:
                 raise outcome.error
-        pools, own, capi, claims, capi_claims = [outcome.value for outcome in outcomes]
+        shapes = (object_shape.POOL, object_shape.ADDRESS, object_shape.ADDRESS, object_shape.CLAIM, object_shape.CLAIM)
+        pools, own, capi, claims, capi_claims = [
+            [object_shape.shaped(item, shape) for item in outcome.value] for outcome, shape in zip(outcomes, shapes)]
         self.pools = apply.by_name(pools)
-        self.addresses = own + capi
+        self.addresses = [item for item in own + capi if item["spec"].get("address")]
         self.claims = claims + capi_claims
 
     def usage(self, name):
@@ -135,7 +137,8 @@ class PoolService:
             entry = outcome.task
             stored = outcome.value if outcome.error is None else entry.current or entry.desired
             results.append(_pool_result(entry.name, _DONE[entry.action], outcome,
-                                        usage(stored, known.addresses, known.claims)))
+                                        usage(object_shape.shaped(stored, object_shape.POOL), known.addresses,
+                                              known.claims)))
         return results, [_diff(outcome.task) for outcome in written if outcome.task.action != "none"]
 
     def _change_problems(self, pool, known):
@@ -295,7 +298,8 @@ class ClaimService:
     def _decide(self, entry):
         """Check a claim that has changed since it was read, and return the entry of what is to be written now."""
         entry = apply.planned_again(self.client, entry)
-        _refuse_now(_claim_change(entry.desired, entry.current, self.namespace))
+        _refuse_now(_claim_change(
+            entry.desired, object_shape.shaped(entry.current, object_shape.CLAIM), self.namespace))
         return entry
 
     def _send_deletion(self, claim):
@@ -318,7 +322,7 @@ class ClaimService:
 
     def _fresh(self, claim):
         fresh = self.client.get(CLAIM_RESOURCES[claim["kind"]], self.namespace, claim["metadata"]["name"])
-        return fresh and dict(fresh, kind=claim["kind"])
+        return fresh and dict(object_shape.shaped(fresh, object_shape.CLAIM), kind=claim["kind"])
 
     def _until_gone(self, items):
         deadline = self.clock() + (self.wait_timeout_seconds or 60)

@@ -13,7 +13,9 @@ import urllib.parse
 
 import pytest
 from processes import has_ended, workers_of
-from support import AT_ONCE, eventually, only
+from support import AT_ONCE, NAMESPACE, eventually, only
+
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
 
 VICTIM = "server-04"
 # What puts things right is not to wait so long for a host that it hides why the test failed.
@@ -58,6 +60,26 @@ def test_what_a_bmc_refuses_is_told_of_each_host_and_can_be_mended(lab, removed)
     lab.playbook("enroll", *only("server-01", "server-02")).ok()
     assert lab.state("server-01") == lab.state("server-02") == "available"
     assert dict((name, host["metadata"]["uid"]) for name, host in lab.hosts().items()) == uids
+
+
+def test_a_wrong_new_password_of_an_available_host_is_told_and_mended(lab):
+    name = "server-01"
+    assert lab.state(name) == "available"
+    node = lab.nodes()[name].id
+    try:
+        wrong = lab.inventory({name: {"bmc_password": "not-the-password"}})
+        # Without asking the BMC first, the operator finds out.
+        run = lab.playbook("enroll", "-i", wrong, *only(name), "-e", "enroll_preflight=false").failed("1 of 1 hosts")
+        told = "\n".join(run.told_of(name))
+        assert "refused the credentials" in told and "correct bmc_username and bmc_password" in told, told
+        assert "not-the-password" not in run.output
+    finally:
+        lab.playbook("enroll", *only(name)).ok()
+    status = lab.host(name)["status"]
+    secret = lab.kube.get(KNOWN["Secret"], NAMESPACE, name + "-bmc-secret")
+    assert status["operationalStatus"] == "OK" and lab.state(name) == "available"
+    assert status["goodCredentials"]["credentialsVersion"] == secret["metadata"]["resourceVersion"]
+    assert lab.nodes()[name].id == node
 
 
 def test_an_api_server_that_stops_for_a_while_is_waited_for(lab, removed):

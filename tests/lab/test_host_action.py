@@ -16,7 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_modul
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_service import HostActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import HostListError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_annotations, host_table
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.host_goals import state_of
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
 
@@ -132,6 +132,35 @@ def test_marks_are_set_and_taken_away(lab, act, pair):
     assert not [key for key in cleared["annotations"] if key.endswith("unhealthy")]
 
 
+SERIAL = """\
+- hosts: baremetal
+  gather_facts: false
+  serial: 1
+  tasks:
+    - include_role: {name: metal3.baremetal.hosts, tasks_from: action}
+      vars: {hosts_action: "{{ asked }}", hosts_action_reason: "{{ reason | default(omit) }}"}
+      run_once: true
+"""
+
+
+def test_serial_counts_and_a_second_reason_is_kept(lab, pair, tmp_path):
+    play = tmp_path / "serial.yml"
+    play.write_text(SERIAL)
+
+    def run(*arguments):
+        return lab.playbook(play, *on(pair), *arguments).ok()
+
+    try:
+        paused = run("-e", "asked=pause", "-e", "reason=first")
+        assert paused.output.count("1/1 paused") == 2 and "2/2" not in paused.output
+        run("-e", "asked=pause", "-e", "reason=second")
+        assert [host_annotations.of(lab.host(name))[PAUSED] for name in pair] == ["second"] * 2
+        assert run("-e", "asked=pause").changed() == 0
+    finally:
+        lab.playbook("host_action", *on(pair), "-e", "host_action=resume").ok()
+    assert not [name for name in pair if PAUSED in host_annotations.of(lab.host(name))]
+
+
 def test_a_detached_host_has_no_node_and_an_attached_one_a_new_node(lab, room, act, pair):
     name = pair[1]
     node = lab.nodes()[name].id
@@ -144,13 +173,16 @@ def test_a_detached_host_has_no_node_and_an_attached_one_a_new_node(lab, room, a
     assert lab.nodes()[name].id == attached["node_id"]
 
 
-def test_a_host_moves_with_its_status(lab, act, pair):
+def test_a_host_moves_with_its_status(lab, act, pair, tmp_path):
     """As clusterctl moves it: paused, its object made anew without its node in Ironic noticing."""
     name = pair[0]
     act({name: {}}, action="pause")
-    saved = act({name: {}}, action="save_status")[name]["annotations"][STATUS]
-    old = lab.host(name)
-    assert json.loads(saved) == old["status"]
+    folder = ("-e", "hosts_action_status_dir=%s" % (tmp_path / "saved"))
+    lab.playbook("host_action", *on([name]), "-e", "host_action=save_status", *folder).ok()
+    kept = tmp_path / "saved" / ("%s.json" % name)
+    saved, old = kept.read_text(), lab.host(name)
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert json.loads(saved) == old["status"] == json.loads(host_annotations.of(old)[STATUS])
     try:
         lab.kube.patch(HOST, NAMESPACE, name, {"metadata": {"finalizers": None}})
         # Orphans: the Secrets, HardwareData and settings stay, as they move by themselves.
@@ -161,7 +193,8 @@ def test_a_host_moves_with_its_status(lab, act, pair):
             "apiVersion": old["apiVersion"], "kind": old["kind"], "spec": old["spec"],
             "metadata": {"name": name, "namespace": NAMESPACE, "labels": old["metadata"].get("labels") or {},
                          "annotations": {PAUSED: "moved"}}})
-        restored = act({name: {"status": saved}}, action="restore_status")[name]
+        lab.playbook("host_action", *on([name]), "-e", "host_action=restore_status", *folder).ok()
+    restored = host_table.summary(lab.host(name))
     assert restored["uid"] != old["metadata"]["uid"] and not restored["paused"]
     assert restored["state"] == "available" and restored["node_id"] == old["status"]["provisioning"]["ID"]
     host = lab.wait_for_host(name, lambda host: host["metadata"].get("finalizers"), "taken over")

@@ -148,6 +148,17 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2, tmp_path)
     assert not any(content(path, 0, 1024 ** 2))
 
     image, raw = qcow2
+    server = lab.figures["urls"]["image_server"] + "/images/"
+    before = lab.host(SERVER)["spec"]
+    for name, checksum, texts in (("none.qcow2", "0" * 64, ["bmh_image.url: seen", "none.qcow2: HTTP 404"]),
+                                  (image.name, server + "lab.raw.sha256", ["lab.raw.sha256 without " + image.name])):
+        missing = lab.inventory({SERVER: {"bmh_image": {
+            "url": server + name, "format": "qcow2", "checksum": checksum, "checksum_type": "sha256"}}})
+        run = lab.playbook("provision", "-i", missing, "--limit", SERVER).failed("nothing was written")
+        told = "\n".join(run.told_of(SERVER))
+        assert all(text in told for text in texts), told
+    lab.playbook("provision", "--limit", "server-01").failed("bmh_image: seen none for server-01")
+    assert lab.host(SERVER)["spec"] == before
     entry = {"url": "%s/images/%s" % (lab.figures["urls"]["image_server"], image.name), "format": "qcow2",
              "checksum": "0" * 64, "checksum_type": "sha256"}
     wrong = lab.inventory({SERVER: {"bmh_image": entry}})

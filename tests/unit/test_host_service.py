@@ -10,9 +10,8 @@ import threading
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils import host_bmc_service
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_reading import BMH
+from ansible_collections.metal3.baremetal.plugins.module_utils.host_reading import BMH, SECRET
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import (
-    SECRET,
     HostListError,
     HostService,
     failure,
@@ -123,7 +122,8 @@ class Server:
         self._meet("APPLY", resource, name, checked)
         stored = copy.deepcopy(self.objects.get((resource.kind, name))) or {"metadata": {}}
         owned = (stored["metadata"].get("managedFields") or [{"fieldsV1": {}}])[0]["fieldsV1"].get("f:spec", {})
-        spec = dict((key, value) for key, value in stored.get("spec", {}).items() if "f:" + key not in owned)
+        present = stored.get("spec") if isinstance(stored.get("spec"), dict) else {}
+        spec = dict((key, value) for key, value in present.items() if "f:" + key not in owned)
         result = dict(stored, **copy.deepcopy(body))
         if "spec" in body:
             result["spec"] = dict(spec, **copy.deepcopy(body["spec"]))

@@ -91,7 +91,7 @@ def check(host, bmh, allow_detach):
     option = options[0]
     if state in _UNREGISTERED and option != "bmc.address":
         return []
-    stored = bmh["spec"]["bmc"]
+    stored = (bmh.get("spec") or {}).get("bmc") or {}
     seen, was = ((show(host["bmc"]["address"]), stored["address"]) if option == "bmc.address" else (
         "another value", str(bool(stored.get("disableCertificateVerification"))).lower()))
 

@@ -80,6 +80,8 @@ def span_of(range_):
     else:
         raise ValueError("neither start nor subnet")
     last = network.broadcast_address if network is not None else None
+    if end is not None and last is not None and end.version != last.version:
+        raise ValueError("end is IPv%d, subnet IPv%d" % (end.version, last.version))
     if end is not None:
         last = end if last is None else min(last, end)
     if last is None:
