@@ -86,7 +86,7 @@ def test_errors_and_statuses_are_the_agents(contract):
 
 def test_inventory_has_all_fields_of_the_agents_inventory(contract):
     agent, room = contract["agent"]["inventory"], contract["machine_room"]["inventory"]
-    assert {"cpu", "disks"} <= set(agent)
+    assert {"CPU", "BlockDevice", "NetworkInterface"} <= set(agent)
     for name, fields in agent.items():
         if name != "inventory":
             assert set(room[name]) == set(fields), name

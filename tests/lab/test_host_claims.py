@@ -333,7 +333,7 @@ def test_several_keys_hold_a_server_and_the_hardest_counts(room, second):
     assert second.released == {BOOTS: (True, [SOFT, ON], []), KEEPS: (True, [HARD, ON], [])}
 
 
-def test_power_follows_the_inventory_of_a_provisioned_server(lab, room, second):
+def test_the_power_of_a_provisioned_server_follows_online(lab, room, second):
     for name in (BOOTS, KEEPS):
         before = second.released[name][1]
         assert second.off[name] == (False, [*before, SOFT], []) and second.on[name] == (True, [*before, SOFT, ON], [])
