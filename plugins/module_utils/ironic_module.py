@@ -4,6 +4,7 @@
 """Running the modules ironic_node, ironic_port, ironic_node_info, ironic_node_action and ironic_audit."""
 from __future__ import annotations
 
+import copy
 import traceback
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
@@ -13,6 +14,7 @@ from .ironic import (
     audit_service,
     config_drive,
     deploy_image,
+    given,
     info_service,
     node_diff,
     node_fields,
@@ -38,9 +40,18 @@ class IronicModule(AnsibleModule):
 
     def __init__(self, argument_spec, **arguments):
         # Without a line in the system's log, which would hold all parameters.
+        self._given = {}
         super().__init__(argument_spec=dict(ironic_argument_spec(), **argument_spec), supports_check_mode=True,
                          no_log=True, **arguments)
         self.no_log_values |= secrets.values(self._trees())
+        problems = given.problems(self.argument_spec, self._given)
+        if problems:
+            self.fail_json(msg=str(RefusedError(problems)), problems=problems)
+
+    def _load_params(self):
+        """Keep what was given: Ansible makes texts of dictionaries."""
+        super()._load_params()
+        self._given = copy.deepcopy(self.params)
 
     def exit_json(self, **result):
         """Return the result."""
@@ -105,6 +116,7 @@ def action_argument_spec():
         "raid": {"type": "dict", "options": {"logical_disks": {"type": "list", "elements": "dict", "required": True}}},
         "vendor_method": {"type": "str"},
         "vendor_arguments": {"type": "dict"},
+        "confirm": {"type": "str"},
         "wait": {"type": "bool", "default": True},
         "wait_timeout_seconds": {"type": "int", "default": 1800},
         "poll_interval_seconds": {"type": "float", "default": 2.0},
@@ -134,6 +146,7 @@ def audit_argument_spec():
         "all_namespaces": {"type": "bool", "default": False},
         "earlier_findings": {"type": "list", "elements": "dict"},
         "repair": {"type": "list", "elements": "str", "choices": list(audit_service.REPAIRS), "default": []},
+        "confirm": {"type": "str"},
     }
 
 
@@ -185,7 +198,7 @@ def run_ironic_node_info():
 def run_ironic_audit():
     """Run the module ``ironic_audit``."""
     module = IronicModule(audit_argument_spec())
-    result = _run(module, lambda client: audit_service.run(client, module.params, module.check_mode))
+    result = _run(module, lambda client: audit_service.run(client, module.params, module.check_mode, Progress().event))
     failed = [finding for finding in result["findings"] if finding["error"]]
     _finish(module, result, "\n".join(["%d repairs failed:" % len(failed)] + [
         "- %s: %s" % (finding["subject"], finding["error"]) for finding in failed]) if failed else "")

@@ -45,7 +45,8 @@ def persist(calls, workers, refusal, tell, sleep):
 
     :param calls: list of callables without arguments, each of which may be repeated
     :param workers: how many run at once
-    :param refusal: class of the exceptions by which the service says no, with ``message`` and ``retriable``
+    :param refusal: class of the exceptions by which the service says no, with ``message`` and ``retriable``, and maybe
+        ``retry_after_seconds``: the pause that the service asks for, bounded by who has read it
     :param tell: callable that takes one line of text, for live progress
     :param sleep: callable that waits for a number of seconds
     :returns: list of :class:`Outcome`
@@ -56,6 +57,8 @@ def persist(calls, workers, refusal, tell, sleep):
                  if outcome.error is not None and _is_due(outcome.error)]
         if not again:
             break
+        asked_for = [getattr(outcomes[position].error, "retry_after_seconds", None) for position in again]
+        delay_seconds = max([delay_seconds] + [seconds for seconds in asked_for if seconds])
         tell("%d requests were not answered (%s); trying again in %d s" % (
             len(again), outcomes[again[0]].error.message, delay_seconds))
         sleep(delay_seconds)

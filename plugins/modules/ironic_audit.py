@@ -18,8 +18,12 @@ description:
     as a port, and boot MAC addresses of two hosts.
   - It talks to Ironic only; hosts come from M(metal3.baremetal.baremetal_host_info), see the examples. What somebody
     makes or deletes in between may be told although nothing is wrong; O(earlier_findings) leaves that out.
-  - Nothing is changed unless O(repair) names what to repair. The playbook C(metal3.baremetal.ironic_audit) looks twice,
-    and repairs at the second look.
+  - Nothing is changed unless O(repair) names what to repair and O(confirm) repeats how much that is. The playbook
+    C(metal3.baremetal.ironic_audit) looks twice, and repairs at the second look.
+  - Nothing is deleted when not one node is the node of one of O(hosts), as with the hosts of another cluster or with none
+    at all, nor a node that Ironic works with.
+  - Ironic takes no precondition with a deletion. Each node or port is read once more immediately before, and left as it is
+    when it has changed since it was looked at; what changes in the milliseconds between the two is not noticed.
 options:
   hosts:
     description:
@@ -53,13 +57,18 @@ options:
       - What to repair. Kinds that are not here have no repair that is right in each case; for C(host_without_node)
         there is nothing to do, as the operator registers the host anew.
       - >-
-        V(node_without_host) deletes the node, in any provision state; the server is left as it is.
-        V(mac_of_other_node) deletes the port at the other node. Both need O(hosts) and O(earlier_findings).
+        V(node_without_host) deletes the node, in any provision state that holds by itself; the server is left as it
+        is. V(mac_of_other_node) deletes the port at the other node. Both need O(hosts) and O(earlier_findings).
         V(port_without_node) deletes the port.
     type: list
     elements: str
     choices: [node_without_host, mac_of_other_node, port_without_node]
     default: []
+  confirm:
+    description:
+      - How many nodes and ports O(repair) deletes, or their names (of ports the MAC addresses) with commas between.
+        Without it nothing is deleted, and the refusal says how many they are and which.
+    type: str
 extends_documentation_fragment:
   - metal3.baremetal.ironic
   - metal3.baremetal.attributes
@@ -102,6 +111,7 @@ EXAMPLES = r"""
     all_namespaces: true
     earlier_findings: "{{ audit.findings }}"
     repair: [node_without_host]
+    confirm: 2
 
 - name: Look at a standalone Ironic
   metal3.baremetal.ironic_audit:
@@ -118,7 +128,8 @@ findings:
     kind:
       description:
         - V(node_without_host), V(host_without_node), V(mac_of_other_node), V(boot_mac_twice), V(mac_twice),
-          V(bmc_twice) or V(port_without_node).
+          V(bmc_twice) or V(port_without_node). Of all at once V(nodes_lost) (no host has its node any more, as after
+          the loss of Ironic's database) or V(no_node_of_hosts) (nodes and hosts have nothing to do with each other).
       type: str
       returned: always
     subject:

@@ -19,16 +19,20 @@ description:
     error is told. When the module runs on the controller, progress is printed while it waits.
   - A node that is named C(<namespace>~<host>) belongs to a BareMetalHost, and is refused unless O(force_nodes) names
     it.
+  - What erases disks that may carry a deployed system is refused unless O(confirm) repeats how many nodes it concerns.
+  - When the answer to a request is lost, the node is read, and the request is sent again only where Ironic would refuse
+    it a second time. A reboot, an inspection, a cleaning, a service or a rebuild is never sent twice.
 options:
   nodes:
-    description: Names or UUIDs of the nodes.
+    description: Names or UUIDs of the nodes, each node once.
     type: list
     elements: str
     required: true
   action:
     description:
-      - What to do. V(inspect), V(provide), V(clean) and V(adopt) manage a node first that is C(enroll), C(available) or
-        failed.
+      - What to do. V(inspect), V(provide), V(clean) and V(adopt) manage a node first that is C(enroll), C(available),
+        C(inspect failed) or C(clean failed). One that is C(adopt failed) is only taken by V(adopt), and by V(manage) with
+        O(confirm).
       - V(manage) takes a node out of C(enroll) (Ironic logs in at the BMC), out of C(available) or out of a failure.
       - V(inspect) reads the hardware by the node's inspect interface; V(provide) cleans the node and makes it
         C(available); V(clean) runs O(steps) and leaves it C(manageable); V(service) runs O(steps) on a deployed node.
@@ -226,6 +230,14 @@ options:
   vendor_arguments:
     description: Arguments of O(vendor_method).
     type: dict
+  confirm:
+    description:
+      - How many nodes may lose a deployed system by the action, or their names as in O(nodes), with commas between.
+      - Required for V(rebuild), V(undeploy), V(clean) and V(provide) of nodes that are deployed, adopted, in rescue or
+        in service, have an instance or name an image in their C(instance_info), and for V(manage) of nodes that are
+        C(adopt failed), as nothing says any more after it that there is a system on their disks. A deployment that failed
+        or is on its way has given up what was there before, and needs no confirmation.
+    type: str
   wait:
     description: Whether to wait for the goal.
     type: bool
@@ -290,6 +302,13 @@ EXAMPLES = r"""
     steps:
       - {interface: deploy, step: erase_devices}
     wait_timeout_seconds: 14400
+
+- name: Give up what is deployed on two nodes
+  metal3.baremetal.ironic_node_action:
+    cloud: metal3
+    nodes: [rack1-01, rack1-02]
+    action: undeploy
+    confirm: 2
 
 - name: Reboot through the operating system
   metal3.baremetal.ironic_node_action:

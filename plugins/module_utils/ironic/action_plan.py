@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import namedtuple
 from urllib.parse import urlencode
 
-from . import config_drive, deploy_image, states
+from . import config_drive, deploy_image, deployment, states
 from .goals import Goal
 
 PROVISION_ACTIONS = tuple(states.VERBS) + ("hold", "unhold", "abort")
@@ -16,18 +16,23 @@ OTHER_ACTIONS = ("maintenance_on", "maintenance_off", "boot_device", "boot_mode"
                  "vendor_passthru")
 ACTIONS = PROVISION_ACTIONS + POWER_ACTIONS + OTHER_ACTIONS
 # What a plan needs to know of a node, besides what a poll asks for.
-PLAN_FIELDS = ("instance_info", "traits", "target_raid_config", "raid_interface", "rescue_interface")
+PLAN_FIELDS = ("instance_info", "instance_uuid", "traits", "target_raid_config", "raid_interface", "rescue_interface")
 HOLD_STEP = {"interface": "deploy", "step": "hold"}
 # The needs of options that came to Ironic later than what the client expects anyway.
 _MINORS = {"runbook": 92}
 _SERVICE_WITHOUT_RAMDISK_MINOR = 108
 
+# SAFE: carrying it out twice is the same as once. GUARDED: Ironic refuses it a second time, because it leads away from
+# the states in which it is taken. ONCE: each time it is done anew, a reboot for example.
+SAFE, GUARDED, ONCE = "safe", "guarded", "once"
 # path: below /nodes/<uuid>. goal: what to wait for before the next request, None when the answer is the end of it.
-Request = namedtuple("Request", ["method", "path", "body", "goal"])
+# resend: whether it may be sent again when its answer is lost, see delivery.py.
+Request = namedtuple("Request", ["method", "path", "body", "goal", "resend"])
 # requests: in order; empty when there is nothing to do. goal: what to wait for when there is nothing to send.
-# before, after: what changes, for Ansible's diff. refusal: why it is not done, empty when it is.
-Plan = namedtuple("Plan", ["requests", "goal", "before", "after", "refusal"])
-_NOTHING = Plan([], None, {}, {}, "")
+# before, after: what changes, for Ansible's diff. refusal: why it is not done, empty when it is. loses: why the node may
+# lose a deployed system, empty when it does not.
+Plan = namedtuple("Plan", ["requests", "goal", "before", "after", "refusal", "loses"])
+_NOTHING = Plan([], None, {}, {}, "", "")
 
 
 def plan(action, options, node, minor, seen=None):
@@ -41,7 +46,8 @@ def plan(action, options, node, minor, seen=None):
     :returns: a :class:`Plan`
     """
     if action in PROVISION_ACTIONS:
-        return _provision(action, options, node, minor)
+        found = _provision(action, options, node, minor)
+        return found._replace(loses=deployment.lost_by(action, node)) if found.requests else found
     if action in POWER_ACTIONS:
         return _power(action, options, node)
     return _OTHERS[action](options, node, seen)
@@ -60,7 +66,7 @@ def question(action, options):
 
 
 def _refused(text):
-    return Plan([], None, {}, {}, text)
+    return _NOTHING._replace(refusal=text)
 
 
 def _provision(action, options, node, minor):
@@ -88,7 +94,7 @@ def _provision(action, options, node, minor):
     if found.outcome == "none":
         return _NOTHING
     if found.outcome == "join":
-        return Plan([], Goal("provision", found.goal), {}, {}, "")
+        return _NOTHING._replace(goal=Goal("provision", found.goal))
     return _sent(found, options, steps, node, image)
 
 
@@ -102,15 +108,15 @@ def _sent(found, options, steps, node, image):
             body.update(_arguments(name, options, steps, node))
             goal = _held(name, body) or goal
         if name in ("deploy", "rebuild") and image.patch:
-            requests.append(Request("PATCH", "", image.patch, None))
+            requests.append(Request("PATCH", "", image.patch, None, SAFE))
             before.update(image.before)
             after.update(image.after)
-        requests.append(Request("PUT", "/states/provision", body, goal))
+        requests.append(Request("PUT", "/states/provision", body, goal, GUARDED if name in states.GUARDED else ONCE))
     after["provision_state"] = goal.value
     if goal.value == node["provision_state"]:
         # It comes back to where it is: the verb is what happens to it.
         after["provision_state"] += " (after %s)" % found.verbs[-1]
-    return Plan(requests, None, before, after, "")
+    return Plan(requests, None, before, after, "", "")
 
 
 def _arguments(verb, options, steps, node):
@@ -146,30 +152,36 @@ def _power(action, options, node):
         return _NOTHING
     if node.get("target_power_state"):
         if action != "reboot" and node["target_power_state"] == expected:
-            return Plan([], Goal("power", expected), {}, {}, "")
+            return _NOTHING._replace(goal=Goal("power", expected))
         return _refused("it is on its way to %s; wait for the end of that" % node["target_power_state"])
     body = {"target": target}
     if options.get("power_timeout_seconds"):
         body["timeout"] = options["power_timeout_seconds"]
     after = expected if action != "reboot" else "power on (%s)" % target
-    return Plan([Request("PUT", "/states/power", body, Goal("power", expected))], None,
-                {"power_state": node.get("power_state")}, {"power_state": after}, "")
+    resend = ONCE if action == "reboot" else SAFE
+    return Plan([Request("PUT", "/states/power", body, Goal("power", expected), resend)], None,
+                {"power_state": node.get("power_state")}, {"power_state": after}, "", "")
+
+
+def _set(method, path, body, before, after, goal=None):
+    """Return the plan of one request that sets something, so that twice is the same as once."""
+    return Plan([Request(method, path, body, goal, SAFE)], None, before, after, "", "")
 
 
 def _maintenance_on(options, node, dummy):
     reason = options.get("maintenance_reason")
     if node.get("maintenance") and (reason is None or node.get("maintenance_reason") == reason):
         return _NOTHING
-    return Plan([Request("PUT", "/maintenance", {"reason": reason}, None)], None,
-                {"maintenance": bool(node.get("maintenance")), "maintenance_reason": node.get("maintenance_reason")},
-                {"maintenance": True, "maintenance_reason": reason}, "")
+    return _set("PUT", "/maintenance", {"reason": reason}, {
+        "maintenance": bool(node.get("maintenance")), "maintenance_reason": node.get("maintenance_reason")}, {
+        "maintenance": True, "maintenance_reason": reason})
 
 
 def _maintenance_off(dummy, node, dummy_seen):
     if not node.get("maintenance"):
         return _NOTHING
-    return Plan([Request("DELETE", "/maintenance", None, None)], None,
-                {"maintenance": True, "maintenance_reason": node.get("maintenance_reason")}, {"maintenance": False}, "")
+    return _set("DELETE", "/maintenance", None,
+                {"maintenance": True, "maintenance_reason": node.get("maintenance_reason")}, {"maintenance": False})
 
 
 def _boot_device(options, dummy, seen):
@@ -177,7 +189,7 @@ def _boot_device(options, dummy, seen):
     before = dict((key, (seen or {}).get(key)) for key in wanted)
     if wanted == before:
         return _NOTHING
-    return Plan([Request("PUT", "/management/boot_device", wanted, None)], None, before, wanted, "")
+    return _set("PUT", "/management/boot_device", wanted, before, wanted)
 
 
 def _boot_mode(options, node, dummy):
@@ -191,8 +203,7 @@ def _secure_boot(options, node, dummy):
 def _field(name, value, node):
     if node.get(name) == value:
         return _NOTHING
-    return Plan([Request("PUT", "/states/" + name, {"target": value}, Goal(name, value))], None,
-                {name: node.get(name)}, {name: value}, "")
+    return _set("PUT", "/states/" + name, {"target": value}, {name: node.get(name)}, {name: value}, Goal(name, value))
 
 
 def _traits(options, node, dummy):
@@ -200,8 +211,7 @@ def _traits(options, node, dummy):
     wanted = {"set": given, "add": there | given, "remove": there - given}[options["traits_mode"]]
     if wanted == there:
         return _NOTHING
-    return Plan([Request("PUT", "/traits", {"traits": sorted(wanted)}, None)], None, {"traits": sorted(there)},
-                {"traits": sorted(wanted)}, "")
+    return _set("PUT", "/traits", {"traits": sorted(wanted)}, {"traits": sorted(there)}, {"traits": sorted(wanted)})
 
 
 def _raid(options, node, dummy):
@@ -213,8 +223,7 @@ def _raid(options, node, dummy):
         return _NOTHING
     # Ironic takes no empty list.
     body = wanted if wanted.get("logical_disks") else {}
-    return Plan([Request("PUT", "/states/raid", body, None)], None, {"target_raid_config": before},
-                {"target_raid_config": wanted}, "")
+    return _set("PUT", "/states/raid", body, {"target_raid_config": before}, {"target_raid_config": wanted})
 
 
 def _vendor_passthru(dummy_options, dummy_node, dummy_seen):

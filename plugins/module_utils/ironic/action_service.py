@@ -7,9 +7,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from ..metal3 import host_goals
+from ..metal3 import confirmation, host_goals
 from ..metal3.problem import problem
-from . import action_plan, bulk, config_drive, node_validation, ownership
+from . import action_plan, answers, bulk, config_drive, node_validation, ownership
+from .client import path_of
+from .delivery import Delivery
 from .errors import IronicError, RefusedError
 from .follow import follow
 from .goals import POLL_FIELDS, NodeHistory
@@ -27,6 +29,7 @@ class Item:
         self.stored = node
         self.plan = None
         self.left = []
+        self.delivery = None
         self.history = None
         self.answer = None
         self.changed = False
@@ -94,13 +97,13 @@ class ActionService:
 
     def _planned(self):
         names = self.options["nodes"]
-        problems = [problem("nodes", "", "%s %d times" % (name, count), "once", "remove the others")
-                    for name, count in Counter(names).items() if count > 1]
-        problems += node_validation.check_traits("traits", self.options.get("traits") or [])
+        problems = node_validation.check_traits("traits", self.options.get("traits") or [])
         nodes = self._read()
+        found = [(name, nodes.get(node_validation.key_of(name))) for name in names]
         problems += [problem("node %s" % name, "", None, "name or UUID of a node of this Ironic",
-                             "register it with ironic_node") for name in names if name not in nodes]
-        items = [Item(name, nodes[name]) for name in names if name in nodes]
+                             "register it with ironic_node") for name, node in found if node is None]
+        problems += node_validation.check_named_once("nodes", found)
+        items = [Item(name, node) for name, node in found if node is not None]
         problems += config_drive.problems(self.options, [item.node for item in items])
         if self.action not in _READING:
             refusals = [(item, ownership.refusal(item.node["name"], self.forced | self._forced_by_uuid(item)))
@@ -119,9 +122,20 @@ class ActionService:
         problems += [problem("node %s" % item.name, "wait", "false", "true: %d requests, one after the other, lead to "
                              "the goal" % len(_goals(item.plan)), "wait, or run manage first") for item in items
                      if not self.options["wait"] and len(_goals(item.plan)) > 1]
+        problems += self._unconfirmed(items)
         if problems:
             raise RefusedError(problems)
         return items
+
+    def _unconfirmed(self, items):
+        losing = [item for item in items if item.plan.loses and not item.plan.refusal]
+        names = [item.name for item in losing]
+        given = self.options.get("confirm")
+        if not losing or confirmation.confirmed(given, names):
+            return []
+        return [problem("nodes", "confirm", given or None, confirmation.expected(names),
+                        "%s gives up the systems that may be deployed on %s; confirm it only if they are not needed any "
+                        "more" % (self.action, ", ".join("%s (%s)" % (item.name, item.plan.loses) for item in losing)))]
 
     def _forced_by_uuid(self, item):
         return frozenset([item.node["name"]] if item.node["uuid"] in self.forced else [])
@@ -146,8 +160,11 @@ class ActionService:
         return [outcome.value for outcome in outcomes]
 
     def _getter(self, item, path):
-        return lambda: self.client.request("GET", "/nodes/%s%s" % (item.node["uuid"], path),
-                                           subject="node %s" % item.name)
+        def call():
+            answer = self.client.request("GET", path_of("nodes", item.node["uuid"], path), subject="node %s" % item.name)
+            return answer if self.action in _READING or answer is None else answers.dictionary(
+                answer, "node %s" % item.name)
+        return call
 
     # Sending and waiting
 
@@ -177,8 +194,11 @@ class ActionService:
         def call():
             while item.left:
                 request = item.left[0]
-                self.client.request(request.method, "/nodes/%s%s" % (item.node["uuid"], request.path),
-                                    body=request.body, subject="node %s: %s" % (item.name, self.action))
+                before = item.history.node if item.history else item.node
+                item.delivery = item.delivery or Delivery(
+                    self.client, before, request, "node %s: %s" % (item.name, self.action), self.sleep)
+                item.delivery.send()
+                item.delivery = None
                 item.left.pop(0)
                 if request.goal is not None:
                     return request.goal

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from . import ownership
+from . import node_bmc, ownership
 
 # subject: what it is about. cause, next_step: phrases. repair: "node" or "port" with the object that a repair deletes,
 # None where no deletion is right.
@@ -15,6 +15,10 @@ Finding = namedtuple("Finding", ["kind", "subject", "cause", "next_step", "repai
 NODE_WITHOUT_HOST, HOST_WITHOUT_NODE = "node_without_host", "host_without_node"
 MAC_OF_OTHER_NODE, MAC_TWICE, BOOT_MAC_TWICE = "mac_of_other_node", "mac_twice", "boot_mac_twice"
 BMC_TWICE, PORT_WITHOUT_NODE = "bmc_twice", "port_without_node"
+NO_NODE_OF_HOSTS, NODES_LOST = "no_node_of_hosts", "nodes_lost"
+_AFTER_LOSS = ("wait for minutes: the operator registers all hosts again, adopts what is provisioned (no server is switched "
+               "or cleaned by that), verifies what is available, and begins what was on its way from the start; delete "
+               "nothing, run no ironic_nodes, then run this again")
 # Hosts in these states have no node yet, or none any more.
 _WITHOUT_NODE = ("new", "unmanaged", "registering", "deleting", "powering off before delete", "deleted", "")
 
@@ -36,9 +40,45 @@ def findings(nodes, ports, portgroups, hosts=None, namespaces=None, all_namespac
     if hosts is not None:
         if namespaces is None and not all_namespaces:
             namespaces = [host["namespace"] for host in hosts]
+        found += _all_at_once(nodes, hosts, namespaces)
         found += _nodes_without_host(nodes, hosts, namespaces) + _hosts_without_node(nodes, hosts)
         found += _macs_of_other_nodes(nodes, ports, hosts) + _boot_macs_twice(hosts)
     return found
+
+
+def belong_together(nodes, hosts):
+    """Return whether at least one node is that of a host, by the UUID that the operator has noted at the host.
+
+    A name is no sign: another cluster may have hosts of the same names.
+
+    :param nodes: nodes as Ironic has them
+    :param hosts: summaries of BareMetalHosts
+    """
+    return bool(set(node["uuid"] for node in nodes) & set(host.get("node_id") for host in hosts))
+
+
+def _all_at_once(nodes, hosts, namespaces):
+    """Tell what is out of step with all hosts at once: then it is not the hosts that are wrong."""
+    owners = [owner for node in nodes for owner in [ownership.host_of(node.get("name"))]
+              if owner and (namespaces is None or owner[0] in namespaces)]
+    lost = [host for host in hosts if _should_have_node(host) and host.get("node_id")]
+    if belong_together(nodes, hosts):
+        return []
+    if lost and set(owners) <= set((host["namespace"], host["name"]) for host in hosts):
+        return [Finding(
+            NODES_LOST, "Ironic", "not one of the nodes that %d of %d BareMetalHosts had is there: Ironic's database was "
+            "lost or emptied (SQLite in a container does not outlive a restart), or this is not the operator's Ironic" % (
+                len(lost), len(hosts)), _AFTER_LOSS, None)]
+    if owners:
+        return [Finding(
+            NO_NODE_OF_HOSTS, "Ironic", "not one of the operator's %d nodes is the node of one of %d BareMetalHosts" % (
+                len(owners), len(hosts)), "read the hosts of the cluster whose operator uses this Ironic: check the "
+            "kubeconfig and the namespaces, and Ironic's endpoint; nothing is repaired before they fit", None)]
+    return []
+
+
+def _should_have_node(host):
+    return host["state"] not in _WITHOUT_NODE and host.get("operational_status") != "detached"
 
 
 def confirmed(found, earlier):
@@ -66,8 +106,9 @@ def _label(node):
 def _nodes_without_host(nodes, hosts, namespaces):
     names = set((host["namespace"], host["name"]) for host in hosts)
     ids = set(host.get("node_id") for host in hosts)
-    return [Finding(NODE_WITHOUT_HOST, _label(node), "BareMetalHost %s/%s is not there" % owner,
-                    "enrol the host again, or delete the node (repair %s)" % NODE_WITHOUT_HOST, ("node", node))
+    advice = "enrol the host again, or delete the node (repair %s)" % NODE_WITHOUT_HOST if belong_together(
+        nodes, hosts) else "look first whether these are the hosts of this Ironic: no node is the node of one of them"
+    return [Finding(NODE_WITHOUT_HOST, _label(node), "BareMetalHost %s/%s is not there" % owner, advice, ("node", node))
             for node in nodes for owner in [ownership.host_of(node.get("name"))]
             if owner and (namespaces is None or owner[0] in namespaces) and owner not in names
             and node["uuid"] not in ids]
@@ -81,8 +122,7 @@ def _hosts_without_node(nodes, hosts):
                     "the operator registers it anew within a minute or two; if it does not, look at the host's error",
                     None)
             for host in hosts
-            if host["state"] not in _WITHOUT_NODE and host.get("operational_status") != "detached"
-            and host.get("node_id") not in there and (host["namespace"], host["name"]) not in names]
+            if _should_have_node(host) and host.get("node_id") not in there and (host["namespace"], host["name"]) not in names]
 
 
 def _ports_without_node(nodes, ports):
@@ -105,21 +145,12 @@ def _macs_twice(nodes, ports, portgroups):
 def _bmcs_twice(nodes):
     found = {}
     for node in nodes:
-        address = _bmc(node.get("driver_info") or {})
-        if address:
-            found.setdefault(address, []).append(_label(node))
-    return [Finding(BMC_TWICE, "BMC %s" % address, "it is the BMC of %s" % " and ".join(sorted(labels)),
+        bmc = node_bmc.of(node.get("driver_info"))
+        if bmc:
+            found.setdefault(bmc, []).append(_label(node))
+    return [Finding(BMC_TWICE, "BMC %s" % node_bmc.text(bmc), "it is the BMC of %s" % " and ".join(sorted(labels)),
                     "delete the node that is wrong: two nodes would switch one server on and off", None)
-            for address, labels in sorted(found.items()) if len(labels) > 1]
-
-
-def _bmc(info):
-    """Return what tells one BMC's system from another's; empty when it is not known."""
-    if info.get("redfish_address"):
-        return str(info["redfish_address"]).rstrip("/").lower() + str(info.get("redfish_system_id") or "")
-    if info.get("ipmi_address"):
-        return "ipmi://%s:%s" % (str(info["ipmi_address"]).lower(), info.get("ipmi_port") or 623)
-    return ""
+            for bmc, labels in sorted(found.items()) if len(labels) > 1]
 
 
 def _macs_of_other_nodes(nodes, ports, hosts):

@@ -5,14 +5,19 @@
 from __future__ import annotations
 
 import os
+import re
 from urllib.parse import quote
 
-from .errors import IronicError, error_from_answer
+from ..metal3.url_credentials import redacted
+from . import answers
+from .errors import IronicError, error_from_answer, lost_answer
 
 try:
     import keystoneauth1.adapter
     import keystoneauth1.exceptions
     import openstack
+    import requests.exceptions
+    import urllib3.exceptions
     HAS_OPENSTACK = True
 except ImportError:
     HAS_OPENSTACK = False
@@ -23,6 +28,9 @@ REQUEST_TIMEOUT_SECONDS = 60
 NEWEST_MINOR = 110
 # 2024.1: firmware interface, service steps and unhold are in.
 OLDEST_MINOR = 87
+_VERSION = re.compile(r"^1\.([0-9]{1,6})$")
+# Methods by which the same request may be sent twice.
+_REPEATABLE = ("GET", "DELETE")
 
 
 def ironic_argument_spec():
@@ -106,9 +114,12 @@ def _adapter(params):
             config_files=files, load_envvars=not settings["arguments"].get("auth"),
             load_yaml_config=not settings["arguments"].get("auth"))
         region = config.get_one(cloud=settings["cloud"], app_name="metal3.baremetal", **settings["arguments"])
+        session = region.get_session()
+        # keystoneauth sends the login or token along to wherever an answer redirects it.
+        session.redirect = False
         # Not the SDK's own proxy: it looks for versions first, and then can't tell a refused connection from bad TLS.
         adapter = keystoneauth1.adapter.Adapter(
-            region.get_session(), service_type="baremetal", region_name=region.get_region_name("baremetal"),
+            session, service_type="baremetal", region_name=region.get_region_name("baremetal"),
             interface=region.get_interface("baremetal"), default_microversion=None)
         base = region.get_endpoint("baremetal") or adapter.get_endpoint()
     except (openstack.exceptions.SDKException, keystoneauth1.exceptions.ClientException) as exc:
@@ -141,18 +152,18 @@ class IronicClient:
         return self._adapter.endpoint_override
 
     def _negotiated(self):
-        response = self._send("GET", "/", {}, None, "API version")
+        response = self._send("GET", "/", {}, None, "API version", True)
         newest = response.headers.get("X-OpenStack-Ironic-API-Maximum-Version", "")
-        minor = newest.partition(".")[2]
-        if not minor.isdigit():
+        match = _VERSION.match(newest)
+        if not match:
             raise IronicError("%s does not answer as Ironic does: no API version in its answer; check the endpoint" %
                               self.server, reason="Configuration")
-        if int(minor) < OLDEST_MINOR:
+        if int(match.group(1)) < OLDEST_MINOR:
             raise IronicError("Ironic at %s: seen API version %s, expected 1.%d or newer" % (
                 self.server, newest, OLDEST_MINOR), reason="Version")
-        return min(int(minor), NEWEST_MINOR)
+        return min(int(match.group(1)), NEWEST_MINOR)
 
-    def _send(self, method, path, query, body, subject):
+    def _send(self, method, path, query, body, subject, repeatable):
         fields = "&".join("%s=%s" % (key, quote(str(value), safe=",")) for key, value in (query or {}).items()
                           if value is not None)
         url = path + ("?" + fields if fields else "")
@@ -160,14 +171,20 @@ class IronicClient:
         try:
             response = self._adapter.request(
                 url, method, microversion="1.%d" % self.minor, raise_exc=False, timeout=self._timeout_seconds,
-                connect_retries=0, status_code_retries=0, **options)
+                connect_retries=0, status_code_retries=0, redirect=False, **options)
         except (keystoneauth1.exceptions.ClientException, openstack.exceptions.SDKException, OSError) as exc:
-            raise _no_answer(subject, self.server, exc) from exc
+            raise _no_answer(subject, self.server, exc, repeatable) from exc
         if response.status_code >= 400:
-            raise error_from_answer(response.status_code, response.text, subject)
+            raise error_from_answer(response.status_code, response.text, subject, repeatable,
+                                    response.headers.get("Retry-After"))
+        if response.status_code >= 300:
+            raise IronicError("%s: Ironic %s redirects to %s, which is not followed: the login would go to another "
+                              "place; if that is where Ironic is, set endpoint to it" % (
+                                  subject, self.server, redacted(str(response.headers.get("Location"))[:200])),
+                              response.status_code, "Configuration")
         return response
 
-    def request(self, method, path, query=None, body=None, subject=None):
+    def request(self, method, path, query=None, body=None, subject=None, repeatable=None):
         """Send one request and return the decoded answer, None when it has no body.
 
         :param method: HTTP method
@@ -175,19 +192,35 @@ class IronicClient:
         :param query: dict of query parameters; None values are left out
         :param body: a dict or list, sent as JSON
         :param subject: what errors name, defaults to the path
+        :param repeatable: whether it may be sent twice; by default what reads or deletes may. When the answer to
+            another one is lost, the error is ``lost`` and not ``retriable``
         :raises IronicError: when Ironic refuses or does not answer
         """
-        response = self._send(method, path, query, body, subject or path)
-        return response.json() if response.content else None
+        subject = subject or path
+        repeatable = method in _REPEATABLE if repeatable is None else repeatable
+        response = self._send(method, path, query, body, subject, repeatable)
+        if not response.content:
+            return None
+        try:
+            return answers.shallow(response.json(), subject)
+        except (ValueError, RecursionError) as exc:
+            raise _no_json(subject, self.server, response.text, repeatable) from exc
 
-    def _list(self, path, key, query):
-        items, answer = [], self.request("GET", path, query, subject="list of " + key)
+    def _list(self, path, key, query, fields=None):
+        found, markers = [], set()
         while True:
-            items += answer[key]
-            marker = answer.get("next")
-            if not marker or not answer[key]:
-                return items
-            answer = self.request("GET", path, dict(query, marker=answer[key][-1]["uuid"]), subject="list of " + key)
+            marker = found[-1]["uuid"] if found else None
+            answer = self.request("GET", path, dict(query, marker=marker) if marker else query,
+                                  subject="list of " + key)
+            page = answers.items(answer, key, fields)
+            found += page
+            # Where the next page is, is computed here: the answer's link may lead anywhere.
+            if not answer.get("next") or not page:
+                return found
+            if page[-1]["uuid"] in markers:
+                raise IronicError("list of %s: Ironic %s answers with the same page again and again; look at its log, "
+                                  "and at what is between here and there" % (key, self.server), reason="Answer")
+            markers.add(page[-1]["uuid"])
 
     def list_nodes(self, fields=None, **filters):
         """Return nodes as dicts: one request (for each 1000, where Ironic pages).
@@ -198,7 +231,34 @@ class IronicClient:
         query = dict(filters)
         if fields is not None:
             query["fields"] = ",".join(fields)
-        return self._list("/nodes/detail" if fields is None else "/nodes", "nodes", query)
+        return self._list("/nodes/detail" if fields is None else "/nodes", "nodes", query, fields)
+
+    def node(self, uuid, fields):
+        """Return one node, None when there is none.
+
+        :param uuid: its UUID
+        :param fields: names of the fields to return
+        """
+        return self._one("nodes", uuid, fields)
+
+    def port(self, uuid, fields=None):
+        """Return one port, None when there is none.
+
+        :param uuid: its UUID
+        :param fields: names of the fields to return, None for all
+        """
+        return self._one("ports", uuid, fields)
+
+    def _one(self, key, uuid, fields):
+        subject = "%s %s" % (key[:-1], uuid)
+        try:
+            answer = self.request("GET", path_of(key, uuid), {"fields": ",".join(fields)} if fields else None,
+                                  subject=subject)
+        except IronicError as exc:
+            if exc.status == 404:
+                return None
+            raise
+        return answers.item(answer, key, fields, subject)
 
     def list_ports(self, fields=None):
         """Return all ports as dicts.
@@ -207,28 +267,49 @@ class IronicClient:
         """
         if fields is None:
             return self._list("/ports/detail", "ports", {})
-        return self._list("/ports", "ports", {"fields": ",".join(fields)})
+        return self._list("/ports", "ports", {"fields": ",".join(fields)}, fields)
 
     def list_portgroups(self, fields):
         """Return all port groups as dicts.
 
         :param fields: names of the fields to return
         """
-        return self._list("/portgroups", "portgroups", {"fields": ",".join(fields)})
+        return self._list("/portgroups", "portgroups", {"fields": ",".join(fields)}, fields)
 
     def list_drivers(self):
         """Return the names of the hardware types that Ironic's conductors have enabled.
 
         :raises IronicError: when there are none: Ironic's API then answers, but does nothing
         """
-        found = sorted(driver["name"] for driver in self.request("GET", "/drivers", subject="drivers")["drivers"])
+        answer = self.request("GET", "/drivers", subject="drivers")
+        found = sorted(driver["name"] for driver in answers.items(answer, "drivers"))
         if not found:
             raise IronicError("drivers: Ironic answers, but has no conductor online that does its work; "
                               "look at the conductor's log, and start it again")
         return found
 
 
-def _no_answer(subject, server, exc):
+def path_of(kind, uuid, rest=""):
+    """Return the path of an object below ``/v1``.
+
+    :param kind: ``nodes`` or ``ports``
+    :param uuid: UUID as Ironic tells it: data, which must not lead to another path
+    :param rest: what comes after it, beginning with a slash
+    """
+    # Clients resolve the steps of a relative path whatever they are quoted as.
+    return "/%s/%s%s" % (kind, quote(uuid, safe="") if uuid.strip(".") else "-", rest)
+
+
+def _never_sent(exc):
+    """Tell whether no connection came about, so that Ironic can't have taken the request."""
+    cause = exc.__cause__ or exc.__context__
+    if isinstance(cause, requests.exceptions.ConnectTimeout):
+        return True
+    reason = getattr(cause.args[0], "reason", None) if cause is not None and cause.args else None
+    return isinstance(reason, urllib3.exceptions.NewConnectionError)
+
+
+def _no_answer(subject, server, exc, repeatable):
     text = " ".join(str(exc).split())
     if isinstance(exc, (keystoneauth1.exceptions.MissingAuthPlugin, keystoneauth1.exceptions.AuthorizationFailure,
                         keystoneauth1.exceptions.Unauthorized)):
@@ -236,5 +317,17 @@ def _no_answer(subject, server, exc):
     if isinstance(exc, keystoneauth1.exceptions.SSLError):
         return IronicError("%s: TLS with %s fails: %s; set ca_cert to the authority of Ironic's certificate" % (
             subject, server, text), reason="Configuration")
+    if not repeatable and not _never_sent(exc):
+        return lost_answer(subject, text)
     return IronicError("%s: Ironic %s does not answer; start it, or correct the endpoint: %s" % (subject, server, text),
                        reason="Unreachable")
+
+
+def _no_json(subject, server, text, repeatable):
+    begin = " ".join(text[:80].split())
+    if not repeatable:
+        return lost_answer(subject, "no JSON, but: %s" % begin)
+    # The first half of an answer; the next time it may be whole.
+    cut = text.lstrip()[:1] in ("{", "[")
+    return IronicError("%s: %s answers with something that is no JSON (%s); check the endpoint, and what is between "
+                       "here and there" % (subject, server, begin), reason="Unreachable" if cut else "Answer")

@@ -18,8 +18,8 @@ _READY = "iso"
 _KINDS = ((bool, "true or false"), (str, "a text"), (dict, "a dictionary"), (list, "a list"),
           ((int, float), "a number"))
 # What Ironic takes for base64: line ends and blanks are common in it.
-_BASE64 = re.compile(r"^[A-Za-z0-9+/=\s]+$")
-_UUID = re.compile(r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+_BASE64 = re.compile(r"^[A-Za-z0-9+/=\s]+\Z")
+_UUID = re.compile(r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 # Shorter texts are parts of ordinary words.
 _LEAST_CHARACTERS = 6
 # What a result has of a node besides its name and UUID.

@@ -12,6 +12,7 @@ from . import states
 # What a poll asks for: enough to judge, to name the step that runs, and to tell why it does not go on.
 POLL_FIELDS = ("uuid", "name", "provision_state", "target_provision_state", "power_state", "target_power_state",
                "last_error", "reservation", "maintenance", "maintenance_reason", "boot_mode", "secure_boot",
+               "provision_updated_at",
                "clean_step", "deploy_step", "service_step")
 
 # kind: "provision" (value: a provision state), "power" (value: a power state) or the name of a node's field that
@@ -80,9 +81,11 @@ def _error(node):
 def _advice(state):
     if state == states.ENROLL:
         return "correct driver_info (address, user name, password) with ironic_node, then run again"
-    if state in ("clean failed", "inspect failed", "adopt failed"):
+    if state == states.ADOPT_FAILED:
+        return "correct the cause, then adopt it again: the system that it ran before is still on its disks"
+    if state in ("clean failed", "inspect failed"):
         return "mend the cause, then run again (manage takes the node out of this state)"
-    return "mend the cause, then run again, or undeploy it"
+    return "mend the cause, then run again, or undeploy it, which erases its disks"
 
 
 def step_text(node):

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from . import bulk, secrets
+from . import answers, bulk, secrets
+from .client import path_of
 from .errors import IronicError
 
 # Ironic's query parameters, by the name of the option.
@@ -73,8 +74,9 @@ def _add(client, nodes, name, path):
 def _getter(client, node, path):
     def call():
         try:
-            return client.request("GET", "/nodes/%s%s" % (node["uuid"], path), subject="node %s" % (
-                node.get("name") or node["uuid"]))
+            subject = "node %s" % (node.get("name") or node["uuid"])
+            return answers.dictionary(client.request("GET", path_of("nodes", node["uuid"], path), subject=subject),
+                                      subject)
         except IronicError as exc:
             if exc.status == 404:
                 # Not inspected yet.

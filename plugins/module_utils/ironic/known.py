@@ -4,6 +4,8 @@
 """Ironic's nodes and ports by what options call them; each is found at once, however many there are. Pure."""
 from __future__ import annotations
 
+from . import node_bmc
+
 
 class Known:
     """Nodes and ports as Ironic has them.
@@ -17,6 +19,11 @@ class Known:
         self._by_uuid = _first((node["uuid"], node) for node in nodes)
         self._by_name = _first((node["name"], node) for node in nodes if node.get("name"))
         self._by_address = _first((port["address"].lower(), port) for port in ports)
+        self._by_bmc = {}
+        for node in nodes:
+            bmc = node_bmc.of(node.get("driver_info"))
+            if bmc:
+                self._by_bmc.setdefault(bmc.address, []).append((bmc, node))
 
     def node(self, option):
         """Return the node that an option names: by UUID when one is given, else by name; None when there is none.
@@ -34,6 +41,10 @@ class Known:
     def node_of(self, port):
         """Return the node of a port, None when there is no port or no node."""
         return self._by_uuid.get(port["node_uuid"]) if port else None
+
+    def nodes_with(self, bmc):
+        """Return the nodes that have a BMC, a ``node_bmc.Bmc``."""
+        return [node for other, node in self._by_bmc.get(bmc.address, ()) if node_bmc.same(bmc, other)]
 
     def port(self, address):
         """Return the port with a MAC address, None when there is none."""

@@ -88,6 +88,23 @@ def merged_change(field, given, current):
     return change
 
 
+def in_effect(operations, current):
+    """Return whether an object shows what a patch makes of it; secrets, which Ironic masks, are left out.
+
+    :param operations: JSON patch operations
+    :param current: the node or port as Ironic has it
+    """
+    for step in operations:
+        parts = [part.replace("~1", "/").replace("~0", "~") for part in step["path"].strip("/").split("/")]
+        place = current if len(parts) == 1 else (current.get(parts[0]) or {})
+        seen = place.get(parts[-1])
+        if step["op"] == "remove" and seen not in (None, "", {}) and seen != secrets.MASK:
+            return False
+        if step["op"] != "remove" and seen not in (step["value"], secrets.MASK):
+            return False
+    return True
+
+
 def secrets_doubtful(node):
     """Return whether Ironic itself says that it can't use the node's BMC: then its credentials may be wrong."""
     return bool((node.get("provision_state") == "enroll" and node.get("last_error"))

@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import time
+import uuid
 
-from . import bulk, node_diff, node_validation
+from . import bulk, delivery, node_diff, node_validation, states
+from .client import path_of
 from .errors import IronicError, RefusedError
 from .known import Known
 
@@ -130,11 +132,15 @@ class NodeService:
     def _create(self, items):
         for item in items:
             self._diff(item.name, {}, node_diff.shown_creation(item.option))
-        self._execute(items, lambda item: lambda: self.client.request(
-            "POST", "/nodes", body=node_diff.create_body(item.option), subject="node %s" % item.name), "created")
+        self._execute(items, self._creator, "created")
         later = [item for item in items if item.stored and not item.error]
         self._patch(later, dict((item.name, node_diff.node_change(item.option, item.stored, node_diff.ON_CREATE))
                                 for item in later))
+
+    def _creator(self, item):
+        # Chosen here, so that a repeated request can't make a second node.
+        body = dict({"uuid": str(uuid.uuid4())}, **node_diff.create_body(item.option))
+        return lambda: delivery.create(self.client, "nodes", body, "node %s" % item.name)
 
     def _change(self, items):
         changes = dict((item.name, node_diff.node_change(item.option, item.current, self.update_secrets))
@@ -149,8 +155,7 @@ class NodeService:
             patch = changes[item.name].patch
             # A driver's interfaces are of no use to another driver, unless they are given anew.
             query = {"reset_interfaces": "True"} if any(step["path"] == "/driver" for step in patch) else None
-            return lambda: self.client.request("PATCH", "/nodes/" + item.stored["uuid"], query, patch,
-                                               "node %s" % item.name)
+            return lambda: delivery.patch(self.client, "nodes", item.stored["uuid"], patch, "node %s" % item.name, query)
         self._execute([item for item in items if changes[item.name].patch], call, "updated")
 
     def _trait(self, items):
@@ -161,8 +166,9 @@ class NodeService:
                 self._diff(item.name, {"traits": sorted(item.current.get("traits") or [])},
                            {"traits": sorted(item.option["traits"])})
         self._execute(due, lambda item: lambda: self.client.request(
-            "PUT", "/nodes/%s/traits" % item.stored["uuid"], body={"traits": sorted(set(item.option["traits"]))},
-            subject="node %s: traits" % item.name), "updated", stored=False)
+            "PUT", path_of("nodes", item.stored["uuid"], "/traits"),
+            body={"traits": sorted(set(item.option["traits"]))}, subject="node %s: traits" % item.name,
+            repeatable=True), "updated", stored=False)
 
     def _delete(self, items):
         for item in items:
@@ -200,17 +206,30 @@ def delete_node(client, node, force, reason):
 
     :param client: an IronicClient
     :param node: the node
-    :param force: set maintenance first where its state would forbid the deletion
+    :param force: set maintenance first where its state forbids the deletion
     :param reason: why, for the node's maintenance
     """
-    subject = "node %s" % (node.get("name") or node["uuid"])
+    subject, path = "node %s" % (node.get("name") or node["uuid"]), path_of("nodes", node["uuid"])
+    free = node["provision_state"] in states.DELETABLE and not node.get("instance_uuid")
+    maintained = force and not free and not node.get("maintenance")
     try:
-        if force and not node.get("maintenance"):
-            client.request("PUT", "/nodes/%s/maintenance" % node["uuid"], body={"reason": reason}, subject=subject)
-        client.request("DELETE", "/nodes/" + node["uuid"], subject=subject)
+        if maintained:
+            client.request("PUT", path + "/maintenance", body={"reason": reason}, subject=subject, repeatable=True)
+        client.request("DELETE", path, subject=subject)
     except IronicError as exc:
-        if exc.status != 404:
-            raise
+        if exc.status == 404:
+            return
+        if maintained and not exc.retriable:
+            _leave_maintenance(client, path, subject)
+        raise
+
+
+def _leave_maintenance(client, path, subject):
+    try:
+        client.request("DELETE", path + "/maintenance", subject=subject)
+    except IronicError as exc:
+        raise IronicError("%s; it was put into maintenance for its deletion and is still in it: take it out with "
+                          "ironic_node_action (maintenance_off)" % exc.message, exc.status) from exc
 
 
 def delete_port(client, port, subject):
@@ -221,7 +240,7 @@ def delete_port(client, port, subject):
     :param subject: what errors name
     """
     try:
-        client.request("DELETE", "/ports/" + port["uuid"], subject=subject)
+        client.request("DELETE", path_of("ports", port["uuid"]), subject=subject)
     except IronicError as exc:
         if exc.status != 404:
             raise
@@ -244,6 +263,8 @@ class PortPlan:
         self._node_uuid = node_uuid
         self._subject = "port %s of node %s" % (option["address"].lower(), node_name)
         self._change = node_diff.port_change(option, current, node_uuid) if current else None
+        # Chosen here, so that a repeated request can't make a second port.
+        self._new_uuid = str(uuid.uuid4())
 
     @property
     def needed(self):
@@ -263,20 +284,19 @@ class PortPlan:
     def call(self):
         """Write it and return the port as Ironic has it then."""
         if self._current is None:
-            return self._client.request("POST", "/ports", body=node_diff.port_body(self._option, self._node_uuid),
-                                        subject=self._subject)
+            return self._create(node_diff.port_body(self._option, self._node_uuid))
         if self._current["node_uuid"] != self._node_uuid:
             return self._move()
-        return self._client.request("PATCH", "/ports/" + self._current["uuid"], body=self._change.patch,
-                                    subject=self._subject)
+        return delivery.patch(self._client, "ports", self._current["uuid"], self._change.patch, self._subject)
+
+    def _create(self, body):
+        return delivery.create(self._client, "ports", dict(body, uuid=self._new_uuid), self._subject)
 
     def _move(self):
         """Make it anew: Ironic 39.0 answers a change of node_uuid with an error of its database."""
         delete_port(self._client, self._current, self._subject)
         try:
-            return self._client.request(
-                "POST", "/ports", subject=self._subject,
-                body=node_diff.moved_port_body(self._option, self._current, self._node_uuid))
+            return self._create(node_diff.moved_port_body(self._option, self._current, self._node_uuid))
         except IronicError as exc:
             raise IronicError("%s; it is deleted at its node, and not made here: run again" % exc.message, exc.status,
                               exc.reason) from exc

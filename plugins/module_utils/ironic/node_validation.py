@@ -10,15 +10,34 @@ from collections import Counter
 
 from ..metal3.mac_address import mac_error
 from ..metal3.problem import problem
-from . import node_fields, ownership, states
+from . import node_bmc, node_fields, ownership, states
 
 # Ironic: is_valid_mac-independent rule for names, api/controllers/v1/utils.py is_valid_node_name (RFC 3986 unreserved).
-_NAME = re.compile(r"^[A-Za-z0-9._~-]+$")
-_UUID = re.compile(r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
-_TRAIT = re.compile(r"^[A-Z0-9_]{1,255}$")
+_NAME = re.compile(r"^[A-Za-z0-9._~-]+\Z")
+_UUID = re.compile(r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+_TRAIT = re.compile(r"^[A-Z0-9_]{1,255}\Z")
 _RESERVED_NAMES = ("maintenance", "management", "ports", "portgroups", "states", "vendor_passthru", "traits", "bios",
                    "firmware", "history", "inventory", "vifs", "volume", "allocation", "children", "vmedia", "detail",
                    "validate")
+
+
+def key_of(name):
+    """Return a name or UUID as it is in Ironic: UUIDs are in lower case there."""
+    return name.lower() if _UUID.match(name) else name
+
+
+def check_named_once(subject, named):
+    """Return the problems of a list that names a node twice, perhaps once by its name and once by its UUID.
+
+    :param subject: what errors name
+    :param named: pairs of what the user has written, and the node, or None
+    """
+    spellings = {}
+    for name, node in named:
+        spellings.setdefault(node["uuid"] if node else name, []).append(name)
+    return [problem(subject, "", "%s, which are one node" % " and ".join(names) if len(set(names)) > 1
+                    else "%s %d times" % (names[0], len(names)), "each node once", "remove the others")
+            for names in spellings.values() if len(names) > 1]
 
 
 def check_nodes(options, known, drivers, forced, minor):
@@ -34,14 +53,50 @@ def check_nodes(options, known, drivers, forced, minor):
     found = _repeated([option["name"] for option in options], "nodes", "name")
     found += _repeated([port["address"].lower() for option in options for port in option.get("ports") or []],
                        "nodes", "ports.address")
-    for option in options:
-        current = known.node(option)
+    currents = [known.node(option) for option in options]
+    # By its name here and by its UUID there; the same name twice is told already.
+    found += check_named_once("nodes", [(option["name"], node) for name, (option, node) in dict(
+        (option["name"], (option, node)) for option, node in zip(options, currents)).items()])
+    found += _check_bmcs(options, currents, known)
+    for option, current in zip(options, currents):
         found += _check_node(option, current, drivers, forced, minor)
         if option["state"] == "present":
             for port in option.get("ports") or []:
                 found += check_port(dict(port, node=option["name"], state="present"), known,
                                     current and current["uuid"], False, minor)
     return found
+
+
+def _check_bmcs(options, currents, known):
+    """Return the problems of nodes that would get the BMC of another node: each would switch and erase its server."""
+    found, listed = [], {}
+    # Nodes of the list become what the list says.
+    mine = set(node["uuid"] for node in currents if node)
+    for option, current in zip(options, currents):
+        if option["state"] == "absent":
+            continue
+        old = (current or {}).get("driver_info") or {}
+        bmc = node_bmc.of(dict(old, **(option.get("driver_info") or {})))
+        if bmc is None:
+            continue
+        subject, neighbours = "node %s" % option["name"], listed.setdefault(bmc.address, [])
+        found += [problem(subject, "driver_info", "BMC %s" % node_bmc.text(bmc),
+                          "another one than that of node %s of the list" % name)
+                  for name, other in neighbours if node_bmc.same(bmc, other)]
+        neighbours.append((option["name"], bmc))
+        if current is None or bmc != node_bmc.of(old):
+            found += [_bmc_taken(subject, bmc, node) for node in known.nodes_with(bmc) if node["uuid"] not in mine]
+    return found
+
+
+def _bmc_taken(subject, bmc, node):
+    owner = ownership.host_of(node.get("name"))
+    if owner:
+        return problem(subject, "driver_info", "BMC %s, the BMC of BareMetalHost %s/%s" % ((node_bmc.text(bmc),) + owner),
+                       "a server that is nobody else's", ownership.LEAVE_IT)
+    return problem(subject, "driver_info", "BMC %s, the BMC of node %s" % (
+        node_bmc.text(bmc), node.get("name") or node["uuid"]), "a server that is no other node's",
+        "correct the address; to rename the node, give its uuid; else delete that node first")
 
 
 def _repeated(values, subject, field):
@@ -118,9 +173,10 @@ def check_port(option, known, node_uuid, move, minor):
     current = known.port(option["address"])
     if option["state"] == "present" and current and current["node_uuid"] != node_uuid and not move:
         owner = (known.node_of(current) or {}).get("name")
-        found.append(problem(subject, "node", "a port of node %s" % (owner or current["node_uuid"]),
-                             "a port of node %s" % option["node"],
-                             "delete it there, or set move with ironic_port; ironic_audit shows all of these"))
+        host = ownership.host_of(owner)
+        advice = ownership.LEAVE_IT if host else "delete it there, or set move with ironic_port"
+        seen = "a port of BareMetalHost %s/%s" % host if host else "a port of node %s" % (owner or current["node_uuid"])
+        found.append(problem(subject, "node", seen, "a port of node %s" % option["node"], advice))
     return found + [problem(subject, field, option[field], "nothing: this Ironic speaks API version 1.%d" % minor,
                             "it came with 1.%d" % needed)
                     for field, needed in node_fields.PORT_MINORS.items()

@@ -8,6 +8,8 @@ from __future__ import annotations
 MASK = "******"
 HIDDEN = "(hidden)"
 CHANGED = "(hidden, new value)"
+# Nothing is shown below so many dictionaries and lists: what a server tells must not exhaust the stack.
+_DEEPEST = 50
 # Ironic masks each key that contains one of these (oslo_utils.strutils.mask_dict_password).
 _KEYS = ("adminpass", "admin_pass", "password", "auth_token", "new_pass", "secret", "sys_pswd", "token", "configdrive",
          "encrypted_key", "private_key", "fernetkey", "sslkey", "passphrase", "snmp_community", "auth_key", "priv_key")
@@ -23,26 +25,28 @@ def is_secret(key):
 
 def values(tree):
     """Return the secrets in a dictionary as texts, those in dictionaries and lists below it too."""
-    found = set()
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            found |= values(value)
-        elif isinstance(value, list):
-            for item in value:
-                found |= values(item) if isinstance(item, dict) else set()
-        elif value not in (None, "") and is_secret(key):
-            found.add(str(value))
+    found, left = set(), [(False, tree)]
+    while left:
+        secret, branch = left.pop()
+        if isinstance(branch, dict):
+            left += [(is_secret(key), value) for key, value in branch.items()]
+        elif isinstance(branch, (list, tuple)):
+            left += [(secret, value) for value in branch]
+        elif secret and branch not in (None, ""):
+            found.add(str(branch))
     return found
 
 
-def without(tree):
+def without(tree, depth=0):
     """Return a dictionary with its secrets replaced, those in dictionaries and lists below it too."""
-    shown = {}
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            shown[key] = without(value)
-        elif isinstance(value, list):
-            shown[key] = [without(item) if isinstance(item, dict) else item for item in value]
-        else:
-            shown[key] = HIDDEN if value not in (None, "") and is_secret(key) else value
-    return shown
+    return dict((key, _shown(value, is_secret(key), depth + 1)) for key, value in tree.items())
+
+
+def _shown(value, secret, depth):
+    if isinstance(value, (dict, list)) and depth > _DEEPEST:
+        return HIDDEN
+    if isinstance(value, dict):
+        return without(value, depth)
+    if isinstance(value, list):
+        return [_shown(item, secret, depth + 1) for item in value]
+    return HIDDEN if value not in (None, "") and secret else value

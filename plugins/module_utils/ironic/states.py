@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections import namedtuple
 
 ENROLL, MANAGEABLE, AVAILABLE, ACTIVE, RESCUE = "enroll", "manageable", "available", "active", "rescue"
+ADOPT_FAILED = "adopt failed"
 HOLDS = frozenset(["clean hold", "deploy hold", "service hold"])
-FAILURES = frozenset(["adopt failed", "clean failed", "deploy failed", "error", "inspect failed", "rescue failed",
+FAILURES = frozenset([ADOPT_FAILED, "clean failed", "deploy failed", "error", "inspect failed", "rescue failed",
                       "service failed", "unrescue failed"])
 STABLE = frozenset([ENROLL, MANAGEABLE, AVAILABLE, ACTIVE, RESCUE]) | FAILURES
-# Where Ironic deletes a node that is not in maintenance (allow_deleting_available_nodes is its default).
-DELETABLE = frozenset([ENROLL, MANAGEABLE, AVAILABLE, "adopt failed"])
+# Where Ironic deletes a node that is not in maintenance (allow_deleting_available_nodes is its default). It would take
+# ADOPT_FAILED too: but what is registered again after that is a new node, and nothing says what is on its disks.
+DELETABLE = frozenset([ENROLL, MANAGEABLE, AVAILABLE])
 
 # target: what the API calls the verb. accepted: states in which Ironic takes it. goal: where it leads. done: states in
 # which there is nothing to do, empty for verbs that act each time. passing: states on the way.
@@ -30,7 +32,7 @@ _CLEANING = ("cleaning", "clean wait")
 _DEPLOYING = ("deploying", "wait call-back")
 
 VERBS = {
-    "manage": _verb("manage", [ENROLL, AVAILABLE, "inspect failed", "clean failed", "adopt failed"], MANAGEABLE,
+    "manage": _verb("manage", [ENROLL, AVAILABLE, "inspect failed", "clean failed", ADOPT_FAILED], MANAGEABLE,
                     [MANAGEABLE], ["verifying", "inspecting", "inspect wait", "cleaning", "clean wait"]),
     "inspect": _verb("inspect", [MANAGEABLE, "inspect failed"], MANAGEABLE, [], ["inspecting", "inspect wait"]),
     "provide": _verb("provide", [MANAGEABLE], AVAILABLE, [AVAILABLE], ("deleting",) + _CLEANING),
@@ -43,7 +45,7 @@ VERBS = {
     "rescue": _verb("rescue", [ACTIVE, "rescue failed", "unrescue failed", "service failed"], RESCUE, [RESCUE],
                     ["rescuing", "rescue wait"]),
     "unrescue": _verb("unrescue", [RESCUE, "rescue failed", "unrescue failed"], ACTIVE, [ACTIVE], ["unrescuing"]),
-    "adopt": _verb("adopt", [MANAGEABLE, "adopt failed"], ACTIVE, [ACTIVE], ["adopting"]),
+    "adopt": _verb("adopt", [MANAGEABLE, ADOPT_FAILED], ACTIVE, [ACTIVE], ["adopting"]),
     "service": _verb("service", [ACTIVE, "service failed", "service hold"], ACTIVE),
 }
 # What an abort makes of each state that can be aborted.
@@ -54,8 +56,14 @@ ABORTS = {
 }
 # API versions that brought an abort later than the others.
 ABORT_MINORS = {"wait call-back": 110, "deploy hold": 110}
-# Verbs that take a node from where manage leads: they are preceded by it.
+# Verbs that take a node from where manage leads: they are preceded by it, in states in which there is nothing to lose.
 _AFTER_MANAGE = ("inspect", "provide", "clean", "adopt")
+_MANAGED_UNASKED = VERBS["manage"].accepted - {ADOPT_FAILED}
+# Verbs that may be sent again while the node is where it was: once one is taken, Ironic refuses the next.
+GUARDED = frozenset(name for name, verb in VERBS.items() if verb.goal not in verb.accepted) | {"abort", "unhold"}
+
+# What an action that is advised costs.
+_COSTS = {"undeploy": ", which erases what is deployed", "provide": ", which erases its disks"}
 
 # outcome: "act" (send verbs), "join" (on its way there already), "none" (there already) or "refuse".
 # verbs: names in VERBS, or "abort" and "unhold", in the order in which they are to be sent.
@@ -85,7 +93,7 @@ def route(action, state, target, minor=None):
         return Route("act", [action], verb.goal, "")
     if state in verb.passing and target == verb.goal:
         return Route("join", [], verb.goal, "")
-    if action in _AFTER_MANAGE and state in VERBS["manage"].accepted:
+    if action in _AFTER_MANAGE and state in _MANAGED_UNASKED:
         return Route("act", ["manage", action], verb.goal, "")
     return Route("refuse", [], verb.goal, _reason(action, state, target))
 
@@ -109,8 +117,11 @@ def _reason(action, state, target):
     if state not in STABLE:
         return "it is %s on its way to %s; wait for the end of that, or abort it" % (state, target or "another state")
     expected = "it is %s, and %s needs %s" % (state, action, " or ".join(sorted(verb.accepted)))
+    if state == ADOPT_FAILED:
+        return "%s; correct the cause (last_error) and adopt it again: the system on its disks is not to be lost" % (
+            expected)
     leading = first_action(state, verb.accepted)
-    return "%s; %s it first" % (expected, leading) if leading else expected
+    return "%s; %s it first%s" % (expected, leading, _COSTS.get(leading, "")) if leading else expected
 
 
 def first_action(state, wanted):
@@ -120,7 +131,7 @@ def first_action(state, wanted):
     :param wanted: set of provision states
     """
     def accepted(name):
-        return VERBS[name].accepted | (VERBS["manage"].accepted if name in _AFTER_MANAGE else frozenset())
+        return VERBS[name].accepted | (_MANAGED_UNASKED if name in _AFTER_MANAGE else frozenset())
 
     return next((name for name in ("provide", "undeploy", "deploy", "manage")
                  if VERBS[name].goal in wanted and state in accepted(name)), None)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import threading
+from urllib.parse import unquote
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import secrets, states
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError
@@ -35,6 +36,8 @@ class FakeIronic:
         self.answers = {}
         self.lists = 0
         self.lost = 0
+        # The names of tests' objects, by the UUIDs that clients have chosen for them.
+        self._chosen = {}
         self._left = {}
         self._lock = threading.Lock()
 
@@ -43,7 +46,7 @@ class FakeIronic:
         self.nodes[uuid] = dict({
             "uuid": uuid, "name": name, "provision_state": state, "target_provision_state": None,
             "power_state": "power off", "target_power_state": None, "last_error": None, "reservation": None,
-            "maintenance": False, "maintenance_reason": None, "driver": "redfish", "driver_info": {}, "properties": {},
+            "maintenance": False, "maintenance_reason": None, "provision_updated_at": None, "instance_uuid": None, "driver": "redfish", "driver_info": {}, "properties": {},
             "extra": {}, "instance_info": {}, "traits": [], "target_raid_config": {}, "raid_interface": "agent",
             "rescue_interface": "agent", "boot_mode": "uefi", "secure_boot": False}, **values)
         return uuid
@@ -87,7 +90,25 @@ class FakeIronic:
             if not left:
                 del self._left[uuid]
 
-    def request(self, method, path, query=None, body=None, subject=None):
+    def node(self, uuid, fields):
+        return self._one("/nodes/" + uuid, self.nodes, fields)
+
+    def port(self, uuid, fields=None):
+        return self._one("/ports/" + uuid, self.ports, fields)
+
+    def _one(self, path, objects, fields):
+        with self._lock:
+            self.sent.append(("GET", path, None))
+            if self.refusals.get(("GET", path)):
+                raise self.refusals["GET", path].pop(0)
+            uuid = path.rpartition("/")[2]
+            found = objects.get(self._chosen.get(uuid, uuid))
+            if found is None:
+                return None
+            return self._shown(found, fields) if objects is self.nodes else dict(found)
+
+    def request(self, method, path, query=None, body=None, subject=None, repeatable=None):
+        path = unquote(path)
         with self._lock:
             self.sent.append((method, path, copy.deepcopy(body)))
             if self.refusals.get((method, path)):
@@ -98,9 +119,12 @@ class FakeIronic:
 
     def _handle(self, method, parts, body):
         if parts == ["nodes"]:
-            uuid = self.add(**dict({"state": "enroll"}, **body))
+            body = dict(body)
+            chosen = body.pop("uuid")
+            uuid = self._chosen[chosen] = self.add(**dict({"state": "enroll"}, **body))
             return self._shown(self.nodes[uuid], None)
         if parts == ["ports"]:
+            self._chosen[body["uuid"]] = "port-" + body["address"]
             self.ports["port-" + body["address"]] = dict(body, uuid="port-" + body["address"])
             return dict(self.ports["port-" + body["address"]])
         if parts[0] == "ports":

@@ -17,7 +17,7 @@ STEPS = [{"interface": "deploy", "step": "erase_devices"}]
 
 def run(client, action, *names, check=False, reports=None, **options):
     params = dict({"action": action, "nodes": list(names) or ["a"], "wait": True, "wait_timeout_seconds": 600,
-                   "poll_interval_seconds": 2, "force_nodes": [], "traits_mode": "set"}, **options)
+                   "poll_interval_seconds": 2, "force_nodes": [], "traits_mode": "set", "confirm": None}, **options)
     clock = Clock()
     return ActionService(client, params, check, reports or Reports(), clock, clock.sleep).run()
 
@@ -140,7 +140,7 @@ def test_a_deployment_sets_the_image_first_and_is_not_repeated():
     # Ironic computes a digest of its own while it deploys.
     client.nodes["uuid-a"]["instance_info"]["image_os_hash_value"] = "computed"
     assert run(client, "deploy", image=IMAGE)["changed"] is False
-    run(client, "rebuild", image=IMAGE)
+    run(client, "rebuild", image=IMAGE, confirm="1")
     assert bodies(client)[-1] == {"target": "rebuild"}
 
 
@@ -159,7 +159,7 @@ def test_without_wait_the_verb_is_sent_and_a_longer_way_is_refused():
     ("rescue", "active", {"rescue_password": "x"}, {"target": "rescue", "rescue_password": "x"}),
     ("unrescue", "rescue", {}, {"target": "unrescue"}),
     ("adopt", "manageable", {}, {"target": "adopt"}),
-    ("undeploy", "active", {}, {"target": "deleted"}),
+    ("undeploy", "active", {"confirm": "a"}, {"target": "deleted"}),
     ("deploy", "available", {"steps": STEPS, "config_drive": {"iso": "http://192.0.2.1/c.iso"}},
      {"target": "active", "configdrive": "http://192.0.2.1/c.iso", "deploy_steps": STEPS}),
     ("power_on", "active", {"power_timeout_seconds": 9}, {"target": "power on", "timeout": 9}),
@@ -257,10 +257,67 @@ def test_a_refused_second_request_fails_that_node():
     client = with_node("enroll")
     real = client.request
 
-    def request(method, path, query=None, body=None, subject=None):
+    def request(method, path, query=None, body=None, subject=None, repeatable=None):
         if body == {"target": "provide"}:
             raise IronicError("node a: provide: no", 400)
         return real(method, path, query, body, subject)
     client.request = request
     node, = run(client, "provide")["nodes"]
     assert (node["failed"], node["error"]) == (True, "node a: provide: no")
+
+
+@pytest.mark.parametrize(("action", "state", "values", "reason"), [
+    ("undeploy", "active", {}, "it is active"),
+    ("rebuild", "active", {}, "it is active"),
+    ("undeploy", "rescue failed", {}, "it is rescue failed"),
+    ("provide", "manageable", {"instance_uuid": "i-1"}, "it has the instance i-1"),
+    ("provide", "clean failed", {"instance_info": {"image_source": "http://u:p@192.0.2.1/a.raw"}},
+     "names the image http://***@192.0.2.1/a.raw"),
+    ("clean", "manageable", {"instance_info": {"boot_iso": "http://192.0.2.1/a.iso"}}, "names the image"),
+    ("manage", "adopt failed", {}, "its adoption failed"),
+])
+def test_what_a_node_may_carry_is_given_up_only_when_the_number_is_repeated(action, state, values, reason):
+    client = with_node(state, **values)
+    client.add("b", state, **values)
+    client.add("c", "manageable")
+    names = ["a", "b", "c"] if action in ("provide", "clean") else ["a", "b"]
+    for wrong in (None, "", "1", "3", "a", "true"):
+        with pytest.raises(RefusedError) as refusal:
+            run(client, action, *names, confirm=wrong, steps=STEPS)
+        for text in ("confirm", "2 (how many they are) or a,b", reason, "a (", "b ("):
+            assert text in str(refusal.value)
+        with pytest.raises(RefusedError):
+            run(client, action, *names, confirm=wrong, steps=STEPS, check=True)
+    assert client.requests() == []
+    for right in ("2", "b, a"):
+        assert run(client, action, *names, confirm=right, steps=STEPS, check=True)["changed"] is True
+    run(client, action, *names, confirm="2", steps=STEPS)
+    assert len(client.requests()) >= len(names)
+
+
+@pytest.mark.parametrize("action", ["provide", "clean", "inspect"])
+def test_a_node_whose_adoption_failed_is_never_managed_on_the_way_to_something_else(action):
+    client = with_node("adopt failed", last_error="no image")
+    for confirm in (None, "1", "a"):
+        with pytest.raises(RefusedError, match="correct the cause .* and adopt it again"):
+            run(client, action, steps=STEPS, confirm=confirm)
+    assert client.requests() == []
+    assert run(client, "adopt")["nodes"][0]["provision_state"] == "active"
+
+
+def test_a_failed_adoption_is_told_with_what_to_do():
+    client = with_node("manageable")
+    client.ways["adopt"] = ["adopting", ("adopt failed", "no image")]
+    node, = run(client, "adopt")["nodes"]
+    assert "it is adopt failed; last_error: no image; correct the cause, then adopt it again" in node["error"]
+    assert "manage" not in node["error"]
+
+
+@pytest.mark.parametrize(("names", "text"), [
+    (["a", "a"], "a 2 times"), (["a", "uuid-a"], "a and uuid-a, which are one node"),
+])
+def test_a_node_is_listed_once_by_whichever_name(names, text):
+    client = with_node("active", power_state="power on")
+    with pytest.raises(RefusedError, match=text):
+        run(client, "reboot", *names)
+    assert client.sent == []

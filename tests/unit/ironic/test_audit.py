@@ -30,9 +30,15 @@ def host(name, **values):
     ([node("metal3~a")], [port("metal3~a")], [host("a", boot_mac_address=MAC)], []),
     ([node("metal3~a"), node("metal3~b")], [], [host("a")], [audit.NODE_WITHOUT_HOST]),
     ([node("metal3~a"), node("other~b"), node("standalone")], [], [host("a")], []),
-    ([], [], [host("a")], [audit.HOST_WITHOUT_NODE]),
+    ([node("metal3~a")], [], [host("a"), host("b")], [audit.HOST_WITHOUT_NODE]),
+    ([], [], [host("a"), host("b", state="registering")], [audit.NODES_LOST, audit.HOST_WITHOUT_NODE]),
+    # Registered again, and the operator has not noted it yet; or another cluster's hosts of the same names.
+    ([node("metal3~a", uuid="new")], [], [host("a")], [audit.NODES_LOST]),
+    # Hosts of another cluster.
+    ([node("metal3~a"), node("metal3~b")], [], [host("c", state="new", node_id=None)],
+     [audit.NO_NODE_OF_HOSTS, audit.NODE_WITHOUT_HOST, audit.NODE_WITHOUT_HOST]),
     ([], [], [host("a", state="registering"), host("b", operational_status="detached")], []),
-    ([node("metal3~a", uuid="new")], [], [host("a")], []),
+    ([node("metal3~a"), node("metal3~b", uuid="new")], [], [host("a"), host("b")], []),
     ([node("metal3~a"), node("old")], [port("old")], [host("a", boot_mac_address=MAC.upper())],
      [audit.MAC_OF_OTHER_NODE]),
     ([node("a"), node("")], [port("")], [host("a", state="registering", boot_mac_address=MAC)], []),
@@ -54,7 +60,7 @@ def test_findings(nodes, ports, hosts, kinds):
 
 def test_a_namespace_without_hosts_is_judged_when_it_is_named():
     assert [found.kind for found in audit.findings([node("metal3~b")], [], [], [], ["metal3"])] == [
-        audit.NODE_WITHOUT_HOST]
+        audit.NO_NODE_OF_HOSTS, audit.NODE_WITHOUT_HOST]
 
 
 @pytest.mark.parametrize(("hosts", "namespaces", "abandoned"), [
@@ -67,7 +73,9 @@ def test_a_namespace_without_hosts_is_judged_when_it_is_named():
 def test_all_namespaces_are_judged_when_all_hosts_were_read(hosts, namespaces, abandoned):
     nodes = [node("metal3~b"), node("other~a"), node("standalone")]
     found = audit.findings(nodes, [], [], hosts, namespaces, all_namespaces=True)
-    assert [item.subject for item in found] == ["node " + name for name in abandoned]
+    assert [item.subject for item in found] == ["Ironic"] + ["node " + name for name in abandoned]
+    # Nobody is advised to delete them all.
+    assert not [item for item in found if "delete" in item.next_step]
 
 
 def test_a_port_group_counts_as_a_port():
@@ -86,13 +94,13 @@ def broken():
 
 def run(client, check=False, **params):
     return audit_service.run(client, dict({"hosts": None, "namespaces": None, "all_namespaces": False, "repair": [],
-                                           "earlier_findings": None}, **params), check)
+                                           "earlier_findings": None, "confirm": None}, **params), check)
 
 
-def repair(client, hosts, *kinds, check=False, **params):
+def repair(client, hosts, *kinds, check=False, confirm="1", **params):
     """Look, and repair what is found again."""
     earlier = run(client, hosts=hosts, **params)["findings"]
-    return run(client, check, hosts=hosts, repair=list(kinds), earlier_findings=earlier, **params)
+    return run(client, check, hosts=hosts, repair=list(kinds), earlier_findings=earlier, confirm=confirm, **params)
 
 
 def test_nothing_is_repaired_unless_asked():
@@ -114,11 +122,103 @@ def test_only_what_is_named_is_repaired_and_then_it_is_gone():
     assert (again["changed"], again["findings"]) == (False, [])
 
 
-def test_a_namespace_that_lost_its_last_host_is_cleared():
+@pytest.mark.parametrize("hosts", [
+    [], [host("x", node_id="of-another-ironic")],
+    # Another cluster that calls its hosts the same.
+    [host("a", node_id="of-another-ironic", boot_mac_address=MAC)],
+])
+def test_nothing_is_deleted_when_no_node_at_all_matches_a_host(hosts):
     client, dummy = broken()
-    result = repair(client, [], audit.NODE_WITHOUT_HOST, all_namespaces=True)
-    assert [found["repaired"] for found in result["findings"]] == [True, True]
-    assert sorted(client.nodes) == ["uuid-stale"]
+    for confirm in ("1", "2", "3", "metal3~a,metal3~gone"):
+        with pytest.raises(RefusedError) as refusal:
+            repair(client, hosts, *audit_service.REPAIRS, all_namespaces=True, confirm=confirm)
+        for text in ("at least one node whose UUID a host has", "check the kubeconfig", "ironic_audit_kubeconfig"):
+            assert text in str(refusal.value)
+    assert (len(client.nodes), len(client.ports), client.requests()) == (3, 1, [])
+
+
+@pytest.mark.parametrize("confirm", [None, "", "1", "3", "metal3~gone", "all"])
+def test_what_is_deleted_wants_its_number_repeated(confirm):
+    client, hosts = broken()
+    client.add("metal3~gone-too", "available")
+    for check in (True, False):
+        with pytest.raises(RefusedError) as refusal:
+            repair(client, hosts, audit.NODE_WITHOUT_HOST, check=check, confirm=confirm)
+        for text in ("confirm: seen", "2 (how many they are) or metal3~gone,metal3~gone-too", "2 of the operator's 3",
+                     "ironic_audit_confirm=2"):
+            assert text in str(refusal.value)
+    assert client.requests() == []
+    assert repair(client, hosts, audit.NODE_WITHOUT_HOST, confirm="2")["changed"]
+
+
+@pytest.mark.parametrize("values", [{"provision_state": "deploying"}, {"reservation": "conductor-1"}])
+def test_a_node_that_somebody_works_with_is_not_deleted(values):
+    client, hosts = broken()
+    client.nodes["uuid-metal3~gone"].update(values)
+    with pytest.raises(RefusedError, match="a node that nobody works with"):
+        repair(client, hosts, audit.NODE_WITHOUT_HOST)
+    assert client.requests() == []
+
+
+@pytest.mark.parametrize(("values", "text"), [
+    ({"provision_state": "available"}, "provision_state was active, is available"),
+    ({"name": "another"}, "name was metal3~gone, is another"),
+    ({"instance_uuid": "i"}, "instance_uuid was nothing, is i"),
+    ({"reservation": "conductor-1"}, "reservation was nothing, is conductor-1"),
+])
+def test_a_node_that_changed_since_it_was_looked_at_is_not_deleted(values, text):
+    client, hosts = broken()
+    earlier = run(client, hosts=hosts)["findings"]
+    real = client.list_nodes
+
+    def list_nodes(*arguments, **options):
+        found = real(*arguments, **options)
+        client.nodes["uuid-metal3~gone"].update(values)
+        return found
+    client.list_nodes = list_nodes
+    finding = next(found for found in run(client, hosts=hosts, repair=[audit.NODE_WITHOUT_HOST], confirm="1",
+                                          earlier_findings=earlier)["findings"] if found["kind"] == audit.NODE_WITHOUT_HOST)
+    assert text in finding["error"] and "run again" in finding["error"] and not finding["repaired"]
+    assert client.requests() == []
+
+
+@pytest.mark.parametrize("change", [
+    {"node_uuid": "uuid-metal3~a"}, {"address": "00:5c:52:00:00:09"}])
+def test_a_port_that_changed_since_it_was_looked_at_is_not_deleted(change):
+    client, hosts = broken()
+    earlier = run(client, hosts=hosts)["findings"]
+    real = client.list_nodes
+
+    def list_nodes(*arguments, **options):
+        client.ports["port-" + MAC].update(change)
+        return real(*arguments, **options)
+    client.list_nodes = list_nodes
+    finding = next(found for found in run(client, hosts=hosts, repair=[audit.MAC_OF_OTHER_NODE], confirm="1",
+                                          earlier_findings=earlier)["findings"] if found["kind"] == audit.MAC_OF_OTHER_NODE)
+    assert "it has changed since it was looked at" in finding["error"]
+    assert len(client.ports) == 1 and client.requests() == []
+
+
+def test_a_node_that_can_not_be_deleted_does_not_stay_in_maintenance():
+    client, hosts = broken()
+    client.refusals["DELETE", "/nodes/uuid-metal3~gone"] = [IronicError("node: no", 400)]
+    repair(client, hosts, audit.NODE_WITHOUT_HOST)
+    assert [(method, path) for method, path, dummy in client.requests()] == [
+        ("PUT", "/nodes/uuid-metal3~gone/maintenance"), ("DELETE", "/nodes/uuid-metal3~gone"),
+        ("DELETE", "/nodes/uuid-metal3~gone/maintenance")]
+    assert client.nodes["uuid-metal3~gone"]["maintenance"] is False
+
+
+@pytest.mark.parametrize("params", [
+    {"hosts": [{"name": "a"}]}, {"hosts": [{"namespace": "a", "name": 1, "state": ""}]},
+    {"hosts": [dict(host("a"), node_id=[])]}, {"hosts": [], "earlier_findings": [{"kind": {}}]},
+    {"earlier_findings": [{}]},
+])
+def test_hosts_and_findings_of_another_form_are_refused(params):
+    client, dummy = broken()
+    with pytest.raises(RefusedError, match="no text, expected what"):
+        run(client, **params)
+    assert client.lists == 0
 
 
 def test_a_host_that_comes_while_hosts_are_read_keeps_its_node_and_its_port():
@@ -129,7 +229,7 @@ def test_a_host_that_comes_while_hosts_are_read_keeps_its_node_and_its_port():
     client.ports["port-new"] = dict(port("metal3~new", "00:5c:52:00:00:02"), uuid="port-new")
     # The MAC address of a host that was replaced by the new one.
     hosts.append(host("replaced", state="deleting", boot_mac_address="00:5c:52:00:00:02"))
-    result = run(client, hosts=hosts, repair=list(audit_service.REPAIRS), earlier_findings=earlier)
+    result = run(client, hosts=hosts, repair=list(audit_service.REPAIRS), earlier_findings=earlier, confirm="2")
     assert sorted(found["subject"] for found in result["findings"]) == ["BareMetalHost metal3/a", "node metal3~gone"]
     assert sorted(client.nodes) == ["uuid-metal3~a", "uuid-metal3~new", "uuid-stale"]
     assert sorted(client.ports) == ["port-new"]
@@ -139,7 +239,7 @@ def test_a_node_made_anew_is_not_the_one_that_was_found():
     client, hosts = broken()
     earlier = run(client, hosts=hosts)["findings"]
     client.nodes["another"] = dict(client.nodes.pop("uuid-metal3~gone"), uuid="another")
-    run(client, hosts=hosts, repair=[audit.NODE_WITHOUT_HOST], earlier_findings=earlier)
+    run(client, hosts=hosts, repair=[audit.NODE_WITHOUT_HOST], earlier_findings=earlier, confirm="1")
     assert "another" in client.nodes
 
 
@@ -165,7 +265,7 @@ def test_a_port_that_goes_by_itself_is_no_failed_repair():
     client = FakeIronic()
     client.ports["port-" + MAC] = port("gone")
     client.refusals["DELETE", "/ports/port-" + MAC] = [IronicError("port: not found", 404)]
-    result, = run(client, repair=[audit.PORT_WITHOUT_NODE])["findings"]
+    result, = run(client, repair=[audit.PORT_WITHOUT_NODE], confirm=MAC)["findings"]
     assert (result["repaired"], result["error"]) == (True, "")
 
 

@@ -69,7 +69,9 @@ def test_tls_settings(params, environment, arguments):
     (json.dumps({"error_message": json.dumps({"faultstring": "Node x\n not found."})}), "Node x not found."),
     (json.dumps({"error_message": {"faultstring": "no"}}), "no"),
     (json.dumps({"error_message": json.dumps({"code": 404, "title": "Not Found", "description": ""})}), "Not Found"),
-    ("<html>gone</html>", "<html>gone</html>"),
+    ("<html>gone</html>", "a page of HTML, which is no answer of Ironic's: check the endpoint, and what is between "
+     "here and there"),
+    ("[" * 100000, "[" * 500),
     ("", "no message"),
     ("[]", "no message"),
 ])
@@ -89,11 +91,16 @@ def test_what_is_worth_another_try(status, text, retriable):
 class Pages(IronicClient):
     """Answers a list in two pages."""
 
-    def __init__(self):
+    server = URL
+
+    def __init__(self, endless=False):
         self.asked = []
+        self.endless = endless
 
     def request(self, method, path, query=None, body=None, subject=None):
         self.asked.append((path, query))
+        if self.endless:
+            return {"nodes": [{"uuid": "1"}], "next": "https://192.0.2.1/…"}
         if "marker" in query:
             return {"nodes": [{"uuid": "3"}]}
         return {"nodes": [{"uuid": "1"}, {"uuid": "2"}], "next": "https://192.0.2.1/…"}
@@ -103,3 +110,10 @@ def test_a_list_of_more_than_one_page_is_read_to_its_end():
     client = Pages()
     assert [node["uuid"] for node in client.list_nodes(["uuid"])] == ["1", "2", "3"]
     assert client.asked == [("/nodes", {"fields": "uuid"}), ("/nodes", {"fields": "uuid", "marker": "2"})]
+
+
+def test_a_list_without_end_is_an_error():
+    client = Pages(endless=True)
+    with pytest.raises(IronicError, match="the same page again and again"):
+        client.list_nodes(["uuid"])
+    assert len(client.asked) == 2

@@ -170,7 +170,7 @@ def test_a_forced_deletion_sets_maintenance_first():
     (redfish(ports=[port("00:5c:52:00:00")]), ["port 00:5c:52:00:00: address"]),
     (redfish(ports=[port("ff:ff:ff:ff:ff:ff")]), ["not a group or broadcast address"]),
     (redfish(ports=[port(), port()]), [MAC + " 2 times"]),
-    (redfish(ports=[port("00:5c:52:00:00:99")]), ["a port of node other", "ironic_audit"]),
+    (redfish(ports=[port("00:5c:52:00:00:99")]), ["a port of node other", "set move with ironic_port"]),
     (redfish("metal3~server-01"), ["BareMetalHost metal3/server-01", "force_nodes"]),
 ])
 def test_bad_input_is_refused_before_anything_is_written(wanted, texts):

@@ -1,0 +1,111 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ironic's database is deleted under hosts in every state: nothing that runs is touched, the rest finds its way again."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import REPOSITORY, eventually, only
+
+PROVISIONED, AVAILABLE, INSPECTING, EXTERNAL = "server-03", "server-01", "server-02", "server-04"
+EXTERNALLY = ("-e", "bmh_externally_provisioned=true")
+# What each host is at the end, and its node: BMO leaves what it does not need yet at manageable.
+STATES = {PROVISIONED: "provisioned", AVAILABLE: "available", INSPECTING: "available",
+          EXTERNAL: "externally provisioned"}
+
+
+@pytest.fixture(scope="module")
+def services():
+    """The folder of the programs of the lab's services."""
+    return Path(subprocess.run(
+        [sys.executable, str(REPOSITORY / "lab" / "python_environment.py"), "path", "services",
+         str(REPOSITORY / "lab" / "requirements.txt")], check=True, capture_output=True, text=True).stdout.strip()) / "bin"
+
+
+@pytest.fixture
+def ironic_without_database(lab, services):
+    """Stop Ironic, take its database away and start it with an empty one, as a restarted container does."""
+    def supervise(*arguments):
+        subprocess.run([str(services / "supervisorctl"), "-c", str(lab.dir / "supervisor" / "supervisord.conf"),
+                        *arguments], check=True, capture_output=True, text=True)
+
+    def lose():
+        supervise("stop", "ironic")
+        # Without it, the role's program takes what is there for the rest of an interrupted run.
+        (lab.dir / "ironic" / "database-schema").unlink()
+        made = subprocess.run(
+            [sys.executable, str(REPOSITORY / "roles" / "ironic" / "files" / "database.py"),
+             str(services / "ironic-dbsync"), str(lab.dir / "ironic" / "ironic.conf"), str(lab.dir / "ironic")],
+            check=True, capture_output=True, text=True).stdout
+        assert made.strip() == "made"
+        supervise("start", "ironic")
+
+    yield lose
+    supervise("start", "ironic")
+
+
+@pytest.fixture
+def external(lab, room):
+    """A host whose system somebody else has put there; at the end it is one like the others."""
+    lab.remove_hosts(EXTERNAL)
+    lab.playbook("enroll", *only(EXTERNAL), *EXTERNALLY).ok()
+    room.power(EXTERNAL, "power_on")
+    yield EXTERNAL
+    lab.remove_hosts(EXTERNAL)
+    lab.playbook("enroll", *only(EXTERNAL)).ok()
+
+
+@pytest.fixture
+def inspecting(lab, room):
+    """A host that waits for an agent that never calls."""
+    lab.remove_hosts(INSPECTING)
+    room.set_knobs(INSPECTING, agent_never_calls_back=True)
+    run = lab.start("enroll", *only(INSPECTING))
+    eventually(lambda: INSPECTING in lab.nodes() and lab.nodes()[INSPECTING].provision_state == "inspect wait", 120,
+               "inspect wait")
+    yield run
+    room.clear_knobs(INSPECTING)
+
+
+def servers_untouched(room, *names):
+    """Return what the machine room knows of servers that nobody has switched or booted, and of their disks."""
+    return dict((name, (room.server(name)["boots"], room.server(name)["power"],
+                        [line for line in room.console(name, 1000) if "BMC:" in line],
+                        room.disk(name, "sda", length=64 * 1024 * 1024)["digest"])) for name in names)
+
+
+def audit(lab):
+    return lab.playbook("ironic_audit", extra={
+        "ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml"),
+        "ironic_audit_kubeconfig": str(lab.dir / "kubeconfig")})
+
+
+def test_hosts_survive_the_loss_of_ironics_database(lab, room, external, inspecting, ironic_without_database):
+    before = servers_untouched(room, PROVISIONED, external)
+    ids = dict((name, lab.nodes()[name].id) for name in STATES)
+    ports = sorted(port.address for port in lab.ironic().ports())
+    room.clear_knobs(INSPECTING)
+    ironic_without_database()
+    audit(lab).failed("Ironic's database was lost or emptied", "the operator registers all hosts again", "delete nothing")
+
+    def settled():
+        hosts = lab.hosts()
+        found = dict((name, hosts[name]["status"]["provisioning"]["state"]) for name in STATES)
+        return found == STATES and all(
+            hosts[name]["status"]["provisioning"]["ID"] != ids[name] and name in lab.nodes()
+            and hosts[name]["status"]["operationalStatus"] == "OK" for name in STATES)
+    eventually(settled, 300, "all hosts registered again", 1)
+    inspecting.finish(300).ok()
+    found = dict((name, node.provision_state) for name, node in lab.nodes().items())
+    print(found, ports, sorted(port.address for port in lab.ironic().ports()))
+    assert found == {PROVISIONED: "active", EXTERNAL: "active", AVAILABLE: "available", INSPECTING: "available"}
+    # Neither switched nor booted nor written to.
+    assert servers_untouched(room, PROVISIONED, external) == before
+    assert sorted(port.address for port in lab.ironic().ports()) == ports
+    audit(lab).ok()
+    assert lab.playbook("enroll", *only(PROVISIONED, AVAILABLE, INSPECTING)).ok().changed() == 0
+    assert lab.playbook("enroll", *only(EXTERNAL), *EXTERNALLY).ok().changed() == 0
