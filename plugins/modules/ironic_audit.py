@@ -20,10 +20,10 @@ description:
     makes or deletes in between may be told although nothing is wrong; O(earlier_findings) leaves that out.
   - Nothing is changed unless O(repair) names what to repair and O(confirm) repeats how much that is. The playbook
     C(metal3.baremetal.ironic_audit) looks twice, and repairs at the second look.
-  - Nothing is deleted when not one node is the node of one of O(hosts), as with the hosts of another cluster or with none
-    at all, nor a node that Ironic works with.
-  - Ironic takes no precondition with a deletion. Each node or port is read once more immediately before, and left as it is
-    when it has changed since it was looked at; what changes in the milliseconds between the two is not noticed.
+  - Nothing is deleted when not one node is the node of one of O(hosts), as with the hosts of another cluster or with
+    none at all, nor a node that Ironic works with.
+  - Ironic takes no precondition with a deletion. Each node or port is read once more immediately before, and left as it
+    is when it has changed since it was looked at; what changes in the milliseconds between the two is not noticed.
 options:
   hosts:
     description:

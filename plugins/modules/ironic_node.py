@@ -17,7 +17,8 @@ description:
     O(nodes[].properties), O(nodes[].extra) and O(nodes[].instance_info) only the given keys are written, so that what
     inspection found stays; a key with V(null) is removed.
   - A node that is named C(<namespace>~<host>) belongs to a BareMetalHost, and is refused unless O(force_nodes) names
-    it. So is a node with the BMC or a MAC address of another node, as both would switch and erase one server. To move nodes between provision states see M(metal3.baremetal.ironic_node_action).
+    it. So is a node with the BMC or a MAC address of another node, as both would switch and erase one server.
+  - To move nodes between provision states see M(metal3.baremetal.ironic_node_action).
 options:
   nodes:
     description: The nodes, with the fields of Ironic's API.

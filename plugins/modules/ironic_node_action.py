@@ -31,8 +31,8 @@ options:
   action:
     description:
       - What to do. V(inspect), V(provide), V(clean) and V(adopt) manage a node first that is C(enroll), C(available),
-        C(inspect failed) or C(clean failed). One that is C(adopt failed) is only taken by V(adopt), and by V(manage) with
-        O(confirm).
+        C(inspect failed) or C(clean failed). One that is C(adopt failed) is only taken by V(adopt), and by V(manage)
+        with O(confirm).
       - V(manage) takes a node out of C(enroll) (Ironic logs in at the BMC), out of C(available) or out of a failure.
       - V(inspect) reads the hardware by the node's inspect interface; V(provide) cleans the node and makes it
         C(available); V(clean) runs O(steps) and leaves it C(manageable); V(service) runs O(steps) on a deployed node.
@@ -235,8 +235,8 @@ options:
       - How many nodes may lose a deployed system by the action, or their names as in O(nodes), with commas between.
       - Required for V(rebuild), V(undeploy), V(clean) and V(provide) of nodes that are deployed, adopted, in rescue or
         in service, have an instance or name an image in their C(instance_info), and for V(manage) of nodes that are
-        C(adopt failed), as nothing says any more after it that there is a system on their disks. A deployment that failed
-        or is on its way has given up what was there before, and needs no confirmation.
+        C(adopt failed), as nothing says any more after it that there is a system on their disks. A deployment that
+        failed or is on its way has given up what was there before, and needs no confirmation.
     type: str
   wait:
     description: Whether to wait for the goal.

@@ -29,8 +29,8 @@ SAFE, GUARDED, ONCE = "safe", "guarded", "once"
 # resend: whether it may be sent again when its answer is lost, see delivery.py.
 Request = namedtuple("Request", ["method", "path", "body", "goal", "resend"])
 # requests: in order; empty when there is nothing to do. goal: what to wait for when there is nothing to send.
-# before, after: what changes, for Ansible's diff. refusal: why it is not done, empty when it is. loses: why the node may
-# lose a deployed system, empty when it does not.
+# before, after: what changes, for Ansible's diff. refusal: why it is not done, empty when it is. loses: why the node
+# may lose a deployed system, empty when it does not.
 Plan = namedtuple("Plan", ["requests", "goal", "before", "after", "refusal", "loses"])
 _NOTHING = Plan([], None, {}, {}, "", "")
 

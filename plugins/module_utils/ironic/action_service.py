@@ -130,12 +130,13 @@ class ActionService:
     def _unconfirmed(self, items):
         losing = [item for item in items if item.plan.loses and not item.plan.refusal]
         names = [item.name for item in losing]
+        reasons = ", ".join("%s (%s)" % (item.name, item.plan.loses) for item in losing)
         given = self.options.get("confirm")
         if not losing or confirmation.confirmed(given, names):
             return []
         return [problem("nodes", "confirm", given or None, confirmation.expected(names),
-                        "%s gives up the systems that may be deployed on %s; confirm it only if they are not needed any "
-                        "more" % (self.action, ", ".join("%s (%s)" % (item.name, item.plan.loses) for item in losing)))]
+                        "%s gives up the systems that may be deployed on %s; confirm it only if they are not needed "
+                        "any more" % (self.action, reasons))]
 
     def _forced_by_uuid(self, item):
         return frozenset([item.node["name"]] if item.node["uuid"] in self.forced else [])
@@ -161,9 +162,9 @@ class ActionService:
 
     def _getter(self, item, path):
         def call():
-            answer = self.client.request("GET", path_of("nodes", item.node["uuid"], path), subject="node %s" % item.name)
-            return answer if self.action in _READING or answer is None else answers.dictionary(
-                answer, "node %s" % item.name)
+            subject = "node %s" % item.name
+            answer = self.client.request("GET", path_of("nodes", item.node["uuid"], path), subject=subject)
+            return answer if self.action in _READING or answer is None else answers.dictionary(answer, subject)
         return call
 
     # Sending and waiting

@@ -24,7 +24,8 @@ _FIELDS = {
 # Ironic's own need a dozen; what is much deeper exhausts the stack of whoever reads or writes it.
 _DEEPEST = 100
 _WORDS = {str: "a text", bool: "true or false", dict: "a dictionary", list: "a list of texts"}
-_KINDS = ((bool, "true or false"), (str, "a text"), (dict, "a dictionary"), (list, "a list"), ((int, float), "a number"))
+_KINDS = ((bool, "true or false"), (str, "a text"), (dict, "a dictionary"), (list, "a list"),
+          ((int, float), "a number"))
 
 
 def items(answer, key, fields=None):
@@ -57,9 +58,8 @@ def item(answer, key, fields=None, subject=None):
         raise _wrong(subject, "", answer, "a dictionary")
     required, types = _FIELDS[key]
     for name in required:
-        if fields is None or name in fields:
-            if not isinstance(answer.get(name), str) or not answer[name]:
-                raise _wrong(subject, name, answer.get(name), "a text")
+        if (fields is None or name in fields) and (not isinstance(answer.get(name), str) or not answer[name]):
+            raise _wrong(subject, name, answer.get(name), "a text")
     for name, wanted in types.items():
         value = answer.get(name)
         if value is not None and (not isinstance(value, wanted) or (

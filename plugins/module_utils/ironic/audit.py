@@ -16,9 +16,10 @@ NODE_WITHOUT_HOST, HOST_WITHOUT_NODE = "node_without_host", "host_without_node"
 MAC_OF_OTHER_NODE, MAC_TWICE, BOOT_MAC_TWICE = "mac_of_other_node", "mac_twice", "boot_mac_twice"
 BMC_TWICE, PORT_WITHOUT_NODE = "bmc_twice", "port_without_node"
 NO_NODE_OF_HOSTS, NODES_LOST = "no_node_of_hosts", "nodes_lost"
-_AFTER_LOSS = ("wait for minutes: the operator registers all hosts again, adopts what is provisioned (no server is switched "
-               "or cleaned by that), verifies what is available, and begins what was on its way from the start; delete "
-               "nothing, run no ironic_nodes, then run this again")
+_AFTER_LOSS = (
+    "wait for minutes: the operator registers all hosts again, adopts what is provisioned (no server is switched or "
+    "cleaned by that), verifies what is available, and begins what was on its way from the start; delete nothing, run "
+    "no ironic_nodes, then run this again")
 # Hosts in these states have no node yet, or none any more.
 _WITHOUT_NODE = ("new", "unmanaged", "registering", "deleting", "powering off before delete", "deleted", "")
 
@@ -66,9 +67,9 @@ def _all_at_once(nodes, hosts, namespaces):
         return []
     if lost and set(owners) <= set((host["namespace"], host["name"]) for host in hosts):
         return [Finding(
-            NODES_LOST, "Ironic", "not one of the nodes that %d of %d BareMetalHosts had is there: Ironic's database was "
-            "lost or emptied (SQLite in a container does not outlive a restart), or this is not the operator's Ironic" % (
-                len(lost), len(hosts)), _AFTER_LOSS, None)]
+            NODES_LOST, "Ironic", "not one of the nodes that %d of %d BareMetalHosts had is there: Ironic's database "
+            "was lost or emptied (SQLite in a container does not outlive a restart), or this is not the operator's "
+            "Ironic" % (len(lost), len(hosts)), _AFTER_LOSS, None)]
     if owners:
         return [Finding(
             NO_NODE_OF_HOSTS, "Ironic", "not one of the operator's %d nodes is the node of one of %d BareMetalHosts" % (
@@ -122,7 +123,8 @@ def _hosts_without_node(nodes, hosts):
                     "the operator registers it anew within a minute or two; if it does not, look at the host's error",
                     None)
             for host in hosts
-            if _should_have_node(host) and host.get("node_id") not in there and (host["namespace"], host["name"]) not in names]
+            if _should_have_node(host) and host.get("node_id") not in there
+            and (host["namespace"], host["name"]) not in names]
 
 
 def _ports_without_node(nodes, ports):

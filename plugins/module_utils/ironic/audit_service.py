@@ -30,8 +30,8 @@ def run(client, params, check_mode, tell=lambda text: None, sleep=time.sleep):
     :param check_mode: only tell what would be repaired
     :param tell: callable that takes one line of text, for live progress
     :param sleep: callable that waits a number of seconds
-    :raises RefusedError: when what was asked for needs hosts, or an earlier look, and they were not given; when what was
-        read does not fit together; when the number of what would be deleted is not repeated
+    :raises RefusedError: when what was asked for needs hosts, or an earlier look, and they were not given; when what
+        was read does not fit together; when the number of what would be deleted is not repeated
     :raises IronicError: when Ironic can't be asked
     """
     problems = _problems(params)
@@ -76,12 +76,12 @@ def _problems(params):
 
 def _malformed(option, entries, texts, optional):
     """Return a problem of the first entry that a module of this collection has not returned so, in a list."""
-    source = "what baremetal_host_info returns as hosts" if option == "hosts" else "what ironic_audit returns as findings"
+    module = "baremetal_host_info" if option == "hosts" else "ironic_audit"
     for number, entry in enumerate(entries):
         wrong = [name for name in texts if not isinstance(entry.get(name), str)]
         wrong += [name for name in optional if not isinstance(entry.get(name, ""), (str, type(None)))]
         if wrong:
-            return [problem("%s[%d]" % (option, number), wrong[0], "no text", source)]
+            return [problem("%s[%d]" % (option, number), wrong[0], "no text", "what %s returns" % module)]
     return []
 
 
@@ -92,24 +92,24 @@ def _implausible(due, nodes, params):
     found = []
     if by_host and not audit.belong_together(nodes, params["hosts"]):
         found.append(problem(
-            "repair", "", "%d of the operator's %d nodes to delete or to take ports from, and not one that is the node of "
-            "one of the %d hosts" % (len(by_host), len(owned), len(params["hosts"])),
+            "repair", "", "%d of the operator's %d nodes to delete or to take ports from, and not one that is the node "
+            "of one of the %d hosts" % (len(by_host), len(owned), len(params["hosts"])),
             "at least one node whose UUID a host has as its node_id",
             "these look like the hosts of another cluster or namespace, or like no hosts at all: check the kubeconfig "
-            "(playbook: ironic_audit_kubeconfig) and the endpoint of Ironic; to delete nodes nevertheless, name each in "
-            "nodes and force_nodes of ironic_node with state absent"))
+            "(playbook: ironic_audit_kubeconfig) and the endpoint of Ironic; to delete nodes nevertheless, name each "
+            "in nodes and force_nodes of ironic_node with state absent"))
     for item in due:
         kind, thing = item.repair
         if kind == "node" and (thing.get("reservation") or thing["provision_state"] not in states.STABLE):
-            found.append(problem(item.subject, "", "%s%s" % (thing["provision_state"], ", locked by a conductor" if thing.get(
-                "reservation") else ""), "a node that nobody works with",
-                "wait for the end of that, or abort it with ironic_node_action"))
+            locked = ", locked by a conductor" if thing.get("reservation") else ""
+            found.append(problem(item.subject, "", thing["provision_state"] + locked, "a node that nobody works with",
+                                 "wait for the end of that, or abort it with ironic_node_action"))
     subjects = [_label(item) for item in due]
     if subjects and not confirmation.confirmed(params.get("confirm"), subjects):
         found.append(problem(
             "repair", "confirm", params.get("confirm") or None, confirmation.expected(subjects),
-            "so many nodes and ports would be deleted (%d of the operator's %d nodes); look at each, then repeat how many "
-            "in confirm (playbook: -e ironic_audit_confirm=%d)" % (
+            "so many nodes and ports would be deleted (%d of the operator's %d nodes); look at each, then repeat how "
+            "many in confirm (playbook: -e ironic_audit_confirm=%d)" % (
                 len([item for item in due if item.repair[0] == "node"]), len(owned), len(subjects))))
     return found
 
@@ -163,5 +163,5 @@ def _delete_port(client, item, port, hosts):
 
 
 def _changed(subject, field, before, now):
-    return IronicError("%s: it has changed since it was looked at (%s was %s, is %s), so nothing was deleted; run again" % (
-        subject, field, before or "nothing", now or "nothing"))
+    return IronicError("%s: it has changed since it was looked at (%s was %s, is %s), so nothing was deleted; run "
+                       "again" % (subject, field, before or "nothing", now or "nothing"))

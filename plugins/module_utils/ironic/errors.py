@@ -33,8 +33,8 @@ class IronicError(Exception):
 
     :param message: one sentence
     :param status: HTTP status code, or None when no answer came
-    :param reason: ``Unreachable``, ``Lost``, ``Configuration``, ``Unauthorized``, ``Locked``, ``Version``, ``Answer`` or
-        None
+    :param reason: ``Unreachable``, ``Lost``, ``Configuration``, ``Unauthorized``, ``Locked``, ``Version``, ``Answer``
+        or None
     :param retry_after_seconds: pause that the server asks for before the next attempt, or None
     """
 
@@ -92,8 +92,8 @@ def lost_answer(subject, text, status=None):
     :param text: what came instead of the answer
     :param status: HTTP status code, or None
     """
-    return IronicError("%s: Ironic's answer was lost (%s), so that it is not known whether Ironic acts on the request" % (
-        subject, text), status, "Lost")
+    return IronicError("%s: Ironic's answer was lost (%s), so that it is not known whether Ironic acts on the "
+                       "request" % (subject, text), status, "Lost")
 
 
 def _seconds(text):

@@ -155,7 +155,8 @@ class NodeService:
             patch = changes[item.name].patch
             # A driver's interfaces are of no use to another driver, unless they are given anew.
             query = {"reset_interfaces": "True"} if any(step["path"] == "/driver" for step in patch) else None
-            return lambda: delivery.patch(self.client, "nodes", item.stored["uuid"], patch, "node %s" % item.name, query)
+            return lambda: delivery.patch(self.client, "nodes", item.stored["uuid"], patch, "node %s" % item.name,
+                                          query)
         self._execute([item for item in items if changes[item.name].patch], call, "updated")
 
     def _trait(self, items):

@@ -92,8 +92,8 @@ def _check_bmcs(options, currents, known):
 def _bmc_taken(subject, bmc, node):
     owner = ownership.host_of(node.get("name"))
     if owner:
-        return problem(subject, "driver_info", "BMC %s, the BMC of BareMetalHost %s/%s" % ((node_bmc.text(bmc),) + owner),
-                       "a server that is nobody else's", ownership.LEAVE_IT)
+        return problem(subject, "driver_info", "BMC %s, the BMC of BareMetalHost %s/%s" % (
+            (node_bmc.text(bmc),) + owner), "a server that is nobody else's", ownership.LEAVE_IT)
     return problem(subject, "driver_info", "BMC %s, the BMC of node %s" % (
         node_bmc.text(bmc), node.get("name") or node["uuid"]), "a server that is no other node's",
         "correct the address; to rename the node, give its uuid; else delete that node first")

@@ -11,10 +11,9 @@ import re
 # part, so that the first one divides them.
 _NAME = re.compile(r"^(?P<namespace>[a-z0-9]([-a-z0-9]*[a-z0-9])?)~(?P<host>[a-z0-9]([-a-z0-9.]*[a-z0-9])?)\Z")
 
-
 # What to do about a server that somebody wants to register once more.
-LEAVE_IT = ("the server belongs to the Bare Metal Operator, and its node and ports must stay as they are; take it out of "
-            "this list or inventory group, and use baremetal_host (playbook enroll) for it")
+LEAVE_IT = ("the server belongs to the Bare Metal Operator, and its node and ports must stay as they are; take it out "
+            "of this list or inventory group, and use baremetal_host (playbook enroll) for it")
 
 
 def host_of(name):

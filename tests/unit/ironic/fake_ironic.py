@@ -46,7 +46,8 @@ class FakeIronic:
         self.nodes[uuid] = dict({
             "uuid": uuid, "name": name, "provision_state": state, "target_provision_state": None,
             "power_state": "power off", "target_power_state": None, "last_error": None, "reservation": None,
-            "maintenance": False, "maintenance_reason": None, "provision_updated_at": None, "instance_uuid": None, "driver": "redfish", "driver_info": {}, "properties": {},
+            "maintenance": False, "maintenance_reason": None, "provision_updated_at": None,
+            "instance_uuid": None, "driver": "redfish", "driver_info": {}, "properties": {},
             "extra": {}, "instance_info": {}, "traits": [], "target_raid_config": {}, "raid_interface": "agent",
             "rescue_interface": "agent", "boot_mode": "uefi", "secure_boot": False}, **values)
         return uuid

@@ -299,7 +299,7 @@ def test_what_a_node_may_carry_is_given_up_only_when_the_number_is_repeated(acti
 def test_a_node_whose_adoption_failed_is_never_managed_on_the_way_to_something_else(action):
     client = with_node("adopt failed", last_error="no image")
     for confirm in (None, "1", "a"):
-        with pytest.raises(RefusedError, match="correct the cause .* and adopt it again"):
+        with pytest.raises(RefusedError, match=r"correct the cause .* and adopt it again"):
             run(client, action, steps=STEPS, confirm=confirm)
     assert client.requests() == []
     assert run(client, "adopt")["nodes"][0]["provision_state"] == "active"

@@ -176,8 +176,8 @@ def test_a_node_that_changed_since_it_was_looked_at_is_not_deleted(values, text)
         client.nodes["uuid-metal3~gone"].update(values)
         return found
     client.list_nodes = list_nodes
-    finding = next(found for found in run(client, hosts=hosts, repair=[audit.NODE_WITHOUT_HOST], confirm="1",
-                                          earlier_findings=earlier)["findings"] if found["kind"] == audit.NODE_WITHOUT_HOST)
+    result = run(client, hosts=hosts, repair=[audit.NODE_WITHOUT_HOST], confirm="1", earlier_findings=earlier)
+    finding = next(found for found in result["findings"] if found["kind"] == audit.NODE_WITHOUT_HOST)
     assert text in finding["error"] and "run again" in finding["error"] and not finding["repaired"]
     assert client.requests() == []
 
@@ -193,8 +193,8 @@ def test_a_port_that_changed_since_it_was_looked_at_is_not_deleted(change):
         client.ports["port-" + MAC].update(change)
         return real(*arguments, **options)
     client.list_nodes = list_nodes
-    finding = next(found for found in run(client, hosts=hosts, repair=[audit.MAC_OF_OTHER_NODE], confirm="1",
-                                          earlier_findings=earlier)["findings"] if found["kind"] == audit.MAC_OF_OTHER_NODE)
+    result = run(client, hosts=hosts, repair=[audit.MAC_OF_OTHER_NODE], confirm="1", earlier_findings=earlier)
+    finding = next(found for found in result["findings"] if found["kind"] == audit.MAC_OF_OTHER_NODE)
     assert "it has changed since it was looked at" in finding["error"]
     assert len(client.ports) == 1 and client.requests() == []
 
