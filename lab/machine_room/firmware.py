@@ -82,7 +82,8 @@ def from_network(web, boot_url, macs):
         if answer.status != 200:
             raise FirmwareError("network boot: %s answered %d" % (url, answer.status))
         found = IPXE_LINE.search(answer.body.decode("utf-8", "replace"))
-        if not found:
+        # For an adopted node, which boots from its disk, Ironic leaves the kernel out and the parameters in.
+        if not found or "://" not in found.group(1):
             raise FirmwareError("network boot: %s names no kernel" % url)
         kernel = web.request(found.group(1), method="HEAD")
         if kernel.status != 200:

@@ -240,13 +240,15 @@ def test_an_image_is_deployed_rebuilt_and_removed(lab, room, act, image, server,
         act("deploy", image=dict(image["image"], source="http://127.0.0.1/other.raw"))
     # With fast track, Ironic takes the agent for alive for minutes after its last word; not so when the power is off.
     done(act("power_off"), changed=True, power_state="power off")
-    done(act("rebuild", **image, config_drive={"user_data": "#cloud-config\nhostname: second\n"}), changed=True,
-         provision_state="active")
+    second = {"config_drive": {"user_data": "#cloud-config\nhostname: second\n"}}
+    with pytest.raises(RefusedError, match=r"rebuild gives up the systems that may be deployed on .* it is active"):
+        act("rebuild", **image, **second)
+    done(act("rebuild", **image, **second, confirm="1"), changed=True, provision_state="active")
     check_disk(lab, room, server, b"hostname: second")
     change_firmware(act, client, node)
     with pytest.raises(RefusedError, match="undeploy it with ironic_node_action"):
         register(client, {"name": node["name"], "state": "absent"})
-    done(act("undeploy"), changed=True, provision_state="available")
+    done(act("undeploy", confirm=node["name"]), changed=True, provision_state="available")
     done(act("undeploy"), changed=False)
 
 
@@ -295,10 +297,17 @@ def test_an_abandoned_node_is_found_and_deleted(lab, client):
     register(client, {"name": lost, "driver": "fake-hardware"}, force=True)
     where = {"ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml"),
              "ironic_audit_kubeconfig": str(lab.dir / "kubeconfig")}
-    repair = dict(where, ironic_audit_repair=[audit.NODE_WITHOUT_HOST])
+    repair = dict(where, ironic_audit_repair=[audit.NODE_WITHOUT_HOST], ironic_audit_confirm=1)
+    found = {"all_namespaces": True, "repair": [audit.NODE_WITHOUT_HOST], "confirm": "1"}
     try:
         lab.playbook("ironic_audit", extra=where).failed("node %s: BareMetalHost %s/nobody is not there" % (
             lost, NAMESPACE))
+        # As a kubeconfig of another cluster would have it.
+        earlier = module(lab, "ironic_audit", hosts=[], all_namespaces=True)["findings"]
+        refused = module(lab, "ironic_audit", hosts=[], earlier_findings=earlier, **found)
+        assert "at least one node whose UUID a host has as its node_id" in refused["msg"]
+        lab.playbook("ironic_audit", extra=dict(repair, ironic_audit_confirm=2)).failed(
+            "confirm: seen 2, expected 1 (how many they are) or %s" % lost)
         assert lost in [item["name"] for item in client.list_nodes()]
     finally:
         assert lab.playbook("ironic_audit", "--diff", extra=repair).ok().changed() == 1
@@ -365,16 +374,93 @@ def test_an_adopted_node_is_deleted_only_by_force(client, node, act):
     assert register(client, gone)["action"] == "none"
 
 
-def test_a_playbook_takes_an_inventory_to_available(lab, client, server, node):
+@pytest.fixture
+def inventory(lab, server, node):
+    """What the playbook ironic_nodes is run with: an inventory of the one server, as options of ``lab.playbook``."""
     bmc = server["bmc"]
-    variables = {
-        "bmc_address": bmc["address"], "boot_mac": server["boot_mac"], "ironic_node": {"traits": ["CUSTOM_LAB"]},
-        "bmc_username": Path(bmc["username_file"]).read_text().strip(),
-        "bmc_password": Path(bmc["password_file"]).read_text().strip()}
-    options = {"inventory": lab.inventory({node["name"]: variables}), "extra": {
-        "ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml")}}
-    first = lab.playbook("ironic_nodes", "-vvv", "--diff", **options).ok()
-    assert first.changed() == 3
-    assert variables["bmc_password"] not in first.output
+
+    def options(extra=None, **of_node):
+        variables = {
+            "bmc_address": bmc["address"], "boot_mac": server["boot_mac"],
+            "ironic_node": dict({"traits": ["CUSTOM_LAB"]}, **of_node),
+            "bmc_username": Path(bmc["username_file"]).read_text().strip(),
+            "bmc_password": Path(bmc["password_file"]).read_text().strip()}
+        return {"inventory": lab.inventory({node["name"]: variables}), "extra": dict({
+            "ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml")},
+            **(extra or {}))}
+    return options
+
+
+def untouched(room, name):
+    """Return what tells whether anybody has switched or booted a server, or written to its disk."""
+    found = room.server(name)
+    return (found["boots"], found["power"], room.disk(name, "sda")["digest"],
+            [line for line in room.console(name, 1000) if "BMC:" in line])
+
+
+def test_a_server_whose_adoption_failed_is_never_cleaned(lab, room, client, server, node, act, inventory):
+    # Ironic can't adopt what boots from the network and names no image.
+    broken = {"instance_info": {"capabilities": {"boot_option": "netboot"}}}
+    register(client, dict(node, **broken))
+    done(act("manage"), changed=True, provision_state="manageable")
+    room.power(server["name"], "power_off")
+    before = untouched(room, server["name"])
+    assert "correct the cause, then adopt it again" in act("adopt")["error"]
+    for extra in ({}, {"ironic_nodes_provide": [node["name"]]},
+                  {"ironic_nodes_provide": [node["name"]], "ironic_nodes_confirm": "1"}):
+        run = lab.playbook("ironic_nodes", **inventory(extra, **broken)).failed("adopt")
+        assert run.changed() == 0 and "adopt failed" in run.output
+    for action in ("provide", "clean", "inspect", "manage"):
+        with pytest.raises(RefusedError, match=r"adopt|gives up"):
+            act(action, steps=[{"interface": "deploy", "step": "erase_devices_metadata"}])
+    with pytest.raises(RefusedError, match="force_nodes"):
+        register(client, {"name": node["name"], "state": "absent"})
+    assert seen(client, node["name"])["provision_state"] == "adopt failed"
+    register(client, dict(node, instance_info={"capabilities": None}))
+    done(act("adopt"), changed=True, provision_state="active")
+    assert untouched(room, server["name"]) == before
+    register(client, {"name": node["name"], "state": "absent"}, force=True)
+
+
+def test_a_playbook_takes_an_inventory_to_available(lab, room, client, server, node, inventory):
+    room.power(server["name"], "power_on")
+    before = untouched(room, server["name"])
+    # It runs something, and nobody has said that this may be erased.
+    held = lab.playbook("ironic_nodes", **inventory()).failed(
+        "1 of 1 servers are neither available nor deployed", "%s, manageable, power on" % node["name"],
+        '"ironic_nodes_provide": ["%s"]' % node["name"])
+    assert held.changed() == 2 and untouched(room, server["name"]) == before
+    again = lab.playbook("ironic_nodes", **inventory()).failed("cleaning erases their disks")
+    assert again.changed() == 0 and untouched(room, server["name"]) == before
+    asked = lab.playbook("ironic_nodes", **inventory({"ironic_nodes_provide": [node["name"]]})).ok()
+    assert asked.changed() == 2
     assert seen(client, node["name"])["provision_state"] == "available"
-    assert lab.playbook("ironic_nodes", **options).ok().changed() == 0
+    register(client, {"name": node["name"], "state": "absent"})
+    room.power(server["name"], "power_off")
+
+    first = lab.playbook("ironic_nodes", "-vvv", "--diff", **inventory()).ok()
+    assert first.changed() == 4
+    assert Path(server["bmc"]["password_file"]).read_text().strip() not in first.output
+    assert seen(client, node["name"])["provision_state"] == "available"
+    assert lab.playbook("ironic_nodes", **inventory()).ok().changed() == 0
+
+
+def test_servers_of_the_operator_are_left_to_it(lab, client):
+    def everything():
+        return sorted((item["uuid"], item["name"], item["provision_state"]) for item in client.list_nodes()), sorted(
+            item["uuid"] for item in client.list_ports())
+
+    before, host = everything(), sorted(lab.hosts())[0]
+    told = "BareMetalHost %s/%s" % (NAMESPACE, host)
+    where = {"ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml")}
+    refused = lab.playbook("ironic_nodes", "--limit", host, extra=where).failed(
+        "the BMC of " + told, "a port of " + told, "take it out of this list or inventory group")
+    assert "ironic_port" not in refused.output and "delete it" not in refused.output
+    # Without its boot MAC address it is the same server.
+    lab.playbook("ironic_nodes", "--limit", host, "-e", "boot_mac=", extra=where).failed("the BMC of " + told)
+    assert everything() == before
+
+
+def test_a_dictionary_is_no_name_of_a_node(lab, node):
+    refused = module(lab, "ironic_node_action", action="power_off", nodes=[{"name": node["name"]}])
+    assert "nodes[0]: seen a dictionary with the name %s, expected a text" % node["name"] in refused["msg"]
