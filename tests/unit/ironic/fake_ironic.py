@@ -136,6 +136,8 @@ class FakeIronic:
         return self._state(method, node, rest, body)
 
     def _port(self, method, uuid, body):
+        if uuid not in self.ports:
+            raise IronicError("port %s: not found" % uuid, 404)
         if method == "DELETE":
             return self.ports.pop(uuid) and None
         for step in body:

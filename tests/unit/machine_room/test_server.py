@@ -92,6 +92,15 @@ def test_network_without_configuration_goes_on_to_the_disk(server, tmp_path):
     assert "no configuration found for 00:5c:52:00:00:10; trying the disk" in "".join(server.console.tail(5))
 
 
+def test_a_network_configuration_without_a_kernel_boots_the_disk(server, ironic):
+    """Ironic writes such a one for a node that it has adopted."""
+    ironic.files["/boot/pxelinux.cfg/" + server.spec["boot_mac"].replace(":", "-")] = (
+        b"#!ipxe\nkernel  selinux=0 troubleshoot=0 BOOTIF=${mac} || goto retry\n")
+    server.configure(boot_device="Pxe")
+    server.reset("On")
+    assert "names no kernel; trying the disk" in "".join(server.console.tail(5))
+
+
 def test_empty_cd_goes_on_to_the_disk(server):
     server.configure(boot_device="Cd")
     server.reset("On")
