@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from keystoneauth1.exceptions import ClientException
 from openstack.exceptions import SDKException
 from support import REPOSITORY, eventually, only
 
@@ -53,7 +54,8 @@ def lose_database(lab, services, supervise):
         assert made.strip() == "made"
         supervise("start", "ironic")
         # Its first answer comes seconds after its start.
-        eventually(lambda: list(lab.ironic().drivers()), 120, "Ironic with a conductor", not_yet=(SDKException,))
+        eventually(lambda: list(lab.ironic().drivers()), 120, "Ironic with a conductor",
+                   not_yet=(SDKException, ClientException))
 
     return lose
 
