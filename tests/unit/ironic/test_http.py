@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import time
 from collections import Counter
 
@@ -17,6 +18,7 @@ from http_ironic import ALL, HALF, HANG, LOST, REDIRECT, RESET, HttpIronic
 
 from ansible_collections.metal3.baremetal.plugins.module_utils import ironic_module, parallel
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import bulk, delivery
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError
 
 MAC, LOST_PORT = "00:5c:52:00:00:01", "00:5c:52:00:00:02"
 PASSWORD = "canary-b01c"
@@ -153,3 +155,14 @@ def test_the_pause_that_ironic_asks_for_is_kept_within_bounds(ironic, monkeypatc
     outcome, = bulk.persist([lambda: client.request("PUT", "/nodes/uuid-a/traits", body={"traits": []})],
                             lambda text: None, pauses.append)
     assert (outcome.error, pauses) == (None, [kept])
+
+
+def test_a_request_that_was_never_sent_is_sent_again_whatever_it_is(ironic):
+    client = ironic_module.IronicClient({"endpoint": ironic.url, "request_timeout_seconds": 5})
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        client._adapter.endpoint_override = "http://127.0.0.1:%d/v1" % closed.getsockname()[1]
+    with pytest.raises(IronicError) as refusal:
+        client.request("PUT", "/nodes/uuid-a/states/power", body={"target": "rebooting"})
+    assert refusal.value.retriable and not refusal.value.lost
+    assert "does not answer; start it, or correct the endpoint" in refusal.value.message
