@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 
 from . import hardware
 from .commands import Commands
@@ -30,6 +31,9 @@ HEARTBEAT_SHARE = (0.3, 0.6)
 # A heartbeat that Ironic could not use, because it had locked the node, is made up for within this.
 HEARTBEAT_LIMIT_SECONDS = 15
 DEFAULT_HEARTBEAT_TIMEOUT_SECONDS = 300
+# After so long the BMC reports the agent's system as started: after its first accepted heartbeat, and without one.
+STARTED_AFTER_HEARTBEAT_SECONDS = 15
+STARTED_WITHOUT_HEARTBEAT_SECONDS = 60
 
 
 class PoweredOff(Exception):
@@ -51,6 +55,8 @@ class Agent:
         self.heartbeat_timeout = DEFAULT_HEARTBEAT_TIMEOUT_SECONDS
         self.commands = Commands(self)
         self._inspected = False
+        self._booted_at = time.monotonic()
+        self._accepted_at = None
         self._stopped = threading.Event()
         self._silent = False
         self._wake = threading.Event()
@@ -89,6 +95,21 @@ class Agent:
     def answers(self):
         """Whether the agent's API can be reached."""
         return not self._stopped.is_set() and not self._silent
+
+    @property
+    def system_started(self):
+        """Whether the BMC reports the agent's system as started.
+
+        Ironic 39 goes on after BIOS settings when it gets a heartbeat or, every few seconds, when the BMC reports the
+        system as started. Where its step runs without the agent, it ignores heartbeats and waits for the BMC alone.
+        Where it expects the agent, it must not learn of the boot from both in the same moment: it would then skip the
+        step that comes next, a firmware update for example. So the BMC's report comes later than the heartbeats on
+        which Ironic acts.
+        """
+        now = time.monotonic()
+        if self._accepted_at is not None and now - self._accepted_at >= STARTED_AFTER_HEARTBEAT_SECONDS:
+            return True
+        return now - self._booted_at >= STARTED_WITHOUT_HEARTBEAT_SECONDS
 
     def start(self):
         """Run in a thread of its own."""
@@ -226,6 +247,8 @@ class Agent:
             except Unreachable as error:
                 status, text = None, str(error)
             if status == 202:
+                if self._accepted_at is None:
+                    self._accepted_at = time.monotonic()
                 wait = min(soon, HEARTBEAT_LIMIT_SECONDS,
                            self.heartbeat_timeout * random.uniform(*HEARTBEAT_SHARE))
                 soon *= HEARTBEAT_FACTOR

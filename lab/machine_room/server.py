@@ -16,7 +16,7 @@ ON, OFF = "On", "Off"
 AGENT, SYSTEM, NOTHING = "agent", "system", "nothing"
 NETWORK_DEVICES = ("Pxe", "UefiHttp")
 # Redfish BootProgress.LastState.
-NOT_BOOTING, HARDWARE_READY, SYSTEM_BOOTED = "None", "SystemHardwareInitializationComplete", "OSBootStarted"
+NOT_BOOTING, HARDWARE_READY, SYSTEM_STARTED = "None", "SystemHardwareInitializationComplete", "OSBootStarted"
 FACTORY_FIRMWARE = {"bios": "1.0.0", "bmc": "1.00"}
 # Redfish ResetType → what to do.
 RESET_TYPES = {
@@ -111,15 +111,14 @@ class Server:
 
     @property
     def boot_progress(self):
-        """How far the boot is, as the BMC knows it: a Redfish BootProgress.
+        """How far the boot is, as the BMC reports it: a Redfish BootProgress.
 
-        The agent's system doesn't report to the BMC. If it did, Ironic 39 would be told of a reboot for BIOS settings
-        by the BMC and by the agent, and would now and then take the next step, a firmware update, for done.
+        Firmware that finds nothing to boot counts as started too: it has handed over to its last boot option.
         """
         with self.lock:
             if self.power == OFF:
                 return NOT_BOOTING
-            return HARDWARE_READY if self.runs == AGENT else SYSTEM_BOOTED
+            return HARDWARE_READY if self.agent and not self.agent.system_started else SYSTEM_STARTED
 
     def configure(self, **values):
         """Set what a BMC keeps: boot_device, boot_mode, secure_boot, boot_images, http_boot_uri, bios_pending,

@@ -3,9 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """BIOS settings, firmware, data images and events on the lab's real BMO, Ironic and Redfish.
 
-One server is available and is prepared anew; one is provisioned and changes with a reboot. As both take BMO a minute
-(it asks Ironic that often), all that a reboot does is asked for together, and then looked at by one test each. The
-servers keep the settings and versions they got; each run asks for others.
+Three servers are available and are prepared again, one for each scheme of BMC addresses that the lab serves; one is
+provisioned and changes with a reboot. As each takes BMO a minute (it asks Ironic that often), all that a reboot does is
+asked for together, and then looked at by one test each. Where only BIOS settings change, Ironic works without the
+agent, and elsewhere with it: each scheme does both. The servers keep the settings and versions they got; each run asks
+for others.
 """
 from __future__ import annotations
 
@@ -26,6 +28,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.family_service im
 from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import BMC_SCHEMES
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.host_goals import state_of
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.resource_families import FAMILIES
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.resource_family import (
@@ -97,24 +100,39 @@ def module(lab, name, **arguments):
 
 
 def free(lab, state):
-    """Return the name of a free server that is meant to be in a state, when it is."""
+    """Return the free servers that are meant to be in a state, when they are: scheme of the BMC's address → name."""
     names = [name for name, host in sorted(lab.hosts().items()) if not host["spec"].get("consumerRef")
              and bool(host["spec"].get("image")) is (state == "provisioned")]
     assert names, "no free server is to be %s" % state
-    lab.wait_for_host(names[-1], lambda host: state_of(host) == state, state)
-    return names[-1]
+    for name in names:
+        lab.wait_for_host(name, lambda host: state_of(host) == state, state)
+    return dict((lab.servers[name]["bmc"]["address"].partition("+")[0], name) for name in names)
 
 
 @pytest.fixture(scope="module")
-def prepared(lab):
-    """A server that is available."""
-    return free(lab, "available")
+def available(lab):
+    """A server that is available for each scheme that the lab serves: scheme → name."""
+    found = free(lab, "available")
+    assert set(found) == set(BMC_SCHEMES)
+    return found
+
+
+@pytest.fixture(scope="module")
+def prepared(available):
+    """A server that is available, and gets settings and firmware at once."""
+    return available["redfish"]
+
+
+@pytest.fixture(scope="module")
+def others(available, prepared):
+    """The other servers that are available: they get settings alone first, and settings with firmware later."""
+    return sorted(set(available.values()) - {prepared})
 
 
 @pytest.fixture(scope="module")
 def live(lab):
-    """A server that is provisioned."""
-    return free(lab, "provisioned")
+    """A server that is provisioned; it has booted the agent from virtual media."""
+    return free(lab, "provisioned")["redfish-virtualmedia"]
 
 
 @pytest.fixture(scope="module")
@@ -145,20 +163,27 @@ def sink():
     result.server.server_close()
 
 
-@pytest.fixture(scope="module")
-def wanted(lab, prepared, live):
-    """BIOS settings that the two servers don't have yet."""
-    now = dict((name, facts(lab, "HostFirmwareSettings", name)["settings"]) for name in (prepared, live))
-    modes = dict((name, "Disabled" if now[name]["ProcTurboMode"] == "Enabled" else "Enabled") for name in now)
-    hours = (int(now[prepared]["PatrolScrubHours"]) + 1) % 24
-    return {prepared: {"ProcTurboMode": modes[prepared], "PatrolScrubHours": hours},
-            live: {"ProcTurboMode": modes[live]}}
+def other_settings(lab, name):
+    """Return BIOS settings that a server doesn't have."""
+    now = facts(lab, "HostFirmwareSettings", name)["settings"]
+    return {"ProcTurboMode": "Disabled" if now["ProcTurboMode"] == "Enabled" else "Enabled",
+            "PatrolScrubHours": (int(now["PatrolScrubHours"]) + 1) % 24}
 
 
 @pytest.fixture(scope="module")
-def inventory(lab, prepared, live, files, wanted):
-    """What the inventory says of the two servers."""
+def wanted(lab, prepared, others, live):
+    """BIOS settings that the servers don't have yet."""
+    result = dict((name, other_settings(lab, name)) for name in (prepared, *others, live))
+    del result[live]["PatrolScrubHours"]
+    return result
+
+
+@pytest.fixture(scope="module")
+def inventory(lab, prepared, others, live, files, wanted):
+    """What the inventory says of the servers."""
+    hosts = dict((name, {"bmh_firmware_settings": wanted[name]}) for name in others)
     return lab.inventory({
+        **hosts,
         prepared: {"bmh_firmware_settings": wanted[prepared],
                    "bmh_firmware_components": [{"component": "bios", "url": files["bios.fw"]}]},
         live: {"bmh_firmware_settings": wanted[live],
@@ -167,7 +192,7 @@ def inventory(lab, prepared, live, files, wanted):
 
 
 @pytest.fixture(scope="module")
-def changed(lab, prepared, live, files, sink, inventory):
+def changed(lab, prepared, others, live, files, sink, inventory):
     """The playbook's run; a data image and a subscription were there before its reboot."""
     subscription = {"name": "firmware-test", "host_name": live, "destination": sink.url, "context": "lab"}
     # Also when the set-up fails half way. The firmware stays, and with it the updates, which BMO takes as done.
@@ -177,12 +202,13 @@ def changed(lab, prepared, live, files, sink, inventory):
                             wait_for="deleted")
         afterwards.callback(run, lab, "HostUpdatePolicy", [{"name": live, "state": "absent"}])
         afterwards.callback(run, lab, "HostFirmwareSettings",
-                            [{"name": name, "settings": {}} for name in (prepared, live)])
+                            [{"name": name, "settings": {}} for name in (prepared, *others, live)])
         subscribed = done(lab, "BMCEventSubscription", subscription, wait_for="subscribed")
         assert subscribed["subscription_id"]
         done(lab, "DataImage", {"name": live, "url": files["data.iso"]})
-        yield lab.playbook("firmware", "-i", inventory, *only(prepared, live), "-e", "hosts_firmware_reboot=hard",
-                           "-e", "hosts_firmware_wait_timeout_seconds=600", seconds=900)
+        yield lab.playbook("firmware", "-i", inventory, *only(prepared, *others, live),
+                           "-e", "hosts_firmware_reboot=hard", "-e", "hosts_firmware_wait_timeout_seconds=600",
+                           seconds=900)
 
 
 def remove_image(lab, name):
@@ -205,20 +231,48 @@ def versions_of(lab, name):
     return dict((item["component"], item["current_version"]) for item in answer.json()["firmware"])
 
 
+def assert_in_force(lab, name, wanted):
+    """Fail unless Ironic and BMO know that a server has the settings."""
+    has = bios_of(lab, name)
+    assert dict((key, has[key]) for key in wanted) == dict((key, str(value)) for key, value in wanted.items())
+    seen = facts(lab, "HostFirmwareSettings", name)
+    assert seen["pending"] == [] and seen["valid"] and not seen["change_detected"]
+
+
 def test_settings_and_firmware_are_really_changed(lab, room, changed, wanted, prepared, live):
     changed.ok()
     for name in (prepared, live):
-        has = bios_of(lab, name)
-        assert dict((key, has[key]) for key in wanted[name]) == dict(
-            (key, str(value)) for key, value in wanted[name].items())
-        seen = facts(lab, "HostFirmwareSettings", name)
-        assert seen["pending"] == [] and seen["valid"] and not seen["change_detected"]
+        assert_in_force(lab, name, wanted[name])
     servers = dict((server["name"], server) for server in room.servers())
     assert servers[prepared]["firmware"]["bios"] == BIOS and servers[live]["firmware"]["bmc"] == BMC
     assert versions_of(lab, prepared)["bios"] == BIOS and versions_of(lab, live)["bmc"] == BMC
     assert servers[prepared]["bios_pending"] == servers[live]["bios_pending"] == []
     assert lab.state(prepared) == "available" and lab.state(live) == "provisioned"
     assert all(lab.host(name)["status"]["operationalStatus"] == "OK" for name in (prepared, live))
+
+
+@pytest.mark.parametrize("scheme", ["redfish-virtualmedia", "redfish-uefihttp"])
+def test_settings_alone_are_applied_whatever_boots_the_agent(lab, room, changed, available, wanted, scheme):
+    """Ironic 39 works without the agent then and waits until the BMC reports that a system has started."""
+    name = available[scheme]
+    assert_in_force(lab, name, wanted[name])
+    assert room.server(name)["bios_pending"] == []
+    assert lab.state(name) == "available" and lab.host(name)["status"]["operationalStatus"] == "OK"
+
+
+def test_the_agent_boots_as_the_scheme_of_the_bmc_says(lab, available, live):
+    """Enrolled, inspected, cleaned and one of them provisioned by each scheme that the lab serves."""
+    interfaces = {"redfish": "ipxe", "redfish-virtualmedia": "redfish-virtual-media",
+                  "redfish-uefihttp": "redfish-https"}
+    assert set(interfaces) == set(available) == set(BMC_SCHEMES)
+    for scheme, name in [*available.items(), ("redfish-virtualmedia", live)]:
+        host = lab.host(name)
+        assert host["spec"]["bmc"]["address"].startswith(scheme + "+https://")
+        node = lab.ironic().get("/nodes/%s" % lab.nodes()[name].id, microversion="1.86").json()
+        assert node["boot_interface"] == interfaces[scheme]
+        assert facts(lab, "HardwareData", name)["hardware"]["serial_number"] == lab.servers[name]["serial"]
+    console = (lab.dir / "machines" / live / "console.log").read_text()
+    assert "power on, boot device Cd" in console and "image written to" in console
 
 
 def test_what_was_changed_is_shown_as_a_table(changed, wanted, prepared, live):
@@ -379,19 +433,27 @@ def test_a_subscription_can_not_be_changed(lab, changed, sink, live):
                                            "context": "another"}])
 
 
-def test_an_image_that_can_not_be_flashed_is_told_and_replaced(lab, room, changed, files, prepared):
+def test_an_image_that_can_not_be_flashed_is_told_and_replaced(lab, room, changed, files, prepared, others):
     def firmware(url):
-        entry = {"bmh_firmware_components": [{"component": "bios", "url": url}]}
-        return "-i", lab.inventory({prepared: entry}), *only(prepared)
+        return {prepared: {"bmh_firmware_components": [{"component": "bios", "url": url}]}}
 
-    run = lab.playbook("firmware", *firmware(files["broken.fw"]), seconds=900).failed("1 of 1 hosts failed")
+    # The others get settings and firmware at once, as the first did before.
+    later = dict((name, other_settings(lab, name)) for name in others)
+    inventory = lab.inventory({**firmware(files["broken.fw"]), **dict((name, {
+        "bmh_firmware_settings": later[name],
+        "bmh_firmware_components": [{"component": "bios", "url": files["bios.fw"]}]}) for name in others)})
+    run = lab.playbook("firmware", "-i", inventory, *only(prepared, *others), seconds=900).failed("1 of 3 hosts failed")
+    assert len(later) == 2
+    for name in others:
+        assert_in_force(lab, name, later[name])
+        assert room.server(name)["firmware"]["bios"] == versions_of(lab, name)["bios"] == BIOS
     told = "\n".join(run.told_of(prepared))
     for text in ("bios: a firmware image could not be flashed", "is no firmware image of this server",
                  "give an image that fits the server, by another URL"):
         assert text in told, told
     assert room.server(prepared)["firmware"]["bios"] == BIOS
 
-    lab.playbook("firmware", *firmware(files["later-bios.fw"]), seconds=900).ok()
+    lab.playbook("firmware", "-i", lab.inventory(firmware(files["later-bios.fw"])), *only(prepared), seconds=900).ok()
     assert room.server(prepared)["firmware"]["bios"] == LATER_BIOS
     assert lab.state(prepared) == "available" and lab.host(prepared)["status"]["operationalStatus"] == "OK"
 

@@ -11,11 +11,12 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from processes import processes_of
-from support import eventually
+from support import REPOSITORY, eventually
 
 REAL = ("etcd", "kube-apiserver", "kube-controller-manager", "capi", "cabpk", "kcp", "capm3", "ipam", "bmo", "ironic")
 
@@ -100,6 +101,32 @@ def test_a_half_dead_lab_is_repaired_with_its_hosts(lab):
     assert again.changed() == 0, again.output
 
 
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The collection, built and installed as a user has it: a function that runs its playbooks, without make."""
+    folder = tmp_path_factory.mktemp("installed")
+    programs = Path(sys.executable).parent
+    # Nothing of the checkout's, and nothing of what make gives the tests.
+    environment = dict((key, value) for key, value in os.environ.items()
+                       if not key.startswith(("ANSIBLE_", "METAL3_", "LAB", "MAKE", "MFLAGS", "PYTHON")))
+    environment.update(ANSIBLE_COLLECTIONS_PATH=str(folder / "collections"),
+                       PATH="%s:%s" % (programs, os.environ["PATH"]))
+
+    def run(*command, seconds, cwd=folder, **variables):
+        return subprocess.run(command, cwd=cwd, env=dict(environment, **variables), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=seconds)
+
+    built = run("ansible-galaxy", "collection", "build", "--output-path", str(folder), cwd=REPOSITORY, seconds=120)
+    assert built.returncode == 0, built.stdout
+    artifact, = folder.glob("metal3-baremetal-*.tar.gz")
+    unpacked = run("ansible-galaxy", "collection", "install", "--no-deps", "--offline", "--collections-path",
+                   str(folder / "collections"), str(artifact), seconds=120)
+    assert unpacked.returncode == 0, unpacked.stdout
+    inventory = folder / "collections" / "ansible_collections" / "metal3" / "baremetal" / "inventory" / "lab"
+    return lambda playbook, **variables: run(
+        "ansible-playbook", "metal3.baremetal." + playbook, "-i", str(inventory), seconds=1200, **variables)
+
+
 @pytest.fixture
 def second(lab):
     name = lab.name + "-2"
@@ -107,14 +134,21 @@ def second(lab):
     lab.make("lab-down", "LAB=" + name).ok()
 
 
-def test_a_second_lab_runs_beside_the_first_and_leaves_nothing(lab, second):
-    lab.make("lab", "LAB=" + second, environment={"LAB_SERVERS": "1"}).ok()
+def test_the_installed_collection_runs_a_second_lab_beside_the_first_and_leaves_nothing(
+        lab, second, installed, tmp_path):
+    """Without make, the checkout and the variables of either; the folder of the labs is given as a link."""
+    (tmp_path / "labs").symlink_to(lab.dir.parent)
+    environment = {"LAB": second, "LAB_SERVERS": "1", "LAB_CLUSTER": "none", "METAL3_LAB_HOME": str(tmp_path / "labs")}
+    up = installed("lab", **environment)
+    assert up.returncode == 0, up.stdout
     directory = lab.dir.parent / second
     figures = json.loads((directory / "lab.json").read_text())
     assert figures["index"] != lab.figures["index"]
+    assert figures["dir"] == str(directory)
     assert processes_of(directory)
     wait_until_all_are_well(lab)
-    lab.make("lab-down", "LAB=" + second).ok()
+    down = installed("lab_down", **environment)
+    assert down.returncode == 0, down.stdout
     assert not processes_of(directory)
     assert not directory.exists()
     for port in figures["ports"].values():
@@ -125,3 +159,13 @@ def test_a_second_lab_runs_beside_the_first_and_leaves_nothing(lab, second):
     assert not Path("/sys/class/net", figures["bridge"]["name"]).exists()
     again = lab.make("lab-down", "LAB=" + second).ok()
     assert again.changed() == 0
+
+
+def test_a_bad_name_is_refused_with_an_exit_code(lab, installed):
+    """Ansible only warns of an inventory that it can't read, runs the plays without hosts, and succeeds."""
+    for target in ("lab", "lab-down"):
+        lab.make(target, "LAB=Bad Name").failed("lab name 'Bad Name': expected a lower case letter")
+    assert lab.make("lab-status", "LAB=Bad Name").returncode == 2
+    for variables in ({"LAB": "Bad Name"}, {"METAL3_LAB_HOME": "labs"}):
+        refused = installed("lab_down", **variables)
+        assert refused.returncode != 0 and "the inventory describes no lab" in " ".join(refused.stdout.split())

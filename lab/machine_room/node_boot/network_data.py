@@ -8,13 +8,19 @@ def impossible_links(data):
     A node's cables lead to one bridge, where nobody has the other end of a bond or answers on a VLAN: cloud-init would
     make the link, and the node would be without a network for no visible reason.
 
-    :param data: the config drive's ``network_data.json``, in OpenStack's form
+    :param data: the config drive's ``network_data.json``, in OpenStack's form; cloud-init reports what else is wrong
+        with it
     """
+    links = data.get("links") if isinstance(data, dict) else None
     found = []
-    for link in data.get("links") or []:
+    for link in links if isinstance(links, list) else []:
+        if not isinstance(link, dict):
+            continue
         name = link.get("id") or "a link without id"
         if link.get("type") == "bond":
-            found.append("%s is a bond of %s" % (name, ", ".join(link.get("bond_links") or []) or "no link"))
+            members = link.get("bond_links")
+            names = ", ".join(str(member) for member in members) if isinstance(members, list) else ""
+            found.append("%s is a bond of %s" % (name, names or "no link"))
         elif link.get("type") == "vlan":
             found.append("%s is VLAN %s on %s" % (name, link.get("vlan_id", "?"), link.get("vlan_link", "?")))
     return found

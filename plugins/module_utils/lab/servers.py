@@ -43,7 +43,10 @@ DEFAULTS = {
     "memory_mib": 32768,
     "disks": [{}],
     "nics": [{}, {}],
+    "bmc_scheme": "redfish",
 }
+# What the simulated BMCs can serve: the agent comes from the network, from virtual media, or by UEFI HTTP boot.
+BMC_SCHEMES = ("redfish", "redfish-virtualmedia", "redfish-uefihttp")
 WHOLE_NUMBERS = ("cpus", "cpu_mhz", "memory_mib", "size_gib", "speed_mbps")
 TEXTS = ("vendor", "model", "architecture", "cpu_model", "serial", "name", "wwn", "hctl", "product")
 DISK_FIELDS = ("name", "size_gib", "rotational", "vendor", "model", "serial", "wwn", "hctl")
@@ -73,6 +76,8 @@ def _field_errors(where, values, fields):
             errors.append("%s.%s %r: expected a whole number above 0" % (where, field, value))
         elif field in TEXTS and (not isinstance(value, str) or not value):
             errors.append("%s.%s %r: expected a text" % (where, field, value))
+        elif field == "bmc_scheme" and value not in BMC_SCHEMES:
+            errors.append("%s.%s %r: expected one of %s" % (where, field, value, ", ".join(BMC_SCHEMES)))
         elif field == "rotational" and not isinstance(value, bool):
             errors.append("%s.%s %r: expected true or false" % (where, field, value))
     return errors
@@ -182,7 +187,8 @@ def servers(lab, hardware):
             uuid=str(identity),
             boot_mac=values["nics"][0]["mac"],
             bmc={
-                "address": "redfish+%s/redfish/v1/Systems/%s" % (lab["urls"]["redfish"], identity),
+                "address": "%s+%s/redfish/v1/Systems/%s" % (
+                    values.pop("bmc_scheme"), lab["urls"]["redfish"], identity),
                 "username_file": os.path.join(lab["dir"], "secrets", "bmc", name, "username"),
                 "password_file": os.path.join(lab["dir"], "secrets", "bmc", name, "password"),
             },

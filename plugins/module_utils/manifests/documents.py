@@ -37,9 +37,14 @@ def read(sources):
             problems.append(problem(title, None, type(source).__name__, "a path, a text or an object",
                                     "see the option's documentation"))
         for document in documents:
-            items = document.get("items") if isinstance(document, dict) and document.get("kind") == "List" else [
-                document]
-            for item in items or []:
+            items = [document]
+            if isinstance(document, dict) and document.get("kind") == "List":
+                items = document.get("items") or []
+                if not isinstance(items, list):
+                    problems.append(problem(title, "items", type(items).__name__, "a list of objects",
+                                            "correct the document"))
+                    continue
+            for item in items:
                 found = _faults(title, item)
                 problems += found
                 if not found:
@@ -57,7 +62,10 @@ def _documents(source, title):
         return [document for document in yaml.load_all(source, Loader=loader) if document is not None], []
     except OSError as exc:
         return [], [problem(title, None, exc.strerror or str(exc), "a file that can be read", "correct the path")]
-    except (yaml.YAMLError, UnicodeDecodeError) as exc:
+    except RecursionError:
+        return [], [problem(title, None, "documents nested too deeply", "YAML documents", "correct them")]
+    # ValueError: a date that there is not, a number with too many digits, bytes that are no UTF-8, a path with a zero.
+    except (yaml.YAMLError, ValueError) as exc:
         return [], [problem(title, None, " ".join(str(exc).split()), "YAML documents", "correct them")]
 
 
@@ -71,6 +79,11 @@ def _faults(title, item):
              for field, value in (("apiVersion", item.get("apiVersion")), ("kind", item.get("kind")),
                                   ("metadata.name", metadata.get("name")))
              if not isinstance(value, str) or not value]
+    found += [problem(subject, field, type(value).__name__, "a mapping" if kind is dict else "a text", "correct it")
+              for field, value, kind in (("metadata.namespace", metadata.get("namespace"), str),
+                                         ("stringData", item.get("stringData"), dict), ("data", item.get("data"), dict))
+              if value is not None and not isinstance(value, kind)
+              and (field == "metadata.namespace" or item.get("kind") in ("Secret", "ConfigMap"))]
     if item.get("kind") == "CustomResourceDefinition" and not found:
         spec = item.get("spec") if isinstance(item.get("spec"), dict) else {}
         names = spec.get("names") if isinstance(spec.get("names"), dict) else {}

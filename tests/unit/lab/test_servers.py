@@ -6,7 +6,12 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import layout
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import describe, has_cluster, servers
+from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import (
+    BMC_SCHEMES,
+    describe,
+    has_cluster,
+    servers,
+)
 
 LAB = layout("lab", 3, {"HOME": "/home/me"})
 
@@ -46,6 +51,18 @@ def test_defaults_and_overrides():
     assert described["server-02"]["memory_mib"] == 1024
     assert [disk["size_gib"] for disk in described["server-02"]["disks"]] == [9, 40]
     assert [disk["size_gib"] for disk in described["server-01"]["disks"]] == [40]
+
+
+@pytest.mark.parametrize("scheme", BMC_SCHEMES)
+def test_the_scheme_of_a_bmcs_address(scheme):
+    one, = servers(LAB, describe(1, overrides={"server-01": {"bmc_scheme": scheme}}))
+    assert one["bmc"]["address"] == "%s+https://127.0.0.1:21313/redfish/v1/Systems/%s" % (scheme, one["uuid"])
+    assert "bmc_scheme" not in one
+
+
+def test_a_scheme_that_the_lab_can_not_serve_is_refused():
+    with pytest.raises(ValueError, match=r"defaults\.bmc_scheme 'ipmi': expected one of redfish, redfish-virtualmedia"):
+        describe(1, {"bmc_scheme": "ipmi"})
 
 
 @pytest.mark.parametrize("count", [0, -1, 4096, True, "4", 1.5])

@@ -4,7 +4,10 @@
 """A server: power, boot order, one agent at a time, and what survives a restart of the machine room."""
 from __future__ import annotations
 
+import time
+
 import pytest
+from machine_room.agent import STARTED_AFTER_HEARTBEAT_SECONDS, STARTED_WITHOUT_HEARTBEAT_SECONDS
 from machine_room.server import AGENT, NOTHING, SYSTEM
 from room_support import NODE, TOKEN, eventually, make_image
 
@@ -54,13 +57,29 @@ def test_disk_boot(server, disk_boot, tmp_path):
     assert server.runs == NOTHING and disk_boot.asked == ["power_on", "hard_off"]
 
 
-def test_the_bmc_knows_of_an_installed_system_only(server, agent, tmp_path):
-    assert server.boot_progress == "SystemHardwareInitializationComplete"
-    server.reset("ForceOff")
+def test_the_bmc_reports_an_installed_system_as_started_at_once(server, disk_boot, tmp_path):
     assert server.boot_progress == "None"
-    server.configure(boot_device="Hdd")
     install(server, tmp_path)
     server.reset("On")
+    assert server.boot_progress == "OSBootStarted"
+
+
+def test_the_bmc_reports_the_agents_system_as_started_after_its_heartbeats(server, agent, monkeypatch):
+    """Ironic 39 waits for OSBootStarted for ever where its step runs without the agent."""
+    assert server.boot_progress == "SystemHardwareInitializationComplete"
+    now = time.monotonic()
+    monkeypatch.setattr("machine_room.agent.time.monotonic", lambda: now + STARTED_AFTER_HEARTBEAT_SECONDS + 1)
+    assert server.boot_progress == "OSBootStarted"
+
+
+def test_the_bmc_reports_an_agent_that_never_calls_as_started(server, netboot, monkeypatch):
+    server.knobs.set({"agent_never_calls_back": True})
+    netboot(server)
+    server.reset("On")
+    now = time.monotonic()
+    monkeypatch.setattr("machine_room.agent.time.monotonic", lambda: now + STARTED_AFTER_HEARTBEAT_SECONDS + 1)
+    assert server.boot_progress == "SystemHardwareInitializationComplete"
+    monkeypatch.setattr("machine_room.agent.time.monotonic", lambda: now + STARTED_WITHOUT_HEARTBEAT_SECONDS + 1)
     assert server.boot_progress == "OSBootStarted"
 
 

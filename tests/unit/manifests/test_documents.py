@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 import base64
+import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN, Resource
 from ansible_collections.metal3.baremetal.plugins.module_utils.manifests import documents, order
@@ -81,3 +84,40 @@ def test_what_is_needed_comes_before_what_needs_it():
     assert [[obj["kind"] for obj in wave] for wave in order.waves(objects)] == [
         ["Namespace", "CustomResourceDefinition"], ["ServiceAccount"], ["Deployment"],
         ["ValidatingWebhookConfiguration"], ["Widget"]]
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.sampled_from(
+    ["v1", "Secret", "List", "ConfigMap", "CustomResourceDefinition"])
+FIELDS = st.sampled_from(["apiVersion", "kind", "metadata", "name", "namespace", "items", "spec", "names", "stringData",
+                          "data"])
+OBJECTS = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner, max_size=5),
+                       max_leaves=12)
+NAMED = st.fixed_dictionaries(
+    {"apiVersion": st.just("v1"), "kind": st.sampled_from(["Secret", "ConfigMap", "List"]),
+     "metadata": st.fixed_dictionaries({"name": st.text(min_size=1, max_size=4)}, optional={"namespace": SCALARS})},
+    optional={"items": OBJECTS, "stringData": OBJECTS, "data": OBJECTS})
+
+
+@settings(deadline=None, derandomize=True, max_examples=400)
+@given(st.lists(st.text(max_size=60) | st.text(max_size=60).map(lambda text: text + "\n") | OBJECTS | NAMED
+                | OBJECTS.map(lambda value: json.dumps(value) + "\n"), max_size=3))
+def test_any_manifests_become_objects_or_problems(sources):
+    objects, problems = documents.read(sources)
+    assert all(isinstance(line, str) for line in map(str, problems))
+    resources = dict(((obj["apiVersion"], obj["kind"]), RESOURCES.get((obj["apiVersion"], obj["kind"])))
+                     for obj in objects)
+    placed, found = documents.placed(objects, resources, "default")
+    assert all(documents.title(obj) for obj in placed) and len(placed) <= len(objects)
+    assert len(objects) - len(placed) <= len(found)
+
+
+@pytest.mark.parametrize("text, told", [
+    ("a: 2020-99-99\n", "month must be in 1..12"), ("a: %s\n" % ("1" * 5000), "digits"),
+    ("%s\n" % ("[" * 5000), "YAML documents"), ("\0", "YAML documents"),
+    ("kind: List\nitems: {a: b}\n", "a list of objects"),
+    ("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: [a]\n", "a mapping"),
+    ("apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: 1}\n", "a text"),
+])
+def test_texts_that_yaml_stumbles_over_are_told(text, told):
+    objects, problems = documents.read([text])
+    assert objects == [] and told in "\n".join(map(str, problems))

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from machine_room import config_drive as config_drives
 from machine_room.disk import Disk
 from machine_room.knobs import Knobs
@@ -31,6 +33,19 @@ VLAN = {"id": "bond0.5", "type": "vlan", "vlan_id": 5, "vlan_link": "bond0"}
 ])
 def test_links_that_the_lab_has_not(links, expected):
     assert network_data.impossible_links({"links": links}) == expected
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["bond", "vlan", "phy"]), lambda inner: st.lists(
+        inner, max_size=3) | st.dictionaries(st.sampled_from(["links", "id", "type", "bond_links", "vlan_id"]), inner),
+    max_leaves=10)
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(VALUES | st.lists(VALUES, max_size=4).map(lambda links: {"links": links}))
+def test_any_network_data_gives_lines(data):
+    found = network_data.impossible_links(data)
+    assert all(isinstance(line, str) and " is " in line for line in found)
 
 
 def test_without_network_data_nothing_is_impossible():
