@@ -7,11 +7,31 @@ from __future__ import annotations
 import traceback
 
 from .ipam_service import ClaimService, PoolService, RefusedError, read_usage
+from .judged_module import JudgedModule
 from .kube.connection import kube_argument_spec
 from .kube.errors import KubeError
 from .kube_module import KubeModule
+from .metal3 import option_checks
 from .metal3.cluster_spec import pool_options
 from .progress import Progress
+
+
+class AddressModule(JudgedModule, KubeModule):
+    """A module with a list of pools or claims, all mistakes in whose types are told at once.
+
+    :param kind: Kubernetes kind that messages name
+    :param option: name of the list option
+    """
+
+    def __init__(self, kind, option, argument_spec):
+        self._kind, self._option, self._entry = kind, option, argument_spec[option]["options"]
+        super().__init__(argument_spec=argument_spec, supports_check_mode=True)
+
+    def judge(self, given, msg, result):
+        """Return all mistakes in the types of the list."""
+        lines = option_checks.check_list(
+            self._kind, given.get("namespace") or "metal3", self._option, given.get(self._option), self._entry)
+        return (str(RefusedError(lines)), dict(result, problems=lines)) if lines else (msg, result)
 
 
 def pool_argument_spec():
@@ -39,13 +59,13 @@ def claim_argument_spec():
 
 def run_ip_pool():
     """Run the module ``ip_pool``."""
-    module = KubeModule(argument_spec=pool_argument_spec(), supports_check_mode=True)
+    module = AddressModule("IPPool", "pools", pool_argument_spec())
     _run(module, "pools", lambda client: PoolService(client, module.params, module.check_mode).run())
 
 
 def run_ip_claim():
     """Run the module ``ip_claim``."""
-    module = KubeModule(argument_spec=claim_argument_spec(), supports_check_mode=True)
+    module = AddressModule("IPClaim", "claims", claim_argument_spec())
     for claim in module.params["claims"]:
         if module.params["state"] == "present" and not claim["pool"]:
             module.fail_json(msg="claims: %s: pool: seen nothing, expected the name of an IPPool" % claim["name"])
