@@ -17,7 +17,6 @@ from .kube.errors import KubeError
 from .kube.resources import KNOWN, resource_for
 from .manifests.service import ManifestsService
 from .metal3 import (
-    cluster_description,
     cluster_losses,
     cluster_ownership,
     cluster_prune,
@@ -30,7 +29,8 @@ from .metal3.cluster_addon import addon_problems, addon_warnings
 from .metal3.cluster_preflight import preflight_problems, rollout_warnings
 from .metal3.cluster_render import render
 from .metal3.cluster_spec import description_options
-from .metal3.cluster_validation import description_problems, description_warnings
+from .metal3.cluster_validation import checked as checked_description
+from .metal3.cluster_validation import description_warnings
 from .metal3.problem import problem
 from .metal3.secret_fields import hidden, hidden_difference, secret_texts, without_secrets
 from .metal3.workflow_snapshot import Snapshot
@@ -47,9 +47,9 @@ def read_description(params):
 
     :raises RefusedError: when it has mistakes
     """
-    description, mistakes = cluster_description.read(params)
+    description, mistakes, found = checked_description(params)
     subject = "cluster %s/%s" % (description.get("namespace"), description.get("name"))
-    found = ["%s: %s" % (subject, line) for line in mistakes] or description_problems(description)
+    found = ["%s: %s" % (subject, line) for line in mistakes] + found
     if found:
         raise RefusedError(found)
     return description

@@ -62,6 +62,11 @@ class SiteReader:
             "cluster-identity", "cluster", name, "name", line.seen, line.expected, line.advice)
             for name, line in unnamed.items()]
         found += self._without_add_on(clusters)
+        found += [lint_checks.finding(
+            "value", "cluster", name, cluster_inventory.OPTIONS_VARIABLE,
+            type(self.variables[name][cluster_inventory.OPTIONS_VARIABLE]).__name__, "a dictionary", "correct it")
+            for name in clusters
+            if not isinstance(self.variables[name].get(cluster_inventory.OPTIONS_VARIABLE) or {}, dict)]
         found += self._mistyped()
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],

@@ -19,6 +19,15 @@ DEFAULT_SERVICE_CIDRS = ("10.96.0.0/12",)
 # Lists of several levels are joined; one level's value of these replaces the other's instead.
 _REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
              "disk_setup")
+# What of a dictionary without options of its own is read here, by shape: see _shape_of.
+FREE_SHAPES = {
+    "metadata": {"*": [{}]},
+    "network_data": {"links": {"*": [{"macAddress": {}}]}, "networks": {"*": [{"routes": [{"services": {}}]}]},
+                     "services": {}},
+    "cluster_configuration": {"etcd": {}},
+    "init_configuration": {"timeouts": {}, "nodeRegistration": {}},
+    "join_configuration": {"timeouts": {}, "nodeRegistration": {}},
+}
 # Without a label that has no value by mistake, a selector would choose any host, and a node would lack it.
 _AS_WRITTEN = ("host_selector", "node_labels")
 
@@ -34,6 +43,10 @@ def read(params):
     """
     mistakes = []
     description = _checked("", description_options(), _known(params), mistakes)
+    for option in ("workers", "networks"):
+        # Ansible notes the wrong type and leaves the value.
+        if not isinstance(description.get(option) or {}, dict):
+            description[option] = {}
     description["keeps_workers"] = description.get("workers") is None
     for option, options in (("workers", pool_of_workers_options()), ("networks", network_options())):
         read_items = {}
@@ -116,22 +129,118 @@ def merge(base, extra):
 def _known(value):
     """Return a copy without the options that were left out, which a module's parameters hold as None."""
     if isinstance(value, dict):
-        return dict((key, item if key in _AS_WRITTEN else _known(item))
+        # YAML has keys that are numbers or true; JSON, and with it every module, has texts only.
+        return dict((str(key), _with_text_keys(item) if key in _AS_WRITTEN else _known(item))
                     for key, item in value.items() if item is not None)
     if isinstance(value, list):
         return [_known(item) for item in value]
     return value
 
 
+def _with_text_keys(value):
+    return dict((str(key), item) for key, item in value.items()) if isinstance(value, dict) else value
+
+
 def _checked(where, options, params, mistakes):
     if not isinstance(params, dict):
         mistakes.append("%s: seen %s, expected a dictionary" % (where, type(params).__name__))
         params = {}
+    params = _with_right_shapes(where, options, params, mistakes)
     result = ArgumentSpecValidator(options).validate(params)
     prefix = where + ": " if where else ""
     mistakes.extend(prefix + (_unknown(error, options) if isinstance(error, UnsupportedError) else error.msg)
                     for error in result.errors)
     return result.validated_parameters
+
+
+def _with_right_shapes(where, options, params, mistakes):
+    """Return options without those whose value is no dictionary or list where one is needed; note each of them.
+
+    Ansible's own check does not end well with such values, and it knows nothing of what is in a dictionary without
+    options of its own.
+    """
+    found = []
+    right = {}
+    for name, value in params.items():
+        before = len(found)
+        if name in options:
+            _check_shape(name, value, _shape_of(name, options[name]), found)
+        if len(found) == before:
+            right[name] = value
+    mistakes.extend("%s%s" % (where + "." if where else "", line) for line in found)
+    return right
+
+
+def _shape_of(name, option):
+    """Return the shape of an option's value: a dict of shapes (``*`` for all other keys), a list of one, or None."""
+    kind = option["elements"] if option["type"] == "list" else option["type"]
+    shape = {"dict": FREE_SHAPES.get(name, {}), "list": [None]}.get(kind)
+    if "options" in option:
+        shape = dict((key, _shape_of(key, inner)) for key, inner in option["options"].items())
+    return [shape] if option["type"] == "list" else shape
+
+
+def _check_shape(path, value, shape, found):
+    wanted = {dict: "a dictionary", list: "a list"}.get(type(shape))
+    # Ansible makes dictionaries and lists of texts.
+    if value is None or wanted is None or (isinstance(value, str) and path.isidentifier() and path not in FREE_SHAPES):
+        return
+    if not isinstance(value, type(shape)):
+        found.append("%s: seen %s, expected %s" % (path, type(value).__name__, wanted))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check_shape("%s.%s" % (path, key), item, shape.get(key, shape.get("*")), found)
+    else:
+        for number, item in enumerate(value):
+            if item is None and shape[0] is not None:
+                found.append("%s[%d]: seen nothing, expected a %s" % (
+                    path, number, "dictionary" if isinstance(shape[0], dict) else "list"))
+            _check_shape("%s[%d]" % (path, number), item, shape[0], found)
+
+
+def without_mistakes(params):
+    """Return ``(params, paths)``: a description without the options that :func:`read` finds mistakes in.
+
+    So that what else is wrong can be said at once.
+
+    :param params: as :func:`read` takes them
+    :returns: the params, and the paths of what was taken away
+    """
+    given, paths = _known(params), set()
+    for option, inner in (("control_plane", group_options()), ("workers", pool_of_workers_options()),
+                          ("networks", network_options())):
+        value = given.get(option)
+        if not isinstance(value, dict):
+            continue
+        if option == "control_plane":
+            given[option] = _sound(inner, value, option, paths)
+        else:
+            given[option] = dict((name, _sound(inner, item or {}, "%s.%s" % (option, name), paths)
+                                  if isinstance(item or {}, dict) else {}) for name, item in value.items())
+            paths.update("%s.%s" % (option, name) for name, item in value.items() if not isinstance(item or {}, dict))
+    given = _sound(description_options(), given, "", paths)
+    for name in ("name", "namespace"):
+        if not given.get(name):
+            given[name] = "unknown"
+            paths.add(name)
+    return given, paths
+
+
+def _sound(options, given, where, paths):
+    """Return the options without mistakes, and note the paths of the known ones that were taken away."""
+    result = {}
+    for name, value in given.items():
+        if name in options and not _has_mistakes({name: dict(options[name], required=False)}, {name: value}):
+            result[name] = value
+        elif name in options:
+            paths.add("%s.%s" % (where, name) if where else name)
+    return result
+
+
+def _has_mistakes(options, params):
+    found = []
+    _checked("", options, params, found)
+    return bool(found)
 
 
 def _unknown(error, options):

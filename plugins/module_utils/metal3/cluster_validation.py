@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from . import cluster_endpoint, cluster_kubeadm
+from . import cluster_description, cluster_endpoint, cluster_kubeadm
 from .cluster_address import endpoint_problems, overlap_problems
 from .cluster_description import CONTROL_PLANE, groups, initial_replicas, largest_replicas
 from .cluster_image import image_problems
@@ -34,8 +34,33 @@ _PERMISSIONS = re.compile(r"^0?[0-7]{3,4}$")
 _TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
+def checked(params):
+    """Read and check a description, and return all that is wrong with it at once.
+
+    :param params: as ``cluster_description.read`` takes them
+    :returns: ``(description, mistakes, problems)``: the description as read; lines on types and names of options; lines
+        on all else, a Mistake each
+    """
+    description, mistakes = cluster_description.read(params)
+    if not mistakes:
+        return description, [], description_problems(description)
+    rest, paths = cluster_description.without_mistakes(params)
+    sound = cluster_description.read(rest)[0]
+    return description, mistakes, [line for line in description_problems(sound) if not _follows(line, paths)]
+
+
+def _follows(line, paths):
+    """Say whether a Mistake only says that what was taken away for its own mistakes is missing."""
+    field = line.field or ""
+    # An option of the cluster is one of each of its groups.
+    return bool(paths & set(re.split(r"[.\[\]]+", field))) \
+        or any(re.match(re.escape(path) + r"(?=$|[.\[])", field) for path in paths)
+
+
 def description_problems(description):
     """Return every mistake in a description.
+
+    Rules that compare parts of it are applied to those parts that are right in themselves.
 
     :param description: as returned by ``cluster_description.read``
     :returns: list of lines; empty when all is well
@@ -48,20 +73,37 @@ def description_problems(description):
     found += networks
     for group in groups(description):
         found += _group(subject, description, group)
-    if found:
+    sound = _sound_part(description, found)
+    needed = {} if _wrong(found, r".*\.(replicas|autoscaler|max_surge|attached_networks)\b.*") \
+        else addresses_needed(sound)
+    pools = pool_problems(pool_descriptions(sound), sound["namespace"], needed=needed)
+    whole = not found and not pools
+    found += pools
+    if not pools:
+        found += overlap_problems(subject, sound)
+        found += endpoint_problems(subject, sound) if sound["endpoint"] else []
+    if not whole:
         return found
-    # These rules read the description as a whole and need its parts to be right.
-    needed = addresses_needed(description)
-    found = pool_problems(pool_descriptions(description), description["namespace"], needed=needed)
-    if found:
-        return found
-    found = overlap_problems(subject, description) + endpoint_problems(subject, description)
     found += preallocation_problems(subject, description)
     try:
         render(description)
     except ValueError as exc:
         found.append(problem(subject, "", str(exc), "fields that %s has" % description["api_version"]))
     return found
+
+
+def _sound_part(description, found):
+    """Return a description with only those networks and addresses that no mistake is about."""
+    networks = dict((name, network) for name, network in description["networks"].items()
+                    if not _wrong(found, r"networks\.%s(\.(?!pre_allocations).*)?" % re.escape(name)))
+    return dict(
+        description, networks=networks, endpoint=None if _wrong(found, r"endpoint\b.*") else description["endpoint"],
+        **dict((option, [] if _wrong(found, option + r"\b.*") else description[option])
+               for option in ("pod_cidrs", "service_cidrs")))
+
+
+def _wrong(found, fields):
+    return any(re.fullmatch(fields, line.field or "", re.DOTALL) for line in found)
 
 
 def description_warnings(description):
@@ -375,8 +417,9 @@ def _metadata(subject, field, group):
             continue
         for number, entry in enumerate(entries or []):
             where = "%s.metadata.%s[%d]" % (field, form, number)
-            if not isinstance(entry, dict) or not entry.get("key"):
-                found.append(problem(subject, where + ".key", None, "a key"))
+            key = entry.get("key") if isinstance(entry, dict) else None
+            if not key or isinstance(key, (dict, list)):
+                found.append(problem(subject, where + ".key", None if not key else show(key), "a key"))
                 continue
             keys.append(entry["key"])
             if form == "fromHostInterfaces" and bool(entry.get("fromBootMAC")) == bool(entry.get("interface")):

@@ -21,7 +21,7 @@ from . import (
 from .cluster_endpoint import holder_warning
 from .cluster_hosts import shortages
 from .cluster_network import pool_descriptions, pool_networks
-from .cluster_validation import addresses_needed, description_problems, surge
+from .cluster_validation import addresses_needed, checked, description_problems, surge
 from .cluster_versions import newest_providers, version_problems
 from .ipam_range import contains, span_of
 from .ipam_validation import pool_problems
@@ -104,14 +104,12 @@ def _secrets(site, broken):
 
 def _cluster(name, site):
     """Return ``(description, Findings)``; the description is None when it can't be compared with other parts."""
-    description, mistakes = cluster_description.read(site.clusters[name])
+    description, mistakes, problems = checked(site.clusters[name])
     versions = version_problems(description, dict(newest_providers(), **(site.providers or {})), None)
-    if mistakes:
-        return None, [_of_text(name, line) for line in mistakes] + _of_lines("cluster", name, versions)
-    problems = description_problems(description)
-    found = _of_lines("cluster", name, problems + versions, description)
+    found = [_of_text(name, line) for line in mistakes]
+    found += _of_lines("cluster", name, problems + versions, None if mistakes else description)
     # What is compared with other parts of the site must be right in itself.
-    if problems:
+    if mistakes or problems:
         return None, found
     unheld = holder_warning(description)
     if unheld:

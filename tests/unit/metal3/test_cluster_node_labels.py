@@ -19,7 +19,8 @@ def problems(**options):
 
 @pytest.mark.parametrize("key", [
     "rack", "example.org/rack", "node.cluster.x-k8s.io/a", "metal3.io/rack", "kubernetes.io.example.org/rack",
-    "node.kubernetes.io/instance-type", "a.node.kubernetes.io/b", "kubelet.kubernetes.io/a", "topology.kubernetes.io/zone", "kubernetes.io/hostname"])
+    "node.kubernetes.io/instance-type", "a.node.kubernetes.io/b", "kubelet.kubernetes.io/a",
+    "topology.kubernetes.io/zone", "kubernetes.io/hostname"])
 def test_labels_that_kubelet_takes(key):
     assert problems(node_labels={key: "a"}) == []
     assert problems(kubelet_extra_args={"node-labels": "a=b,%s=c" % key}) == []
