@@ -7,7 +7,7 @@
 replaced                  by
 ========================  ==============================================================================================
 servers                   the lab's, with their names, BMCs, credentials and boot MACs
-labels of the servers     those that the control plane's ``host_selector`` asks for, on one server only
+labels of the servers     those that each group's ``host_selector`` asks for, on one server only
 addresses                 those of the lab's bridge: endpoint, ranges, prefix, gateway, DNS servers
 image                     that of the lab's image server
 numbers of machines       1 of each group
@@ -66,13 +66,17 @@ def inventory(lab, names, labelled):
     """Return the README's inventory for the lab.
 
     :param names: the lab's servers that are to be in it
-    :param labelled: the one of them that the control plane's selector is to match
+    :param labelled: the one of them that the control plane's selector is to match; those of pools match the next ones
     """
     result = copy.deepcopy(example())
     prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
     prod = result["clusters"]["children"][CLUSTER]["vars"]
     hosts = servers(lab, names)
+    others = (name for name in names if name != labelled)
     hosts[labelled]["bmh_labels"] = prod["control_plane"]["host_selector"]
+    for pool in prod["workers"].values():
+        if "host_selector" in pool:
+            hosts[next(others)]["bmh_labels"] = pool["host_selector"]
     result["baremetal"] = {"hosts": hosts}
     prod["endpoint"]["host"] = prefix + ".10"
     prod["image"] = image(lab, "node.qcow2", "qcow2")

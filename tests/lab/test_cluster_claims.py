@@ -8,11 +8,15 @@ of every form, with links that the lab could not boot with. What is read is the 
 """
 from __future__ import annotations
 
+import copy
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import readme_site
-from support import HOST, NAMESPACE, eventually
+from support import HOST, NAMESPACE, REPOSITORY, eventually
 from test_cluster import host_of
 from test_provision import config_drive
 
@@ -21,6 +25,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client impor
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import cluster_description, cluster_render
+from ansible_collections.metal3.baremetal.plugins.module_utils.workload_client import workload_client
 
 SECONDS = 900
 # The README's selector matches the second; that of forms the first and the third, its failure domain the last two.
@@ -92,6 +97,20 @@ def forms_variables(lab):
     return variables
 
 
+def cloud_variables(lab, content):
+    """Return the README's cluster with other addresses and one machine, whose Node a cloud controller is to link."""
+    prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
+    variables = copy.deepcopy(content["clusters"]["children"]["prod"]["vars"])
+    del variables["workers"], variables["cluster_manifests"]
+    variables["endpoint"]["host"] = prefix + ".13"
+    variables["networks"]["nodes"]["ipv4"].update(
+        ranges=[{"start": prefix + ".70", "end": prefix + ".79"}],
+        pre_allocations={"server-01-cloud-nodes": prefix + ".75"})
+    variables["control_plane"]["host_selector"] = {"use": "test"}
+    variables["cluster_options"].update(cloud_provider_enabled=True, network_addon="external")
+    return variables
+
+
 class Site:
     """The lab under the README's inventory."""
 
@@ -107,6 +126,9 @@ class Site:
         self.forms_path = folder / "forms.json"
         self.forms_path.write_text(json.dumps({"clusters": {"children": {"forms": {
             "hosts": {"forms-cluster": None}, "vars": forms_variables(lab)}}}}))
+        self.cloud_path = folder / "cloud.json"
+        self.cloud_path.write_text(json.dumps({"clusters": {"children": {"cloud": {
+            "hosts": {"cloud-cluster": None}, "vars": cloud_variables(lab, self.content)}}}}))
         self.kubeconfig = folder / "kubeconfig"
 
     def start(self, playbook, path=None, **extra):
@@ -165,9 +187,8 @@ def site(lab, tmp_path_factory):
         eventually(lambda: hosts_of(lab, "forms"), 60, "forms has a host")
         yield made
     finally:
-        runs = [made.start("teardown", path, teardown_confirm=name, **extra) for name, path, extra in (
-            ("prod", made.path, {"teardown_workload_kubeconfig": str(made.kubeconfig)}),
-            ("forms", made.forms_path, {}))]
+        runs = [made.start("teardown", path, teardown_confirm=name) for name, path in (
+            ("prod", made.path), ("forms", made.forms_path), ("cloud", made.cloud_path))]
         for run in runs:
             run.finish(SECONDS).ok()
         release_annotated(lab)
@@ -301,7 +322,7 @@ def test_every_form_of_network_is_rendered(lab, drive):
 
 
 def test_a_pool_goes_down_to_no_machine_and_keeps_its_place(lab, prod):
-    """The last test with this cluster: its worker's host is free again."""
+    """The host of the worker is free for the next test."""
     worker, = [name for name in hosts_of(lab, "prod") if name != OF_PROD]
     none = {"pool-a": {"replicas": 0}}
     refused = prod.start("cluster", workers=none).finish(SECONDS)
@@ -310,3 +331,41 @@ def test_a_pool_goes_down_to_no_machine_and_keeps_its_place(lab, prod):
     lab.wait_for_host(worker, lambda host: host["status"]["provisioning"]["state"] == "available", "available")
     pool = lab.kube.get(KNOWN["MachineDeployment"], NAMESPACE, "prod-pool-a")
     assert pool["spec"]["replicas"] == 0 and len(prod.machines("prod")) == 1
+
+
+def preallocate_by_host(enabled):
+    """Run CAPM3 with or without preallocation by the names of hosts, by its role."""
+    subprocess.run(
+        [str(Path(sys.executable).parent / "ansible"), "management", "-i", str(REPOSITORY / "inventory" / "lab"), "-m",
+         "ansible.builtin.include_role", "-a", "name=metal3.baremetal.capm3", "-e",
+         json.dumps({"capm3_name_based_preallocation": enabled})], check=True, capture_output=True, timeout=300)
+
+
+@pytest.fixture
+def _preallocation_by_host():
+    preallocate_by_host(True)
+    yield
+    preallocate_by_host(False)
+
+
+@pytest.mark.usefixtures("_preallocation_by_host")
+def test_a_cluster_that_waits_for_a_cloud_controller_says_so_and_goes_on_with_one(lab, prod):
+    """What the cloud controller does, the test does. The Node's address is the one that is kept for its host."""
+    assert lab.state("server-01") == "available"
+    run = prod.start("cluster", prod.cloud_path, cluster_node_startup_timeout_seconds=30).finish(SECONDS)
+    run.failed("cluster metal3/cloud: cloud_provider_enabled: no manifest brings a cloud controller",
+               "no Node has its provider ID within 30 s; with cloud_provider_enabled only a cloud controller sets it")
+    host = lab.host("server-01")
+    client = workload_client(lab.kube, NAMESPACE, "cloud")
+    node, = eventually(lambda: client.list(KNOWN["Node"])[0], 300, "the Node", not_yet=KubeError)
+    assert not node["spec"].get("providerID")
+    taints = [taint["key"] for taint in node["spec"]["taints"]]
+    assert "node.cloudprovider.kubernetes.io/uninitialized" in taints
+    client.patch(KNOWN["Node"], None, node["metadata"]["name"], {"spec": {
+        "providerID": "metal3://%s/server-01/%s" % (NAMESPACE, host["spec"]["consumerRef"]["name"]),
+        "taints": [taint for taint in node["spec"]["taints"] if "cloudprovider" not in taint["key"]]}})
+    assert "Cluster cloud: Available True" in prod.run("cluster", prod.cloud_path).output
+    machine, = prod.machines("cloud")
+    assert machine["status"]["nodeRef"]["name"] == node["metadata"]["name"]
+    addresses = [entry["address"] for entry in node["status"]["addresses"] if entry["type"] == "InternalIP"]
+    assert addresses == [lab.figures["bridge"]["network"].rpartition(".")[0] + ".75"]
