@@ -12,6 +12,7 @@ import re
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
+from ..plain_text import plain
 from .lint_rules import ERROR, RULES, WARNING
 
 SARIF_VERSION = "2.1.0"
@@ -37,9 +38,10 @@ def place(item):
 
 
 def line(item):
-    """Return a finding as one line."""
+    """Return a finding as one line, which may quote what a BMC told once and steers no terminal."""
     found = place(item)
-    return "%s%s %s: %s" % (found + ": " if found else "", item["level"], item["rule"], " ".join(message(item).split()))
+    return plain("%s%s %s: %s" % (
+        found + ": " if found else "", item["level"], item["rule"], " ".join(message(item).split())))
 
 
 def count(findings):

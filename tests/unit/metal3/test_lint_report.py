@@ -58,7 +58,7 @@ FINDINGS = [
     "inventory/hosts.yml: error boot-mac: server-01: boot_mac: seen 'a'; expected b; correct it",
     "error boot-mac: server-01: boot_mac: seen 'a'; expected b",
     "/elsewhere/a b.yml:3: warning rollout-spare: prod-cluster: seen 'a'; expected b; correct it",
-    "warning no-hosts: seen <none> & \x07 \ud800; expected b; correct it"])))
+    "warning no-hosts: seen <none> & \\x07 \\ud800; expected b; correct it"])))
 def test_lines(finding, text):
     assert lint_report.line(finding) == text
 
@@ -100,7 +100,7 @@ def test_junit_has_a_case_for_each_rule():
     assert root.get("failures") == "1"
     by_name = dict((case.get("name"), case) for case in cases)
     assert len(by_name["boot-mac"].find("failure").text.splitlines()) == 3
-    assert "<none> & ? ?" in by_name["no-hosts"].find("system-out").text
+    assert "<none> & \\x07 \\ud800" in by_name["no-hosts"].find("system-out").text
 
 
 def test_junit_when_warnings_count_and_rules_are_skipped():
