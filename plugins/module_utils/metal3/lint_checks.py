@@ -115,7 +115,21 @@ def _cluster(name, site):
     if unheld:
         field, actual, advice = unheld
         found.append(finding("endpoint-holder", "cluster", name, field, actual, "a holder of the address", advice))
-    return description, found
+    return description, found + _sizes(name, description)
+
+
+def _sizes(name, description):
+    """Numbers of machines that are not given: in a new cluster there are few, and a lost variable looks the same."""
+    found = []
+    if description["keeps_workers"]:
+        found.append(finding(
+            "cluster-size", "cluster", name, "workers", "nothing", "pools of workers, or an empty dictionary",
+            "without it, stored pools stay as they are and a new cluster has no workers"))
+    if description["control_plane"].get("replicas") is None:
+        found.append(finding(
+            "cluster-size", "cluster", name, "control_plane.replicas", "nothing", "a number of machines",
+            "without it, a stored control plane keeps its number and a new one has one machine"))
+    return found
 
 
 def _of_text(name, line):

@@ -127,6 +127,8 @@ _NAMED = (
           "kubeadm, creating highly available clusters; module_utils/metal3/cluster_endpoint.py", "cluster"),
     _site("network-add-on", WARNING, "A cluster that is to become available gets a network add-on.",
           "kubeadm, installing a pod network add-on; module_utils/metal3/cluster_addon.py", "cluster"),
+    _site("cluster-size", WARNING, "A cluster says how many machines it has; what is not said stays as it is stored.",
+          "module_utils/metal3/cluster_losses.py, cluster_stored.py", "cluster"),
     _site("rollout-spare", WARNING, "A spare host is there for each group that rolls out by an extra machine.",
           "module_utils/metal3/cluster_preflight.py", "cluster"),
 ) + tuple(_site(item.rule, WARNING, item.summary, item.source, "host") for item in COMBINATIONS)

@@ -139,6 +139,7 @@ BROKEN = {
         "host": "192.0.2.10"})}), "b", "endpoint", "as in a"),
     "endpoint-holder": (site(clusters=one(endpoint={"host": "192.0.2.10"})), "prod-cluster", "endpoint.holder",
                         "a holder of the address"),
+    "cluster-size": (site(clusters=one(workers=None)), "prod-cluster", "workers", "nothing"),
     "rollout-spare": (site([server(1), server(2)]), "prod-cluster", "control_plane", "no spare host"),
 }
 # Told by the controller's side, and the two that catch what no other rule names.
