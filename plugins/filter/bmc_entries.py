@@ -13,7 +13,7 @@ version_added: "0.1.0"
 description:
   - Returns the value for O(metal3.baremetal.bmc_preflight#module:hosts) of servers in the inventory.
   - It is what P(metal3.baremetal.host_entries#filter) returns, less what BMCs are not asked for.
-positional: names
+positional: names, login_only
 options:
   _input:
     description: The variable C(hostvars).
@@ -24,6 +24,10 @@ options:
     type: list
     elements: str
     required: true
+  login_only:
+    description: Whether nothing but the address and credentials of the BMCs is in the entries.
+    type: bool
+    default: false
 author:
   - metal3.baremetal contributors (@metal3-community)
 """
@@ -43,12 +47,13 @@ _value:
   elements: dict
 """
 
-OPTIONS = ("name", "bmc", "boot_mac_address", "boot_mode")
+LOGIN_OPTIONS = ("name", "bmc")
+OPTIONS = LOGIN_OPTIONS + ("boot_mac_address", "boot_mode")
 
 
-def bmc_entries(hostvars, names):
+def bmc_entries(hostvars, names, login_only=False):
     """Return the entries of the named servers; see DOCUMENTATION."""
-    return [dict((option, entry[option]) for option in OPTIONS if option in entry)
+    return [dict((option, entry[option]) for option in (LOGIN_OPTIONS if login_only else OPTIONS) if option in entry)
             for entry in host_entries(hostvars, names)]
 
 

@@ -8,7 +8,7 @@ import time
 
 from .bmc.gather import Target, blank, gather
 from .metal3 import bmc_address, bmc_checks
-from .metal3.bmc_verdict import PROBLEM, WARNING, Limits, Verdict, worst
+from .metal3.bmc_verdict import PROBLEM, WARNING, Limits, Verdict, unknown, worst
 
 
 def survey(hosts, settings, progress=None):
@@ -71,7 +71,10 @@ def preflight(hosts, settings, certificate_days, clock_drift_seconds, progress=N
     judge = (lambda *given: [bmc_checks.login_verdict(*given)]) if settings.login_only else bmc_checks.verdicts
     results = []
     for entry, (host, facts, error) in zip(hosts, surveyed):
-        if error is not None:
+        if error is not None and settings.login_only:
+            # Told by what writes hosts, with all other mistakes in them.
+            found = [Verdict("login", *unknown("not tried: the address can't be read"))]
+        elif error is not None:
             found = [Verdict("address", PROBLEM, "bmc.address", _shown(entry), error.expected, error.next_step)]
         else:
             found = judge(host, facts, limits)

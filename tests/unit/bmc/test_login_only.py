@@ -8,6 +8,7 @@ import pytest
 from bmc_certificates import issue
 from fake_redfish import SESSIONS, FakeRedfish, tree
 
+from ansible_collections.metal3.baremetal.plugins.filter.bmc_entries import bmc_entries
 from ansible_collections.metal3.baremetal.plugins.module_utils import bmc_service
 from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.gather import Settings
 
@@ -68,6 +69,15 @@ def test_without_credentials_nothing_is_said():
     assert result["verdict"] == "unknown"
 
 
-def test_an_address_that_can_not_be_read_is_a_problem():
+def test_an_address_that_can_not_be_read_is_for_others_to_tell():
+    """The module that writes hosts tells it, with all other mistakes in them."""
     result, = check({"name": "a", "bmc": {"address": "redfsh://192.0.2.1"}})
-    assert (result["verdict"], result["checks"][0]["field"]) == ("problem", "bmc.address")
+    assert (result["verdict"], result["checks"][0]["field"]) == ("unknown", "")
+
+
+def test_only_what_the_login_needs_is_taken_of_the_inventory():
+    """A mistake in what is not needed must not come before, and in place of, the whole list of mistakes."""
+    hostvars = {"a": {"bmc_address": "redfish://192.0.2.1", "bmc_username": "u", "bmh_boot_mode": "x", "boot_mac": 7}}
+    assert bmc_entries(hostvars, ["a"], login_only=True) == [
+        {"name": "a", "bmc": {"address": "redfish://192.0.2.1", "username": "u"}}]
+    assert bmc_entries(hostvars, ["a"])[0]["boot_mode"] == "x"
