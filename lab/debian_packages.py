@@ -88,11 +88,12 @@ def services_stay_down(services):
         with tempfile.NamedTemporaryFile("w", dir=os.path.dirname(POLICY_PROGRAM), delete=False) as stream:
             made = stream.name
             stream.write(POLICY % (POLICY_MARK, " ".join(services)))
-            stream.flush()
             os.fchmod(stream.fileno(), 0o755)
+        # Only to read: no program can be started that is open to be written.
+        with open(made) as stream:
             descriptor = fcntl.fcntl(stream.fileno(), fcntl.F_DUPFD, LOWEST_DESCRIPTOR)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
         try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
             os.rename(made, POLICY_PROGRAM)
             made = POLICY_PROGRAM
             yield descriptor
