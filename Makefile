@@ -41,10 +41,10 @@ lab-down: lab-needs  ## stop the lab and remove what it made
 	@$(PLAYBOOK) metal3.baremetal.lab_down -i inventory/lab
 
 lab-status: lab-needs  ## table of the lab's parts
-	@$(CLI) status --lab $(LAB)
+	@$(CLI) status --lab '$(LAB)'
 
 lab-env: lab-needs  ## export lines of the running lab, for the shell's eval
-	@$(CLI) env --lab $(LAB)
+	@$(CLI) env --lab '$(LAB)'
 
 ##@ Tests
 
