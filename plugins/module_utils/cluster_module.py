@@ -128,6 +128,8 @@ def run_cluster_info():
         found = dict((name, read_cluster(client, namespace, name)) for name in names)
     except KubeError as exc:
         module.fail_json(msg=exc.message, exception=traceback.format_exc())
+    if not any(found.values()):
+        module.warn_without(namespace)
     module.exit_json(changed=False, clusters=[found[name] for name in names if found[name]],
                      missing=[name for name in names if not found[name]])
 

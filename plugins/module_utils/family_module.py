@@ -102,6 +102,8 @@ def run_family_info(kind):
     family = FAMILIES[kind]
     module = KubeModule(argument_spec=info_argument_spec(family), supports_check_mode=True)
     result = _call(module, lambda client: read_facts(client, family, module.params))
+    if not result[family.option] and not module.params["all_namespaces"]:
+        module.warn_without(module.params["namespace"])
     if not family.has_table:
         del result["table"]
     module.exit_json(changed=False, **result)

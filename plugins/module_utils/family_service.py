@@ -69,6 +69,8 @@ class FamilyService:
         self.sleep = sleep
         self.seen = Seen({})
         self.diffs = []
+        # Why nothing is known of what is waited for.
+        self.lost = "the API server %s does not answer" % client.server
 
     def run(self):
         """Do it all and return the module's result.
@@ -213,7 +215,7 @@ class FamilyService:
                 break
         for item in waiting.values():
             verdict = verdicts.get(item.name)
-            cause = verdict.full_cause if verdict else "the API server %s does not answer" % self.client.server
+            cause = verdict.full_cause if verdict else self.lost
             item.seconds = self.clock() - began_at
             item.error = "not %s within %d s: %s; %s" % (
                 self.goal if item.present else "gone", self.timeout_seconds, cause,
@@ -231,6 +233,8 @@ class FamilyService:
         followers = [follow(self.client, KNOWN[kind], self.namespace, deadline, tick_seconds=0.5, clock=self.clock)
                      for kind in kinds]
         for steps in zip(*followers):
+            errors = [step.error for step in steps if step.error]
+            self.lost = errors[0].cause if errors else self.lost
             if all(step.listed for step in steps):
                 yield dict((kind, dict((name, of_kind(obj, kind)) for name, obj in step.objects.items()))
                            for kind, step in zip(kinds, steps))

@@ -127,6 +127,8 @@ def run_baremetal_host_info():
         result = read_hosts(
             module.connect(), None if params["all_namespaces"] else params["namespace"], params["names"],
             params["label_selector"], params["full_objects"], params["hardware_data"])
+    if not result["hosts"] and not params["all_namespaces"]:
+        module.warn_without(params["namespace"])
     module.exit_json(changed=False, **result)
 
 

@@ -81,6 +81,8 @@ def run_ip_address_info():
     params = module.params
     result = _call(module, lambda client: read_usage(
         client, params["namespace"], params["pools"], params["cluster_name"]))
+    if not result["pools"]:
+        module.warn_without(params["namespace"])
     module.exit_json(changed=False, **result)
 
 

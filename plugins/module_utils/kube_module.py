@@ -8,6 +8,8 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from .kube.client import KubeClient
 from .kube.connection import HAS_KUBERNETES
+from .kube.errors import KubeError
+from .kube.resources import KNOWN
 from .progress import Progress
 
 
@@ -15,6 +17,7 @@ class KubeModule(AnsibleModule):
     """Base of modules that work on a cluster: the first line of progress and each result name its API server."""
 
     server = None
+    _client = None
 
     def connect(self):
         """Return a client for the API server that the connection options lead to.
@@ -30,9 +33,23 @@ class KubeModule(AnsibleModule):
         :param client: a KubeClient
         :param text: line of progress, with ``%s`` for the URL
         """
-        self.server = client.server
+        self._client, self.server = client, client.server
         Progress().event(text % client.server)
         return client
+
+    def warn_without(self, namespace):
+        """Warn of a namespace that is not there: an API server lists nothing in it, as in one that is empty.
+
+        :param namespace: its name, in which nothing was found
+        """
+        try:
+            if self._client.get(KNOWN["Namespace"], None, namespace) is not None:
+                return
+        except KubeError:
+            # Who may not read namespaces is told nothing of them.
+            return
+        self.warn("namespace %s: seen none on %s, expected one; correct namespace, kubeconfig or host" % (
+            namespace, self.server))
 
     def require_kubernetes(self):
         """End the module unless the package kubernetes is there."""

@@ -23,6 +23,7 @@ from fakes.api_server import DELETE, FAULTS, GET, LIST, WATCH, WRITE, ApiServer
 
 from ansible_collections.metal3.baremetal.plugins.module_utils import parallel
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube import client, follow, patience
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube_module import KubeModule
 from ansible_collections.metal3.baremetal.plugins.module_utils.lab import controllers, process_group, provider
 from ansible_collections.metal3.baremetal.plugins.module_utils.manifests import rollout_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils.progress import PROGRESS_FILE_VARIABLE
@@ -221,6 +222,21 @@ def test_the_first_line_of_progress_and_the_result_name_the_server(run, name, mo
     text = (REPOSITORY / "plugins" / "modules" / ("%s.py" % name)).read_text()
     returned = yaml.safe_load(re.search(r'RETURN = r"""(.*?)"""', text, re.DOTALL).group(1))
     assert returned["server"]["type"] == "str"
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name.endswith("_info")])
+def test_a_namespace_that_is_not_there_is_named(run, name, monkeypatch):
+    """It was as if it were empty."""
+    warnings = []
+    monkeypatch.setattr(KubeModule, "warn", lambda module, text: warnings.append(text))
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    with ApiServer([namespace]) as server:
+        assert not run(name, server)[0].get("failed")
+    assert not warnings
+    with ApiServer([]) as server:
+        assert not run(name, server)[0].get("failed")
+    assert warnings == ["namespace %s: seen none on %s, expected one; correct namespace, kubeconfig or host" % (
+        NAMESPACE, server.url)]
 
 
 def test_the_matrix_covers_what_modules_do(run):
