@@ -211,6 +211,27 @@ def test_a_wait_ends_when_it_is_refused_for_good(run, name, fault):
         assert answer["failed"] and {"401": "Unauthorized", "403": "forbidden"}[fault] in answer["msg"]
 
 
+@pytest.mark.parametrize("name", waiting_modules())
+def test_one_401_does_not_end_a_wait(run, name):
+    """A token was being renewed, or the server's authentication restarted."""
+    waited = WATCH if WATCH in kinds_of(name, run) else LIST if LIST in kinds_of(name, run) else GET
+    written, refused = [], []
+
+    def fault(request):
+        written.extend([request] if request.kind == WRITE and "dryRun" not in request.query else [])
+        waits = request.kind == waited and (written or waited != LIST)
+        if waits and not refused:
+            refused.append(request)
+            return FAULTS["401"]
+        return None
+
+    with ApiServer(task(name)[1], fault) as server:
+        answer, dummy = run(name, server)
+        after = server.requests[server.requests.index(refused[0]) + 1:]
+    assert "Unauthorized" not in answer.get("msg", "")
+    assert [request for request in after if request.kind in (waited, LIST)]
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_the_first_line_of_progress_and_the_result_name_the_server(run, name, monkeypatch, tmp_path):
     lines = tmp_path / "progress"
