@@ -215,11 +215,13 @@ def test_a_wait_ends_when_it_is_refused_for_good(run, name, fault):
 def test_one_401_does_not_end_a_wait(run, name):
     """A token was being renewed, or the server's authentication restarted."""
     waited = WATCH if WATCH in kinds_of(name, run) else LIST if LIST in kinds_of(name, run) else GET
-    written, refused = [], []
+    written, listed, refused = [], [], []
 
     def fault(request):
+        listed.extend([request] if request.kind == LIST and written else [])
         written.extend([request] if request.kind == WRITE and "dryRun" not in request.query else [])
-        waits = request.kind == waited and (written or waited != LIST)
+        # Without a watch, the first LIST after the write tells what is to be waited for.
+        waits = request.kind == waited and (waited != LIST or len(listed) > 1)
         if waits and not refused:
             refused.append(request)
             return FAULTS["401"]
