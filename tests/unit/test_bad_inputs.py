@@ -86,7 +86,7 @@ class Ironic:
         self.objects = objects
         self.writes = []
 
-    def send(self, method, path, query, body, subject):
+    def send(self, method, path, query, body, subject, repeatable=True):
         if method != "GET":
             self.writes.append((method, path))
             raise IronicError("%s: refused by the test" % subject, status=403)
