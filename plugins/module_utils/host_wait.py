@@ -55,7 +55,7 @@ class HostWait:
         if unreachable is not None:
             raise KubeError(
                 "API server %s has not answered for %d s, until the end of wait_timeout_seconds: %s" % (
-                    self._client.server, unreachable, error.message if error else "no answer"), reason="Unreachable")
+                    self._client.server, unreachable, error.cause if error else "no answer"), reason="Unreachable")
 
     def _judge(self, histories, step, now):
         for name, history in histories.items():
