@@ -8,16 +8,12 @@ import ipaddress
 import socket
 import ssl
 import struct
-import urllib.error
 from concurrent.futures import ThreadPoolExecutor
 
-from ansible.module_utils.urls import ConnectionError as OpenUrlError
-from ansible.module_utils.urls import open_url
-
+from .image_server import image_fetcher
 from .metal3 import cluster_description, cluster_image
 from .metal3.problem import problem
 
-_TIMEOUT_SECONDS = 15
 # An address that nobody has costs all of it. A lost packet is sent again after a second.
 _ENDPOINT_TIMEOUT_SECONDS = 1.5
 _TEST_NETWORK = ipaddress.ip_network("198.18.0.0/15")
@@ -68,25 +64,6 @@ def _endpoint_problems(subject, endpoint):
     return [problem(subject, "endpoint", seen, "an address that nobody has", "choose another, or find out what has it")]
 
 
-def image_fetcher(ca_file=None):
-    """Return a callable ``(url, limit)`` for ``cluster_image.reachability_problems``.
-
-    :param ca_file: path of a file with the image server's certificate authority; the system's when left out
-    """
-    def fetch(url, limit):
-        try:
-            with open_url(url, method="GET" if limit else "HEAD", ca_path=ca_file,
-                          timeout=_TIMEOUT_SECONDS) as response:
-                return response.read(limit) if limit else b""
-        except urllib.error.HTTPError as exc:
-            raise OSError("HTTP %d %s" % (exc.code, exc.reason)) from exc
-        except urllib.error.URLError as exc:
-            raise OSError(str(exc.reason)) from exc
-        except OpenUrlError as exc:
-            raise OSError(str(exc)) from exc
-    return fetch
-
-
 def endpoint_answers(host, port):
     """Say whether a server speaks TLS at an address, as an API server does.
 
@@ -103,7 +80,8 @@ def endpoint_answers(host, port):
     except ssl.SSLCertVerificationError:
         # It answered, with a certificate of a cluster's own authority.
         return True
-    except OSError:
+    except (OSError, ValueError):
+        # No name that can be looked up either.
         return False
 
 

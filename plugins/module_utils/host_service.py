@@ -8,11 +8,11 @@ import time
 from collections import namedtuple
 
 from . import parallel
-from .cluster_network_checks import image_fetcher
 from .host_bmc_service import BmcChange
 from .host_reading import hosts_everywhere, secret_of, secrets_of
 from .host_wait import HostWait
 from .host_writes import NAMESPACE, HostRules, HostWrites
+from .image_server import image_fetcher
 from .kube import bulk
 from .kube.errors import KubeError
 from .metal3 import (

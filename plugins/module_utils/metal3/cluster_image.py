@@ -15,8 +15,9 @@ from .url_credentials import redacted
 
 # BMO, pkg/hardwareutils and its CRD.
 URL_SCHEMES = ("http", "https", "ftp", "gopher", "oci")
-_HEX = re.compile(r"^[0-9a-fA-F]+$")
+_HEX = re.compile(r"^[0-9a-fA-F]+\Z")
 _LARGEST_CHECKSUM_FILE_BYTES = 2 ** 20
+_LONGEST_SHOWN = 140
 # Ends of a URL that tell the format; .img and .iso are used for several.
 _FORMATS = {".qcow2": "qcow2", ".raw": "raw", ".vdi": "vdi", ".vmdk": "vmdk"}
 
@@ -73,7 +74,8 @@ def is_url(checksum):
 def _literal(subject, field, checksum, kind, source=""):
     lengths = dict((length, name) for name, length in CHECKSUM_LENGTHS.items())
     if not _HEX.match(checksum) or len(checksum) not in lengths:
-        return [problem(subject, field + ".checksum" + source, checksum, "a URL, or 32, 64 or 128 hexadecimal digits")]
+        shown = checksum if len(checksum) <= _LONGEST_SHOWN else checksum[:_LONGEST_SHOWN - 3] + "..."
+        return [problem(subject, field + ".checksum" + source, shown, "a URL, or 32, 64 or 128 hexadecimal digits")]
     # Without a type, Ironic goes by the length.
     actual = lengths[len(checksum)]
     if kind and kind != actual:
@@ -122,11 +124,14 @@ def reachability_problems(subject, field, image, fetch):
     if _parts(checksum).scheme not in ("http", "https"):
         return found
     try:
-        text = fetch(checksum, _LARGEST_CHECKSUM_FILE_BYTES).decode("utf-8", "replace")
+        content = fetch(checksum, _LARGEST_CHECKSUM_FILE_BYTES + 1)
     except OSError as exc:
         return found + [problem(subject, field + ".checksum", "%s: %s" % (checksum, exc),
                                 "a checksum file that can be downloaded", "look at the image server and the URL")]
-    value = checksum_in_file(text, image["url"])
+    if len(content) > _LARGEST_CHECKSUM_FILE_BYTES:
+        return found + [problem(subject, field + ".checksum", "%s, larger than 1 MiB" % checksum, "a checksum file",
+                                "look at what the URL leads to")]
+    value = checksum_in_file(content.decode("utf-8", "replace"), image["url"])
     if value is None:
         return found + [problem(subject, field + ".checksum", "%s without %s" % (
             checksum, posixpath.basename(_parts(image["url"]).path)), "a line for the image",
