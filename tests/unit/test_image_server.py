@@ -102,7 +102,8 @@ def test_redirections_in_a_circle_end(server):
 @pytest.mark.parametrize("answer, text", [
     (b"HTTP/1.1 500 " + b"x" * 5000 + b"\r\nContent-Length: 0\r\n\r\n", "HTTP 500 xxx"),
     (b"HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=a\r\nContent-Length: 0\r\n\r\n", "HTTP 401"),
-    (redirect(b"http://[broken"), "Invalid IPv6 URL"), (b"not HTTP at all\r\n\r\n", "BadStatusLine"), (b"", "closed"), (b"\x00" * 70000, "LineTooLong"),
+    (redirect(b"http://[broken"), "Invalid IPv6 URL"),
+    (b"not HTTP at all\r\n\r\n", "BadStatusLine"), (b"", "closed"), (b"\x00" * 70000, "LineTooLong"),
     (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 200 + b"\r\n", "got more than 100 headers")])
 def test_answers_that_are_none(server, answer, text):
     base, dummy = server(node_qcow2=answer, sums=body(b"a" * 64))
