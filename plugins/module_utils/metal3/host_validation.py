@@ -60,7 +60,8 @@ def check_raw(hosts, wait_for=None):
         return problems
     told = set((problem.host, _head(problem.field)) for problem in problems if problem.seen != UNKNOWN)
     labelled = [(_label(entry, position), entry) for position, entry in enumerate(_with_texts(hosts))]
-    typed = [dict((option, value) for option, value in entry.items() if option == "name" or (label, option) not in told)
+    typed = [dict((option, value) for option, value in entry.items()
+                  if (isinstance(value, str) if option == "name" else (label, option) not in told))
              if isinstance(entry, dict) else {} for label, entry in labelled]
     not_dicts = set(label for label, entry in labelled if not isinstance(entry, dict))
     # An option that is left out here because of its type must not be called missing as well.

@@ -24,7 +24,7 @@ def check_list(kind, namespace, option, entries, options):
         name = entry.get("name") if isinstance(entry, dict) else None
         subject = "%s %s/%s" % (kind, namespace, name if isinstance(name, str) and name else
                                 "%s[%d]" % (option, position))
-        found += _check(subject, "", {"type": "dict", "options": options}, entry)
+        found += _check(subject, "", {"type": "dict", "options": options, "required": True}, entry)
     return found
 
 

@@ -144,6 +144,8 @@ def check_raw(family, entries):
         return [Problem(family.option, "", field_checks.show(entries), "a list", "give a list of dictionaries")]
     problems, typed = [], []
     for position, entry in enumerate(entries):
+        if isinstance(entry, dict):
+            entry = field_checks.with_texts(entry_fields(family), entry)
         label = label_of(family, entry, position)
         if not isinstance(entry, dict):
             problems.append(Problem(label, "", field_checks.show(entry), "a dictionary", "correct it"))
