@@ -24,10 +24,10 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.progress import P
 
 SERVER = "server-01"
 CONSUMER = {"apiVersion": "example.org/v1", "kind": "Somebody", "name": "else", "namespace": NAMESPACE}
-# One of each way in which API servers keep objects: custom resources and those of their own.
+# One of each way in which API servers keep objects: a custom resource, and those of their own. No controller writes to
+# them; it would be somebody else.
 OBJECTS = [
     ("BareMetalHost", {"spec": {"online": False}}),
-    ("IPPool", {"spec": {"namePrefix": "t", "prefix": 24, "pools": [{"start": "192.0.2.10", "end": "192.0.2.20"}]}}),
     ("Secret", {"data": {"a": "YQ=="}}),
     ("Service", {"spec": {"ports": [{"port": 80}]}}),
     ("Role", {"rules": []}),
