@@ -131,7 +131,10 @@ def test_addresses_are_shifted_as_the_standard_library_counts(address, offset, l
     except ValueError:
         wanted = None
     try:
-        assert load("filter", "address_shift")(text, offset) == wanted
+        shifted = load("filter", "address_shift")(text, offset)
+        # Python's versions differ in how they write IPv4 addresses in IPv6.
+        assert wanted is not None and ipaddress.ip_interface(shifted) == ipaddress.ip_interface(wanted)
+        assert ("/" in shifted) == ("/" in wanted)
     except AnsibleFilterError as error:
         assert wanted is None and str(error)
 

@@ -26,11 +26,12 @@ class Dead:
 def dead(tmp_path, monkeypatch):
     monkeypatch.setattr(readiness, "faults", lambda checks: dict.fromkeys(checks, "no answer"))
     monkeypatch.setattr(
-        claim, "foreign_ports", lambda figures: ["port %d (etcd) is taken by pid 1 (x)" % figures["port"]])
+        claim, "foreign_ports", lambda figures: ["port %d (etcd) is taken by pid 1 (x)" % figures["ports"]["etcd"]])
     for folder in ("supervisor/conf.d", "log"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "supervisor" / "conf.d" / "etcd.conf").write_text("")
-    (tmp_path / "lab.json").write_text(json.dumps({"port": 21000}))
+    (tmp_path / "lab.json").write_text(json.dumps(
+        {"name": "x", "index": 0, "dir": str(tmp_path), "ports": {"etcd": 21000}, "bridge": {}}))
     return Dead(tmp_path)
 
 
