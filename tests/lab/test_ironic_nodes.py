@@ -15,7 +15,7 @@ import pytest
 from machine_room import partitions
 from support import HOST, NAMESPACE, Run, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import audit, info_service
+from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import audit, info_service, node_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.action_service import ActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import IronicClient
 from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import RefusedError
@@ -375,17 +375,23 @@ def test_an_adopted_node_is_deleted_only_by_force(client, node, act):
 
 
 @pytest.fixture
-def inventory(lab, server, node):
-    """What the playbook ironic_nodes is run with: an inventory of the one server, as options of ``lab.playbook``."""
+def variables(server):
+    """Return the server's variables in an inventory, with ``ironic_node`` as given."""
     bmc = server["bmc"]
 
+    def described(**of_node):
+        return {"bmc_address": bmc["address"], "boot_mac": server["boot_mac"],
+                "ironic_node": dict({"traits": ["CUSTOM_LAB"]}, **of_node),
+                "bmc_username": Path(bmc["username_file"]).read_text().strip(),
+                "bmc_password": Path(bmc["password_file"]).read_text().strip()}
+    return described
+
+
+@pytest.fixture
+def inventory(lab, node, variables):
+    """What the playbook ironic_nodes is run with: an inventory of the one server, as options of ``lab.playbook``."""
     def options(extra=None, **of_node):
-        variables = {
-            "bmc_address": bmc["address"], "boot_mac": server["boot_mac"],
-            "ironic_node": dict({"traits": ["CUSTOM_LAB"]}, **of_node),
-            "bmc_username": Path(bmc["username_file"]).read_text().strip(),
-            "bmc_password": Path(bmc["password_file"]).read_text().strip()}
-        return {"inventory": lab.inventory({node["name"]: variables}), "extra": dict({
+        return {"inventory": lab.inventory({node["name"]: variables(**of_node)}), "extra": dict({
             "ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml")},
             **(extra or {}))}
     return options
@@ -398,10 +404,10 @@ def untouched(room, name):
             [line for line in room.console(name, 1000) if "BMC:" in line])
 
 
-def test_a_server_whose_adoption_failed_is_never_cleaned(lab, room, client, server, node, act, inventory):
-    # Ironic can't adopt what boots from the network and names no image.
-    broken = {"instance_info": {"capabilities": {"boot_option": "netboot"}}}
-    register(client, dict(node, **broken))
+def test_a_server_whose_adoption_failed_is_never_cleaned(lab, room, client, server, node, act, inventory, variables):
+    # Ironic can't adopt what is to boot a ramdisk each time and names none.
+    broken = {"interfaces": {"deploy": "ramdisk"}}
+    register(client, node_inventory.entry(node["name"], variables(**broken)))
     done(act("manage"), changed=True, provision_state="manageable")
     room.power(server["name"], "power_off")
     before = untouched(room, server["name"])
@@ -416,7 +422,10 @@ def test_a_server_whose_adoption_failed_is_never_cleaned(lab, room, client, serv
     with pytest.raises(RefusedError, match="force_nodes"):
         register(client, {"name": node["name"], "state": "absent"})
     assert seen(client, node["name"])["provision_state"] == "adopt failed"
-    register(client, dict(node, instance_info={"capabilities": None}))
+    # Ironic takes other interfaces in this state only in maintenance.
+    done(act("maintenance_on"), changed=True)
+    register(client, dict(node, interfaces={"deploy": "direct"}))
+    done(act("maintenance_off"), changed=True)
     done(act("adopt"), changed=True, provision_state="active")
     assert untouched(room, server["name"]) == before
     register(client, {"name": node["name"], "state": "absent"}, force=True)
