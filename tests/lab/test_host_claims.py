@@ -256,7 +256,7 @@ def test_a_soft_reboot_asks_the_system_and_a_hard_one_cuts_the_power(first, insi
 
 
 def test_a_bmc_gets_another_address_while_its_server_runs(lab, room, first):
-    first.runs["refused"].failed("bmc_address: seen ", "set allow_detach")
+    first.runs["refused"].failed("bmc_address: seen ", "set hosts_allow_detach: the host is detached for the change")
     first.runs["address"].ok()
     node = adopted(lab, DIRECT, NAMESPACE, first.nodes[DIRECT].id)
     assert node.driver_info["redfish_address"].startswith("https://localhost:")

@@ -89,7 +89,7 @@ def test_options_reach_ironic_at_once(lab):
     node = lab.nodes()[name]
     try:
         lab.playbook("enroll", "--limit", name, "-e", json.dumps(options)).failed(
-            "bmc_disable_certificate_verification", "set allow_detach")
+            "bmc_disable_certificate_verification", "set hosts_allow_detach")
         check = lab.playbook("enroll", *given, "-e", json.dumps(options), "--check", "--diff").ok()
         assert check.changed() == 1 and "+    disableCertificateVerification: true" in check.output
         lab.playbook("enroll", *given, "-e", json.dumps(options)).ok()
