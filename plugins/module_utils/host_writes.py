@@ -12,7 +12,7 @@ from .kube.diff import owned_tree
 from .kube.errors import KubeError
 from .kube.precondition import ABSENT
 from .kube.resources import KNOWN
-from .metal3 import host_bmc_change, host_messages, host_objects, host_redeploy, host_validation
+from .metal3 import host_bmc_change, host_credentials, host_messages, host_objects, host_redeploy, host_validation
 from .metal3.secret_fields import hidden_difference
 
 NAMESPACE = KNOWN["Namespace"]
@@ -79,6 +79,10 @@ class HostWrites:
             self._desire(item)
         changed = self._write_secrets(outcomes, self._early_secrets)
         for item in outcomes:
+            if item.current is not None and host_objects.credentials_secret_name(item.host) in changed:
+                text = host_credentials.warning(item.name, item.current)
+                if text and not self.check_mode:
+                    self._warn(text)
             options = host_redeploy.without_effect(
                 item.host, item.current, self._desired[item.name].bmh["spec"], changed)
             if options:

@@ -705,6 +705,10 @@ def test_new_credentials_are_waited_for_until_they_were_tried():
         "credentials": {"name": "h1-bmc-secret"}, "credentialsVersion": "999"}
     result, dummy = run(server, [changed], wait_for="available", wait_timeout_seconds=1)
     assert "BMO is trying the user name and password" in result["hosts"][0]["error"]
+    assert result["warnings"] == []
     server.logs_in = True
     result, dummy = run(server, [changed], wait_for="available")
     assert not result["hosts"][0]["failed"] and not result["changed"]
+    # BMO says so of a registered host without having logged in.
+    result, dummy = run(server, [host(1)], wait_for="available")
+    assert "h1: BMO has not logged in with the new user name and password" in result["warnings"][0]

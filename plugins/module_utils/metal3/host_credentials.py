@@ -4,9 +4,14 @@
 """Whether BMO has logged in at a host's BMC with the credentials that are stored now; pure.
 
 BMO notes the version of the Secret that it tried last and of the one that worked (``registerHost`` in
-``baremetalhost_controller.go``). Until it has tried a new one, a host goes on as if nothing had changed.
+``baremetalhost_controller.go``). Until it has tried a new one, a host goes on as if nothing had changed. Of a host that
+is registered already it calls them good when Ironic has taken them (``Register`` in ``register.go``): Ironic logs in
+with them at its next request to the BMC only.
 """
 from __future__ import annotations
+
+from .host_actions import STEADY
+from .host_goals import state_of
 
 # BMO registers a host in all other states (``ensureRegistered``).
 _UNTRIED_IN = ("", "unmanaged", "match profile", "deleting")
@@ -28,6 +33,15 @@ def untried(bmh, secret):
         return ""
     return "BMO %s the user name and password of Secret %s" % (
         "is trying" if _covers(status.get("triedCredentials"), metadata) else "has not yet tried", metadata["name"])
+
+
+def warning(name, bmh):
+    """Return what a user should know of new credentials of a stored host, empty when BMO tries them at once."""
+    if state_of(bmh) not in STEADY:
+        return ""
+    return ("%s: BMO has not logged in with the new user name and password: a host in state %s is not verified again, "
+            "and an error shows when Ironic asks the BMC next; check them at once by bmc_preflight (playbook preflight)" % (
+                name, state_of(bmh)))
 
 
 def _covers(credentials, metadata):
