@@ -40,8 +40,8 @@ def warning(name, bmh):
     if state_of(bmh) not in STEADY:
         return ""
     return ("%s: BMO has not logged in with the new user name and password: a host in state %s is not verified again, "
-            "and an error shows when Ironic asks the BMC next; check them at once by bmc_preflight (playbook preflight)" % (
-                name, state_of(bmh)))
+            "and an error shows when Ironic asks the BMC next; check them at once by bmc_preflight (playbook "
+            "preflight)" % (name, state_of(bmh)))
 
 
 def _covers(credentials, metadata):
