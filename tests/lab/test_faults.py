@@ -72,7 +72,7 @@ def test_a_wrong_new_password_of_an_available_host_is_told_and_mended(lab):
         run = lab.playbook("enroll", "-i", wrong, *only(name)).failed(name, "bmc_password")
         assert "not-the-password" not in run.output and lab.versions() == before
         # Without asking the BMC first: the operator takes them, and logs in with them later.
-        run = lab.playbook("enroll", "-i", wrong, *only(name), "-e", "enroll_preflight=false").ok()
+        run = lab.playbook("enroll", "-i", wrong, *only(name), "-e", "enroll_preflight=none").ok()
         assert "BMO has not logged in with the new user name and password" in run.output
     finally:
         lab.playbook("enroll", *only(name)).ok()
