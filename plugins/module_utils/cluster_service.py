@@ -290,7 +290,7 @@ class ClusterService:
         :param decide: what to do about one that has changed, see ``checked.write``; without it, it stays
         """
         written = checked.write(
-            items, self._delete_one, decide or (lambda item: checked.Settled(item)), self.progress.event, self.sleep)
+            items, self._delete_one, decide or checked.Settled, self.progress.event, self.sleep)
         for item, outcome in zip(items, written):
             if outcome.error is None and not self.check_mode:
                 self.done["changed"] = True

@@ -230,7 +230,7 @@ def test_what_is_no_server_is_a_clear_problem(servers):
 
 
 @settings(max_examples=100, **SOME)
-@given(st.one_of(TEXTS, VALUES.map(lambda value: yaml.safe_dump(value)), VALUES.map(
+@given(st.one_of(TEXTS, VALUES.map(yaml.safe_dump), VALUES.map(
     lambda value: yaml.safe_dump({"baremetal": value})), VALUES.map(
     lambda value: yaml.safe_dump({"baremetal": {"hosts": {"a": value}}}))))
 @example("baremetal: !unsafe [a]")

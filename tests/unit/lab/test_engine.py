@@ -186,7 +186,6 @@ def test_the_module_versions_are_pinned_by_hash(pins):
             assert (name, version) in known and (name, version + "/go.mod") in known, (folder, name, version)
 
 
-
 def test_an_unexpected_server_file_is_refused():
     with pytest.raises(webhook_host.PatchError):
         webhook_host.changed("package webhook\n")

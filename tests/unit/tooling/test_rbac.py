@@ -14,8 +14,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources im
 
 RBAC = pathlib.Path(__file__).parents[3] / "docs" / "rbac"
 ROLES = dict((role["metadata"]["name"].removeprefix("metal3-baremetal-"), role["rules"])
-             for role in yaml.safe_load_all((RBAC / "roles.yml").read_text()))
-BINDINGS = list(yaml.safe_load_all((RBAC / "bindings.yml").read_text()))
+             for role in yaml.safe_load((RBAC / "roles.yml").read_text())["items"])
+BINDINGS = yaml.safe_load((RBAC / "bindings.yml").read_text())["items"]
 SERVED = set((resource.group, resource.plural) for resource in (*KNOWN.values(), *ADDRESS_RESOURCES))
 CLUSTER_SCOPED = set(resource.plural for resource in KNOWN.values() if not resource.namespaced)
 WRITES = {"create", "patch", "delete"}
