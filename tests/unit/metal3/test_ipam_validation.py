@@ -31,8 +31,8 @@ def test_good_pools_of_both_families_side_by_side():
     assert problems(GOOD, six) == []
 
 
-SIX = {"prefix": 64, "gateway": None, "ranges": [{"subnet": "2001:db8::/64"}, {"start": "2001:db8:1::1",
-                                                                              "end": "2001:db8:1::9"}]}
+SIX = {"prefix": 64, "gateway": None,
+       "ranges": [{"subnet": "2001:db8::/64"}, {"start": "2001:db8:1::1", "end": "2001:db8:1::9"}]}
 
 
 @pytest.mark.parametrize("address, refused", [
