@@ -25,7 +25,7 @@ MISTAKES = {
     "same-bmc-b": ({"bmc_address": "redfish://192.0.2.9/redfish/v1/Systems/1"}, ["bmc_address", "same-bmc-a"]),
     "Upper-Case": ({}, ["name", "lower case"]),
     "no-checksum": ({"bmh_image": {"url": "https://192.0.2.4/image.raw"}}, ["bmh_image", "checksum"]),
-    "mistyped": ({"bmh_onlin": True}, ["bmh_onlin", "perhaps online is meant"]),
+    "mistyped": ({"bmh_onlin": True}, ["bmh_onlin", "perhaps bmh_online is meant"]),
     "secure-boot-by-ipmi": ({"bmc_address": "ipmi://192.0.2.5", "bmh_boot_mode": "UEFISecureBoot"}, ["bmh_boot_mode"]),
     "bad-hint": ({"bmh_root_device_hints": {"device_name": "sda"}}, ["bmh_root_device_hints.device_name", "/dev/"]),
     "two-mistakes": ({"bmh_boot_mode": "legcy", "boot_mac": "00:5c:52"}, ["bmh_boot_mode", "legcy", "boot_mac"]),
