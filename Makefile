@@ -100,7 +100,7 @@ lock:  ## resolve requirements*.in anew and write the lock files, with hashes
 
 .PHONY: clean
 clean:  ## remove what make made in the checkout; the cache and the labs stay
-	@rm -rf build .build .pytest_cache .ruff_cache .ansible
+	@rm -rf build .build .pytest_cache .ruff_cache .ansible .hypothesis
 
 .PHONY: help
 help:  ## this list
