@@ -8,11 +8,13 @@ import copy
 import threading
 
 import pytest
+from fakes.api_server import WRITE, ApiServer, status
 
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_module import requests_of
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_service import HostActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import HostListError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube import precondition
+from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 
 
@@ -237,6 +239,33 @@ def test_a_reboot_whose_answer_was_lost_is_not_asked_for_twice():
     server.lost["h1"] = lambda: None
     result, dummy = run(server, names=["h1"], action="reboot", force=True, wait=False)
     assert result["changed"] and not result["hosts"][0]["failed"]
+
+
+@pytest.mark.parametrize("retry_after", [{}, {"Retry-After": "1"}], ids=["", "Retry-After"])
+def test_a_reboot_is_stored_once_whatever_pause_a_5xx_asks_for(retry_after):
+    """With Retry-After the client sent it again by itself, and the service took the 409 for the change of another."""
+    host = dict(copy.deepcopy(Server("h1").hosts["h1"]), apiVersion="metal3.io/v1alpha1", kind="BareMetalHost")
+    host["status"]["provisioning"]["state"] = "provisioned"
+    writes = []
+
+    def fault(request):
+        if request.kind != WRITE:
+            return None
+        writes.append(request)
+        if len(writes) > 1:
+            # BMO has acted on the first one.
+            server.annotate(request.path)
+            return None
+        return status(503, "ServiceUnavailable", "etcdserver: request timed out")._replace(
+            headers=retry_after, form="stored")
+
+    with ApiServer([host], fault) as server:
+        params = given(names=["h1"], action="reboot", wait=False)
+        result = HostActionService(KubeClient({"host": server.url}), requests_of(params, "now"), params, False,
+                                   Reports(), sleep=lambda seconds: None).run()
+        reboots = [item for dummy, item in server.stored if item["metadata"].get("annotations")]
+    assert len(reboots) == 1 and len(writes) == 2
+    assert "the API server did not answer, and the host has changed since" in result["hosts"][0]["error"]
 
 
 def test_a_power_off_whose_answer_was_lost_has_happened():

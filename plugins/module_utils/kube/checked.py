@@ -59,7 +59,7 @@ def write(tasks, send, decide, tell=None, sleep=None):
             conflicts = []
         _decide_again([position for position, dummy in conflicts], due, results, decide, unanswered)
         if lost:
-            delay_seconds = delays.pop(0)
+            delay_seconds = max([delays.pop(0)] + [error.retry_after_seconds or 0 for dummy, error in lost])
             tell("%d requests were not answered (%s); trying again in %d s" % (
                 len(lost), lost[0][1].message, delay_seconds))
             sleep(delay_seconds)

@@ -56,7 +56,9 @@ class KubeClient:
                 stream=False, any_content=False):
         """Send one request and return the decoded answer (or the raw response when ``stream``).
 
-        Credentials that are refused are read again, once; a server that is busy is asked again when it wants to be.
+        Credentials that are refused are read again, once; a server that is busy is asked again when it wants to be. A
+        write only at HTTP 429, which is sent before anything is stored: after 5xx it may be stored, see
+        :attr:`KubeError.may_be_stored`.
 
         :param method: HTTP method
         :param path: URL path, see :meth:`Resource.path`
@@ -84,6 +86,8 @@ class KubeClient:
                 pause = exc.retry_after_seconds
                 if pause is None or time.monotonic() + pause > deadline:
                     raise self._advised(exc, method, path, query) from exc
+                if method != "GET" and not (query or {}).get("dryRun") and exc.status != 429:
+                    raise self._advised(exc, method, path, query, may_be_stored=True) from exc
                 _pause(pause)
 
     def _send(self, method, path, query, body, content_type, subject, timeout_seconds, stream, any_content):
@@ -135,11 +139,12 @@ class KubeClient:
                              reason="Certificate")
         return KubeError("%s: API server %s does not answer: %s" % (subject, self._server, text), reason="Unreachable")
 
-    def _advised(self, exc, method, path, query):
+    def _advised(self, exc, method, path, query, may_be_stored=False):
         if exc.next_step:
             return exc
         return KubeError(
             exc.cause, exc.status, exc.reason, exc.causes, retry_after_seconds=exc.retry_after_seconds,
+            may_be_stored=may_be_stored,
             next_step=next_step_of(exc, method, path, query or {}, self._server, self._connection.user))
 
     def list(self, resource, namespace=None, label_selector=None, field_selector=None):

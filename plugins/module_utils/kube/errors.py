@@ -24,9 +24,11 @@ class KubeError(Exception):
     :param causes: list of ``{"field": …, "message": …}``, from the answer's ``details.causes``
     :param next_step: what the operator does about it, which becomes part of ``message``
     :param retry_after_seconds: how long the server asked to be left alone
+    :param may_be_stored: whether it was a write that the server may have stored, and the pause was left to the caller
     """
 
-    def __init__(self, message, status=None, reason=None, causes=None, next_step="", retry_after_seconds=None):
+    def __init__(self, message, status=None, reason=None, causes=None, next_step="", retry_after_seconds=None,
+                 may_be_stored=False):
         # It quotes the other side, and Ansible shows it on the terminal as it is.
         message = plain(message, keep_lines=True)
         self.cause = message
@@ -37,6 +39,7 @@ class KubeError(Exception):
         self.reason = reason
         self.causes = causes or []
         self.retry_after_seconds = retry_after_seconds
+        self.may_be_stored = may_be_stored
 
     @property
     def retriable(self):
@@ -49,9 +52,10 @@ class KubeError(Exception):
     def is_due_again(self):
         """True when the same request is to be sent again within seconds.
 
-        Not when the server has said how long it wants to be left alone: the client has done so, or it is too long.
+        Not when the server has said how long it wants to be left alone: the client has done so, or it is too long. Of a
+        write that may be stored the caller decides: it knows whether the write may be repeated.
         """
-        return self.retriable and self.retry_after_seconds is None
+        return self.retriable and (self.retry_after_seconds is None or self.may_be_stored)
 
     @property
     def is_conflict(self):

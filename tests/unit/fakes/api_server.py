@@ -21,8 +21,8 @@ KINDS = (LIST, GET, WATCH, WRITE, DELETE)
 
 Request = namedtuple("Request", ["kind", "method", "path", "query", "body", "authorization"])
 
-# status: of the answer; headers: dict; content: bytes; form: "whole", "half" (the connection ends in the middle) or
-# "hang" (nothing comes at all).
+# status: of the answer; headers: dict; content: bytes; form: "whole", "half" (the connection ends in the middle),
+# "stored" (of a write: it is carried out all the same) or "hang" (nothing comes at all).
 Fault = namedtuple("Fault", ["status", "headers", "content", "form"], defaults=[{}, b"", "whole"])
 
 # A watch ends soon, because nothing changes but by those who are tested.
@@ -100,6 +100,12 @@ class ApiServer:
         self._closing.wait(seconds)
 
     # What it keeps
+
+    def annotate(self, path, **annotations):
+        """Do what a controller does: give an object these annotations only."""
+        item = copy.deepcopy(self._objects[path])
+        item["metadata"]["annotations"] = annotations
+        self._put(path, item)
 
     def _put(self, path, item):
         with self._lock:
@@ -224,7 +230,9 @@ def _handler(server):
             request = Request(kind, self.command, parts.path, query, body, self.headers.get("Authorization"))
             server.requests.append(request)
             fault = server.fault(request)
-            if fault is not None and fault.form == "whole":
+            if fault is not None and fault.form == "stored":
+                server.answer(_WithType(request, self.headers.get("Content-Type")))
+            if fault is not None and fault.form in ("whole", "stored"):
                 self._send(fault.status, fault.content, fault.headers)
                 return
             if fault is not None and fault.form == "hang":

@@ -292,6 +292,20 @@ def test_a_busy_server_is_asked_again_when_it_wants_to_be(servers):
     assert time.monotonic() - began_at >= 1 and len(servers[0].requests) == 2
 
 
+@pytest.mark.parametrize(("code", "sent_again"), [(429, True), (503, False)])
+def test_a_write_is_sent_again_only_when_it_was_not_stored(servers, code, sent_again):
+    answers = [status(code, "Busy", "busy")._replace(headers={"Retry-After": "1"})]
+    servers[0].fault = lambda request: answers.pop(0) if answers else None
+    client = KubeClient({"host": servers[0].url})
+    if sent_again:
+        client.apply(SECRET, "n", {"metadata": {"name": "a"}})
+    else:
+        with pytest.raises(KubeError, match="busy") as caught:
+            client.apply(SECRET, "n", {"metadata": {"name": "a"}})
+        assert caught.value.is_due_again and caught.value.retry_after_seconds == 1
+    assert len(servers[0].requests) == (2 if sent_again else 1)
+
+
 @pytest.mark.parametrize("code", [429, 503])
 def test_a_pause_that_is_too_long_is_not_waited_for(servers, code):
     servers[0].fault = lambda request: status(code, "Busy", "busy")._replace(headers={"Retry-After": "3600"})
