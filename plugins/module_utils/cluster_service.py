@@ -288,11 +288,13 @@ class ClusterService:
         """Delete objects that are as they were read.
 
         :param decide: what to do about one that has changed, see ``checked.write``; without it, it stays
+        :returns: those that were deleted, by others too; what stays is not among them
         """
         written = checked.write(
             items, self._delete_one, decide or checked.Settled, self.progress.event, self.sleep)
-        for item, outcome in zip(items, written):
-            if outcome.error is None and not self.check_mode:
+        gone = [item for item, outcome in zip(items, written) if outcome.error is None and _goes(outcome.value)]
+        for item in gone:
+            if not self.check_mode:
                 self.done["changed"] = True
                 self.done["removed"].append(_title(item))
                 self.done["diff"].append(_removal(item))
@@ -300,6 +302,7 @@ class ClusterService:
                    for item, outcome in zip(items, written) if outcome.error is not None]
         if refused:
             raise KubeError("the API server refused to delete:\n%s" % "\n".join("- " + line for line in refused))
+        return gone
 
     def _delete_one(self, item):
         return self.client.delete(resource_for(item["apiVersion"], item["kind"]), self.namespace,
@@ -353,8 +356,9 @@ class ClusterService:
         result.update(unused=[_title(item) for item in unused], collected=[])
         if not self.options["prune"]:
             return
-        self._delete(unused)
-        result.update(unused=[], collected=[_title(item) for item in unused])
+        gone = self._delete(unused)
+        result.update(unused=[_title(item) for item in unused if item not in gone],
+                      collected=[_title(item) for item in gone])
         result["warnings"] += [
             "cluster %s/%s: %s is not described any more and stays, for it is still needed: %s; run again when that is "
             "gone" % (self.namespace, self.name, _title(pool), ", ".join(users)) for pool, users in pools if users]
@@ -396,9 +400,9 @@ class ClusterService:
             # The Cluster's controllers take machines, control plane and infrastructure away in the right order; what
             # is deleted beside it could be missed by them.
             self.progress.event("cluster %s: deleting it, with %s" % (self.name, ", ".join(hosts) or "no host"))
-            self._delete([snapshot.cluster])
+            self._delete([snapshot.cluster], self._still_deleted)
         else:
-            self._delete(rest)
+            self._delete(rest, self._still_deleted)
         if not self.check_mode and self.options["wait_for"] != "none":
             wait = ClusterWait(
                 self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
@@ -409,7 +413,24 @@ class ClusterService:
     def _sweep(self, objects):
         """Delete templates and pools that no owner takes away; those with finalizers wait for their users."""
         self._delete([item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
-                      if belongs(item, self.name) and not item["metadata"].get("deletionTimestamp")])
+                      if belongs(item, self.name) and not item["metadata"].get("deletionTimestamp")],
+                     self._still_deleted)
+
+    def _still_deleted(self, item):
+        """Decide again about an object of a cluster that is to be gone, and that has changed since it was read.
+
+        :raises KubeError: when it may not be deleted any more
+        """
+        fresh = self.client.get(resource_for(item["apiVersion"], item["kind"]), self.namespace,
+                                item["metadata"]["name"])
+        if fresh is None or fresh["metadata"].get("deletionTimestamp"):
+            return checked.Settled(fresh)
+        if fresh["metadata"].get("uid") != item["metadata"].get("uid"):
+            raise KubeError("others deleted it and made a new one since it was read; run again", 409, "Conflict")
+        foreign = cluster_ownership.deletion_problem(self.subject, self.name, fresh, self.options.get("adopt"))
+        if foreign:
+            raise KubeError(foreign, 409, "Conflict")
+        return fresh
 
     # The workload cluster's kubeconfig
 
@@ -462,6 +483,11 @@ def _diff(entry, replaced):
     header = "%s %s/%s" % (entry.resource.kind, entry.namespace, entry.name)
     before, after = hidden_difference(entry.before, entry.after, reference=replaced)
     return {"before_header": header if before else "", "after_header": header, "before": before, "after": after}
+
+
+def _goes(answer):
+    """Say whether an object is gone or going, by the answer to its DELETE or the object that a decision left as is."""
+    return not isinstance(answer, dict) or bool(answer["metadata"].get("deletionTimestamp"))
 
 
 def _removal(item):

@@ -173,6 +173,57 @@ def test_a_cluster_that_others_make_meanwhile_is_left_alone():
     assert plane.spec("Cluster", "c1") == {"a": "b"} and plane.names("KubeadmControlPlane") == []
 
 
+def test_a_teardown_deletes_the_cluster_although_its_status_is_written_meanwhile(plane):
+    """Its controllers write the status all the time; the deletion was given up and reported as done."""
+    plane.meanwhile["Cluster", "c1"] = lambda: plane.touch("Cluster", "c1")
+    service = service_of(plane, confirm="c1")
+    assert service.absent()["changed"] and plane.conflicts == 1
+    assert plane.names("Cluster") == [] and service.done["removed"] == ["Cluster c1"]
+
+
+def test_a_teardown_refuses_a_cluster_that_became_anothers_meanwhile(plane):
+    def made_again():
+        plane.objects["Cluster", "c1"]["metadata"]["uid"] = "another"
+        plane.touch("Cluster", "c1")
+
+    def taken_over():
+        plane.objects["Cluster", "c1"]["metadata"]["labels"] = {}
+        plane.touch("Cluster", "c1")
+
+    for action, message in ((made_again, "others deleted it and made a new one"), (taken_over, "which others have")):
+        plane.meanwhile["Cluster", "c1"] = action
+        service = service_of(plane, confirm="c1")
+        with pytest.raises(KubeError, match="Cluster c1: .*" + message):
+            service.absent()
+        assert plane.names("Cluster") == ["c1"]
+        assert service.done["changed"] is False and service.done["removed"] == []
+
+
+def test_a_cluster_that_others_delete_meanwhile_is_deleted_once(plane):
+    def going():
+        plane.objects["Cluster", "c1"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+        plane.touch("Cluster", "c1")
+
+    plane.meanwhile["Cluster", "c1"] = going
+    service = service_of(plane, confirm="c1")
+    service.absent()
+    assert plane.conflicts == 1 and plane.names("Cluster") == ["c1"]
+    assert service.done["removed"] == ["Cluster c1"]
+
+
+def test_a_template_that_changes_before_it_is_collected_stays_and_is_not_reported_as_collected(plane):
+    (old,) = [name for name in plane.names("KubeadmConfigTemplate") if name.startswith("c1-one")]
+    plane.meanwhile["KubeadmConfigTemplate", old] = lambda: plane.touch("KubeadmConfigTemplate", old)
+    workers = dict(POOLS, one={"replicas": 3, "machine_labels": {"a": "b"}, "pre_commands": ["true"]})
+    service = service_of(plane, workers=workers)
+    result = service.present()
+    title = "KubeadmConfigTemplate " + old
+    assert old in plane.names("KubeadmConfigTemplate") and plane.conflicts == 1
+    assert title not in result["collected"] + service.done["removed"] and result["unused"] == [title]
+    again = go(plane, workers=workers)
+    assert again["collected"] == [title] and again["unused"] == []
+
+
 # Whose objects they are ---------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("kind, name, labels", [

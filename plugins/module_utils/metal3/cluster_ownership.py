@@ -26,15 +26,16 @@ def problems(subject, description, desired, objects, adopt):
     return [_mistake(subject, ", ".join(foreign), description["name"])] if foreign else []
 
 
-def deletion_problem(subject, name, cluster, adopt):
-    """Return the mistake when a stored Cluster that is to be deleted is not the collection's, else None.
+def deletion_problem(subject, name, item, adopt):
+    """Return the mistake when a stored object that is to be deleted is not the collection's, else None.
 
-    :param cluster: the stored Cluster, or None
+    :param name: the cluster's name
+    :param item: the stored Cluster or another object of the cluster, or None
     :param adopt: the option ``adopt``
     """
-    if adopt == name or not _is_foreign(cluster, name):
+    if adopt == name or not _is_foreign(item, name):
         return None
-    return _mistake(subject, "Cluster %s" % name, name)
+    return _mistake(subject, "%s %s" % (item["kind"], item["metadata"]["name"]), name)
 
 
 def _is_foreign(item, cluster):
