@@ -32,10 +32,13 @@ options:
     type: str
     choices: [none, http_basic]
   username:
-    description: User name for V(http_basic). Falls back to E(OS_USERNAME).
+    description:
+      - User name for V(http_basic). Falls back to E(OS_USERNAME).
+      - E(OS_USERNAME), E(OS_PASSWORD) and E(OS_AUTH_TYPE) are not read when O(endpoint) is an option and E(OS_ENDPOINT)
+        or E(OS_AUTH_URL) names another server, whose login they are.
     type: str
   password:
-    description: Password for V(http_basic). Falls back to E(OS_PASSWORD). Never shown.
+    description: Password for V(http_basic). Falls back to E(OS_PASSWORD) as O(username) does. Never shown.
     type: str
   ca_cert:
     description:

@@ -34,6 +34,8 @@ options:
     description:
       - Bearer token, sent to O(host), or to the server of the option O(kubeconfig), whose certificates, tokens and
         plugins are not used then. Falls back to E(K8S_AUTH_API_KEY), unless O(kubeconfig) is an option.
+      - E(K8S_AUTH_API_KEY), E(K8S_AUTH_CERT_FILE) and E(K8S_AUTH_KEY_FILE) are not read when O(host) is an option and
+        E(K8S_AUTH_HOST) names another server, whose credentials they are.
       - Not together with O(client_cert), because a server that accepts the certificate does not look at the token.
     type: str
   ca_cert:
@@ -42,7 +44,8 @@ options:
   client_cert:
     description:
       - Path of a client certificate, in place of the credentials of the option O(kubeconfig). Falls back to
-        E(K8S_AUTH_CERT_FILE), unless O(kubeconfig) is an option.
+        E(K8S_AUTH_CERT_FILE), unless O(kubeconfig) is an option, or O(host) is one and E(K8S_AUTH_HOST) names another
+        server.
     type: path
   client_key:
     description: Path of the key of O(client_cert). Falls back to E(K8S_AUTH_KEY_FILE).

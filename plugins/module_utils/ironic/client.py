@@ -84,7 +84,16 @@ def connection_settings(params, environment):
     return {"cloud": cloud, "clouds_file": params.get("clouds_file"), "arguments": arguments}
 
 
+def _credentials_of(environment, endpoint):
+    """Return the environment for logging in at an endpoint: without a login that it has for another server."""
+    servers = [environment.get("OS_ENDPOINT"), environment.get("OS_AUTH_URL")]
+    if not any(servers) or (servers[0] or "").rstrip("/") == endpoint:
+        return environment
+    return {}
+
+
 def _endpoint_arguments(endpoint, params, environment):
+    environment = _credentials_of(environment, endpoint)
     username = params.get("username") or environment.get("OS_USERNAME")
     password = params.get("password") or environment.get("OS_PASSWORD")
     auth_type = params.get("auth_type") or environment.get("OS_AUTH_TYPE") or ("http_basic" if username else "none")
@@ -92,7 +101,8 @@ def _endpoint_arguments(endpoint, params, environment):
     if auth_type == "http_basic":
         if not username or not password:
             raise IronicError("auth_type http_basic: seen no %s, expected username and password (or OS_USERNAME and "
-                              "OS_PASSWORD)" % ("password" if username else "username"), reason="Configuration")
+                              "OS_PASSWORD, which are not read when OS_ENDPOINT or OS_AUTH_URL names another server)" %
+                              ("password" if username else "username"), reason="Configuration")
         auth.update(username=username, password=password)
     elif auth_type != "none":
         raise IronicError("OS_AUTH_TYPE: seen %s, expected none or http_basic with an endpoint; name a cloud of "

@@ -73,7 +73,8 @@ class Choice:
         self._fall_back("context", "ca_cert", "validate_certs")
         if self._params["kubeconfig"] is None:
             # Who names the server or the user does not mean the ones of a kubeconfig that lies around.
-            if self._params["api_key"] is None and self._params["client_cert"] is None:
+            has_own = self._params["api_key"] is not None or self._params["client_cert"] is not None
+            if not has_own and self._is_environments_server():
                 self._fall_back("api_key", "client_cert", "client_key")
             self._fall_back("host")
         self._check()
@@ -90,6 +91,12 @@ class Choice:
     def name(self, option):
         """Return an option as the user gave it: by its name, or by that of the environment variable."""
         return self._origins.get(option, option)
+
+    def _is_environments_server(self):
+        """Say whether the environment's credentials may go to the server of the options: not when it names another."""
+        given = self._params["host"]
+        others = [self._environ[name] for name in ENVIRONMENT["host"] if self._environ.get(name)]
+        return given is None or not others or str(given).rstrip("/") == others[0].rstrip("/")
 
     def _fall_back(self, *names):
         for name in names:

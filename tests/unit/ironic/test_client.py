@@ -39,6 +39,30 @@ def test_where_ironic_is_looked_for(params, environment, cloud, auth_type):
     assert (found["cloud"], found["arguments"].get("auth_type")) == (cloud, auth_type)
 
 
+OTHER = {"OS_USERNAME": "theirs", "OS_PASSWORD": "their-password", "OS_AUTH_TYPE": "http_basic"}
+
+
+@pytest.mark.parametrize(("params", "servers", "sent"), [
+    ({"endpoint": URL}, {"OS_AUTH_URL": "https://keystone.example.com"}, None),
+    ({"endpoint": URL}, {"OS_ENDPOINT": "https://192.0.2.2:6385"}, None),
+    ({"endpoint": URL, "username": "u", "password": "p"}, {"OS_ENDPOINT": "https://192.0.2.2:6385"}, ("u", "p")),
+    ({"endpoint": URL + "/"}, {"OS_ENDPOINT": URL, "OS_AUTH_URL": "https://keystone.example.com"},
+     ("theirs", "their-password")),
+    ({"endpoint": URL}, {}, ("theirs", "their-password")),
+    ({}, {"OS_ENDPOINT": URL + "/"}, ("theirs", "their-password")),
+])
+def test_the_environments_login_is_not_sent_to_another_server_than_its_own(params, servers, sent):
+    auth = connection_settings(params, dict(OTHER, **servers))["arguments"]["auth"]
+    assert auth == dict({"endpoint": URL}, **(dict(zip(("username", "password"), sent)) if sent else {}))
+    assert connection_settings(params, dict(OTHER, **servers))["arguments"]["auth_type"] == (
+        "http_basic" if sent else "none")
+
+
+def test_a_password_of_the_environment_does_not_complete_a_given_user_name():
+    with pytest.raises(IronicError, match=r"seen no password.*not read when OS_ENDPOINT or OS_AUTH_URL names another"):
+        connection_settings({"endpoint": URL, "username": "u"}, dict(OTHER, OS_ENDPOINT="https://192.0.2.2:6385"))
+
+
 @pytest.mark.parametrize(("params", "environment", "text"), [
     ({"endpoint": URL, "cloud": "a"}, {}, "seen both"),
     ({"endpoint": URL, "username": "u"}, {}, "seen no password"),

@@ -133,6 +133,27 @@ def test_credentials_without_a_server_are_not_sent_to_the_environments(
     assert next(iter(environ or params)) in caught.value.message and "my-token" not in caught.value.message
 
 
+@pytest.mark.parametrize("credentials", [
+    {"K8S_AUTH_API_KEY": "their-token"}, {"K8S_AUTH_CERT_FILE": __file__, "K8S_AUTH_KEY_FILE": __file__}])
+def test_the_environments_credentials_are_not_sent_to_another_server_than_its_own(servers, monkeypatch, credentials):
+    meant, other = servers
+    for name, value in credentials.items():
+        monkeypatch.setenv(name, value)
+    # Without a server of its own the environment's credentials are for the one that is given.
+    taken = connection.Choice({"host": meant.url}, credentials)
+    assert (taken["api_key"], taken["client_cert"], taken["client_key"]) == tuple(
+        credentials.get("K8S_AUTH_" + name) for name in ("API_KEY", "CERT_FILE", "KEY_FILE"))
+    for given in (None, other.url, other.url + "/"):
+        taken = connection.Choice({"host": given}, dict(credentials, K8S_AUTH_HOST=other.url))
+        assert taken["api_key"] or taken["client_cert"]
+    taken = connection.Choice({"host": meant.url}, dict(credentials, K8S_AUTH_HOST=other.url))
+    assert (taken["api_key"], taken["client_cert"], taken["client_key"]) == (None, None, None)
+    monkeypatch.setenv("K8S_AUTH_HOST", other.url)
+    use(KubeClient({"host": meant.url}))
+    assert sent(meant) == [(method, None) for method in ("GET", "PATCH", "PATCH", "DELETE")]
+    assert other.requests == []
+
+
 def test_with_the_option_kubeconfig_the_environments_server_and_token_are_not_used(servers, kubeconfig, monkeypatch):
     meant, other = servers
     monkeypatch.setenv("K8S_AUTH_HOST", other.url)
