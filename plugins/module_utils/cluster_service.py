@@ -392,7 +392,11 @@ class ClusterService:
         hosts = sorted(host["metadata"]["name"] for host in [
             snapshot.host(machine) for machine in snapshot.mine("Metal3Machine")] if host)
         rest = [item for kind in TEMPLATE_KINDS for item in objects[kind] if belongs(item, self.name)]
+        foreign = [item for item in rest if self._is_others(item)]
+        rest = [item for item in rest if item not in foreign]
+        self.done["warnings"] = self._of_others(foreign)
         result = {"changed": snapshot.cluster is not None or bool(rest), "hosts": hosts,
+                  "warnings": self.done["warnings"],
                   "diff": [_removal(snapshot.cluster)] if snapshot.cluster else [_removal(item) for item in rest]}
         if not result["changed"]:
             return result
@@ -406,15 +410,24 @@ class ClusterService:
         if not self.check_mode and self.options["wait_for"] != "none":
             wait = ClusterWait(
                 self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
-            wait.until_gone(hosts, self._sweep)
+            wait.until_gone(hosts, self._sweep, self._is_others)
             result["seconds"] = round(wait.clock() - wait.began_at, 1)
         return result
 
     def _sweep(self, objects):
         """Delete templates and pools that no owner takes away; those with finalizers wait for their users."""
         self._delete([item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
-                      if belongs(item, self.name) and not item["metadata"].get("deletionTimestamp")],
-                     self._still_deleted)
+                      if belongs(item, self.name) and not self._is_others(item)
+                      and not item["metadata"].get("deletionTimestamp")], self._still_deleted)
+
+    def _is_others(self, item):
+        """Say whether an object that refers to the cluster is left to those who made it."""
+        return cluster_ownership.deletion_problem(self.subject, self.name, item, self.options.get("adopt")) is not None
+
+    def _of_others(self, items):
+        return ["%s: not deleted, because others have made it: %s; delete it yourself, or repeat the cluster's name %s "
+                "(option adopt, variable teardown_adopt) to have it deleted" % (
+                    self.subject, ", ".join(map(_title, items)), self.name)] if items else []
 
     def _still_deleted(self, item):
         """Decide again about an object of a cluster that is to be gone, and that has changed since it was read.

@@ -148,11 +148,12 @@ class ClusterWait:
             step["waits_for"]) for step in self._steps or [] if not step["complete"]]
         return ":\n" + "\n".join(lines) if lines else ""
 
-    def until_gone(self, hosts, sweep):
+    def until_gone(self, hosts, sweep, is_others):
         """Wait until nothing is left of a cluster and its hosts are free.
 
         :param hosts: names of the BareMetalHosts that it has
         :param sweep: callable that takes the objects as they are now and deletes what nothing else takes away
+        :param is_others: see :func:`leftovers`
         :raises WaitFailedError: when something does not go, or not in time
         """
         rest, before = [], None
@@ -160,7 +161,7 @@ class ClusterWait:
             if before is None:
                 before = _errors(objects, hosts)
             snapshot = Snapshot(objects, self.cluster)
-            rest = leftovers(objects, self.cluster, hosts)
+            rest = leftovers(objects, self.cluster, hosts, is_others)
             if not rest:
                 return
             if snapshot.cluster is None:
@@ -192,11 +193,12 @@ def _errors(objects, hosts):
     return result
 
 
-def leftovers(objects, cluster, hosts):
+def leftovers(objects, cluster, hosts, is_others=lambda item: False):
     """Return what is still there of a cluster, in words; pure.
 
     :param objects: dict of kind to list of objects
     :param hosts: names of the BareMetalHosts that it had
+    :param is_others: callable that says whether a template or an IPPool of the cluster is left to others
     """
     rest = []
     snapshot = Snapshot(objects, cluster)
@@ -204,10 +206,12 @@ def leftovers(objects, cluster, hosts):
         rest.append("Cluster %s" % cluster)
     for kind in ("Machine", "Metal3Machine", "KubeadmControlPlane", "MachineDeployment", "Metal3Cluster",
                  "Metal3Data") + TEMPLATE_KINDS:
-        names = sorted(item["metadata"]["name"] for item in objects.get(kind) or [] if belongs(item, cluster))
+        names = sorted(item["metadata"]["name"] for item in objects.get(kind) or []
+                       if belongs(item, cluster) and not (kind in TEMPLATE_KINDS and is_others(item)))
         if names:
             rest.append("%s %s" % (kind, ", ".join(names)))
-    pools = set(item["metadata"]["name"] for item in objects.get("IPPool") or [] if belongs(item, cluster))
+    pools = set(item["metadata"]["name"] for item in objects.get("IPPool") or []
+                if belongs(item, cluster) and not is_others(item))
     used = sorted(item["spec"]["address"] for item in objects.get("IPAddress") or []
                   if item["spec"]["pool"].get("name") in pools)
     if used:

@@ -44,6 +44,8 @@ options:
       - The cluster's name once more, to take over, or for O(state=absent) to delete, objects that this collection has
         not made. They are known by the label C(app.kubernetes.io/managed-by). Without it they are left alone, and the
         run is refused.
+      - For O(state=absent) only a Cluster of others is refused. Templates and IPPools of others that refer to the
+        cluster stay, with a warning that names them.
     type: str
   check_hosts:
     description:

@@ -4,10 +4,12 @@
 """What takes machines away wants their number repeated; what is not given stays; what others change is read again."""
 from __future__ import annotations
 
+import copy
+
 import pytest
 from test_cluster_service import IMAGE, OTHER_IMAGE, PARAMS, Plane, run, service_of
 
-from ansible_collections.metal3.baremetal.plugins.module_utils import cluster_service
+from ansible_collections.metal3.baremetal.plugins.module_utils import cluster_service, cluster_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
 
@@ -248,6 +250,47 @@ def test_a_cluster_of_others_is_not_deleted_without_being_adopted(plane):
     assert plane.names("Cluster") == ["c1"]
     assert service_of(plane, confirm="c1", adopt="c1").absent()["changed"]
     assert plane.names("Cluster") == []
+
+
+def others_objects(plane):
+    """Add what refers to cluster c1 and was made by others, and return it."""
+    plane.add("ipam.metal3.io/v1alpha1", "IPPool", "by-hand", spec={"clusterName": "c1", "pools": []})
+    plane.add("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3MachineTemplate", "theirs", spec={
+        "template": {"spec": {}}})["metadata"]["labels"] = {"cluster.x-k8s.io/cluster-name": "c1"}
+    return {("IPPool", "by-hand"), ("Metal3MachineTemplate", "theirs")}
+
+
+def test_a_teardown_of_a_cluster_that_is_not_there_leaves_the_objects_of_others_alone():
+    plane = Plane()
+    others = others_objects(plane)
+    own = plane.add("ipam.metal3.io/v1alpha1", "IPPool", "own", spec={"clusterName": "c1", "pools": []})
+    own["metadata"]["labels"] = {"app.kubernetes.io/managed-by": "metal3.baremetal"}
+    service = service_of(plane, confirm="c1")
+    result = service.absent()
+    assert service.done["removed"] == ["IPPool own"] and set(plane.objects) == others
+    assert ["Metal3MachineTemplate theirs, IPPool by-hand" in line for line in result["warnings"]] == [True]
+    again = service_of(plane, confirm="c1").absent()
+    assert again["changed"] is False and again["warnings"] == result["warnings"]
+    assert service_of(plane, confirm="c1", adopt="c1").absent()["warnings"] == [] and not plane.objects
+
+
+def test_a_teardown_sweeps_its_own_leftovers_only_and_does_not_wait_for_the_others(plane, monkeypatch):
+    others, gone = others_objects(plane), []
+
+    def snapshots(wait, kinds):
+        """The garbage collector has taken what has a controller, but no template."""
+        for key in [key for key in plane.objects if key[0] not in cluster_service.TEMPLATE_KINDS]:
+            del plane.objects[key]
+        for dummy in range(2):
+            yield dict((kind, [copy.deepcopy(item) for key, item in plane.objects.items() if key[0] == kind])
+                       for kind in kinds)
+        gone.append("the wait did not end")
+
+    monkeypatch.setattr(cluster_wait.ClusterWait, "_snapshots", snapshots)
+    service = service_of(plane, confirm="c1", wait_for="available")
+    result = service.absent()
+    assert not gone and set(plane.objects) == others and len(service.done["removed"]) > 3
+    assert ["IPPool by-hand" in line for line in result["warnings"]] == [True]
 
 
 # What a run that fails says of what it has done ---------------------------------------------------------------------
