@@ -37,14 +37,21 @@ def tells(run, name, *texts):
     assert "provisioning error" in told and all(text in told for text in texts), told
 
 
+# Not server-02, which boots by virtual media: there Ironic 39 switches the server off after the failure and forgets the
+# node's last_error with that, and BMO 0.13 asks for it for ever ("failed but error message not available").
 def test_what_stops_a_deployment_is_told(lab, room, image, deployable):
-    room.set_knobs("server-02", disk_too_small=True)
-    room.set_knobs("server-04", disk_missing=True)
+    room.set_knobs("server-04", disk_too_small=True)
     wrong = lab.inventory({"server-01": {"bmh_image": dict(image, checksum="0" * 64)}})
-    run = lab.playbook("provision", "-i", deployable, "-i", wrong, *AT_ONCE, *only(*SERVERS))
-    run.failed("3 of 3 hosts failed")
+    run = lab.playbook("provision", "-i", deployable, "-i", wrong, *AT_ONCE, *only("server-01", "server-04"))
+    run.failed("2 of 2 hosts failed")
     tells(run, "server-01", "the image's checksum is not the given one", "correct bmh_image.checksum")
-    tells(run, "server-02", "does not fit on the root device", "a larger disk by bmh_root_device_hints")
+    tells(run, "server-04", "does not fit on the root device", "a larger disk by bmh_root_device_hints")
+
+
+def test_a_disk_that_is_missing_is_told(lab, room, deployable):
+    room.set_knobs("server-04", disk_missing=True)
+    run = lab.playbook("provision", "-i", deployable, *AT_ONCE, *only("server-04"))
+    run.failed("1 of 1 hosts failed")
     tells(run, "server-04", "no disk of the server", "compare bmh_root_device_hints with the inspected disks")
 
 
@@ -61,10 +68,10 @@ def test_a_broken_disk_is_told_and_slow_power_waited_for(lab, room, deployable):
 # Ironic waits 150 s for the agent, and 120 s for the power.
 @pytest.mark.long
 def test_a_server_that_fails_in_mid_deployment_is_told_and_recovers(lab, room, deployable):
-    room.set_knobs("server-02", agent_dies_in_deploy=True)
+    room.set_knobs("server-01", agent_dies_in_deploy=True)
     room.set_knobs("server-04", slow_power=3600)
     runs = dict((name, lab.start("provision", "-i", deployable, *AT_ONCE, *only(name)))
-                for name in ("server-02", "server-04"))
+                for name in ("server-01", "server-04"))
 
     def mended():
         ended = [name for name, run in runs.items() if run.process.poll() is not None]
@@ -74,12 +81,12 @@ def test_a_server_that_fails_in_mid_deployment_is_told_and_recovers(lab, room, d
         return len(ended) == len(runs)
 
     eventually(mended, 900, "both runs have failed")
-    for name, texts in (("server-02", ["the deploy ramdisk stopped calling Ironic", "look at the server's console"]),
+    for name, texts in (("server-01", ["the deploy ramdisk stopped calling Ironic", "look at the server's console"]),
                         ("server-04", ["did not change or tell the power state", "look at the BMC"])):
         tells(runs[name].failed("1 of 1 hosts failed"), name, *texts)
 
-    lab.playbook("provision", "-i", deployable, *only("server-02", "server-04"), seconds=1200).ok()
-    assert [lab.state(name) for name in ("server-02", "server-04")] == ["provisioned"] * 2
+    lab.playbook("provision", "-i", deployable, *only("server-01", "server-04"), seconds=1200).ok()
+    assert [lab.state(name) for name in ("server-01", "server-04")] == ["provisioned"] * 2
 
 
 @pytest.mark.long
