@@ -100,13 +100,15 @@ def _read_until(client, resource, namespace, label_selector, deadline, clock, ev
             if version is None:
                 items, version = client.list(resource, namespace, label_selector)
                 events.put(("listed", dict((item["metadata"]["name"], item) for item in items)))
-            patience.answered()
             seconds = max(1, min(WATCH_SECONDS, int(deadline - clock()) + 1))
             for event in client.watch(resource, namespace, version, seconds, label_selector):
+                patience.answered()
                 version = event["object"]["metadata"]["resourceVersion"]
                 events.put((event["type"], event["object"]))
                 if stop.is_set():
                     return
+            # Not after the LIST: a watch that is refused for good would be waited for until the deadline.
+            patience.answered()
         except KubeError as exc:
             listed, version = version is not None, None
             if patience.is_final(exc):

@@ -21,7 +21,7 @@ class Patience:
 
     def __init__(self, clock=time.monotonic):
         self._clock = clock
-        self._refused_at = None
+        self._refused_at = self._last_refused_at = None
 
     def answered(self):
         """Note that the server has accepted the credentials."""
@@ -34,6 +34,9 @@ class Patience:
         """
         if error.status != _UNAUTHORIZED:
             return error.status in _FINAL_STATUS or error.reason in _FINAL_REASONS
-        if self._refused_at is None:
-            self._refused_at = self._clock()
-        return self._clock() - self._refused_at >= UNAUTHORIZED_SECONDS
+        now = self._clock()
+        # A watch may be silent and then cut off by a proxy: no answer is noted, but no refusal either.
+        if self._refused_at is None or now - self._last_refused_at > 2 * UNAUTHORIZED_SECONDS:
+            self._refused_at = now
+        self._last_refused_at = now
+        return now - self._refused_at >= UNAUTHORIZED_SECONDS

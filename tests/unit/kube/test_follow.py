@@ -155,3 +155,53 @@ def test_versions_that_are_always_too_old_are_asked_for_again_after_a_pause():
     server = Expired()
     assert list(follow(server, HOST, "n", time.monotonic() + 1.2, tick_seconds=0.05))
     assert 2 <= server.listed <= 4
+
+
+class Unwatchable(Expired):
+    """Answers each LIST, and refuses the credentials of each watch, as a proxy before it may."""
+
+    def watch(self, *_arguments):
+        raise KubeError("Unauthorized", 401, "Unauthorized")
+
+
+def test_a_watch_that_is_refused_for_a_while_ends_it_although_lists_are_answered(monkeypatch):
+    monkeypatch.setattr(follow_module, "BACKOFF_SECONDS", (0.01,))
+    monkeypatch.setattr(patience, "UNAUTHORIZED_SECONDS", 0.2)
+    with pytest.raises(KubeError, match="Unauthorized"):
+        steps(Unwatchable(), lambda step: False)
+
+
+class Relenting(Expired):
+    """Refuses the credentials of every other watch; the others end at once."""
+
+    def __init__(self):
+        super().__init__()
+        self.watched = 0
+
+    def watch(self, *_arguments):
+        self.watched += 1
+        if self.watched % 2:
+            raise KubeError("Unauthorized", 401, "Unauthorized")
+        return iter(())
+
+
+def test_a_watch_that_ends_regularly_begins_the_patience_again(monkeypatch):
+    monkeypatch.setattr(follow_module, "BACKOFF_SECONDS", (0.15,))
+    monkeypatch.setattr(patience, "UNAUTHORIZED_SECONDS", 0.25)
+    server = Relenting()
+    assert list(follow(server, HOST, "n", time.monotonic() + 1.5, tick_seconds=0.05))
+    assert server.watched >= 4
+
+
+def test_a_401_long_after_another_one_does_not_end_a_wait():
+    """Between the two, watches were silent and cut off, so that no answer was noted."""
+    now = [0]
+    waiting = patience.Patience(lambda: now[0])
+    refused = KubeError("Unauthorized", 401, "Unauthorized")
+    assert not waiting.is_final(refused)
+    now[0] = 3600
+    assert not waiting.is_final(refused)
+    now[0] = 3630
+    assert not waiting.is_final(refused)
+    now[0] = 3660
+    assert waiting.is_final(refused)
