@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The playbook ironic_nodes against an Ironic in memory."""
+"""The playbooks ironic_nodes and ironic_audit against an Ironic and an API server in memory."""
 from __future__ import annotations
 
 import json
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fakes.api_server import ApiServer, kubeconfig_of
 from http_ironic import HttpIronic
 
 BIN = Path(sys.executable).parent
@@ -60,3 +61,11 @@ def test_a_node_that_was_there_before_is_only_erased_when_it_is_named(playbook, 
         assert "1 of 2 servers are neither available nor deployed" in output
         assert "old, manageable, power off" in output
         assert json.dumps({"ironic_nodes_provide": ["old"]}) in output.replace('\\"', '"')
+
+
+def test_the_audit_takes_the_kubeconfig_that_the_other_playbooks_take(playbook, tmp_path):
+    with HttpIronic() as ironic, ApiServer() as server:
+        (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig_of(server.url)))
+        output, succeeded = playbook("ironic_audit", ironic, {}, {"metal3_kubeconfig": str(tmp_path / "kubeconfig")})
+        assert succeeded, output
+        assert server.requests
