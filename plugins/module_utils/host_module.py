@@ -82,6 +82,7 @@ def host_argument_spec():
         force_hosts={"type": "list", "elements": "str", "default": []},
         allow_detach={"type": "bool", "default": False},
         allow_deprovision={"type": "bool", "default": False},
+        allow_power_off={"type": "bool", "default": False},
         check_images={"type": "bool", "default": False},
         image_ca_file={"type": "path"},
         field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},

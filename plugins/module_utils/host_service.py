@@ -96,7 +96,7 @@ class HostService:
         self.error_limit = params["error_limit"]
         self.names = names_for(params)
         self.rules = HostRules(self.namespace, self.goal, frozenset(params["force_hosts"]), params["allow_detach"],
-                               params["allow_deprovision"] or not self.deploy, self.names)
+                               params["allow_deprovision"] or not self.deploy, params["allow_power_off"], self.names)
         self.check_mode = check_mode
         self.progress = progress
         self.clock = clock

@@ -20,7 +20,7 @@ _TRUTH = {"create": "created", "update": "updated", "none": "none"}
 
 
 class HostRules(namedtuple("HostRules", [
-        "namespace", "goal", "forced", "allow_detach", "allow_deprovision", "names"])):
+        "namespace", "goal", "forced", "allow_detach", "allow_deprovision", "allow_power_off", "names"])):
     """What decides whether a host may be written, beside the host itself."""
 
     __slots__ = ()
@@ -29,7 +29,7 @@ class HostRules(namedtuple("HostRules", [
         """Return the Problems of entries against what is there; see ``host_validation.check_against_cluster``."""
         return host_validation.check_against_cluster(
             hosts, current, secrets, self.namespace, self.goal, self.forced, elsewhere, self.allow_detach,
-            self.allow_deprovision)
+            self.allow_deprovision, self.allow_power_off)
 
     def check_again(self, host, bmh, secrets):
         """Raise a KubeError when an entry may not be written now that its host is another than the one checked first.

@@ -502,6 +502,13 @@ options:
         are named in O(force_hosts) as well.
     type: bool
     default: false
+  allow_power_off:
+    description:
+      - Whether a host that is provisioned or externally provisioned may be powered off by O(hosts[].online=false).
+      - Without it such a change is refused before anything is written. The power of hosts in use is not changed unless
+        they are named in O(force_hosts) as well.
+    type: bool
+    default: false
   check_images:
     description:
       - Whether image servers are asked, by HTTP and before anything is written, whether the images are there and their

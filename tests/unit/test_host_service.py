@@ -198,7 +198,8 @@ def host(number, **values):
 def run(server, hosts, check_mode=False, **values):
     reports = Reports()
     params = dict({"namespace": "metal3", "create_namespace": False, "hosts": hosts, "deploy": True, "force_hosts": [],
-                   "allow_detach": False, "allow_deprovision": False, "wait_for": None, "wait_timeout_seconds": 5,
+                   "allow_detach": False, "allow_deprovision": False, "allow_power_off": False, "wait_for": None,
+                   "wait_timeout_seconds": 5,
                    "error_limit": 3, "field_names": "options"}, **values)
     service = HostService(server, params, check_mode, reports, sleep=lambda seconds: None)
     return service.run(), reports.lines
@@ -464,6 +465,26 @@ def test_what_is_deployed_goes_only_when_that_is_allowed(given, told):
     assert run(server, [host(1, image=given)], deploy=False)[0]["changed"] is False
     run(server, [host(1, image=given)], allow_deprovision=True)
     assert server.objects["BareMetalHost", "h1"]["spec"].get("image", {}) == given
+
+
+@pytest.mark.parametrize("state", ["provisioned", "externally provisioned"])
+def test_a_provisioned_host_is_powered_off_only_when_that_is_allowed(state):
+    server = Server()
+    run(server, [host(1), host(2), host(3)])
+    for name, stored_state in (("h1", state), ("h2", "available"), ("h3", state)):
+        server.objects["BareMetalHost", name]["status"] = {"provisioning": {"state": stored_state}}
+    run(server, [host(3, online=False)], allow_power_off=True)
+    off = [host(number, online=False) for number in (1, 2, 3)]
+    server.requests.clear()
+    for deploy in (True, False):
+        with pytest.raises(HostListError, match="h1: online: .*the host is %s.*allow_power_off" % state) as refused:
+            run(server, off, deploy=deploy)
+        assert "h2" not in str(refused.value) and "h3" not in str(refused.value)
+    assert server.writes() == []
+    # What is not provisioned, or is off already, needs nothing.
+    run(server, off[1:])
+    run(server, off, allow_power_off=True)
+    assert [server.objects["BareMetalHost", name]["spec"]["online"] for name in ("h1", "h2", "h3")] == [False] * 3
 
 
 def test_fields_of_another_owner_are_removed_by_a_patch():

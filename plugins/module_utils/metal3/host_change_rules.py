@@ -6,16 +6,21 @@ from __future__ import annotations
 
 from . import host_bmc_change, host_redeploy
 from .field_checks import Problem, show
+from .host_goals import state_of
 from .host_objects import consumer_of
 
+# States in which something runs on the server.
+_RUNNING = ("provisioned", "externally provisioned")
 
-def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False):
+
+def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False, allow_power_off=False):
     """Return the Problems of an entry that changes its stored host.
 
     :param bmh: the stored BareMetalHost
     :param forced: names of hosts for which the consumer's protection is lifted
     :param allow_detach: whether a host may be detached for a change of its BMC
     :param allow_deprovision: whether a host may lose what is deployed on it
+    :param allow_power_off: whether a provisioned host may be powered off
     """
     problems = []
     name, spec, status = host["name"], bmh["spec"], bmh.get("status") or {}
@@ -27,6 +32,8 @@ def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False):
     problems += host_bmc_change.check(host, bmh, allow_detach) + host_bmc_change.check_consumer(host, bmh, forced)
     if not allow_deprovision:
         problems += host_redeploy.check(host, bmh, forced)
+    if not allow_power_off:
+        problems += _check_power(host, bmh, forced)
     mac, stored = host.get("boot_mac_address"), spec.get("bootMACAddress")
     if mac and stored and mac.lower() != stored.lower():
         problems.append(Problem(name, "boot_mac_address", show(mac),
@@ -41,6 +48,18 @@ def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False):
                                 "a host in state available (BMO webhook), it is %s" % (state or "unknown"),
                                 "wait until it is available"))
     return problems
+
+
+def _check_power(host, bmh, forced):
+    # Without force nothing of a host in use is changed, its power neither.
+    if consumer_of(bmh) and host["name"] not in forced:
+        return []
+    if host.get("online") is not False or not bmh["spec"].get("online") or state_of(bmh) not in _RUNNING:
+        return []
+    return [Problem(host["name"], "online", "false",
+                    "true: the host is %s and would be powered off" % state_of(bmh),
+                    "if that is meant, set allow_power_off, or run the playbook with enroll_confirm or "
+                    "provision_confirm=<how many servers>")]
 
 
 def check_deletion(host, bmh, forced):

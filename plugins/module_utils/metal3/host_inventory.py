@@ -25,6 +25,7 @@ ROLE_VARIABLES = {
     "force_hosts": "hosts_force",
     "allow_detach": "hosts_allow_detach",
     "allow_deprovision": "hosts_confirm",
+    "allow_power_off": "hosts_confirm",
     "check_images": "hosts_check_images",
     "image_ca_file": "hosts_image_ca_file",
     "wait_for": "hosts_wait_for",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -82,6 +83,8 @@ SHOW = """\
     - include_vars: %s/roles/hosts/vars/main.yml
     - debug: {msg: "absent {{ hosts_absent_entries | to_json }}"}
       run_once: true
+    - debug: {msg: "confirmed {{ hosts_enrolled_confirmed }}"}
+      run_once: true
     - debug: {msg: "enrolled {{ hosts_enrolled_entries | map(attribute='name') | join(',') }}"}
       run_once: true
       when: show_enrolled | default(true) | bool
@@ -94,6 +97,16 @@ def test_enrolment_takes_the_batch_or_all(tmp_path, hosts, told):
     code, output = play(tmp_path, SHOW % (hosts, ROOT, ROOT), "play.yml")
     assert code == 0, output
     assert all(text in output for text in told), output
+
+
+@pytest.mark.parametrize("hosts, confirm, told", [
+    ("baremetal", "", ["False", "False"]), ("baremetal", "2", ["True", "False"]), ("baremetal", "h1,h2", ["True", "False"]),
+    # Elsewhere all servers are enrolled, so that an empty list of names confirms nothing.
+    ("o1", "", ["False"]), ("o1", "0", ["False"]), ("o1", "3", ["True"])])
+def test_enrolment_is_confirmed_for_the_servers_that_it_takes(tmp_path, hosts, confirm, told):
+    code, output = play(tmp_path, SHOW % (hosts, ROOT, ROOT), "play.yml", "-e", '{"hosts_confirm": "%s"}' % confirm)
+    assert code == 0, output
+    assert re.findall(r"confirmed (True|False)", output) == told
 
 
 def test_names_of_any_form_are_names(tmp_path):
