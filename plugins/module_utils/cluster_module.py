@@ -80,7 +80,8 @@ def run_cluster():
                 file.check()
             result = service.absent()
             if file:
-                result["changed"] = file.remove(module.check_mode) or result["changed"]
+                removed, warnings = file.remove(module.check_mode)
+                result.update(changed=removed or result["changed"], warnings=result["warnings"] + warnings)
         else:
             read_description(service.params)
             if file:

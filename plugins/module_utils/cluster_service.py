@@ -451,14 +451,21 @@ class ClusterService:
         """Return the workload cluster's kubeconfig as a dict, or None when there is none yet."""
         return workload_kubeconfig(self.client, self.namespace, self.name)
 
-    def is_endpoint(self, server):
-        """Say whether a URL may be the cluster's API server: by its description, when that names the endpoint."""
+    def endpoint(self):
+        """Return the URL of the cluster's API server, by its description or else by the stored Cluster.
+
+        :returns: None when neither names it
+        :raises KubeError: when the API server can't be asked
+        """
         endpoint = self.params.get("endpoint") or {}
         if not endpoint.get("host"):
-            return True
+            cluster = self.client.get(KNOWN["Cluster"], self.namespace, self.name)
+            endpoint = ((cluster or {}).get("spec") or {}).get("controlPlaneEndpoint") or {}
+        if not endpoint.get("host"):
+            return None
         host = "[%s]" % endpoint["host"] if ":" in endpoint["host"] else endpoint["host"]
         port = endpoint.get("port") or description_options()["endpoint"]["options"]["port"]["default"]
-        return server == "https://%s:%s" % (host, port)
+        return "https://%s:%s" % (host, port)
 
 
 def read_cluster(client, namespace, name):

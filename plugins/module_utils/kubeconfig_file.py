@@ -27,17 +27,23 @@ class KubeconfigFile:
     def __init__(self, path, service):
         self._path = path
         self._service = service
-        # The cluster's kubeconfig as it was when the run began: at the end of a deletion its Secret is gone.
+        # The cluster's kubeconfig and endpoint as they were when the run began: at the end of a deletion both are gone.
         self._known = None
+        self._endpoint = None
 
     def check(self):
         """Refuse a path at which there is anything but a kubeconfig of this cluster.
+
+        When neither the cluster nor its description says where its API server is, one of its name is not refused:
+        :meth:`remove` leaves it where it is.
 
         :raises RefusedError: when there is
         :raises KubeError: when the cluster's kubeconfig can't be read
         """
         if os.path.lexists(self._path):
             self._known = self._service.kubeconfig()
+            if self._known is None:
+                self._endpoint = self._service.endpoint()
             self._require_own(self._known)
 
     def write(self, check_mode, changed):
@@ -60,17 +66,27 @@ class KubeconfigFile:
     def remove(self, check_mode):
         """Remove the file and say whether it was there.
 
+        :returns: ``(removed, warnings)``
         :raises RefusedError: when it is another file
         """
         if not os.path.lexists(self._path):
-            return False
+            return False, []
         self._require_own(self._known)
+        if not self._is_decided(self._known):
+            # With the kubeconfig of another management cluster, it would be the file of a cluster that is running.
+            return False, ["cluster %s/%s: %s stays, because nothing says that it is this cluster's: when the run began, "
+                           "there was no such cluster, or it had no endpoint; check the kubeconfig that the module "
+                           "connects with, or delete the file yourself" % (
+                               self._service.namespace, self._service.name, self._path)]
         if not check_mode:
             try:
                 os.unlink(self._path)
             except OSError as exc:
                 raise self._refused(exc.strerror or exc) from exc
-        return True
+        return True, []
+
+    def _is_decided(self, wanted):
+        return wanted is not None or self._endpoint is not None
 
     def _require_own(self, wanted):
         """Refuse what is not this cluster's.
@@ -103,7 +119,7 @@ class KubeconfigFile:
         A server is one cluster's; an authority may be several clusters', a name too.
         """
         if wanted is None:
-            return entry["name"] == self._service.name and self._service.is_endpoint(entry["cluster"]["server"])
+            return entry["name"] == self._service.name and self._endpoint in (None, entry["cluster"]["server"])
         return any(entry["cluster"]["server"] == own["cluster"]["server"]
                    or (entry["name"] == own["name"] and _authority(entry) and _authority(entry) == _authority(own))
                    for own in wanted["clusters"])

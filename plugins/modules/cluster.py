@@ -151,7 +151,8 @@ options:
         symbolic link included, is refused before anything is changed, so that no other file is lost.
       - Of the Secret that Cluster API keeps it in, only server, certificates, key and token are taken. A Secret with
         anything else, for example C(exec) or C(tokenFile), is refused.
-      - With O(state=absent) the file is removed.
+      - With O(state=absent) the file is removed. When there is no such cluster and O(endpoint) is not given, nothing
+        says whose the file is, so that it stays, with a warning.
     type: path
   show_tree:
     description: Whether to print the cluster as a tree at the end, when the module runs on the controller.

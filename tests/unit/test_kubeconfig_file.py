@@ -33,10 +33,19 @@ OWN = kubeconfig_of()
 
 
 class Service(ClusterService):
-    """A cluster with a kubeconfig, or with none yet."""
+    """A cluster with a kubeconfig, or with none yet.
 
-    def __init__(self, content, endpoint=None):
+    :param stored: the stored Cluster's endpoint; None when there is no Cluster
+    """
+
+    def __init__(self, content, endpoint=None, stored=None):
         self.name, self.namespace, self.params, self._content = "prod", "metal3", {"endpoint": endpoint}, content
+        self._stored = stored
+        self.client = self
+
+    def get(self, resource, namespace, name):
+        assert (resource.kind, namespace, name) == ("Cluster", "metal3", "prod")
+        return {"spec": {"controlPlaneEndpoint": self._stored}} if self._stored else None
 
     def kubeconfig(self):
         return copy.deepcopy(self._content)
@@ -106,9 +115,9 @@ def test_it_is_written_once_for_its_owner_only_and_removed(path):
     assert not file.write(False, False)["changed"]
     assert os.listdir(path.parent) == ["kubeconfig"]
     file.check()
-    assert file.remove(True) and path.exists()
-    assert file.remove(False) and not path.exists()
-    assert not file.remove(False)
+    assert file.remove(True) == (True, []) and path.exists()
+    assert file.remove(False) == (True, []) and not path.exists()
+    assert file.remove(False) == (False, [])
 
 
 def test_a_permission_that_others_got_is_taken_back(path):
@@ -132,7 +141,9 @@ def test_an_earlier_kubeconfig_of_the_cluster_is_replaced(path, before):
 def test_without_a_kubeconfig_yet_name_and_endpoint_decide(path):
     path.write_bytes(kubeconfig.as_text(OWN))
     KubeconfigFile(str(path), Service(None, {"host": "192.0.2.10"})).check()
-    KubeconfigFile(str(path), Service(None)).check()
+    KubeconfigFile(str(path), Service(None, stored={"host": "192.0.2.10", "port": 6443})).check()
+    with pytest.raises(RefusedError, match="the kubeconfig of another cluster"):
+        KubeconfigFile(str(path), Service(None, stored={"host": "192.0.2.99", "port": 6443})).check()
     with pytest.raises(RefusedError, match=r"the kubeconfig of another cluster \(prod, https://192.0.2.10:6443\)"):
         KubeconfigFile(str(path), Service(None, {"host": "192.0.2.99", "port": 6443})).check()
 
@@ -145,7 +156,35 @@ def test_a_removal_at_the_end_knows_the_kubeconfig_of_the_beginning(path):
     file = KubeconfigFile(str(path), service)
     file.check()
     service._content = None
-    assert file.remove(False)
+    assert file.remove(False) == (True, []) and not path.exists()
+
+
+def test_a_removal_at_the_end_knows_the_endpoint_of_the_beginning(path):
+    """The cluster never came up, and had no Secret; by then the Cluster is gone too."""
+    service = Service(None, stored={"host": "192.0.2.10", "port": 6443})
+    path.write_bytes(kubeconfig.as_text(OWN))
+    file = KubeconfigFile(str(path), service)
+    file.check()
+    service._stored = None
+    assert file.remove(False) == (True, []) and not path.exists()
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_teardown_at_another_management_cluster_leaves_the_file_of_the_running_cluster(path, check_mode):
+    """There is no Cluster of that name, so that nothing says that the file is of the one to be deleted."""
+    path.write_bytes(kubeconfig.as_text(OWN))
+    file = KubeconfigFile(str(path), Service(None))
+    file.check()
+    removed, warnings = file.remove(check_mode)
+    assert not removed and len(warnings) == 1 and "prod: %s stays" % path in warnings[0]
+    assert path.read_bytes() == kubeconfig.as_text(OWN)
+
+
+def test_a_file_that_appears_during_a_teardown_stays(path):
+    file = KubeconfigFile(str(path), Service(None))
+    file.check()
+    path.write_bytes(kubeconfig.as_text(OWN))
+    assert file.remove(False)[0] is False and path.exists()
 
 
 def test_a_write_that_fails_leaves_what_was_there(path, monkeypatch):
