@@ -12,6 +12,8 @@ from urllib.parse import urljoin, urlsplit
 from ansible.module_utils.urls import ConnectionError as OpenUrlError
 from ansible.module_utils.urls import open_url
 
+from .metal3.url_credentials import redacted
+
 _TIMEOUT_SECONDS = 15
 # A server that sends a byte now and then does not keep a run waiting for longer.
 _READING_SECONDS = 60
@@ -41,7 +43,7 @@ def image_fetcher(ca_file=None, reading_seconds=_READING_SECONDS):
             except urllib.error.URLError as exc:
                 raise OSError(_short(exc.reason)) from exc
             except (OpenUrlError, http.client.HTTPException, ValueError) as exc:
-                raise OSError(_short("%s: %s" % (type(exc).__name__, exc))) from exc
+                raise OSError(_short("%s: %s" % (type(exc).__name__, _without_query(str(exc))))) from exc
         raise OSError("more than %d redirections" % (_REDIRECTIONS - 1))
     return fetch
 
@@ -58,8 +60,13 @@ def _redirected(url, location):
         scheme = None
     if scheme not in ("http", "https") or (scheme == "http" and urlsplit(url).scheme == "https"):
         raise OSError(_short("a redirection to %s, expected https%s" % (
-            location, "" if urlsplit(url).scheme == "https" else " or http")))
+            redacted(_without_query(location)), "" if urlsplit(url).scheme == "https" else " or http")))
     return new
+
+
+def _without_query(text):
+    """Return a URL, or what is said of one, up to its query: that may be the signature of an image store."""
+    return text.split("?")[0]
 
 
 def _read(response, limit, reading_seconds):

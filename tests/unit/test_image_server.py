@@ -94,6 +94,15 @@ def test_tls_is_not_given_up_for_a_redirection():
     assert image_server._redirected("https://x/a", "//y/b") == "https://y/b"
 
 
+@pytest.mark.parametrize("location", [
+    b"ftp://store.example.com/node?X-Signature=hunter2", b"ftp://u:hunter2@store.example.com/node",
+    b"/node%20?X-Signature=hunter2 and more", b"gopher:node?hunter2#hunter2"])
+def test_a_signature_or_password_in_a_redirection_is_not_quoted(server, location):
+    base, dummy = server(node_qcow2=redirect(location), sums=redirect(location))
+    told = asked(base)
+    assert len(told) == 2 and not any("hunter2" in line for line in told), told
+
+
 def test_redirections_in_a_circle_end(server):
     base, requests = server(node_qcow2=redirect(b"/node.qcow2"), sums=body(b"a" * 64))
     assert "more than 4 redirections" in asked(base)[0] and len(requests) < 10

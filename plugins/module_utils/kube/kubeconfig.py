@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+import re
 from urllib.parse import urlsplit
 
 from .errors import KubeError
@@ -251,11 +252,14 @@ def check_server(server, subject):
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         parts, usable = None, False
-    if parts is not None and "@" in parts.netloc:
+    # Wherever it stands: without a scheme, or after a slash in a password, it is not in the URL's host.
+    if "@" in server:
         raise KubeError("%s: seen a user name, expected a URL without one" % subject, reason="Configuration",
                         next_step="give credentials by api_key, client_cert or a kubeconfig")
     if not usable or parts.query or parts.fragment or any(not "!" <= letter <= "~" for letter in server):
-        raise KubeError("%s: seen %s, %s" % (subject, server[:200], expected), reason="Configuration",
+        shown = re.split("[?#]", server)[0]
+        has_more = " with a query or fragment, which is not shown" if shown != server else ""
+        raise KubeError("%s: seen %s%s, %s" % (subject, shown[:200], has_more, expected), reason="Configuration",
                         next_step="correct it")
     return server.rstrip("/")
 

@@ -202,3 +202,12 @@ def test_any_options_are_taken_or_refused_with_a_message(params):
         connection.Choice(params, {})
     except KubeError as exc:
         assert exc.reason == "Configuration"
+
+
+@pytest.mark.parametrize("server", [
+    "admin:hunter2@192.0.2.10:6443", "https://admin:hunter2@192.0.2.10:6443", "https://admin:hunt/hunter2@192.0.2.10",
+    "https://192.0.2.10:6443/?token=hunter2", "https://192.0.2.10:6443/#hunter2", "https://[?hunter2"])
+def test_no_secret_of_a_server_s_url_is_quoted(server):
+    with pytest.raises(KubeError, match=r"host: seen .*expected") as caught:
+        kubeconfig.check_server(server, "host")
+    assert "hunter2" not in caught.value.message
