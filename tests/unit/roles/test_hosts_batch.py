@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 ROOT = pathlib.Path(__file__).parents[3]
 INVENTORY = """\
@@ -100,13 +101,51 @@ def test_enrolment_takes_the_batch_or_all(tmp_path, hosts, told):
 
 
 @pytest.mark.parametrize("hosts, confirm, told", [
-    ("baremetal", "", ["False", "False"]), ("baremetal", "2", ["True", "False"]), ("baremetal", "h1,h2", ["True", "False"]),
+    ("baremetal", "", ["False", "False"]), ("baremetal", "2", ["True", "False"]),
+    ("baremetal", "h1,h2", ["True", "False"]),
     # Elsewhere all servers are enrolled, so that an empty list of names confirms nothing.
     ("o1", "", ["False"]), ("o1", "0", ["False"]), ("o1", "3", ["True"])])
 def test_enrolment_is_confirmed_for_the_servers_that_it_takes(tmp_path, hosts, confirm, told):
     code, output = play(tmp_path, SHOW % (hosts, ROOT, ROOT), "play.yml", "-e", '{"hosts_confirm": "%s"}' % confirm)
     assert code == 0, output
     assert re.findall(r"confirmed (True|False)", output) == told
+
+
+REBOOT = """\
+- hosts: baremetal
+  gather_facts: false
+  vars_files: ["%s/roles/hosts/vars/main.yml"]
+  vars: {hosts_confirm_variable: firmware_confirm}
+  tasks:
+    - include_tasks: %s/roles/hosts/tasks/firmware_confirm.yml
+"""
+
+
+@pytest.mark.parametrize("values, refused", [
+    ({"hosts_firmware_live": ["h2"]}, True),
+    # All servers of the run are not those that are rebooted.
+    ({"hosts_firmware_live": ["h2"], "hosts_confirm": "3"}, True),
+    ({"hosts_firmware_live": ["h2"], "hosts_confirm": "1"}, False),
+    ({"hosts_firmware_live": ["h2"], "hosts_confirm": "h2"}, False),
+    ({"hosts_firmware_live": ["h2"], "hosts_firmware_reboot": "never"}, False),
+    ({"hosts_firmware_live": []}, False),
+])
+def test_servers_in_use_are_rebooted_only_when_that_is_confirmed(tmp_path, values, refused):
+    given = dict({"hosts_firmware_reboot": "soft", "hosts_confirm": "", "hosts_names": ["h1", "h2", "h3"]}, **values)
+    code, output = play(tmp_path, REBOOT % (ROOT, ROOT), "play.yml", "-e", json.dumps(given))
+    assert (code != 0) is refused, output
+    assert ("expected 1 (how many servers) or h2; these servers are in use and would be rebooted: repeat it in "
+            "firmware_confirm" in output) is refused
+
+
+def test_a_reboot_is_confirmed_before_anything_is_written():
+    def tasks(name):
+        return yaml.safe_load((ROOT / "roles" / "hosts" / "tasks" / name).read_text())
+
+    steps = [task.get("ansible.builtin.include_tasks", task["name"]) for task in tasks("firmware.yml")]
+    assert steps.index("firmware_check.yml") < steps.index("Say when firmware of servers in use may change")
+    assert steps[steps.index("Reboot the servers in use for which something is pending") - 1] == "firmware_confirm.yml"
+    assert tasks("firmware_check.yml")[-1]["ansible.builtin.include_tasks"] == "firmware_confirm.yml"
 
 
 def test_names_of_any_form_are_names(tmp_path):
