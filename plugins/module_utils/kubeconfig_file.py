@@ -74,10 +74,10 @@ class KubeconfigFile:
         self._require_own(self._known)
         if not self._is_decided(self._known):
             # With the kubeconfig of another management cluster, it would be the file of a cluster that is running.
-            return False, ["cluster %s/%s: %s stays, because nothing says that it is this cluster's: when the run began, "
-                           "there was no such cluster, or it had no endpoint; check the kubeconfig that the module "
-                           "connects with, or delete the file yourself" % (
-                               self._service.namespace, self._service.name, self._path)]
+            return False, [
+                "cluster %s/%s: %s stays, because nothing says that it is this cluster's: when the run began, there "
+                "was no such cluster, or it had no endpoint; check the kubeconfig that the module connects with, or "
+                "delete the file yourself" % (self._service.namespace, self._service.name, self._path)]
         if not check_mode:
             try:
                 os.unlink(self._path)
