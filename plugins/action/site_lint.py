@@ -52,7 +52,8 @@ class ActionModule(ActionBase):
         hostvars, groups = task_vars["hostvars"], task_vars["groups"]
         hosts, clusters = [groups.get(options[group], []) for group in ("hosts_group", "clusters_group")]
         reader = SiteReader(hostvars, hosts, clusters, _own_variables(hostvars, hosts + clusters),
-                            self._role_variables(), cluster_groups.children(hostvars, options["clusters_group"]))
+                            self._role_variables(), cluster_groups.children(hostvars, options["clusters_group"]),
+                            cluster_groups.with_children(hostvars, options["clusters_group"]))
         findings = reader.lint(options)
         counts = lint_report.count(findings)
         written = [self._write(options["sarif_file"], lambda: self._sarif(findings)),

@@ -27,6 +27,16 @@ def children(hostvars, group=cluster_inventory.GROUP):
     return [(child.name, [host.name for host in child.get_hosts()]) for child in parent.child_groups] if parent else []
 
 
+def with_children(hostvars, group=cluster_inventory.GROUP):
+    """Return the names of the groups directly below a group that have groups below them.
+
+    :param hostvars: Ansible's variable ``hostvars``
+    """
+    inventory = getattr(hostvars, "_inventory", None)
+    parent = inventory.groups.get(group) if inventory is not None else None
+    return [child.name for child in parent.child_groups if child.child_groups] if parent else []
+
+
 def members(hostvars, group=cluster_inventory.GROUP):
     """Return the names of all hosts of a group, whatever the run is limited to.
 

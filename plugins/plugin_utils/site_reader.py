@@ -29,15 +29,18 @@ class SiteReader:
     :param own_variables: ``{name: variables that an inventory file gives this host alone}``
     :param children: groups directly below that of the clusters with their hosts, see ``cluster_inventory.name_of``
     :param role_variables: ``{role: names of its variables}`` of the roles ``hosts`` and ``cluster``
+    :param nested: names of those of ``children`` that have groups below them
     """
 
-    def __init__(self, hostvars, hosts, clusters, own_variables, role_variables, children=None):
+    def __init__(self, hostvars, hosts, clusters, own_variables, role_variables, children=None,
+                 nested=()):
         self.variables = dict((name, HostVariables(hostvars.raw_get(name), hostvars[name], own_variables.get(name)))
                               for name in list(hosts) + list(clusters))
         self.hosts = hosts
         self.clusters = clusters
         self.role_variables = role_variables
         self._children = children
+        self._nested = nested
         self._names = host_inventory.field_names()
 
     def lint(self, options):
@@ -61,6 +64,7 @@ class SiteReader:
         found += [lint_checks.finding(
             "cluster-identity", "cluster", name, "name", line.seen, line.expected, line.advice)
             for name, line in unnamed.items()]
+        found += self._named_by_nested(clusters, unnamed)
         found += self._without_add_on(clusters)
         found += [lint_checks.finding(
             "value", "cluster", name, cluster_inventory.OPTIONS_VARIABLE,
@@ -76,6 +80,16 @@ class SiteReader:
         found = unreadable + [item for item in found if (item.name, self._variable(item)) not in told]
         found = [item for item in found if item.rule not in options["skip_rules"]]
         return _merged([self._located(item, options["base_dir"]) for item in found])
+
+    def _named_by_nested(self, clusters, unnamed):
+        """Clusters that an upper group names: one that is meant to group clusters, such as a site, is taken for one."""
+        return [lint_checks.finding(
+            "cluster-group-nested", "cluster", name, "name", "nothing, and the group %s with groups below it" % group,
+            "cluster_name, or a group without groups below it",
+            "set cluster_name: the cluster's name would be %s, and a cluster that has another name now would be made a "
+            "second time" % group)
+            for group, hosts in self._children or [] if group in self._nested for name in hosts
+            if name in clusters and name not in unnamed and not self.variables[name].get("cluster_name")]
 
     def _without_add_on(self, clusters):
         """Clusters that nothing gives a pods' network; what the manifests hold is only read when they are applied."""

@@ -111,6 +111,8 @@ _NAMED = (
           "Ansible runs plays for hosts; playbook metal3.baremetal.cluster"),
     _site("cluster-identity", ERROR, "One group directly below that of the clusters, or cluster_name, gives each "
           "cluster a name of its own.", "module_utils/metal3/cluster_inventory.py", "cluster"),
+    _site("cluster-group-nested", WARNING, "The group that gives a cluster its name has no groups below it, or "
+          "cluster_name gives the name.", "module_utils/metal3/cluster_inventory.py", "cluster"),
     _site("cluster-duplicate", ERROR, "Each cluster has an endpoint of its own.",
           "module_utils/metal3/cluster_preflight.py"),
     _site("address-taken", ERROR, "No pool gives away the address of a BMC or of another cluster's endpoint.",

@@ -28,6 +28,8 @@ all:
         both: {hosts: {twice: }}
         either: {hosts: {twice: }}
         pair: {hosts: {pair-a: , pair-b: }}
+        site-a: {children: {inner: {hosts: {inner-cluster: }}}}
+        site-b: {children: {chosen: {hosts: {chosen-cluster: {cluster_name: chosen}}}}}
     eu: {hosts: {prod-cluster: , staging-cluster: }}
     a-site: {hosts: {prod-cluster: , alone: }}
     zone-1: {hosts: {prod-cluster: , pair-a: }}
@@ -54,6 +56,7 @@ PLAY = """\
           torn: "{{ torn }}"
           needs: "{{ needs }}"
           lint: "{{ lint.findings | selectattr('rule', 'equalto', 'cluster-identity') | map(attribute='name') }}"
+          nested: "{{ lint.findings | selectattr('rule', 'equalto', 'cluster-group-nested') }}"
     - copy:
         content: "{{ ansible_play_hosts | map('extract', hostvars) | map(attribute='summary') | to_json }}"
         dest: "{{ playbook_dir }}/told.json"
@@ -82,8 +85,10 @@ def told(tmp_path, seed):
 @pytest.mark.parametrize("seed", ["1", "5"])
 def test_roles_filter_and_lint_agree_on_each_name(tmp_path, seed):
     found = told(tmp_path, seed)
-    assert sorted(found) == ["alone", "pair-a", "pair-b", "prod-cluster", "staging-cluster", "twice"]
-    for host, name in (("alone", "alone"), ("prod-cluster", "prod"), ("staging-cluster", "by-hand")):
+    assert sorted(found) == ["alone", "chosen-cluster", "inner-cluster", "pair-a", "pair-b", "prod-cluster",
+                             "staging-cluster", "twice"]
+    for host, name in (("alone", "alone"), ("prod-cluster", "prod"), ("staging-cluster", "by-hand"),
+                       ("inner-cluster", "site-a"), ("chosen-cluster", "chosen")):
         assert "cluster metal3/%s: kubernetes_version: seen nothing" % name in found[host]["made"]
         assert "cluster metal3/%s: confirm: seen nothing" % name in found[host]["torn"]
         assert found[host]["needs"] == [name]
@@ -93,6 +98,10 @@ def test_roles_filter_and_lint_agree_on_each_name(tmp_path, seed):
         assert "metal3/pair, as of inventory host pair-a, expected a name of its own" in found["pair-b"][role]
     assert found["twice"]["needs"] == []
     assert sorted(found["alone"]["lint"]) == ["pair-a", "pair-b", "twice"]
+    (nested,) = found["alone"]["nested"]
+    assert (nested["name"], nested["level"]) == ("inner-cluster", "warning")
+    assert "the group site-a with groups below it" in nested["seen"]
+    assert "set cluster_name: the cluster's name would be site-a" in nested["next_step"]
 
 
 CHILDREN = [("prod", ["a", "b"]), ("other", ["b"])]
