@@ -18,6 +18,7 @@ options:
         the pod that this runs in, but only when neither O(host) nor O(api_key) nor O(client_cert) is given, as an
         option or in the environment. Whoever names a server or a user does not mean those of a kubeconfig that the
         environment happens to have.
+      - Of several files, separated by colons, the first that names a thing counts; empty files are left out.
       - Which server it is, is decided at the beginning of a task. Credentials that are renewed meanwhile go to that
         server only; when the kubeconfig names another one by then, the task fails.
     type: path

@@ -40,7 +40,7 @@ class KubeconfigFile:
         :raises RefusedError: when there is
         :raises KubeError: when the cluster's kubeconfig can't be read
         """
-        if os.path.lexists(self._path):
+        if self._is_there():
             self._known = self._service.kubeconfig()
             if self._known is None:
                 self._endpoint = self._service.endpoint()
@@ -55,7 +55,7 @@ class KubeconfigFile:
         wanted = self._service.kubeconfig()
         if wanted is None:
             return {}
-        if os.path.lexists(self._path):
+        if self._is_there():
             self._require_own(wanted)
         try:
             before = whole_file.write(self._path, kubeconfig.as_text(wanted), _MODE, check_mode)
@@ -69,7 +69,7 @@ class KubeconfigFile:
         :returns: ``(removed, warnings)``
         :raises RefusedError: when it is another file
         """
-        if not os.path.lexists(self._path):
+        if not self._is_there():
             return False, []
         self._require_own(self._known)
         if not self._is_decided(self._known):
@@ -87,6 +87,14 @@ class KubeconfigFile:
 
     def _is_decided(self, wanted):
         return wanted is not None or self._endpoint is not None
+
+    def _is_there(self):
+        """Say whether anything is at the path that could be lost; an empty file, as tempfile makes it, could not."""
+        try:
+            found = os.lstat(self._path)
+        except OSError:
+            return False
+        return found.st_size > 0 or not stat.S_ISREG(found.st_mode)
 
     def _require_own(self, wanted):
         """Refuse what is not this cluster's.

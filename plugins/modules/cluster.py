@@ -147,8 +147,8 @@ options:
     description:
       - Path of a file for the cluster's administrator kubeconfig, on the machine that the module runs on. It has mode
         0600; its content is never shown.
-      - A file that is there already must be the kubeconfig of this cluster, and of no other beside it. Anything else, a
-        symbolic link included, is refused before anything is changed, so that no other file is lost.
+      - A file that is there already and not empty must be the kubeconfig of this cluster, and of no other beside it.
+        Anything else, a symbolic link included, is refused before anything is changed, so that no other file is lost.
       - Of the Secret that Cluster API keeps it in, only server, certificates, key and token are taken. A Secret with
         anything else, for example C(exec) or C(tokenFile), is refused.
       - With O(state=absent) the file is removed. When there is no such cluster and O(endpoint) is not given, nothing

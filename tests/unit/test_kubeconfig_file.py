@@ -65,7 +65,6 @@ def two_clusters():
 
 OTHERS = {
     "notes": b"my notes\n",
-    "empty": b"",
     "binary": b"\x7fELF\0",
     "another cluster's": kubeconfig.as_text(kubeconfig_of("other", "https://192.0.2.20:6443", "theirs")),
     "another cluster of that name": kubeconfig.as_text(kubeconfig_of("prod", "https://192.0.2.20:6443", "theirs")),
@@ -197,3 +196,13 @@ def test_a_write_that_fails_leaves_what_was_there(path, monkeypatch):
     with pytest.raises(OSError, match="no"):
         whole_file.write(str(path), b"after", 0o600, False)
     assert path.read_bytes() == b"before" and os.listdir(path.parent) == ["kubeconfig"]
+
+
+def test_an_empty_file_is_none(path):
+    """tempfile makes one before its name is known."""
+    path.write_bytes(b"")
+    file = KubeconfigFile(str(path), Service(OWN))
+    file.check()
+    assert file.remove(False)[0] is False and path.exists()
+    assert file.write(False, False)["changed"]
+    assert yaml.safe_load(path.read_text()) == OWN and path.stat().st_mode & 0o777 == 0o600

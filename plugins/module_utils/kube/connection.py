@@ -226,7 +226,7 @@ class Connection:
             name = "kubeconfig %s" % os.pathsep.join(paths)
             return self._take(settings, config, name)
         if choice.kubeconfig is not None:
-            raise _wrong("%s: seen no file %s, expected a kubeconfig" % (
+            raise _wrong("%s: seen no file %s that is not empty, expected a kubeconfig" % (
                 choice.name("kubeconfig"), os.pathsep.join(paths)), "correct kubeconfig, or make the file")
         return self._load_service_account(settings)
 

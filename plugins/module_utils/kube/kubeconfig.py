@@ -107,8 +107,8 @@ def _is_text(value):
 def read_files(paths):
     """Return the kubeconfigs of several files as one, paths in them absolute; like kubectl, the first file wins.
 
-    :param paths: list of paths; those that do not exist are left out
-    :returns: the kubeconfig, None when no file exists
+    :param paths: list of paths; those that do not exist or are empty are left out
+    :returns: the kubeconfig, None when there is none
     :raises KubeError: when one can't be read or is no kubeconfig
     """
     merged = None
@@ -121,6 +121,8 @@ def read_files(paths):
             continue
         except (OSError, ValueError) as exc:
             raise invalid(source, str(getattr(exc, "strerror", None) or exc), "make it a readable file") from exc
+        if not content.strip():
+            continue
         config = parse(content, source)
         folder = os.path.dirname(os.path.abspath(path))
         for key, entries in _INLINE.items():

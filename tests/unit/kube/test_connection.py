@@ -197,6 +197,14 @@ def test_the_first_of_several_files_wins_as_with_kubectl(servers, kubeconfig, mo
     assert KubeClient({}).server == meant.url
 
 
+def test_an_empty_file_is_left_out_as_with_kubectl(servers, kubeconfig, monkeypatch, tmp_path):
+    (tmp_path / "empty").write_text("\n")
+    monkeypatch.setenv("KUBECONFIG", "%s:%s" % (tmp_path / "empty", kubeconfig(servers[0])))
+    assert KubeClient({}).server == servers[0].url
+    with pytest.raises(KubeError, match=r"seen no file .*empty that is not empty, expected a kubeconfig"):
+        KubeClient({"kubeconfig": str(tmp_path / "empty")})
+
+
 # Credentials that change while a run lasts
 
 def test_a_token_file_is_read_again(servers, kubeconfig, tmp_path):
