@@ -52,6 +52,7 @@ def claim_argument_spec():
     }
     return dict(kube_argument_spec(), namespace={"type": "str", "default": "metal3"},
                 claims={"type": "list", "elements": "dict", "required": True, "options": claim},
+                force_claims={"type": "list", "elements": "str", "default": []},
                 state={"type": "str", "choices": ["present", "absent"], "default": "present"},
                 renew_refused={"type": "bool", "default": False},
                 wait_timeout_seconds={"type": "int", "default": 60})

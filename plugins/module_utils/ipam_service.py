@@ -235,6 +235,7 @@ class ClaimService:
         self.claims = params["claims"]
         self.state = params["state"]
         self.renew = params["renew_refused"]
+        self.forced = frozenset(params.get("force_claims") or ())
         self.wait_timeout_seconds = params["wait_timeout_seconds"]
         self.check_mode = check_mode
         self.progress = progress
@@ -309,7 +310,20 @@ class ClaimService:
     def _decide_deletion(self, claim):
         fresh = self._fresh(claim)
         # What somebody else has deleted has only to go.
-        return checked.Settled(None, claim) if fresh is None or fresh["metadata"].get("deletionTimestamp") else fresh
+        if fresh is None or fresh["metadata"].get("deletionTimestamp"):
+            return checked.Settled(None, claim)
+        _refuse_now(self._owner_problems(fresh))
+        return fresh
+
+    def _owner_problems(self, claim):
+        """Whoever owns a claim uses its address, which would be free for another server."""
+        metadata = claim["metadata"]
+        owners = ["%s %s" % (owner.get("kind"), owner.get("name")) for owner in metadata.get("ownerReferences") or []]
+        if not owners or metadata.get("deletionTimestamp") or metadata["name"] in self.forced:
+            return []
+        return [problem("%s %s/%s" % (claim["kind"], self.namespace, metadata["name"]), "state", "absent",
+                        "no owner (it belongs to %s)" % ", ".join(owners),
+                        "delete the owner instead, or name the claim in force_claims")]
 
     def _decide_renewal(self, claim):
         fresh = self._fresh(claim)
@@ -336,6 +350,9 @@ class ClaimService:
         results, diffs = [], []
         kinds = [(claim.get("kind") or "IPClaim", claim["name"]) for claim in self.claims]
         present = [key for key in kinds if key in current]
+        found = [item for key in present for item in self._owner_problems(current[key])]
+        if found:
+            raise RefusedError(found)
         outcomes = dict(zip(present, checked.write(
             [current[key] for key in present], self._send_deletion, self._decide_deletion)))
         for kind, name in kinds:

@@ -22,7 +22,8 @@ options:
   state:
     description:
       - Whether the claims are to be there.
-      - V(absent) gives the addresses back.
+      - V(absent) gives the addresses back. A claim that has an owner, for example a Metal3Data of a machine, is refused
+        before anything is deleted, unless it is named in O(force_claims).
     type: str
     choices: [present, absent]
     default: present
@@ -56,6 +57,13 @@ options:
       annotations:
         description: Annotations.
         type: dict
+  force_claims:
+    description:
+      - Names of claims that are deleted although they have an owner. Their addresses may then be given to another
+        server while they are still used.
+    type: list
+    elements: str
+    default: []
   renew_refused:
     description:
       - Whether claims that the address manager has refused are deleted and made anew. It does not look at a refused

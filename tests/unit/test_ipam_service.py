@@ -7,7 +7,11 @@ from __future__ import annotations
 import pytest
 from test_host_service import Reports, Server
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import ClaimService, PoolService
+from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import (
+    ClaimService,
+    PoolService,
+    RefusedError,
+)
 
 RANGE = {"start": "192.0.2.10", "end": "192.0.2.20"}
 POOL = {"name": "p", "name_prefix": "p", "prefix": 24, "gateway": "192.0.2.1", "ranges": [RANGE]}
@@ -85,3 +89,28 @@ def test_a_claim_that_is_deleted_meanwhile_is_gone(cluster):
         uid="another", resourceVersion="99")
     result, = claims(cluster, {"name": "c", "kind": "IPClaim"}, state="absent")
     assert (result["action"], result["error"]) == ("deleted", "") and ("IPClaim", "c") not in cluster.objects
+
+
+OWNER = [{"kind": "Metal3Data", "name": "machine-0"}]
+OWNED = r"IPClaim metal3/c: state: .*no owner \(it belongs to Metal3Data machine-0\).*force_claims"
+
+
+def test_a_claim_that_has_an_owner_is_deleted_only_by_force(cluster):
+    for name, address in (("c", "192.0.2.11"), ("d", "192.0.2.12")):
+        cluster.allocate("p", address, name)
+    cluster.objects["IPClaim", "c"]["metadata"]["ownerReferences"] = OWNER
+    given = [{"name": "c", "kind": "IPClaim"}, {"name": "d", "kind": "IPClaim"}]
+    with pytest.raises(RefusedError, match=OWNED):
+        claims(cluster, *given, state="absent")
+    assert ("IPClaim", "c") in cluster.objects and ("IPClaim", "d") in cluster.objects
+    results = claims(cluster, *given, state="absent", force_claims=["c"])
+    assert [result["action"] for result in results] == ["deleted", "deleted"]
+    assert ("IPClaim", "c") not in cluster.objects
+
+
+def test_a_claim_that_gets_an_owner_meanwhile_is_left(cluster):
+    cluster.allocate("p", "192.0.2.11", "c")
+    cluster.meanwhile["IPClaim", "c"] = lambda: cluster.objects["IPClaim", "c"]["metadata"].update(
+        resourceVersion="99", ownerReferences=OWNER)
+    result, = claims(cluster, {"name": "c", "kind": "IPClaim"}, state="absent")
+    assert "no owner (it belongs to Metal3Data machine-0)" in result["error"] and ("IPClaim", "c") in cluster.objects
