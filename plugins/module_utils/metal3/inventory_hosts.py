@@ -56,7 +56,8 @@ def _addresses(told):
 
 def _is_address(text):
     try:
-        return isinstance(text, str) and bool(ipaddress.ip_address(text)) and text.isascii() and text.isprintable()
+        # The zone of an IPv6 address (after %) may be any text.
+        return isinstance(text, str) and "%" not in text and text.isascii() and bool(ipaddress.ip_address(text))
     except ValueError:
         return False
 

@@ -32,9 +32,9 @@ class Open:
 
 
 def is_address(value):
-    """True when a value is the text of an IP address."""
+    """True when a value is the text of an IP address, without a zone: that may be any text."""
     try:
-        return isinstance(value, str) and bool(ipaddress.ip_address(value))
+        return isinstance(value, str) and "%" not in value and bool(ipaddress.ip_address(value))
     except ValueError:
         return False
 

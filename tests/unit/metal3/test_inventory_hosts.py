@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_table, inventory_hosts
+from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_table, inventory_hosts, object_shape
 
 UID = "2fe169ef-3757-415f-b705-10ed66a9a541"
 
@@ -100,3 +100,13 @@ def test_names_are_sorted_and_of_two_namespaces_told_apart():
         inventory_hosts.entries(facts)
     assert [entry.name for entry in inventory_hosts.entries(facts, "name_namespace")] == [
         "a.metal3", "a.other", "b.metal3"]
+
+
+@pytest.mark.parametrize("zone", ["%1", "%1 -oProxyCommand=id", "%"])
+def test_an_address_with_a_zone_is_none(zone):
+    address = "fe80::1" + zone
+    assert object_shape.is_address("fe80::1") and not object_shape.is_address(address)
+    status = {"hardware": {"nics": [{"ip": "fe80::1"}, {"ip": address}]}}
+    facts = inventory_hosts.host_facts(
+        {"metadata": {"name": "h1", "namespace": "metal3"}, "spec": {}, "status": status})
+    assert facts["addresses"] == ["fe80::1"]
