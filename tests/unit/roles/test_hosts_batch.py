@@ -185,3 +185,16 @@ def test_nothing_to_provision_is_told(tmp_path):
     code, output = play(tmp_path, "", "metal3.baremetal.provision", "--limit", "h1,h2")
     assert code != 0
     assert "bmh_image: seen none for h1, h2, expected an image" in output
+
+
+def test_no_name_of_an_answer_is_part_of_a_path():
+    steps = yaml.safe_load((ROOT / "roles" / "hosts" / "tasks" / "action.yml").read_text())
+    write = next(task for step in steps for task in step.get("block", []) if task["name"] == "Write a file for each host")
+    assert write["loop"] == "{{ hosts_names }}" and "item.name" not in str(write)
+    assert "item | basename" in write["ansible.builtin.copy"]["dest"]
+
+
+def test_the_bmcs_of_the_named_servers_are_checked_before_enrolment():
+    steps = yaml.safe_load((ROOT / "playbooks" / "enroll.yml").read_text())[0]["tasks"]
+    check = next(step for step in steps if step["name"] == "Check the BMCs")
+    assert check["vars"]["preflight_names"] == "{{ hosts_names | default(ansible_play_batch) }}"
