@@ -20,6 +20,8 @@ _READING_SECONDS = 60
 _CHUNK_BYTES = 65536
 _REDIRECTIONS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
+# Answers to HEAD that say nothing of the image.
+_HEAD_REFUSED = (403, 405)
 _LONGEST_REASON = 200
 
 
@@ -30,13 +32,18 @@ def image_fetcher(ca_file=None, reading_seconds=_READING_SECONDS):
     :param reading_seconds: how long an answer may take as a whole
     """
     def fetch(url, limit):
+        method, headers = "GET" if limit else "HEAD", None
         for _number in range(_REDIRECTIONS):
             try:
                 # Credentials of the user's netrc are not for servers that an inventory or an answer names.
-                with open_url(url, method="GET" if limit else "HEAD", ca_path=ca_file, timeout=_TIMEOUT_SECONDS,
+                with open_url(url, method=method, headers=headers, ca_path=ca_file, timeout=_TIMEOUT_SECONDS,
                               follow_redirects="none", use_netrc=False) as response:
                     return _read(response, limit, reading_seconds)
             except urllib.error.HTTPError as exc:
+                if method == "HEAD" and exc.code in _HEAD_REFUSED:
+                    # Signed URLs, for example, are for GET only: nothing is read of the answer.
+                    method, headers = "GET", {"Range": "bytes=0-0"}
+                    continue
                 if exc.code not in _REDIRECTS or not exc.headers.get("Location"):
                     raise OSError(_short("HTTP %d %s" % (exc.code, exc.reason))) from exc
                 url = _redirected(url, exc.headers["Location"])

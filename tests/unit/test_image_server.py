@@ -33,6 +33,8 @@ def server():
                     request = connection.recv(65536).decode("latin-1")
                     requests.append(request)
                     answer = answers.get(request.split(" ")[1], b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+                    if callable(answer):
+                        answer = answer(request)
                     for part in answer if isinstance(answer, list) else [answer]:
                         connection.sendall(part)
                         stop.wait(0.02 if isinstance(answer, list) else 0)
@@ -164,3 +166,16 @@ def test_any_answer_of_a_server(content, checksum, kind):
     assert all(isinstance(line, str) and "\n" not in line for line in told)
     told = cluster_image.image_problems("c", "image", dict(image, url=checksum, checksum=checksum, format=None))
     assert told
+
+
+@pytest.mark.parametrize("status", [b"403 Forbidden", b"405 Method Not Allowed"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_server_that_refuses_head_is_asked_for_a_byte(server, status, is_there):
+    refused = b"HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" % status
+    base, requests = server(
+        node_qcow2=lambda request: body(b"x") if is_there and request.startswith("GET") else refused,
+        sums=body(b"%s  node.qcow2\n" % (b"a" * 64)))
+    found = [str(item) for item in asked(base)]
+    assert [line.split(" ")[0] for line in requests] == ["HEAD", "GET", "GET"] and "Range: bytes=0-0" in requests[1]
+    assert len(found) == (0 if is_there else 1)
+    assert all("or set hosts_check_images to false when only Ironic can reach it" in text for text in found)

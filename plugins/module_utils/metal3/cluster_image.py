@@ -106,6 +106,10 @@ def checksum_in_file(text, url):
     return None
 
 
+_ADVICE = ("look at the image server and the URL, or set hosts_check_images to false when only Ironic can reach it "
+           "(check_images or check_network of the modules)")
+
+
 def reachability_problems(subject, field, image, fetch):
     """Ask the image's server whether the image is there and its checksum file speaks of it.
 
@@ -119,7 +123,7 @@ def reachability_problems(subject, field, image, fetch):
         fetch(image["url"], 0)
     except OSError as exc:
         found.append(problem(subject, field + ".url", "%s: %s" % (image["url"], exc), "an image that can be downloaded",
-                             "look at the image server and the URL"))
+                             _ADVICE))
     checksum = image.get("checksum") or ""
     if _parts(checksum).scheme not in ("http", "https"):
         return found
@@ -127,7 +131,7 @@ def reachability_problems(subject, field, image, fetch):
         content = fetch(checksum, _LARGEST_CHECKSUM_FILE_BYTES + 1)
     except OSError as exc:
         return found + [problem(subject, field + ".checksum", "%s: %s" % (checksum, exc),
-                                "a checksum file that can be downloaded", "look at the image server and the URL")]
+                                "a checksum file that can be downloaded", _ADVICE)]
     if len(content) > _LARGEST_CHECKSUM_FILE_BYTES:
         return found + [problem(subject, field + ".checksum", "%s, larger than 1 MiB" % checksum, "a checksum file",
                                 "look at what the URL leads to")]

@@ -189,7 +189,8 @@ def test_nothing_to_provision_is_told(tmp_path):
 
 def test_no_name_of_an_answer_is_part_of_a_path():
     steps = yaml.safe_load((ROOT / "roles" / "hosts" / "tasks" / "action.yml").read_text())
-    write = next(task for step in steps for task in step.get("block", []) if task["name"] == "Write a file for each host")
+    blocks = [task for step in steps for task in step.get("block", [])]
+    write = next(task for task in blocks if task["name"] == "Write a file for each host")
     assert write["loop"] == "{{ hosts_names }}" and "item.name" not in str(write)
     assert "item | basename" in write["ansible.builtin.copy"]["dest"]
 
