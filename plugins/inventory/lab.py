@@ -56,6 +56,14 @@ options:
     default: workload
     env:
       - name: LAB_CLUSTER
+  bmc_scheme:
+    description:
+      - The scheme of all BMCs' addresses, in place of those of O(defaults) and O(overrides).
+      - With C(redfish), a deployment that fails is reported by each server. With virtual media, Ironic 39 forgets the
+        error and the Bare Metal Operator keeps asking for it.
+    type: str
+    env:
+      - name: LAB_BMC_SCHEME
   cluster_servers:
     description: How many servers the cluster needs.
     type: int
@@ -109,7 +117,8 @@ class InventoryModule(BaseInventoryPlugin):
         try:
             directory = lab_dir(name)
             hardware = describe(
-                self.get_option("servers"), self.get_option("defaults"), self.get_option("overrides"))
+                self.get_option("servers"), self.get_option("defaults"), self.get_option("overrides"),
+                self.get_option("bmc_scheme"))
         except ValueError as exc:
             raise AnsibleParserError("%s: %s" % (path, exc)) from exc
         inventory.set_variable("all", "lab_name", name)

@@ -63,6 +63,10 @@ def test_a_broken_disk_is_told_and_slow_power_waited_for(lab, room, deployable):
     run.failed("1 of 2 hosts failed")
     tells(run, "server-01", "a disk could not be written", "Input/output error", "another one by bmh_root_device_hints")
     assert lab.state("server-02") == "provisioned" and room.server("server-02")["power"] == "On"
+    # By virtual media.
+    assert lab.servers["server-02"]["bmc"]["address"].startswith("redfish-virtualmedia+")
+    console = (lab.dir / "machines" / "server-02" / "console.log").read_text()
+    assert "power on, boot device Cd" in console and "image written to" in console
 
 
 # Ironic waits 150 s for the agent, and 120 s for the power.

