@@ -56,7 +56,7 @@ def test_defaults_and_overrides():
 def test_one_scheme_for_all_bmcs():
     described = describe(2, {}, {"server-02": {"bmc_scheme": "redfish-virtualmedia"}}, "redfish-uefihttp")
     assert [described[name]["bmc_scheme"] for name in sorted(described)] == ["redfish-uefihttp"] * 2
-    with pytest.raises(ValueError, match="for all servers.bmc_scheme 'ipmi'"):
+    with pytest.raises(ValueError, match=r"for all servers\.bmc_scheme 'ipmi'"):
         describe(2, {}, {}, "ipmi")
 
 
