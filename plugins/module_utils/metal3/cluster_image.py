@@ -76,9 +76,9 @@ def _literal(subject, field, checksum, kind, source=""):
     if not _HEX.match(checksum) or len(checksum) not in lengths:
         shown = checksum if len(checksum) <= _LONGEST_SHOWN else checksum[:_LONGEST_SHOWN - 3] + "..."
         return [problem(subject, field + ".checksum" + source, shown, "a URL, or 32, 64 or 128 hexadecimal digits")]
-    # Without a type, Ironic goes by the length.
+    # Without a type, and with BMO's type auto, Ironic goes by the length.
     actual = lengths[len(checksum)]
-    if kind and kind != actual:
+    if kind and kind not in ("auto", actual):
         return [problem(subject, field + ".checksum_type" + source, kind, "%s, by the length of the checksum" % actual)]
     return []
 

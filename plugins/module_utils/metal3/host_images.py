@@ -34,7 +34,8 @@ def problems(hosts, current, fetch, run):
     """
     images = due(hosts, current)
     asked = run([_question(named[0]["image"], fetch) for named in images.values()], _AT_ONCE, OSError)
-    return [Problem(host["name"], mistake.field, mistake.seen, mistake.expected, mistake.advice)
+    return [Problem(host["name"], mistake.field, mistake.seen, mistake.expected,
+                    mistake.advice or "correct it")
             for named, outcome in zip(images.values(), asked) for host in named for mistake in outcome.value]
 
 

@@ -44,6 +44,12 @@ def test_what_is_there_is_fine_and_asked_for_once():
     assert sorted(web.asked) == ["http://192.0.2.1/node.raw", "http://192.0.2.1/node.sum"]
 
 
+def test_the_type_auto_is_that_of_the_checksums_length():
+    web = Web(node_raw="", node_sum=SUM + "  node.raw")
+    of_type = [dict(entry("h1")["image"], checksum_type=kind) for kind in ("auto", "sha256", "md5")]
+    assert [len(told(web, [{"name": "h1", "image": image}])) for image in of_type] == [0, 0, 1]
+
+
 @pytest.mark.parametrize("files, field, seen, expected", [
     ({"node_sum": SUM}, "image.url", "http://192.0.2.1/node.raw: HTTP 404 Not Found", "that can be downloaded"),
     ({"node_raw": ""}, "image.checksum", "http://192.0.2.1/node.sum: HTTP 404 Not Found", "that can be downloaded"),
@@ -57,6 +63,8 @@ def test_each_host_is_told_what_is_wrong_with_its_image(files, field, seen, expe
     assert [(problem.host, problem.field, problem.seen) for problem in problems] == [
         ("h1", field, seen), ("h2", field, seen)]
     assert all(expected in problem.expected for problem in problems)
+    # It becomes part of a text.
+    assert all(problem.next_step for problem in problems)
 
 
 def test_an_image_that_a_host_has_already_is_not_asked_for():
