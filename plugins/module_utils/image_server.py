@@ -73,7 +73,7 @@ def _redirected(url, location):
 
 def _without_query(text):
     """Return a URL, or what is said of one, up to its query: that may be the signature of an image store."""
-    return text.split("?")[0]
+    return text.split("?", 1)[0]
 
 
 def _read(response, limit, reading_seconds):

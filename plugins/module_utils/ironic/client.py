@@ -187,7 +187,7 @@ class IronicClient:
             raise error_from_answer(response.status_code, response.text, subject, repeatable,
                                     response.headers.get("Retry-After"))
         if response.status_code >= 300:
-            location = str(response.headers.get("Location")).split("?")[0][:200]
+            location = str(response.headers.get("Location")).split("?", 1)[0][:200]
             raise IronicError("%s: Ironic %s redirects to %s, which is not followed: the login would go to another "
                               "place; if that is where Ironic is, set endpoint to it" % (
                                   subject, self.server, redacted(location)),
