@@ -83,7 +83,8 @@ def test_facts_are_at_hand_in_a_play_and_are_no_templates(lab, tmp_path):
 
 @pytest.mark.parametrize("options, kubeconfig, told", [
     ({}, "kubeconfigs/ipam", ["cannot list resource", "Role and RoleBinding in namespace metal3"]),
-    ({"kubeconfig": "/nonexistent/kubeconfig"}, "kubeconfig", ["no file /nonexistent/kubeconfig", "correct kubeconfig"]),
+    ({"kubeconfig": "/nonexistent/kubeconfig"}, "kubeconfig",
+     ["no file /nonexistent/kubeconfig", "correct kubeconfig"]),
     ({"context": "nowhere"}, "kubeconfig", ["nowhere", "correct kubeconfig or context"]),
     ({"host": "https://127.0.0.1:1"}, "kubeconfig", ["127.0.0.1:1 does not answer", "correct kubeconfig or host"]),
     ({"label_selector": "rack in"}, "kubeconfig", ["unable to parse requirement", "correct label_selector"]),
