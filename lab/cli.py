@@ -15,8 +15,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugins"))
 
-from module_utils.lab import claim, status
-from module_utils.lab.layout import lab_dir, labs_dir
+from module_utils._lab import claim, status
+from module_utils._lab.layout import lab_dir, labs_dir
 
 
 def main(arguments=None):

@@ -22,7 +22,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugins"))
 
-from module_utils.lab.debian_packages import PackagesError, missing, parse
+from module_utils._lab.debian_packages import PackagesError, missing, parse
 
 # invoke-rc.d asks this program before it starts a service (Debian policy, 9.3.3); 101 means "not allowed".
 POLICY_PROGRAM = "/usr/sbin/policy-rc.d"

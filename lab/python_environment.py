@@ -20,7 +20,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugins"))
 
-from module_utils.lab.python_environment import OLDEST_PYTHON, VenvError, check_python, ensure, venv_path
+from module_utils._plane.process.python_environment import OLDEST_PYTHON, VenvError, check_python, ensure, venv_path
 
 
 def report(text):

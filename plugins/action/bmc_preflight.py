@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ansible_collections.metal3.baremetal.plugins.plugin_utils.progress import ProgressAction
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._progress import ProgressAction
 
 
 class ActionModule(ProgressAction):

@@ -4,7 +4,7 @@
 """Runs the module ironic_port and shows what its nodes are doing meanwhile."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.plugin_utils.progress import ProgressAction
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._progress import ProgressAction
 
 
 class ActionModule(ProgressAction):

@@ -4,7 +4,7 @@
 """Runs the module service_probe and shows its progress."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.plugin_utils.progress import ProgressAction
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._progress import ProgressAction
 
 
 class ActionModule(ProgressAction):

@@ -11,9 +11,10 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.path import unfrackpath
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import lint_report, lint_rules
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import cluster_groups
-from ansible_collections.metal3.baremetal.plugins.plugin_utils.site_reader import SiteReader
+from ansible_collections.metal3.baremetal.plugins.module_utils._lint import report as lint_report
+from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import SiteReader
 
 _COLLECTION = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ARGUMENT_SPEC = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The options of ``connection_argument_spec`` and ``bmc_argument_spec`` in ``module_utils/bmc_module.py``."""
+    """The options of ``connection_argument_spec`` and ``bmc_argument_spec`` in ``module_utils/_bmc/module.py``."""
 
     DOCUMENTATION = r"""
 options:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The options of ``ironic_argument_spec`` in ``module_utils/ironic/client.py``."""
+    """The options of ``ironic_argument_spec`` in ``module_utils/_ironic/client.py``."""
 
     DOCUMENTATION = r"""
 options:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
 
 DOCUMENTATION = r"""
 name: bmc_address_build

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import cluster_inventory
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import cluster_groups, named_hosts
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
 DOCUMENTATION = r"""
 name: cluster_name

@@ -4,9 +4,10 @@
 """Filter that turns clusters' inventory variables into what they need of hosts."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import cluster_inventory
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.cluster_needs import needs
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import cluster_groups, named_hosts
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.needs import needs
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
 DOCUMENTATION = r"""
 name: cluster_needs

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import hardware_changes as pure
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import hardware_changes as pure
 
 DOCUMENTATION = r"""
 name: hardware_changes

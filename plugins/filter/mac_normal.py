@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import mac_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import mac_address
 
 DOCUMENTATION = r"""
 name: mac_normal

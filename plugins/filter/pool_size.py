@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import address_arithmetic
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _address_arithmetic as address_arithmetic
 
 DOCUMENTATION = r"""
 name: pool_size

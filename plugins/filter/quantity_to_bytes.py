@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube import quantity as quantities
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity as quantities
 
 DOCUMENTATION = r"""
 name: quantity_to_bytes

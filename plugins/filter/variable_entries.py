@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_inventory
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import named_hosts
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
 DOCUMENTATION = r"""
 name: variable_entries

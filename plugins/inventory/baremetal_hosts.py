@@ -191,12 +191,12 @@ from ansible.errors import AnsibleParserError, AnsibleUndefinedVariable
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import ironic_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.connection import kube_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import inventory_hosts
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import inventory_options
-from ansible_collections.metal3.baremetal.plugins.plugin_utils.inventory_sources import Reader, SourceError
-from ansible_collections.metal3.baremetal.plugins.plugin_utils.plain_expression import path_of, value_at
+from ansible_collections.metal3.baremetal.plugins.module_utils._inventory import hosts as inventory_hosts
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import ironic_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kube_argument_spec
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_options as inventory_options
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._inventory_sources import Reader, SourceError
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._plain_expression import path_of, value_at
 
 VARIABLE = "metal3"
 FILE_NAMES = ("metal3.yml", "metal3.yaml")

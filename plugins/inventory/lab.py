@@ -89,9 +89,9 @@ import os
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import lab_dir
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import describe, has_cluster
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import inventory_options
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import lab_dir
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.servers import describe, has_cluster
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_options as inventory_options
 
 MANAGEMENT_HOST = "localhost"
 

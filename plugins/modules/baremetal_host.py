@@ -721,7 +721,7 @@ server:
   sample: https://192.0.2.10:6443
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_module import run_baremetal_host
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.module import run_baremetal_host
 
 
 def main():

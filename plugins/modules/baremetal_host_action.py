@@ -360,7 +360,7 @@ server:
   sample: https://192.0.2.10:6443
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_module import run_baremetal_host_action
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import run_baremetal_host_action
 
 
 def main():

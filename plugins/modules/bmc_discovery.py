@@ -202,7 +202,7 @@ silent:
   type: int
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.discovery_module import run_bmc_discovery
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery_module import run_bmc_discovery
 
 
 def main():

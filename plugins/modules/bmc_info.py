@@ -175,7 +175,7 @@ hosts:
       returned: always
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.bmc_module import run_bmc_info
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.module import run_bmc_info
 
 
 def main():

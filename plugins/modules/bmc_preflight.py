@@ -150,7 +150,7 @@ table:
   elements: str
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.bmc_module import run_bmc_preflight
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.module import run_bmc_preflight
 
 
 def main():

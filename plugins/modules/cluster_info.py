@@ -94,7 +94,7 @@ server:
   sample: https://192.0.2.10:6443
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.cluster_module import run_cluster_info
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.module import run_cluster_info
 
 
 def main():

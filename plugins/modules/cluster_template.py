@@ -87,7 +87,7 @@ problems:
   elements: str
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.cluster_module import run_cluster_template
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.module import run_cluster_template
 
 
 def main():

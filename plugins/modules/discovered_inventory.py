@@ -113,7 +113,7 @@ hosts:
   sample: [{name: server-42, address: "redfish://192.0.2.11/redfish/v1/Systems/1", action: added}]
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.discovery_module import run_discovered_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery_module import run_discovered_inventory
 
 
 def main():

@@ -187,7 +187,7 @@ server:
   sample: https://192.0.2.10:6443
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_module import run_ip_pool
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.module import run_ip_pool
 
 
 def main():

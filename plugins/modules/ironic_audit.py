@@ -171,7 +171,7 @@ problems:
   elements: str
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic_module import run_ironic_audit
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import run_ironic_audit
 
 
 def main():

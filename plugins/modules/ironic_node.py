@@ -341,7 +341,7 @@ problems:
   elements: str
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic_module import run_ironic_node
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import run_ironic_node
 
 
 def main():

@@ -380,7 +380,7 @@ problems:
   elements: str
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic_module import run_ironic_node_action
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import run_ironic_node_action
 
 
 def main():

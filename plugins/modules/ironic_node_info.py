@@ -164,7 +164,7 @@ counts:
   sample: {available: 12, active: 3}
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic_module import run_ironic_node_info
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import run_ironic_node_info
 
 
 def main():

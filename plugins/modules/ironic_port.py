@@ -152,7 +152,7 @@ problems:
   elements: str
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic_module import run_ironic_port
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import run_ironic_port
 
 
 def main():

@@ -110,19 +110,18 @@ import traceback
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import (
     claim,
     credentials,
     debian_packages,
-    engine,
     host_limits,
     layout,
-    python_environment,
     removal,
     servers,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.orphans import CleanupError
-from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, python_environment
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.orphans import CleanupError
 
 
 def check_packages(path):

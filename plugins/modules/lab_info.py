@@ -77,8 +77,8 @@ import traceback
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import claim, status
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import lab_dir
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import claim, status
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import lab_dir
 
 
 def main():

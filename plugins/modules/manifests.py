@@ -117,7 +117,7 @@ server:
   sample: https://192.0.2.10:6443
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.manifests_module import run_manifests
+from ansible_collections.metal3.baremetal.plugins.module_utils._manifests.module import run_manifests
 
 
 def main():

@@ -102,7 +102,7 @@ server:
   sample: https://192.0.2.10:6443
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.family_module import run_family_info
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.module import run_family_info
 
 
 def main():

@@ -87,7 +87,7 @@ server:
   sample: https://192.0.2.10:6443
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.manifests_module import run_service_probe
+from ansible_collections.metal3.baremetal.plugins.module_utils._manifests.module import run_service_probe
 
 
 def main():

@@ -4,7 +4,7 @@
 """Test for addresses of BMCs."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
 
 DOCUMENTATION = r"""
 name: bmc_address

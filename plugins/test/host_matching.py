@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_selector
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import selector as host_selector
 
 DOCUMENTATION = r"""
 name: host_matching

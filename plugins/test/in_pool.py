@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import ipam_addresses
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import addresses as ipam_addresses
 
 DOCUMENTATION = r"""
 name: in_pool

@@ -4,7 +4,7 @@
 """Test for MAC addresses."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import mac_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import mac_address
 
 DOCUMENTATION = r"""
 name: mac

@@ -4,7 +4,7 @@
 """Test for Kubernetes quantities."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube import quantity as quantities
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity as quantities
 
 DOCUMENTATION = r"""
 name: quantity

@@ -25,7 +25,7 @@ for folder in os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":"):
 
 import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import labs_dir
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import labs_dir
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NAME = "workload"

@@ -21,9 +21,9 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import FIELD_MANAGER
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.follow import follow
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import FIELD_MANAGER
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.follow import follow
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 BMH = KNOWN["BareMetalHost"]
 SECRET = KNOWN["Secret"]

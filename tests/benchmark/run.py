@@ -25,7 +25,7 @@ from measures import measure
 from power import measure_power
 from preflight import measure_preflight
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import labs_dir
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import labs_dir
 
 # What is measured: callables of the API server, a private folder, the engine's folder and the arguments.
 SUBJECTS = {

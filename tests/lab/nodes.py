@@ -16,7 +16,7 @@ from machine_room import config_drive, partitions
 from machine_room.node_boot.namespace_boot import NamespaceBoot
 from machine_room.server import ON, Server
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import layout, servers
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import layout, servers
 
 # The highest index: labs take the lowest that is free.
 INDEX = layout.INDEX_LIMIT - 1

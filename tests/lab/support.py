@@ -18,10 +18,10 @@ from pathlib import Path
 import openstack
 from processes import kill_tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.follow import follow
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import labs_dir
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.follow import follow
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import labs_dir
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NAMESPACE = "metal3"

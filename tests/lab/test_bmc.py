@@ -8,7 +8,8 @@ import pytest
 from bmc_certificates import issue
 from fake_redfish import FakeRedfish, hostile_tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_address, discovered_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory
 
 
 @pytest.fixture(scope="module")

@@ -22,11 +22,11 @@ from jinja2 import Environment, StrictUndefined
 from machine_room.node_boot.names import network_namespace
 from support import HOST, NAMESPACE, REPOSITORY, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.cluster_wait import belongs
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.manifests import rollout
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import belongs
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout
 
 NAME = "workload"
 # That of the images in the node image.

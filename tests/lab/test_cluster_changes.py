@@ -12,10 +12,10 @@ import re
 import pytest
 from support import eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.cluster_service import ClusterService
-from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import ClusterService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 NAMESPACE = "changes"
 NAME = "c1"

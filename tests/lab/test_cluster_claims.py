@@ -20,12 +20,13 @@ from support import HOST, NAMESPACE, REPOSITORY, eventually
 from test_cluster import host_of
 from test_provision import config_drive
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import PoolService
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import cluster_description, cluster_render
-from ansible_collections.metal3.baremetal.plugins.module_utils.workload_client import workload_client
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import PoolService
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.workload_client import workload_client
 
 SECONDS = 900
 # The README's selector matches the second; that of forms the first and the third, its failure domain the last two.

@@ -13,13 +13,15 @@ import pytest
 import yaml
 from support import REPOSITORY
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN, resource_for
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
-    cluster_description,
-    cluster_render,
-    cluster_v1beta1,
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import (
+    objects as cluster_render,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import (
+    v1beta1 as cluster_v1beta1,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, resource_for
 
 GOLDEN = REPOSITORY / "tests" / "unit" / "metal3" / "golden"
 TEMPLATE = Path(__file__).parent / "data" / "clusterctl-cluster.template"

@@ -9,18 +9,18 @@ import copy
 import pytest
 from support import HOST, NAMESPACE
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_module import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import (
     host_action_argument_spec,
     requests_of,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_service import HostActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_module import host_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import HostService
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.precondition import ABSENT
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.module import host_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.precondition import ABSENT
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 SERVER = "server-01"
 CONSUMER = {"apiVersion": "example.org/v1", "kind": "Somebody", "name": "else", "namespace": NAMESPACE}

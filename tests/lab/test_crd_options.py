@@ -10,15 +10,13 @@ import pytest
 import yaml
 from crd_paths import lacking, of_fields, of_object, of_schema
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
-    cluster_description,
-    cluster_render,
-    host_fields,
-    ipam_claim,
-    ipam_pool,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.resource_families import FAMILIES
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import fields as host_fields
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import claim as ipam_claim
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import pool as ipam_pool
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 
 GOLDEN = Path(__file__).resolve().parents[1] / "unit" / "metal3" / "golden"
 WRITTEN = sorted(set(FAMILIES) - {"HardwareData"})

@@ -24,18 +24,15 @@ from pathlib import Path
 import pytest
 from support import HOST, NAMESPACE, eventually, only
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.family_service import FamilyService, read_facts
-from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import BMC_SCHEMES
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.host_goals import state_of
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.resource_families import FAMILIES
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.resource_family import (
-    condition,
-    desired,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import state_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.servers import BMC_SCHEMES
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import condition, desired
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts
 
 pytestmark = pytest.mark.usefixtures("as_operator")
 

@@ -9,16 +9,21 @@ import json
 import pytest
 from support import HOST, NAMESPACE, asked_of
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_module import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
+    annotations as host_annotations,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
+    table as host_table,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import (
     host_action_argument_spec,
     requests_of,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_service import HostActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import HostListError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_annotations, host_table
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.host_goals import state_of
-from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import state_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostListError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 pytestmark = pytest.mark.usefixtures("as_operator")
 

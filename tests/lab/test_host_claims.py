@@ -21,8 +21,8 @@ from consoles import Console
 from machine_room import partitions
 from support import HOST, NAMESPACE, eventually, only
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 pytestmark = pytest.mark.nodes
 

@@ -10,12 +10,12 @@ import json
 import pytest
 from support import HOST, NAMESPACE, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_module import host_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import HostListError, HostService
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.module import host_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostListError, HostService
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 SECRET = KNOWN["Secret"]
 ELSEWHERE = "elsewhere"

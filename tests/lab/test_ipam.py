@@ -7,15 +7,15 @@ from __future__ import annotations
 import pytest
 from support import NAMESPACE, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import claim as ipam_claim
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import (
     ClaimService,
     PoolService,
     RefusedError,
     read_usage,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import ipam_claim
-from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 NAME = "ipam-test"
 

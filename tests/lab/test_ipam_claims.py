@@ -7,9 +7,9 @@ from __future__ import annotations
 import pytest
 from support import NAMESPACE, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import ClaimService, PoolService
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import ClaimService, PoolService
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 NAME = "forms-test"
 CLUSTER = "not-yet"

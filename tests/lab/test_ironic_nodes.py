@@ -15,17 +15,17 @@ import pytest
 from machine_room import partitions
 from support import HOST, NAMESPACE, Run, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import audit, info_service, node_inventory
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.action_service import ActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import IronicClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.node_service import NodeService
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic_module import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import audit, info_service, node_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import ActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import IronicClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import (
     action_argument_spec,
     info_argument_spec,
     node_argument_spec,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.node_service import NodeService
 
 WRONG = "canary-wrong-password"
 STATE = ("name", "provision_state")

@@ -18,7 +18,7 @@ from machine_room.node_boot.first_stage import HIDDEN_FILES
 from nodes import INDEX, MEMORY_MIB, POD_SUBNET, Nodes
 from support import REPOSITORY, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import layout
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import layout
 
 pytestmark = pytest.mark.nodes
 

@@ -26,18 +26,18 @@ import yaml
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.testing import patch_module_args
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import IronicClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN, resource_for
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import IronicClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, resource_for
 
 DATA = pathlib.Path(__file__).parent / "bad_inputs"
 TABLES = dict((path.stem, yaml.safe_load(path.read_text())) for path in sorted(DATA.glob("*.yml")))
 MODULES = pathlib.Path(__file__).parents[2] / "plugins" / "modules"
 # What makes or runs a lab or an engine, and what only reads, or writes files; they have tests of their own.
-NOT_OF_A_SITE = {"certificate", "discovered_inventory", "disk_image", "engine", "ironic_audit", "lab", "node_image",
-                 "process_group", "provider", "service_probe", "site_lint"}
+NOT_OF_A_SITE = {"discovered_inventory", "ironic_audit", "lab", "lab_disk_image", "lab_node_image", "plane_certificate",
+                 "plane_processes", "plane_programs", "plane_provider", "service_probe", "site_lint"}
 CASES = [pytest.param(name, case, id="%s-%d-%s" % (name, number, case[2]))
          for name, table in TABLES.items() for number, case in enumerate(table["cases"])]
 NAMESPACE = "metal3"

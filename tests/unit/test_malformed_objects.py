@@ -9,26 +9,26 @@ import copy
 import json
 
 import pytest
+from fakes.kubernetes import Reports, Server, host
+from fakes.resources import Cluster
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_family_service import Cluster
-from test_host_service import Reports, Server, host
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.family_service import FamilyService, read_facts
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_module import requests_of
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_action_service import HostActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_reading import read_hosts
-from ansible_collections.metal3.baremetal.plugins.module_utils.host_service import HostListError, HostService
-from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import oci_auth
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import requests_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import ACTIONS
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.reading import read_hosts
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostListError, HostService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import (
     ClaimService,
     PoolService,
     RefusedError,
     read_usage,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import oci_auth
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.host_actions import ACTIONS
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.resource_families import FAMILIES
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts
 
 QUICK = settings(max_examples=30, deadline=None, derandomize=True, database=None)
 CLEAR = (HostListError, RefusedError, KubeError)

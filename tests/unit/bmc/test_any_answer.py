@@ -18,18 +18,27 @@ from fake_redfish import tree
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.bmc import gather, ipmi
-from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.redfish import RedfishError, checked_path
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
-    bmc_address,
-    bmc_checks,
-    bmc_discovered,
-    bmc_table,
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
+    address as bmc_address,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
+    checks as bmc_checks,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
+    discovered as bmc_discovered,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
     discovered_inventory,
+    gather,
+    ipmi,
     redfish_facts,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.bmc_verdict import Limits, worst
-from ansible_collections.metal3.baremetal.plugins.module_utils.plain_text import plain
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
+    table as bmc_table,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.redfish import RedfishError, checked_path
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.verdict import Limits, worst
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.plain_text import plain
 
 TREES = dict((vendor, tree(vendor)) for vendor in ("dell", "hpe", "lenovo", "supermicro"))
 ADDRESS = bmc_address.parse("redfish://192.0.2.1")

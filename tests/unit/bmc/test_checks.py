@@ -9,17 +9,25 @@ import copy
 import pytest
 from fake_redfish import tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.gather import blank
-from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.redfish import RedfishError
-from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.survey import Walk
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
-    bmc_address,
-    bmc_checks,
-    bmc_hardware,
-    bmc_table,
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
+    address as bmc_address,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
+    checks as bmc_checks,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
+    hardware as bmc_hardware,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
     redfish_facts,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.bmc_verdict import Limits, worst
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
+    table as bmc_table,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import blank
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.redfish import RedfishError
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.survey import Walk
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.verdict import Limits, worst
 
 # 2026-01-02T03:04:05Z, the time that the trees of HPE and others tell.
 NOW = 1767323045.0

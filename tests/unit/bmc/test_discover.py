@@ -8,10 +8,10 @@ import pytest
 from bmc_certificates import issue
 from fake_redfish import FakeRedfish, tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.discover import Scan, discover
-from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.gather import Settings
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_discovered
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.bmc_targets import expand
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered as bmc_discovered
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discover import Scan, discover
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.targets import expand
 
 SETTINGS = Settings(None, 2, 5, 8)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import discovered_inventory as inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory as inventory
 
 OPTIONS = {"name_format": "server-{serial_number}", "boot_nic": "", "username_expression": "vault_user",
            "password_expression": "vault_password", "disable_certificate_verification": False}

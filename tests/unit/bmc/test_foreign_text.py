@@ -14,7 +14,7 @@ import pytest
 import yaml
 from fake_redfish import FakeRedfish, hostile_tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import discovered_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory
 
 BIN = Path(sys.executable).parent
 COLLECTIONS = Path(__file__).resolve().parents[3] / ".build"

@@ -10,9 +10,9 @@ import pytest
 from bmc_certificates import issue
 from fake_redfish import FakeRedfish, tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.bmc import gather as gathering
-from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.gather import Settings, Target, gather
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import gather as gathering
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings, Target, gather
 
 
 def target(bmc, path="", password="right", scheme="redfish+http", name="a", unseen=False, username="admin"):

@@ -9,8 +9,8 @@ import json
 from fake_redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.filter.bmc_entries import bmc_entries
-from ansible_collections.metal3.baremetal.plugins.module_utils import bmc_service
-from ansible_collections.metal3.baremetal.plugins.module_utils.bmc.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import service as bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
 
 SETTINGS = Settings(None, 2, 5, 8)
 

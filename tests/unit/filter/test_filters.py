@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import ansible_collections.metal3.baremetal.plugins.filter as filters
 import ansible_collections.metal3.baremetal.plugins.test as tests
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import address_arithmetic
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _address_arithmetic as address_arithmetic
 
 FOLDERS = {"filter": filters, "test": tests}
 

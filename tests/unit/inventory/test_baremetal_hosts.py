@@ -17,12 +17,12 @@ from ansible.template import Templar, trust_as_template
 
 from ansible_collections.metal3.baremetal.plugins.doc_fragments import kubernetes, kubernetes_inventory
 from ansible_collections.metal3.baremetal.plugins.inventory import baremetal_hosts
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import ironic_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.connection import ENVIRONMENT, kube_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import inventory_hosts
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import inventory_sources
-from ansible_collections.metal3.baremetal.plugins.plugin_utils.plain_expression import path_of, value_at
+from ansible_collections.metal3.baremetal.plugins.module_utils._inventory import hosts as inventory_hosts
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import ironic_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import ENVIRONMENT, kube_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_sources as inventory_sources
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._plain_expression import path_of, value_at
 
 NAME = "metal3.baremetal.baremetal_hosts"
 

@@ -5,21 +5,15 @@
 from __future__ import annotations
 
 import pytest
-from fake_ironic import Clock, FakeIronic, Reports
+from fakes.ironic import FakeIronic, Reports
+from fakes.ironic_nodes import act as run
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import action_plan
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.action_service import ActionService, failure
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError, RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import action_plan
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import failure
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError, RefusedError
 
 IMAGE = {"source": "http://192.0.2.1/a.raw", "checksum": "http://192.0.2.1/a.sum", "disk_format": "raw"}
 STEPS = [{"interface": "deploy", "step": "erase_devices"}]
-
-
-def run(client, action, *names, check=False, reports=None, **options):
-    params = dict({"action": action, "nodes": list(names) or ["a"], "wait": True, "wait_timeout_seconds": 600,
-                   "poll_interval_seconds": 2, "force_nodes": [], "traits_mode": "set", "confirm": None}, **options)
-    clock = Clock()
-    return ActionService(client, params, check, reports or Reports(), clock, clock.sleep).run()
 
 
 def bodies(client):

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import pytest
-from fake_ironic import FakeIronic
+from fakes.ironic import FakeIronic
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import audit, audit_service
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError, RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import audit, audit_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError, RefusedError
 
 MAC = "00:5c:52:00:00:01"
 

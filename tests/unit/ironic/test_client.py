@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import IronicClient, connection_settings
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import IronicClient, connection_settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import (
     IronicError,
     error_from_answer,
     fault_of,

@@ -8,12 +8,12 @@ import json
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from fake_ironic import Clock, FakeIronic, Reports
+from fakes.ironic import Clock, FakeIronic, Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils import ironic_module
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import config_drive
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.action_service import ActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import RefusedError, error_from_answer
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import config_drive
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import module as ironic_module
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import ActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import RefusedError, error_from_answer
 
 SECRET = "canary-93af"
 UUID = "1be26c0b-03f2-4d2e-ae87-c02d7f33c123"

@@ -5,15 +5,15 @@
 from __future__ import annotations
 
 import pytest
-from fake_ironic import Clock, FakeIronic, Reports
-from test_action_service import run
-from test_node_service import MAC, option, port, redfish
-from test_node_service import run as register
+from fakes.ironic import Clock, FakeIronic, Reports
+from fakes.ironic_nodes import MAC, option, port, redfish
+from fakes.ironic_nodes import act as run
+from fakes.ironic_nodes import run as register
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import node_diff, states
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import path_of
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError, lost_answer
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.port_service import PortService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_diff, states
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import path_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError, lost_answer
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.port_service import PortService
 
 STEPS = [{"interface": "deploy", "step": "erase_devices"}]
 

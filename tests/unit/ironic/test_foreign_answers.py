@@ -8,12 +8,11 @@ import contextlib
 import json
 
 import pytest
-from fake_ironic import Clock, Reports
+from fakes.ironic import Clock, Reports
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils import ironic_module
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import (
     answers,
     audit_service,
     config_drive,
@@ -26,10 +25,11 @@ from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import (
     secrets,
     states,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.action_service import ActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.client import IronicClient, path_of
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError, RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.node_service import NodeService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import module as ironic_module
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import ActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import IronicClient, path_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError, RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.node_service import NodeService
 
 FEW = settings(max_examples=60, deadline=None, derandomize=True)
 # Any JSON, with long and odd texts among it.

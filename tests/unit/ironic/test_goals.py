@@ -6,13 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.goals import Goal, NodeHistory, judge
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3.host_goals import (
-    FAILED,
-    REACHED,
-    WAITING,
-    status_line,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import FAILED, REACHED, WAITING, status_line
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.goals import Goal, NodeHistory, judge
 
 ACTIVE = Goal("provision", "active")
 

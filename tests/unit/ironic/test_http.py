@@ -10,15 +10,16 @@ import socket
 import time
 from collections import Counter
 
-import http_ironic
 import pytest
 import yaml
 from ansible.module_utils.testing import patch_module_args
-from http_ironic import ALL, HALF, HANG, LOST, REDIRECT, RESET, HttpIronic
+from fakes import http_ironic
+from fakes.http_ironic import ALL, HALF, HANG, LOST, REDIRECT, RESET, HttpIronic
 
-from ansible_collections.metal3.baremetal.plugins.module_utils import ironic_module, parallel
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import bulk, delivery
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import bulk, delivery
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import module as ironic_module
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 
 MAC, LOST_PORT = "00:5c:52:00:00:01", "00:5c:52:00:00:02"
 PASSWORD = "canary-b01c"

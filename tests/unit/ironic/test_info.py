@@ -7,10 +7,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from fake_ironic import FakeIronic
+from fakes.ironic import FakeIronic
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import info_service, ownership, secrets
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import info_service, ownership, secrets
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 
 
 def read(client, **params):

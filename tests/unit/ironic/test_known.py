@@ -4,7 +4,7 @@
 """What Ironic has, found by name, UUID and MAC address."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.known import Known
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.known import Known
 
 NODES = [{"uuid": "u1", "name": "a"}, {"uuid": "u2", "name": None}, {"uuid": "u3", "name": "b"}]
 PORTS = [{"address": "00:5C:52:00:00:01", "node_uuid": "u1"}, {"address": "00:5c:52:00:00:02", "node_uuid": "u9"}]

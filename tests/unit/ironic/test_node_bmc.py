@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import pytest
-from fake_ironic import FakeIronic
-from test_node_service import MAC, option, port, redfish, run
+from fakes.ironic import FakeIronic
+from fakes.ironic_nodes import MAC, option, port, redfish, run
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import node_bmc
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_bmc
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import RefusedError
 
 
 def info(address, system=None):

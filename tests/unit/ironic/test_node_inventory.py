@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import node_inventory
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_inventory
 
 LOGIN = {"bmc_username": "u", "bmc_password": "p"}
 REDFISH = {"firmware": "redfish", "raid": "redfish", "inspect": "agent"}

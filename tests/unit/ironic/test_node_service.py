@@ -7,36 +7,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from fake_ironic import Clock, FakeIronic, Reports
+from fakes.ironic import FakeIronic, Reports
+from fakes.ironic_nodes import MAC, PASSWORD, option, port, redfish, run
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import node_fields
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.errors import IronicError, RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.node_service import NodeService
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic.port_service import PortService
-
-PASSWORD = "canary-7f3a"
-MAC = "00:5c:52:00:00:01"
-
-
-def option(name="a", **values):
-    spec = dict((key, value.get("default")) for key, value in node_fields.node_argument_spec().items())
-    return dict(spec, name=name, **values)
-
-
-def redfish(name="a", **values):
-    return option(name, **dict({"driver": "redfish", "driver_info": {
-        "redfish_address": "https://192.0.2.1", "redfish_username": "admin", "redfish_password": PASSWORD}}, **values))
-
-
-def port(address=MAC, **values):
-    spec = dict((key, None) for key in node_fields.port_argument_spec())
-    return dict(spec, address=address, **values)
-
-
-def run(client, *options, check=False, update_secrets="when_needed", force=()):
-    params = {"nodes": list(options), "update_secrets": update_secrets, "force_nodes": list(force)}
-    clock = Clock()
-    return NodeService(client, params, check, Reports(), clock, clock.sleep).run()
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError, RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.port_service import PortService
 
 
 def run_ports(client, *options, check=False, force=()):

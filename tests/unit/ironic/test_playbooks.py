@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from fakes.api_server import ApiServer, kubeconfig_of
-from http_ironic import HttpIronic
+from fakes.http_ironic import HttpIronic
 
 BIN = Path(sys.executable).parent
 COLLECTIONS = Path(__file__).resolve().parents[3] / ".build"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ironic import states
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import states
 
 
 @pytest.mark.parametrize(("action", "state", "verbs", "goal"), [

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube import answers
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.advice import next_step_of
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.discovery import resolve
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError, error_from_answer
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.pages import pages
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import answers
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.advice import next_step_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.discovery import resolve
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError, error_from_answer
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pages import pages
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 BMH = KNOWN["BareMetalHost"]
 OBJECT = {

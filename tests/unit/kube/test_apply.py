@@ -4,9 +4,9 @@
 """Apply plans: what is listed, what is asked of the server, what is written."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube import apply, precondition
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import apply, precondition
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 SECRET = KNOWN["Secret"]
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube import checked, precondition
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import checked, precondition
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 STORED = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
 

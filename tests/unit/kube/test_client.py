@@ -4,8 +4,8 @@
 """Requests whose form decides whether check mode is one."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 
 class Recorder(KubeClient):

@@ -21,12 +21,16 @@ import yaml
 from ansible.module_utils.testing import patch_module_args
 from fakes.api_server import DELETE, FAULTS, GET, LIST, WATCH, WRITE, ApiServer
 
-from ansible_collections.metal3.baremetal.plugins.module_utils import parallel
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube import client, follow, patience
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube_module import KubeModule
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import controllers, process_group, provider
-from ansible_collections.metal3.baremetal.plugins.module_utils.manifests import rollout_wait
-from ansible_collections.metal3.baremetal.plugins.module_utils.progress import PROGRESS_FILE_VARIABLE
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client, follow, patience
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.module import KubeModule
+from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout_wait
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
+    controllers,
+    process_group,
+    provider,
+)
 
 REPOSITORY = pathlib.Path(__file__).parents[3]
 MODULES = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())["action_groups"]["kubernetes"]
@@ -41,7 +45,7 @@ DEPLOYMENT = {
 ARGUMENTS = {
     "cluster": {"wait_for": "available"},
     "manifests": {"manifests": [DEPLOYMENT], "wait": True},
-    "provider": {
+    "plane_provider": {
         "management_plane": {"dir": "/nonexistent"}, "providers": [], "wait": False, "timeout_seconds": 1,
         "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
     "service_probe": {"name": "s", "port": "80"},

@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube import follow as follow_module
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube import patience
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.follow import follow
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import follow as follow_module
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import patience
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.follow import follow
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 HOST = KNOWN["BareMetalHost"]
 

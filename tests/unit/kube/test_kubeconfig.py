@@ -13,10 +13,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube import connection, kubeconfig
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.workload_client import workload_client
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import connection, kubeconfig
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.workload_client import workload_client
 
 PEM = base64.b64encode(b"-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n").decode()
 # As Cluster API writes it.

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.advice import reading_failed
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.pages import pages
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.advice import reading_failed
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pages import pages
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 BMH = KNOWN["BareMetalHost"]
 

@@ -15,14 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import (
-    claim,
-    credentials,
-    host_limits,
-    orphans,
-    removal,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import layout
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import claim, credentials, host_limits, removal
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import layout
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import disk_image
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import disk_image
 
 
 def test_an_image_has_a_partition_with_the_files(tmp_path):

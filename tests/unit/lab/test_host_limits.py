@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import host_limits
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import host_limits
 
 
 @pytest.fixture

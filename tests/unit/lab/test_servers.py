@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.layout import layout
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab.servers import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import layout
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.servers import (
     BMC_SCHEMES,
     describe,
     has_cluster,

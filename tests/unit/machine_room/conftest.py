@@ -4,18 +4,11 @@
 """Fixtures: servers in a temporary folder, and an Ironic for their agents."""
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+from fakes.machine_room import Ironic, RecordingDiskBoot, eventually, spec
 from machine_room.server import Server
 from machine_room.settings import Settings
 from machine_room.web import Web
-
-# The import mode leaves a test's own folder out.
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from room_support import Ironic, RecordingDiskBoot, eventually, spec
 
 
 @pytest.fixture

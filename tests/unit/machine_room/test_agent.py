@@ -10,10 +10,10 @@ import hashlib
 import threading
 
 import pytest
+from fakes.machine_room import NODE, TOKEN, eventually, make_image
 from machine_room import agent as agent_module
 from machine_room.agent import PoweredOff
 from machine_room.agent_errors import AgentBusy, InvalidContent
-from room_support import NODE, TOKEN, eventually, make_image
 
 
 def deploy(agent, info, node=None, **arguments):

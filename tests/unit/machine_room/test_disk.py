@@ -8,10 +8,10 @@ import errno
 import hashlib
 
 import pytest
+from fakes.machine_room import make_image
 from machine_room import config_drive, partitions
 from machine_room.disk import GIB, Disk
 from machine_room.knobs import Knobs
-from room_support import make_image
 
 
 @pytest.fixture

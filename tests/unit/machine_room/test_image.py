@@ -12,13 +12,13 @@ import shutil
 import subprocess
 
 import pytest
+from fakes.machine_room import make_image
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machine_room import image, image_format
 from machine_room.disk import Disk
 from machine_room.knobs import Knobs
 from machine_room.web import Web
-from room_support import make_image
 
 
 @pytest.fixture

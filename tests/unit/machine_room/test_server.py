@@ -7,9 +7,9 @@ from __future__ import annotations
 import time
 
 import pytest
+from fakes.machine_room import NODE, TOKEN, eventually, make_image
 from machine_room.agent import STARTED_AFTER_HEARTBEAT_SECONDS, STARTED_WITHOUT_HEARTBEAT_SECONDS
 from machine_room.server import AGENT, NOTHING, SYSTEM
-from room_support import NODE, TOKEN, eventually, make_image
 
 
 def install(server, tmp_path):

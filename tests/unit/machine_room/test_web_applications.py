@@ -9,11 +9,11 @@ import io
 import json
 
 import pytest
+from fakes.machine_room import TOKEN
 from machine_room.agent_api import AgentApi
 from machine_room.api import Api
 from machine_room.bmc_access import BmcAccess, Credentials
 from machine_room.wsgi import NoAnswer, answer
-from room_support import TOKEN
 
 
 def call(application, method, path, body=None, **headers):

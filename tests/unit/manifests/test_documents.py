@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN, Resource
-from ansible_collections.metal3.baremetal.plugins.module_utils.manifests import documents, order
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, Resource
+from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import documents, order
 
 WIDGET = Resource("example.org", "v1", "widgets", "Widget", True)
 RESOURCES = {("v1", "ConfigMap"): KNOWN["ConfigMap"], ("v1", "Namespace"): KNOWN["Namespace"],

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.apply import Entry
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils.manifests import rollout
-from ansible_collections.metal3.baremetal.plugins.module_utils.manifests.rollout_wait import RolloutError, RolloutWait
-from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.apply import Entry
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout
+from ansible_collections.metal3.baremetal.plugins.module_utils._manifests.rollout_wait import RolloutError, RolloutWait
 
 
 def stored(kind, spec=None, generation=1, **status):

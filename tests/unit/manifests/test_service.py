@@ -8,11 +8,11 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils.manifests.service import ManifestsService
-from ansible_collections.metal3.baremetal.plugins.module_utils.manifests.service_probe import ProbeError, ServiceProbe
-from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._manifests.service import ManifestsService
+from ansible_collections.metal3.baremetal.plugins.module_utils._manifests.service_probe import ProbeError, ServiceProbe
 
 DEFINITION = {
     "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",

@@ -10,8 +10,9 @@ import tarfile
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import cache_entry, container_image, node_image
-from ansible_collections.metal3.baremetal.plugins.module_utils.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import container_image, node_image
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import cache_entry
 
 LDD = """/usr/sbin/nft:
 \tlinux-vdso.so.1 (0x00007ffd3a5e6000)

@@ -14,11 +14,13 @@ import sys
 import pytest
 import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.metal3 import (
-    cluster_description,
-    cluster_inventory,
-    cluster_validation,
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
+    description as cluster_description,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
+    inventory as cluster_inventory,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
 
 ROOT = pathlib.Path(__file__).parents[3]
 BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from python_environment import VenvError, lock_text, pins, wheel_fits, wheel_hashes, without_hashes
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.lab import python_environment
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import python_environment
 
 REPOSITORY = pathlib.Path(__file__).parents[3]
 SCRIPT = REPOSITORY / "lab" / "python_environment.py"

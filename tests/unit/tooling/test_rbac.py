@@ -9,8 +9,8 @@ import pathlib
 import pytest
 import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils.ipam_service import ADDRESS_RESOURCES
-from ansible_collections.metal3.baremetal.plugins.module_utils.kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import ADDRESS_RESOURCES
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 RBAC = pathlib.Path(__file__).parents[3] / "docs" / "rbac"
 ROLES = dict((role["metadata"]["name"].removeprefix("metal3-baremetal-"), role["rules"])

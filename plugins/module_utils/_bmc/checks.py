@@ -1,0 +1,266 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a preflight says of one server: a verdict for each item, from facts that were gathered before.
+
+Nothing here asks a BMC. Order is that of the way in: what fails early leaves the later items unknown.
+"""
+from __future__ import annotations
+
+import time
+
+from . import system_checks as bmc_system_checks
+from .verdict import PROBLEM, WARNING, Verdict, ok, stopped, unknown, unread
+
+DAY_SECONDS = 86400
+# Redfish Standard Registry of Privileges: what it takes to set boot and power, and virtual media.
+_NEEDED_PRIVILEGE = "ConfigureComponents"
+_WANTED_PRIVILEGE = "ConfigureManager"
+# BMO and Ironic ask again on their own; a threshold below this locks an account before somebody sees the error.
+_LOW_LOCKOUT_THRESHOLD = 3
+
+
+def verdicts(host, facts, limits):
+    """Return the verdicts of one server, in the order of :data:`CHECKS`.
+
+    :param host: ``{"name", "address", "boot_mac_address", "boot_mode", "certificate_unseen"}``; ``address`` is a
+        :class:`bmc_address.BmcAddress`
+    :param facts: what ``bmc.gather`` returns for it
+    :param limits: Limits
+    """
+    protocol = host["address"].driver.protocol
+    found = []
+    for name, protocols, needs, judge in CHECKS:
+        if protocol not in protocols:
+            continue
+        if needs == "login" and not facts["login"]["ok"]:
+            judged = unread(facts)
+        elif needs == "system" and not facts["system"]:
+            judged = unread(facts, "system")
+        else:
+            judged = judge(host, facts, limits)
+        found.append(Verdict(name, *judged))
+    return found
+
+
+def login_verdict(host, facts, limits):
+    """Return the one verdict of a server of which only the login was tried.
+
+    Refused credentials are the problem. What kept them from being tried is a warning: those that use the BMC later may
+    reach it by another way, and trust other certificate authorities.
+
+    :param host: see :func:`verdicts`
+    :param facts: what ``bmc.gather`` returns for it, with ``login_only``
+    :param limits: Limits
+    """
+    error = facts["error"]
+    if not error:
+        return Verdict("login", *ok("logged in by %s" % facts["login"]["method"]))
+    if error["stage"] == "credentials":
+        return Verdict("login", *unknown("not tried: no user name and password are given"))
+    if error["kind"] in ("unauthorized", "privilege"):
+        return Verdict("login", *_login(host, facts, limits))
+    protocol = host["address"].driver.protocol
+    judge = next(judge for name, protocols, dummy, judge in CHECKS if name == error["stage"] and protocol in protocols)
+    found = Verdict("login", *judge(host, facts, limits))
+    return found._replace(status=WARNING if found.status == PROBLEM else found.status, seen="not tried: " + found.seen)
+
+
+def shared(servers):
+    """Return a verdict for each server that looks like another one of the list, by its name.
+
+    Two addresses that lead to one server are two hosts that take it from each other.
+
+    :param servers: list of ``(name, facts)``
+    """
+    by_uuid = {}
+    for name, facts in servers:
+        uuid = facts["system"].get("uuid")
+        if uuid and uuid.strip("0-") and uuid.strip("f-"):
+            by_uuid.setdefault(uuid, []).append(name)
+    return dict((name, Verdict("unique", PROBLEM, "bmc.address", "the same server (UUID %s) as %s" % (
+        uuid, ", ".join(other for other in names if other != name)), "a server of its own", "correct bmc.address"))
+        for uuid, names in by_uuid.items() if len(names) > 1 for name in names)
+
+
+# The way in ---------------------------------------------------------------------------------------------------------
+
+def _reach(host, facts, dummy_limits):
+    address = host["address"]
+    if facts["reached"]:
+        return ok("%s:%d answers in %.0f ms" % (address.host, address.effective_port, facts["connect_seconds"] * 1000))
+    return (PROBLEM, "bmc.address", "%s:%d: %s" % (address.host, address.effective_port, facts["error"]["text"]),
+            "a BMC that takes connections",
+            "see that it has power and network, and that host and port of bmc.address are right")
+
+
+def _tls(host, facts, limits):
+    if not host["address"].uses_tls:
+        return (WARNING, "bmc.address", "no TLS", "TLS: credentials cross the network in clear",
+                "use a scheme without +http if the BMC has TLS")
+    if not facts["reached"]:
+        return unread(facts)
+    tls = facts["tls"]
+    certificate = tls.get("certificate") or {}
+    about = "certificate of %s" % certificate["subject"] if certificate else "certificate"
+    left = (certificate.get("valid_until", limits.now + 10 ** 10) - limits.now) / DAY_SECONDS
+    if left < 0:
+        about += ", expired on %s" % _date(certificate["valid_until"])
+    if not tls["verified"]:
+        if host["certificate_unseen"]:
+            return (WARNING, "bmc.disable_certificate_verification", "%s: %s; taken unseen as told" % (
+                about, tls["error"]), "a certificate that is verified",
+                "install one of your certificate authority, then drop bmc.disable_certificate_verification")
+        return (PROBLEM, "bmc.address", "%s: %s" % (about, tls["error"]),
+                "a certificate that the given certificate authorities vouch for",
+                "give the BMC's certificate authority as ca_cert, or install a certificate of yours, or set "
+                "bmc.disable_certificate_verification for this host; no credentials were sent")
+    if left < limits.certificate_days:
+        return (WARNING, "bmc.address", "%s, valid until %s (%d days)" % (
+            about, _date(certificate["valid_until"]), left), "%d days at least" % limits.certificate_days, "renew it")
+    until = ", valid until %s" % _date(certificate["valid_until"]) if certificate else ""
+    return ok("%s verified%s" % (about, until))
+
+
+def _service(dummy_host, facts, dummy_limits):
+    if stopped(facts, "service"):
+        return (PROBLEM, "bmc.address", facts["error"]["text"], "a Redfish service below /redfish/v1",
+                "see that Redfish is switched on in the BMC, and that port and scheme are right")
+    if not facts["service"].get("redfish_version"):
+        return unread(facts)
+    return ok("Redfish %s" % facts["service"]["redfish_version"])
+
+
+def _login(host, facts, dummy_limits):
+    login = facts["login"]
+    if stopped(facts, "credentials"):
+        return (WARNING, "bmc.username", facts["error"]["text"], "bmc.username and bmc.password",
+                "give them to have login and all that follows checked")
+    if stopped(facts, "login"):
+        error = facts["error"]
+        if error["kind"] == "missing":
+            return unknown(error["text"])
+        if error["kind"] == "privilege":
+            return ok("refused for the privilege level only")
+        if error["kind"] == "unauthorized":
+            return (PROBLEM, "bmc.username", "%s, after one attempt%s" % (
+                error["text"], " by %s" % login["method"] if login["method"] else ""),
+                "credentials that the BMC takes",
+                "correct bmc.username and bmc.password; nothing was tried again, so as not to lock the account")
+        return (PROBLEM, "bmc.address", error["text"], "an answer to the login", "see whether the BMC is overloaded or "
+                "restarting, then run again")
+    if not login["ok"]:
+        return unread(facts)
+    return ok("logged in by %s" % login["method"])
+
+
+# The account --------------------------------------------------------------------------------------------------------
+
+def _privileges(dummy_host, facts, dummy_limits):
+    account = facts["account"]
+    if account.get("password_change_required"):
+        return (PROBLEM, "bmc.username", "the password must be changed first", "an account that is ready for use",
+                "set a password at the BMC")
+    if not account.get("privileges"):
+        if account.get("role") in ("Administrator", "Operator"):
+            return ok("role %s" % account["role"])
+        if account.get("role") == "ReadOnly":
+            return _too_little(account)
+        return unread(facts, "role", "account", "account_service")
+    if _NEEDED_PRIVILEGE not in account["privileges"]:
+        return _too_little(account)
+    if _WANTED_PRIVILEGE not in account["privileges"]:
+        return (WARNING, "bmc.username", "role %s without %s" % (account["role"] or "?", _WANTED_PRIVILEGE),
+                "%s, which many BMCs ask for virtual media and secure boot" % _WANTED_PRIVILEGE,
+                "give the account the role Administrator")
+    return ok("role %s" % (account["role"] or "with " + ", ".join(account["privileges"])))
+
+
+def _too_little(account):
+    return (PROBLEM, "bmc.username", "role %s without %s" % (account["role"] or "?", _NEEDED_PRIVILEGE),
+            "%s, to set power and boot device" % _NEEDED_PRIVILEGE,
+            "give the account the role Operator or Administrator")
+
+
+def _lockout(dummy_host, facts, dummy_limits):
+    account = facts["account"]
+    threshold = account.get("lockout_threshold")
+    if account.get("locked"):
+        return (PROBLEM, "bmc.username", "the account is locked", "an account that is not",
+                "unlock it at the BMC, or wait %s s" % (account["lockout_duration_seconds"] or "?"))
+    if threshold is None:
+        return unread(facts, "account_service")
+    if threshold == 0:
+        return ok("the account is never locked")
+    seen = "locked after %d wrong passwords%s" % (
+        threshold, " for %d s" % account["lockout_duration_seconds"] if account["lockout_duration_seconds"] else
+        " until somebody unlocks it")
+    if threshold < _LOW_LOCKOUT_THRESHOLD:
+        return (WARNING, "bmc.username", seen, "%d attempts or more: Ironic tries again on its own"
+                % _LOW_LOCKOUT_THRESHOLD, "raise the threshold, or change passwords only with the host detached")
+    return ok(seen)
+
+
+# IPMI ---------------------------------------------------------------------------------------------------------------
+
+def _ipmi_reach(host, facts, dummy_limits):
+    address = host["address"]
+    where = "%s:%d/udp" % (address.host, address.effective_port)
+    if stopped(facts, "reach"):
+        return (PROBLEM, "bmc.address", "%s: %s" % (where, facts["error"]["text"]), "a BMC that answers IPMI over LAN",
+                "see that it has power and network, and that IPMI over LAN is switched on in it")
+    return ok("%s answers" % where) if facts["reached"] else unread(facts)
+
+
+def _ipmi_privilege(host, facts, dummy_limits):
+    level = host["address"].query.get("privilegelevel", "ADMINISTRATOR")
+    if stopped(facts, "login") and facts["error"]["kind"] == "privilege":
+        return (PROBLEM, "bmc.username", "%s is refused" % level, "an account with the level %s" % level,
+                "raise the account's level, or add ?privilegelevel=OPERATOR to bmc.address")
+    return ok(level) if facts["login"]["ok"] else unread(facts)
+
+
+def _ipmi_power(dummy_host, facts, dummy_limits):
+    if not facts["ipmi"]["power"]:
+        return (PROBLEM, "bmc.address", "no power state", "on or off", "see whether the BMC is healthy")
+    return ok("power %s" % facts["ipmi"]["power"])
+
+
+def _ipmi_scheme(host, facts, dummy_limits):
+    if facts["redfish_version"]:
+        return ok("%s; the BMC speaks Redfish %s too, which can do more: try redfish-virtualmedia" % (
+            host["address"].scheme.name, facts["redfish_version"]))
+    if not facts["reached"]:
+        return unread(facts)
+    return ok("%s: no Redfish service was found" % host["address"].scheme.name)
+
+
+_REDFISH, _IPMI = ("redfish",), ("ipmi",)
+# name; protocols; needs: what the item is unknown without; judge: a function ``(host, facts, limits) -> (status, field,
+# seen, expected, next_step)``.
+CHECKS = (
+    ("reach", _REDFISH, "", _reach),
+    ("reach", _IPMI, "", _ipmi_reach),
+    ("tls", _REDFISH, "", _tls),
+    ("service", _REDFISH, "", _service),
+    ("login", _REDFISH + _IPMI, "", _login),
+    ("privileges", _REDFISH, "login", _privileges),
+    ("privileges", _IPMI, "", _ipmi_privilege),
+    ("lockout", _REDFISH, "login", _lockout),
+    ("system", _REDFISH, "login", bmc_system_checks.system),
+    ("power", _REDFISH, "system", bmc_system_checks.power),
+    ("power", _IPMI, "login", _ipmi_power),
+    ("boot_override", _REDFISH, "system", bmc_system_checks.boot_override),
+    ("virtual_media", _REDFISH, "system", bmc_system_checks.virtual_media),
+    ("secure_boot", _REDFISH, "system", bmc_system_checks.secure_boot),
+    ("bios", _REDFISH, "system", bmc_system_checks.bios),
+    ("clock", _REDFISH, "system", bmc_system_checks.clock),
+    ("hardware", _REDFISH, "system", bmc_system_checks.hardware),
+    ("scheme", _REDFISH, "system", bmc_system_checks.scheme),
+    ("scheme", _IPMI, "", _ipmi_scheme),
+    ("boot_mac", _REDFISH, "system", bmc_system_checks.boot_mac),
+)
+
+
+def _date(seconds):
+    return time.strftime("%Y-%m-%d", time.gmtime(seconds))

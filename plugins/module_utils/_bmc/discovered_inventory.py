@@ -1,0 +1,316 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The inventory file that discovery writes: whole and its own, so that no file of a person's is ever touched.
+
+Ansible lets host_vars override what an inventory file says of a host, and group_vars or another file's ``vars`` of a
+group override this file's group. What a person has set for a server anywhere is left out of the file altogether,
+because values that an inventory file has for a host would otherwise override group_vars.
+
+All that comes from BMCs is below ``!unsafe``, so that Ansible never takes it for a template.
+"""
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+
+from .._common import mac_address
+from .._common.plain_text import plain
+from .._common.problem import problem
+from . import address as bmc_address
+
+try:
+    # Comes with ansible-core.
+    import yaml
+except ImportError:
+    yaml = None
+
+HEADER = ("# Written by metal3.baremetal.discover; the next run writes it anew. Values of your own belong into\n"
+          "# host_vars, group_vars or another inventory file: what is set there is left out here. What a BMC told is\n"
+          "# below !unsafe: it is no template, whatever it looks like.\n")
+MARK = "# Written by metal3.baremetal.discover;"
+GROUP = "baremetal"
+# Has a priority below the usual one, so that any group of a person's, but for "all", overrides the credentials here.
+CREDENTIALS_GROUP = "discovered"
+FACTS = "bmc_discovered"
+NAME_FIELDS = ("hostname", "serial_number", "sku", "uuid", "manufacturer", "model", "host")
+# Nothing that changes while the server stays the same, such as power and links.
+_FACT_FIELDS = ("manufacturer", "model", "serial_number", "sku", "uuid", "bmc_model", "system_path")
+_VALUES = (("bmc_address", "bmc.address"), ("boot_mac", "boot_mac_address"))
+_TEXTS = tuple(field for field in NAME_FIELDS if field != "host") + ("address", "bmc_model", "system_path")
+_UNSAFE = "!unsafe"
+# Host names that mean something else to Ansible.
+_RESERVED = ("localhost", "all", "ungrouped")
+
+
+def read(text):
+    """Return the content of a file that discovery wrote, empty for an empty text.
+
+    :raises ValueError: when it was not written by discovery, or is no inventory any more
+    """
+    if not text.strip():
+        return {}
+    if not text.startswith(MARK):
+        raise ValueError("it does not begin with the line that discovery writes")
+    try:
+        content = yaml.load(text, Loader=_loader())  # a SafeLoader, which knows one more tag
+    except (yaml.YAMLError, ValueError, RecursionError) as exc:
+        raise ValueError("it is no YAML: %s" % " ".join(str(exc).split())) from exc
+    if not _is_inventory(content):
+        raise ValueError("after that line it has not the form that discovery writes")
+    return content
+
+
+def _is_inventory(content):
+    groups = [content.get(group, {}) for group in (GROUP, CREDENTIALS_GROUP)] if isinstance(content, dict) else [None]
+    if not all(isinstance(group, dict) and isinstance(group.get("hosts", {}), dict) for group in groups):
+        return False
+    hosts = groups[0].get("hosts", {})
+    return all(isinstance(name, str) and isinstance(variables, dict) and isinstance(variables.get(FACTS, {}), dict)
+               for name, variables in hosts.items())
+
+
+def write(content):
+    """Return the text of the file."""
+    hosts = content.get(GROUP, {}).get("hosts", {})
+    marked = dict((name, _Foreign(variables)) for name, variables in hosts.items())
+    return HEADER + "---\n" + yaml.dump(dict(content, **{GROUP: {"hosts": marked}}), Dumper=_dumper(),
+                                        default_flow_style=False, sort_keys=True, width=1000)
+
+
+class _Foreign(dict):
+    """Variables of a host that are no templates.
+
+    The mark is on the whole mapping: on a single text it would make Ansible read ``"10:20"`` or ``"yes"`` as if it had
+    no quotes.
+    """
+
+
+def _dumper():
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data):
+            return True
+
+    Dumper.add_representer(_Foreign, lambda dumper, value: dumper.represent_mapping(_UNSAFE, dict(value)))
+    return Dumper
+
+
+def _loader():
+    class Loader(yaml.SafeLoader):
+        pass
+
+    def construct(loader, node):
+        if not isinstance(node, yaml.MappingNode):
+            raise ValueError("%s before something else than the variables of a host" % _UNSAFE)
+        return loader.construct_mapping(node, deep=True)
+
+    Loader.add_constructor(_UNSAFE, construct)
+    return Loader
+
+
+def merge(servers, content, known, options, taken=()):
+    """Return the new content, what became of each server, and the problems.
+
+    :param servers: what ``bmc_discovery`` found
+    :param content: the file's present content
+    :param known: entries of the servers in the inventory, as ``bmc_entries`` makes them
+    :param options: ``{"name_format", "boot_nic", "username_expression", "password_expression",
+        "disable_certificate_verification"}``
+    :param taken: names that servers can't get: those of the inventory's other hosts, and of its groups
+    :returns: ``(content, [{"name", "address", "action"}], problems)``; action is ``added``, ``updated`` or ``none``.
+        Servers of the present content that were not found this time stay as they are
+    """
+    problems = check_format(options["name_format"])
+    problems += ["%s: seen braces, expected an expression without them, such as vault_bmc_password" % option
+                 for option in ("username_expression", "password_expression")
+                 if "{" in (options[option] or "") or "}" in (options[option] or "")]
+    servers = [_clean(server) for server in servers]
+    for number, server in enumerate(servers):
+        problems += _mistakes(number, server)
+    if problems:
+        return content, [], problems
+    before = ((content.get(GROUP) or {}).get("hosts")) or {}
+    credentials = set(((content.get(CREDENTIALS_GROUP) or {}).get("hosts")) or {})
+    entries = dict((entry["name"], entry) for entry in known)
+    named, problems = _named(servers, before, entries, options["name_format"], set(taken) | set(_RESERVED))
+    problems += [mistake for name, server in named for mistake in _boot_nic_mistakes(
+        server, (entries.get(name) or {}).get("boot_mac_address"), (before.get(name) or {}).get("boot_mac"),
+        options["boot_nic"])]
+    hosts, report = dict(before), []
+    for name, server in named:
+        ours = before.get(name)
+        hosts[name] = _variables(server, ours or {}, entries.get(name) or {}, options)
+        if name in credentials or not (entries.get(name, {}).get("bmc") or {}).get("username"):
+            credentials.add(name)
+        report.append({"name": name, "address": server["address"],
+                       "action": "added" if ours is None else "none" if ours == hosts[name] else "updated"})
+    report.sort(key=lambda server: server["name"])
+    return _content(hosts, credentials & set(hosts), options), report, problems
+
+
+def _clean(value):
+    """Return what discovery found with all its texts plain, whoever handed it over."""
+    if isinstance(value, dict):
+        return dict((plain(str(key)), _clean(item)) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return [_clean(item) for item in value]
+    return plain(value) if isinstance(value, str) else value
+
+
+def _mistakes(number, server):
+    """Return what keeps a server from being written: nothing does when it is as ``bmc_discovery`` returns it."""
+    subject, wrong = "servers[%d]" % number, []
+    if not isinstance(server, dict):
+        return [problem(subject, "", server, "a server as bmc_discovery returns it")]
+    wrong += [(field, "a text") for field in _TEXTS if not isinstance(server.get(field), str)]
+    if not wrong and bmc_address.identity_of(server["address"]) is None:
+        wrong.append(("address", "a BMC address"))
+    if not wrong and server["system_path"] and bmc_address.path_mistake(server["system_path"]):
+        wrong.append(("system_path", "a path in URL characters"))
+    if not isinstance(server.get("bmc"), dict) or not isinstance(server["bmc"].get("host"), str):
+        wrong.append(("bmc", "host and port"))
+    if not isinstance(server.get("nics"), list) or not all(
+            isinstance(nic, dict) and isinstance(nic.get("name"), str) and _is_mac(nic.get("mac"))
+            for nic in server["nics"]):
+        wrong.append(("nics", "a list of name and mac"))
+    if not isinstance(server.get("boot_mac_candidates"), list) or not all(map(_is_mac, server["boot_mac_candidates"])):
+        wrong.append(("boot_mac_candidates", "a list of MAC addresses"))
+    return [problem(subject, field, server.get(field), "%s, as bmc_discovery returns it" % expected)
+            for field, expected in wrong]
+
+
+def _is_mac(value):
+    return isinstance(value, str) and mac_address.mac_error(value) is None
+
+
+def _boot_nic_mistakes(server, given, ours, boot_nic):
+    """Return the problem of a boot NIC that a server does not have.
+
+    What tells of no NIC at all (IPMI), or has a boot MAC address of a person's, is not concerned.
+    """
+    names = [nic["name"] for nic in server["nics"]]
+    if not boot_nic or not names or boot_nic in names or (given is not None and given != ours):
+        return []
+    return [problem("server at %s" % server["address"], "boot_nic", boot_nic, "one of %s" % ", ".join(names),
+                    "correct it, or set boot_mac for this server and leave boot_nic empty")]
+
+
+def check_format(name_format):
+    """Return the problems of a format for names."""
+    try:
+        fields = _fields(name_format)
+    except ValueError as exc:
+        return [problem("name_format", "", name_format, "a format like server-{serial_number} (%s)" % exc,
+                        "correct it")]
+    unknown = [field for field in fields if field not in NAME_FIELDS]
+    if unknown or not fields:
+        return [problem("name_format", "", name_format, "one or more of %s" % ", ".join(
+            "{%s}" % field for field in NAME_FIELDS), "correct it")]
+    return []
+
+
+def _fields(name_format):
+    return [part[1] for part in string.Formatter().parse(name_format) if part[1] is not None]
+
+
+def _content(hosts, credentials, options):
+    content = {GROUP: {"hosts": hosts}}
+    variables = dict((variable, "{{ %s }}" % options[option]) for variable, option in (
+        ("bmc_username", "username_expression"), ("bmc_password", "password_expression")) if options[option])
+    if options["disable_certificate_verification"]:
+        variables["bmc_disable_certificate_verification"] = True
+    if variables and credentials:
+        content[CREDENTIALS_GROUP] = {"hosts": dict((name, {}) for name in credentials),
+                                      "vars": dict(variables, ansible_group_priority=0)}
+    return content
+
+
+def _variables(server, ours, entry, options):
+    """Return a server's variables, without those that somebody else has set."""
+    there = {"bmc.address": (entry.get("bmc") or {}).get("address"), "boot_mac_address": entry.get("boot_mac_address")}
+    found = {"bmc_address": server["address"], "boot_mac": boot_mac(server, options["boot_nic"])}
+    macs = [nic["mac"] for nic in server["nics"]]
+    if not options["boot_nic"] and ours.get("boot_mac") in macs:
+        # Links come and go, and BMO does not let a boot MAC address change.
+        found["boot_mac"] = ours["boot_mac"]
+    facts = dict((field, server[field]) for field in _FACT_FIELDS)
+    facts["nics"] = dict((nic["name"], nic["mac"]) for nic in server["nics"])
+    if not found["boot_mac"] and there["boot_mac_address"] is None:
+        facts["boot_mac_candidates"] = server["boot_mac_candidates"]
+    variables = {FACTS: facts}
+    for variable, option in _VALUES:
+        by_hand = there[option] is not None and there[option] != ours.get(variable)
+        if found[variable] and not by_hand:
+            variables[variable] = found[variable]
+    return variables
+
+
+def boot_mac(server, boot_nic):
+    """Return the MAC address that a server boots from, empty where that is not certain.
+
+    :param server: what ``bmc_discovery`` found
+    :param boot_nic: name of the NIC as the BMC has it, empty for the only candidate
+    """
+    if boot_nic:
+        return next((nic["mac"] for nic in server["nics"] if nic["name"] == boot_nic), "")
+    only = server["boot_mac_candidates"]
+    return only[0] if len(only) == 1 else ""
+
+
+def _named(servers, before, entries, name_format, reserved):
+    """Return ``[(name, server)]`` and the problems: known servers keep their names."""
+    named, problems, taken = [], [], {}
+    ordered = sorted(servers, key=lambda server: server["address"])
+    # Some boards have one UUID for all.
+    uuids = Counter(server["uuid"] for server in servers) | Counter(
+        (variables.get(FACTS) or {}).get("uuid") for variables in before.values())
+    for server in ordered:
+        known = _known_name(server, before, entries, uuids[server["uuid"]] == 1)
+        name = known or _new_name(server, name_format)
+        if name in taken:
+            owner = "the server at %s has it" % taken[name]
+        elif known is None and (name in before or (entries.get(name) or {}).get("bmc")):
+            owner = "another server of the inventory has it"
+        elif known is None and name in reserved:
+            owner = "another host or a group of the inventory has it"
+        else:
+            owner = None
+        if owner:
+            problems.append(problem("server at %s" % server["address"], "name_format", name,
+                                    "a name of its own (%s)" % owner, "use a field that tells them apart"))
+            continue
+        taken[name] = server["address"]
+        named.append((name, server))
+    return named, problems
+
+
+def _known_name(server, before, entries, by_uuid):
+    """Return the name under which a server is known: by UUID, by the BMC's address, by a MAC address."""
+    for name, variables in sorted(before.items()):
+        if by_uuid and server["uuid"] and (variables.get(FACTS) or {}).get("uuid") == server["uuid"]:
+            return name
+    identity = bmc_address.parse(server["address"]).identity
+    macs = set(nic["mac"] for nic in server["nics"])
+    addresses = [(name, (entry.get("bmc") or {}).get("address")) for name, entry in sorted(entries.items())]
+    addresses += [(name, variables.get("bmc_address")) for name, variables in sorted(before.items())]
+    for name, address in addresses:
+        if bmc_address.identity_of(address) == identity:
+            return name
+    for name, entry in sorted(entries.items()):
+        if str(entry.get("boot_mac_address") or "").lower() in macs:
+            return name
+    return None
+
+
+def _new_name(server, name_format):
+    fields = dict((field, server[field]) for field in NAME_FIELDS if field != "host")
+    fields["host"] = server["bmc"]["host"]
+    name = _dns_name(name_format.format(**fields)) if all(fields[field] for field in _fields(name_format)) else ""
+    # What the BMC does not tell, or in signs that no name has, must not make names that are alike.
+    return name or _dns_name("server-%s-%s" % (fields["host"], server["system_path"].rpartition("/")[2]))
+
+
+def _dns_name(text):
+    """Return a text as the name of a BareMetalHost, which is a DNS name; empty when nothing of it can be in one."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:63].strip("-")

@@ -1,0 +1,99 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A BMC that speaks IPMI, asked by ``ipmitool``, the program that Ironic asks it with: one session, one login."""
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+
+from .._common.plain_text import plain
+
+PROGRAM = "ipmitool"
+# What BMO asks for when the address does not say.
+DEFAULT_PRIVILEGE = "ADMINISTRATOR"
+# All in one session. Identity by the chassis' inventory; some BMCs refuse single commands, the others count.
+COMMANDS = ("chassis power status", "mc info", "fru print 0")
+# What ipmitool tells with -v when a login fails, and what it means.
+_REFUSALS = (
+    (re.compile(r"HMAC is invalid|unauthorized name|RAKP 4 message has invalid integrity", re.I), "unauthorized",
+     "user name or password refused"),
+    # Some BMCs are silent when the user name is none of theirs.
+    (re.compile(r"no response from RAKP 1 message", re.I), "unauthorized", "no answer to this user name"),
+    (re.compile(r"unauthorized role or privilege|insufficient privilege|invalid role|"
+                r"Set Session Privilege Level to \w+ failed", re.I), "privilege", "privilege level refused"),
+)
+_FIELDS = {
+    "Firmware Revision": "firmware_version", "Manufacturer Name": "bmc_manufacturer", "Product Name": "bmc_product",
+    "Product Manufacturer": "manufacturer", "Board Mfg": "board_manufacturer",
+    "Product Serial": "serial_number", "Chassis Serial": "chassis_serial", "Product Part Number": "sku",
+}
+_UNKNOWN = ("", "unknown", "unspecified", "none", "n/a")
+
+
+class IpmiError(Exception):
+    """A session that could not be had.
+
+    :param kind: ``missing`` (no ipmitool), ``unreachable``, ``unauthorized`` or ``privilege``
+    :param text: one line
+    """
+
+    def __init__(self, kind, text):
+        super().__init__(text)
+        self.kind = kind
+
+
+def ask(host, port, username, password, privilege, timeout_seconds):
+    """Log in once and return what the BMC says of power and identity.
+
+    The password is handed over in the environment, which only this user can read, and in no argument.
+
+    :param host: host name or IP address
+    :param port: UDP port
+    :param privilege: the level to ask for, for example ``ADMINISTRATOR``
+    :param timeout_seconds: for each answer
+    :returns: ``{"power": "on" or "off" or "", …}``, with the values of the table of fields that the BMC tells
+    :raises IpmiError: when there is no session
+    """
+    with tempfile.NamedTemporaryFile("w", prefix="metal3-ipmi-") as commands:
+        commands.write("".join(line + "\n" for line in COMMANDS))
+        commands.flush()
+        arguments = [PROGRAM, "-v", "-I", "lanplus", "-H", host, "-p", str(port), "-U", username, "-E",
+                     "-L", privilege, "-N", str(timeout_seconds), "-R", "1", "exec", commands.name]
+        try:
+            done = subprocess.run(
+                arguments, env=dict(os.environ, IPMI_PASSWORD=password, LC_ALL="C"), stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+                timeout=timeout_seconds * 10)
+        except FileNotFoundError as exc:
+            raise IpmiError("missing", "the program %s is not installed" % PROGRAM) from exc
+        except subprocess.TimeoutExpired as exc:
+            raise IpmiError("unreachable", "no answer in time") from exc
+    return read(done.stdout)
+
+
+def read(output):
+    """Return what :func:`ask` does, from the program's output.
+
+    :raises IpmiError: when the output tells that there was no session
+    """
+    for pattern, kind, text in _REFUSALS:
+        if pattern.search(output):
+            raise IpmiError(kind, text)
+    if "Unable to establish" in output or "Could not open socket" in output or "Address lookup" in output:
+        raise IpmiError("unreachable", "no answer on UDP")
+    power = re.search(r"Chassis Power is (on|off)", output)
+    facts = {"power": power.group(1) if power else ""}
+    # The first "Product Name" is the BMC's, the next one the server's.
+    seen = set()
+    for line in output.splitlines():
+        label, colon, value = (part.strip() for part in line.partition(":"))
+        key = _FIELDS.get(label)
+        if label == "Product Name" and label in seen:
+            key = "model"
+        seen.add(label)
+        if colon and key and value.lower() not in _UNKNOWN and not value.lower().startswith("unknown"):
+            facts.setdefault(key, plain(value))
+    return facts

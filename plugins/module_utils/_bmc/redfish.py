@@ -1,0 +1,269 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Redfish service, asked through sushy's connector: one login, plain dicts, no retry of what was refused.
+
+What a BMC answers is data: it names paths on itself only, so that credentials and tokens never go to another server.
+"""
+from __future__ import annotations
+
+import json
+import logging
+from urllib.parse import urlsplit
+
+from .._common.plain_text import plain, shortened
+from .address import path_mistake
+
+try:
+    import sushy.connector
+    import sushy.exceptions
+    import urllib3.exceptions
+    HAS_SUSHY = True
+except ImportError:
+    HAS_SUSHY = False
+
+ROOT = "/redfish/v1/"
+_SYSTEMS = ROOT + "Systems"
+# BMCs dislike connections that last for hours, for which sushy closes each at once; a survey takes seconds, and a
+# handshake for each resource would make it many times longer.
+_HEADERS = {"Connection": "keep-alive"}
+_REDIRECTS = (301, 302, 303, 307, 308)
+_REDIRECT_LIMIT = 5
+# The longest answers, inventories of firmware with all their members, have less than a tenth of it.
+_ANSWER_LIMIT_BYTES = 16 * 1024 * 1024
+_PIECE_BYTES = 64 * 1024
+
+# sushy logs each refusal; here it becomes a result, and a module's standard error must stay empty.
+logging.getLogger("sushy").addHandler(logging.NullHandler())
+logging.getLogger("sushy").propagate = False
+
+
+class RedfishError(Exception):
+    """A request that did not bring what was asked for.
+
+    :param kind: ``unreachable``, ``unauthorized``, ``not_found``, ``unavailable`` (5xx), ``refused`` or ``malformed``
+    :param text: what the BMC said, one line
+    :param status: HTTP status, 0 without an answer
+    """
+
+    def __init__(self, kind, text, status=0):
+        super().__init__(plain(text))
+        self.kind = kind
+        self.status = status
+
+
+class RedfishClient:
+    """One BMC.
+
+    :param url: ``https://host:port``
+    :param verify: what ``requests`` verifies the certificate with: a path, True or False
+    :param connect_timeout_seconds: for a connection
+    :param read_timeout_seconds: for an answer
+    """
+
+    def __init__(self, url, verify, connect_timeout_seconds, read_timeout_seconds):
+        # One retry at most, and none of connections: sushy's 0 means its default, which is three.
+        self._connector = sushy.connector.Connector(
+            url, verify=verify, server_side_retries=1, server_side_retries_delay=1,
+            default_request_timeout=read_timeout_seconds, connect_timeout=connect_timeout_seconds)
+        # What the environment says of proxies and .netrc is for other servers: a BMC's credentials go to the BMC.
+        self._connector._session.trust_env = False
+        self._origin = _origin(urlsplit(url))
+        self._url = url
+        self._session_path = None
+        self.login_attempts = 0
+        self.login_method = ""
+
+    def root(self):
+        """Return the service root, which anybody may read; sent without credentials."""
+        return self._get(ROOT)
+
+    def login(self, root, username, password):
+        """Log in, by exactly one request that carries the password.
+
+        A session where the service root names the place to make one (what Ironic does first), HTTP basic otherwise.
+        The connector is given no way to log in again, so a refusal later never repeats the password of a session.
+
+        :param root: the service root
+        :raises RedfishError: of kind ``unauthorized`` when the BMC refuses the credentials
+        """
+        self.login_attempts += 1
+        sessions = link(root, "Links", "Sessions")
+        if sessions:
+            self.login_method = "session"
+            answer = self._send("post", sessions, data={"UserName": username, "Password": password},
+                                server_side_retries_left=0)
+            token = answer.headers.get("X-Auth-Token")
+            if not token:
+                raise RedfishError("malformed", "the answer to the login has no X-Auth-Token", answer.status_code)
+            self._session_path = _path_of(answer.headers.get("Location"))
+            self._connector.set_http_session_auth(token)
+            return
+        self.login_method = "basic"
+        self._connector.set_http_basic_auth(username, password)
+        self._get(link(root, "Systems") or _SYSTEMS, server_side_retries_left=0)
+
+    def read(self, path):
+        """Return a resource. A connection that breaks is tried once more: the credentials are known to be right."""
+        try:
+            return self._get(path)
+        except RedfishError as exc:
+            if exc.kind != "unreachable":
+                raise
+        return self._get(path, headers={"Connection": "close"})
+
+    def close(self):
+        """End the session, of which a BMC has few."""
+        try:
+            if self._session_path:
+                self._send("delete", self._session_path)
+        except RedfishError:
+            # It ends by itself.
+            pass
+        finally:
+            self._connector.close()
+
+    def _get(self, path, **options):
+        answer = self._send("get", path, **options)
+        document = _json(answer.content)
+        if not isinstance(document, dict):
+            raise RedfishError("malformed", "%s is no JSON object" % path, answer.status_code)
+        return document
+
+    def _send(self, method, path, **options):
+        """Send a request to a path of this BMC; redirects of a GET to another path of this BMC are followed."""
+        options.setdefault("headers", _HEADERS)
+        for dummy in range(_REDIRECT_LIMIT):
+            answer = self._exchange(method, checked_path(path), **options)
+            if answer.status_code not in _REDIRECTS:
+                return answer
+            path = self._redirected(method, answer)
+        raise RedfishError("malformed", "more than %d redirects" % _REDIRECT_LIMIT, answer.status_code)
+
+    def _redirected(self, method, answer):
+        """Return the path that an answer redirects to.
+
+        :raises RedfishError: when it leads to another server, or is not the answer to a GET
+        """
+        where = answer.headers.get("Location") or ""
+        try:
+            parts = urlsplit(where)
+            elsewhere = bool(parts.scheme or parts.netloc) and _origin(parts) != self._origin
+        except ValueError:
+            parts, elsewhere = None, True
+        if elsewhere or method != "get":
+            raise RedfishError(
+                "refused", "HTTP %d, a redirect of %s to %s, which is not followed: credentials go to %s only" % (
+                    answer.status_code, method.upper(), shortened(where) or "nowhere", self._url), answer.status_code)
+        return parts.path + ("?" + parts.query if parts.query else "")
+
+    def _exchange(self, method, path, **options):
+        try:
+            return getattr(self._connector, method)(
+                path, allow_redirects=False, stream=True, hooks={"response": _bounded}, **options)
+        except sushy.exceptions.HTTPError as exc:
+            raise RedfishError(_kind(exc.status_code), _told(exc), exc.status_code) from exc
+        except sushy.exceptions.ConnectionError as exc:
+            raise RedfishError("unreachable", _cause(exc)) from exc
+        except (sushy.exceptions.SushyError, urllib3.exceptions.HTTPError, ValueError) as exc:
+            raise RedfishError("malformed", shortened(str(exc))) from exc
+
+
+def checked_path(link):
+    """Return what of a link is sent to a BMC: its path and query.
+
+    :param link: what a BMC gave as the path of one of its resources
+    :raises RedfishError: when it is no path, for example a URL of another server
+    """
+    path = link.partition("#")[0]
+    bare, dummy, query = path.partition("?")
+    found = path_mistake(bare) or path_mistake(query.replace("?", ""))
+    if not path.startswith("/") or path.startswith("//") or found:
+        raise RedfishError("malformed", "the BMC names %s, expected a path of its own in URL characters%s" % (
+            shortened(link), ", found %s" % found if found else ""))
+    return path
+
+
+def _path_of(location):
+    """Return the path of a Location, which may be a whole URL; None when there is none."""
+    try:
+        return urlsplit(location or "").path or None
+    except ValueError:
+        return None
+
+
+def _origin(parts):
+    """Return what tells one server from another.
+
+    :raises ValueError: when the port is none
+    """
+    return parts.scheme, (parts.hostname or "").lower(), parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+
+
+def _bounded(answer, **dummy):
+    """Read an answer as far as any may go, and take away the body of an error that sushy could not read."""
+    pieces, length = [], 0
+    for piece in answer.iter_content(_PIECE_BYTES):
+        pieces.append(piece)
+        length += len(piece)
+        if length > _ANSWER_LIMIT_BYTES:
+            answer.close()
+            raise RedfishError("malformed", "an answer of more than %d MiB" % (_ANSWER_LIMIT_BYTES // 1024 ** 2),
+                               answer.status_code)
+    content = b"".join(pieces)
+    if answer.status_code >= 400 and not _is_error(_json(content)):
+        content = b""
+    # As requests keeps what it has read itself.
+    answer._content, answer._content_consumed = content, True
+
+
+def _json(content):
+    """Return the value of a JSON document, None when it is none."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_error(document):
+    """Return whether a document has the form of Redfish's errors, which sushy takes for granted."""
+    error = document.get("error") if isinstance(document, dict) else None
+    if not isinstance(error, dict):
+        return False
+    told = error.get("@Message.ExtendedInfo") or []
+    return isinstance(told, dict) or (isinstance(told, list) and all(isinstance(item, dict) for item in told))
+
+
+def nested(resource, *names):
+    """Return the dict that properties lead to one after the other, empty where one is missing or no dict."""
+    for name in names:
+        resource = resource.get(name)
+        if not isinstance(resource, dict):
+            return {}
+    return resource
+
+
+def link(resource, *names):
+    """Return the path that the last of the properties points to, None where there is none."""
+    path = nested(resource, *names).get("@odata.id")
+    return path if isinstance(path, str) and path else None
+
+
+def _kind(status):
+    if status in (401, 403):
+        return "unauthorized"
+    if status == 404:
+        return "not_found"
+    return "unavailable" if status >= 500 else "refused"
+
+
+def _told(error):
+    return "HTTP %d%s" % (error.status_code, " (%s)" % shortened(str(error.detail)) if error.detail else "")
+
+
+def _cause(error):
+    """Return the innermost reason of a failed connection."""
+    cause = error.__context__
+    while cause is not None and cause.__context__ is not None:
+        cause = cause.__context__
+    return shortened(str(getattr(cause, "strerror", None) or cause or error))

@@ -1,0 +1,104 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a list of hosts to what their BMCs say: read the addresses, ask all, judge."""
+from __future__ import annotations
+
+import time
+
+from . import address as bmc_address
+from . import checks as bmc_checks
+from .gather import Target, blank, gather
+from .verdict import PROBLEM, WARNING, Limits, Verdict, unknown, worst
+
+
+def survey(hosts, settings, progress=None):
+    """Ask the BMCs of a list of hosts.
+
+    :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address`` and ``boot_mode``
+    :param settings: a ``bmc.gather.Settings``
+    :param progress: a Progress, or None
+    :returns: list of ``(host, facts, error)`` in the order of the entries: ``host`` as :func:`bmc_checks.verdicts`
+        takes it, its ``address`` None and ``error`` an AddressError where the address can't be read
+    """
+    read = [_host(entry) for entry in hosts]
+    targets = [Target(host["name"], host["address"], (entry.get("bmc") or {}).get("username"),
+                      (entry.get("bmc") or {}).get("password"), host["certificate_unseen"])
+               for entry, (host, error) in zip(hosts, read) if error is None]
+    answers = iter(gather(targets, settings, progress))
+    return [(host, next(answers) if error is None else blank(), error) for host, error in read]
+
+
+def _host(entry):
+    bmc = entry.get("bmc") or {}
+    host = {"name": entry["name"], "address": None, "boot_mac_address": entry.get("boot_mac_address"),
+            "boot_mode": entry.get("boot_mode"),
+            "certificate_unseen": bool(bmc.get("disable_certificate_verification"))}
+    try:
+        host["address"] = bmc_address.parse(bmc.get("address"))
+    except bmc_address.AddressError as exc:
+        return host, exc
+    return host, None
+
+
+def info(hosts, settings, progress=None):
+    """Return the facts of a list of hosts as plain data."""
+    return [dict(facts, name=host["name"], address=str(host["address"] or ""),
+                 error=_address_error(entry, error) if error else facts["error"])
+            for entry, (host, facts, error) in zip(hosts, survey(hosts, settings, progress))]
+
+
+def _address_error(entry, error):
+    return {"stage": "address", "kind": "invalid", "text": "%s: %s" % (_shown(entry), error)}
+
+
+def _shown(entry):
+    address = (entry.get("bmc") or {}).get("address")
+    return bmc_address.redacted(address) if address else "nothing"
+
+
+def preflight(hosts, settings, certificate_days, clock_drift_seconds, progress=None):
+    """Return what a preflight says of a list of hosts.
+
+    :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address`` and ``boot_mode``
+    :param settings: a ``bmc.gather.Settings``; with ``login_only`` nothing but the login is judged
+    :param certificate_days: a certificate that is valid for fewer days is a warning
+    :param clock_drift_seconds: a clock that is more wrong is a warning
+    :returns: list of ``{"name", "address", "verdict", "checks", "recommended", "facts"}``
+    """
+    surveyed = survey(hosts, settings, progress)
+    limits = Limits(certificate_days, clock_drift_seconds, time.time())
+    same = bmc_checks.shared([(host["name"], facts) for host, facts, dummy in surveyed])
+    judge = (lambda *given: [bmc_checks.login_verdict(*given)]) if settings.login_only else bmc_checks.verdicts
+    results = []
+    for entry, (host, facts, error) in zip(hosts, surveyed):
+        if error is not None and settings.login_only:
+            # Told by what writes hosts, with all other mistakes in them.
+            found = [Verdict("login", *unknown("not tried: the address can't be read"))]
+        elif error is not None:
+            found = [Verdict("address", PROBLEM, "bmc.address", _shown(entry), error.expected, error.next_step)]
+        else:
+            found = judge(host, facts, limits)
+        if host["name"] in same:
+            found.append(same[host["name"]])
+        results.append({
+            "name": host["name"],
+            "address": str(host["address"] or ""),
+            "verdict": worst(found),
+            "checks": [verdict._asdict() for verdict in found],
+            "recommended": facts["recommended"],
+            "facts": _without_attributes(facts),
+        })
+    return results
+
+
+def shortened(result):
+    """Return what a preflight says of a server without facts and without what is in order."""
+    result = dict(result, checks=[check for check in result["checks"] if check["status"] in (WARNING, PROBLEM)])
+    del result["facts"]
+    return result
+
+
+def _without_attributes(facts):
+    """Hundreds of BIOS attributes for each server are for ``bmc_info``."""
+    return dict(facts, bios=dict((key, value) for key, value in facts["bios"].items() if key != "attributes"))

@@ -1,0 +1,180 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The items of a preflight that look at the server behind a BMC that speaks Redfish.
+
+Each is a function ``(host, facts, limits) -> (status, field, seen, expected, next_step)``; see :mod:`bmc_checks`.
+"""
+from __future__ import annotations
+
+from .._common.mac_address import mac_error
+from . import hardware as bmc_hardware
+from .redfish_facts import normal_mac
+from .verdict import PROBLEM, WARNING, ok, unknown, unread
+
+# What each way to boot the deploy ramdisk asks of the boot override.
+_BOOT_TARGETS = {"ipxe": ("Pxe",), "virtual-media": ("Cd", "UsbCd"), "uefi-http": ("UefiHttp",)}
+_POWER_STATES = ("On", "Off", "PoweringOn", "PoweringOff", "Paused")
+
+
+def system(host, facts, dummy_limits):
+    """There is a system, and only one that can be meant."""
+    if facts["system"]:
+        system = facts["system"]
+        return ok("%s: %s" % (system["path"], " ".join(
+            text for text in (system["manufacturer"], system["model"], system["serial_number"]) if text)))
+    there = ", ".join(facts["systems"]) or "none"
+    wanted = host["address"].system
+    if not wanted:
+        return (PROBLEM, "bmc.address", "no system path, and these systems: %s" % there,
+                "the path of one, unless the BMC has exactly one", "add it to bmc.address")
+    return (PROBLEM, "bmc.address", "%s: %s; there is %s" % (wanted, facts["unread"].get("system", "not read"), there),
+            "the path of a system of this BMC", "correct the path in bmc.address")
+
+
+def power(dummy_host, facts, dummy_limits):
+    """The power state can be read, and set."""
+    state, resets = facts["system"]["power_state"], facts["system"]["reset_types"]
+    if state not in _POWER_STATES:
+        return (PROBLEM, "bmc.address", "power state %s" % (state or "missing"), "On or Off",
+                "see whether the BMC is healthy; without a power state Ironic can't manage the server")
+    lacking = [kind for kind in ("On", "ForceOff") if resets and kind not in resets]
+    if lacking:
+        return (PROBLEM, "bmc.address", "power %s; reset types %s" % (state, ", ".join(resets)),
+                "the reset types On and ForceOff", "update the BMC's firmware")
+    return ok("power %s" % state.lower())
+
+
+def boot_override(host, facts, dummy_limits):
+    """The server takes the boot device that the scheme sets."""
+    boot = facts["system"]["boot"]
+    wanted = _BOOT_TARGETS[host["address"].driver.boot]
+    if not boot["targets"]:
+        return unknown("the BMC does not tell which boot targets it takes")
+    if not set(wanted) & set(boot["targets"]):
+        return (PROBLEM, "bmc.address", "boot targets %s" % ", ".join(boot["targets"]),
+                "%s, which the scheme %s boots by" % (wanted[0], host["address"].scheme.name),
+                "use another scheme, or switch the boot method on in the firmware")
+    legacy = host["boot_mode"] == "legacy"
+    if boot["modes"] and ("Legacy" if legacy else "UEFI") not in boot["modes"]:
+        return (PROBLEM, "boot_mode", "boot modes %s" % ", ".join(boot["modes"]),
+                "Legacy" if legacy else "UEFI", "correct boot_mode, or the firmware's settings")
+    if boot["override_mode"] and legacy != (boot["override_mode"] == "Legacy"):
+        return (WARNING, "boot_mode", "boot mode %s" % boot["override_mode"],
+                "%s, as boot_mode says; Ironic changes it, which some servers need a restart for"
+                % (host["boot_mode"] or "UEFI"), "set it in the firmware beforehand")
+    return ok("targets %s" % ", ".join(boot["targets"]))
+
+
+def virtual_media(host, facts, dummy_limits):
+    """An image can be inserted, where the scheme boots from one."""
+    needed = host["address"].supports_virtual_media
+    obstacle = bmc_hardware.virtual_media_obstacle(facts)
+    if obstacle and not facts["virtual_media"] and facts["unread"].get("virtual_media"):
+        obstacle = "%s (%s)" % (obstacle, facts["unread"]["virtual_media"])
+    if obstacle:
+        if not needed:
+            return unknown("not needed by this scheme: %s" % obstacle)
+        return (PROBLEM, "bmc.address", obstacle, "a virtual CD that an image can be inserted into by HTTP or HTTPS",
+                "use a scheme that boots from the network, or license or update the BMC")
+    busy = [media["name"] for media in facts["virtual_media"] if media["inserted"]]
+    if busy and needed:
+        return ok("there is; in use: %s (Ironic ejects it)" % ", ".join(busy))
+    return ok("there is")
+
+
+def secure_boot(host, facts, dummy_limits):
+    """Secure boot is as the boot mode wants it."""
+    wanted = host["boot_mode"] == "UEFISecureBoot"
+    secure_boot = facts["secure_boot"]
+    if not secure_boot or secure_boot["enabled"] is None:
+        if wanted:
+            return (PROBLEM, "boot_mode", "secure boot can't be read (%s)" % (
+                facts["unread"].get("secure_boot") or "not told"), "a server whose secure boot can be set",
+                "set boot_mode to UEFI")
+        return unread(facts, "secure_boot")
+    state = "on" if secure_boot["enabled"] else "off"
+    if wanted and secure_boot["mode"] == "SetupMode":
+        return (PROBLEM, "boot_mode", "secure boot %s, in setup mode without keys" % state, "enrolled keys",
+                "restore the firmware's default keys")
+    if secure_boot["enabled"] and not wanted:
+        return (WARNING, "boot_mode", "secure boot on", "off, as boot_mode says: Ironic does not switch it off for "
+                "UEFI, and unsigned ramdisks then don't boot", "set boot_mode to UEFISecureBoot, or switch it off")
+    return ok("secure boot %s" % state)
+
+
+def bios(dummy_host, facts, dummy_limits):
+    """The BIOS has attributes, from which HostFirmwareSettings are made."""
+    attributes = facts["bios"].get("attributes")
+    if not attributes:
+        return (WARNING, "bmc.address", "no BIOS attributes (%s)" % (facts["unread"].get("bios") or "none told"),
+                "attributes, which HostFirmwareSettings are made of", "update the BMC, or do without firmware settings")
+    return ok("%d attributes" % len(attributes))
+
+
+def clock(dummy_host, facts, limits):
+    """The BMC's clock is right."""
+    drift = (facts["manager"] or {}).get("clock_drift_seconds")
+    if drift is None:
+        return unread(facts, "manager")
+    if abs(drift) > limits.clock_drift_seconds:
+        return (WARNING, "bmc.address", "the BMC's clock is %d s %s" % (abs(drift), "ahead" if drift > 0 else "behind"),
+                "%d s at most: with a wrong clock certificates seem not valid" % limits.clock_drift_seconds,
+                "set the BMC's time server")
+    return ok("the BMC's clock is right" if not drift else "the BMC's clock is %d s off" % abs(drift))
+
+
+def hardware(dummy_host, facts, dummy_limits):
+    """Vendor, model and firmware are in the supported-hardware table."""
+    entry = bmc_hardware.find(facts)
+    system, firmware = facts["system"], (facts["manager"] or {}).get("firmware_version") or "?"
+    if entry is None:
+        return (WARNING, "bmc.address", "%s %s" % (system["manufacturer"] or "?", system["model"] or "?"),
+                "a vendor of the supported-hardware table", "try one server before the others")
+    if entry.support == bmc_hardware.UNUSABLE:
+        return (PROBLEM, "bmc.address", entry.name, "hardware that Redfish is supported on: %s" % entry.note,
+                "use ipmi")
+    if bmc_hardware.older(firmware, entry.firmware):
+        return (PROBLEM, "bmc.address", "%s, BMC firmware %s" % (entry.name, firmware),
+                "firmware %s or newer" % entry.firmware, "update the BMC")
+    level = "" if entry.support == bmc_hardware.TESTED else ", users report that it works"
+    return ok("%s%s%s" % (entry.name, level, "; %s" % entry.note if entry.note else ""))
+
+
+def scheme(host, facts, dummy_limits):
+    """The address's scheme fits the server; the best one is told."""
+    name = host["address"].scheme.name
+    choice = facts["recommended"]
+    advice = "%s (%s)" % (choice["address"], "; ".join(choice["reasons"]))
+    problem, warning = bmc_hardware.fits(host["address"].driver, facts)
+    if problem or warning:
+        return (PROBLEM if problem else WARNING, "bmc.address", "%s %s" % (name, problem or warning),
+                "a scheme that fits the server", "write %s" % advice)
+    return ok("%s; best is %s" % (name, advice))
+
+
+def boot_mac(host, facts, dummy_limits):
+    """The boot MAC address is one of those that the BMC reports."""
+    given = host["boot_mac_address"]
+    malformed = mac_error(given) if given else None
+    if malformed:
+        return PROBLEM, "boot_mac_address", given, malformed, "correct boot_mac_address"
+    wanted = normal_mac(given)
+    told = [nic for nic in facts["nics"] if nic["mac"]]
+    if not told:
+        return unread(facts, "nics") if facts["unread"].get("nics") else unknown("the BMC tells no MAC address")
+    there = ", ".join("%s %s%s" % (nic["name"], nic["mac"], " (%s)" % nic["link"] if nic["link"] else "")
+                      for nic in told)
+    if not wanted:
+        if not host["address"].driver.needs_mac:
+            return ok("not given, not needed; the BMC tells %s" % there)
+        return (PROBLEM, "boot_mac_address", "none", "one of the server's: %s" % there,
+                "set boot_mac_address: %s needs it" % host["address"].scheme.name)
+    nic = next((nic for nic in told if nic["mac"] == wanted), None)
+    if nic is None:
+        return (PROBLEM, "boot_mac_address", given, "one of the server's: %s" % there,
+                "correct boot_mac_address, or bmc.address if it leads to another server")
+    if nic["link"] in ("LinkDown", "NoLink") and facts["system"]["power_state"] == "On":
+        return (WARNING, "boot_mac_address", "%s has no link" % nic["name"], "a NIC with a link",
+                "see whether its cable and switch port are right")
+    return ok("NIC %s" % nic["name"])

@@ -1,0 +1,76 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""BMCs in a few words, for people: a table, and the message of a preflight that found something."""
+from __future__ import annotations
+
+from .._host import messages as host_messages
+from .verdict import PROBLEM, RANK, WARNING
+
+COLUMNS = (
+    ("NAME", "name"), ("VERDICT", "verdict"), ("SERVER", "server"), ("SERIAL", "serial_number"), ("BMC", "firmware"),
+    ("BIOS", "bios_version"), ("POWER", "power"), ("SCHEME", "scheme"), ("LOOK AT", "look_at"),
+)
+
+
+def row(result):
+    """Return the cells of a server's row as texts.
+
+    :param result: what a preflight returns for it, with ``facts``
+    """
+    ipmi = result["facts"].get("ipmi") or {}
+    system, manager = result["facts"].get("system") or ipmi, result["facts"].get("manager") or ipmi
+    look_at = [check["check"] for check in result["checks"] if check["status"] in (PROBLEM, WARNING)]
+    cells = {
+        "name": result["name"],
+        "verdict": result["verdict"],
+        "server": " ".join(text for text in (system.get("manufacturer"), system.get("model")) if text),
+        "serial_number": system.get("serial_number"),
+        "firmware": manager.get("firmware_version"),
+        "bios_version": system.get("bios_version"),
+        "power": (system.get("power_state") or ipmi.get("power") or "").lower(),
+        "scheme": result["recommended"].get("scheme"),
+        "look_at": ", ".join(look_at),
+    }
+    return dict((key, text or "-") for key, text in cells.items())
+
+
+def table(results):
+    """Return the lines of an aligned table.
+
+    :param results: list of what a preflight returns for a server
+    """
+    rows = [dict((key, title) for title, key in COLUMNS)] + [row(result) for result in results]
+    widths = dict((key, max(len(cells[key]) for cells in rows)) for dummy, key in COLUMNS)
+    return ["  ".join(cells[key].ljust(widths[key]) for dummy, key in COLUMNS).rstrip() for cells in rows]
+
+
+def lines(results, status, names=None):
+    """Return a line for each verdict of a status, in the wording of a faulty list of hosts.
+
+    :param results: list of what a preflight returns for a server
+    :param status: the status to tell
+    :param names: ``{option: name}`` by which the reader knows an option, or None
+    """
+    return ["- %s: %s: %s: seen %s; expected %s; %s" % (
+        result["name"], check["check"], host_messages.renamed_field(check["field"], names), check["seen"],
+        host_messages.renamed(check["expected"], names), host_messages.renamed(check["next_step"], names))
+        for result in results for check in result["checks"] if check["status"] == status]
+
+
+def failure(results, fail_on, names=None):
+    """Return all that makes a preflight fail as one text, empty when nothing does.
+
+    :param results: list of what a preflight returns for a server
+    :param fail_on: the least status that is a failure: ``problem``, ``warning``, or ``none`` for never
+    :param names: ``{option: name}`` by which the reader knows an option, or None
+    """
+    if fail_on not in RANK:
+        return ""
+    told = [line for status in (PROBLEM, WARNING) if RANK.index(status) >= RANK.index(fail_on)
+            for line in lines(results, status, names)]
+    if not told:
+        return ""
+    affected = [result for result in results if result["verdict"] in RANK[RANK.index(fail_on):]]
+    return "%d problem%s at %d of %d servers, found before anything was written:\n%s" % (
+        len(told), "" if len(told) == 1 else "s", len(affected), len(results), "\n".join(told))

@@ -1,0 +1,79 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The addresses that a user gave to look for BMCs at: names, single addresses, ranges and networks."""
+from __future__ import annotations
+
+import ipaddress
+
+from .._common.problem import problem
+from . import address as bmc_address
+
+
+def expand(texts, limit):
+    """Return the hosts that texts stand for, each once, in the given order; and the mistakes.
+
+    :param texts: each a name, an IP address, a range ``192.0.2.10-192.0.2.50`` (the end may be the last number only),
+        or a network ``192.0.2.0/24``, of which network and broadcast address are left out
+    :param limit: how many hosts there may be in all
+    :returns: ``(list of hosts, list of problems)``
+    """
+    hosts, problems, total = {}, [], 0
+    for text in texts:
+        text = str(text).strip()
+        try:
+            first, last = _bounds(text)
+        except ValueError as exc:
+            problems.append(problem("addresses", "", text, str(exc), "correct it"))
+            continue
+        if first is None:
+            hosts[text] = None
+            total += 1
+            continue
+        total += int(last) - int(first) + 1
+        if total <= limit:
+            for number in range(int(first), int(last) + 1):
+                hosts[str(type(first)(number))] = None
+    if total > limit:
+        problems.append(problem("addresses", "", "%d addresses" % total, "%d at most" % limit,
+                                "give fewer, or raise address_limit if all of them are meant"))
+    return list(hosts), problems
+
+
+def _bounds(text):
+    """Return the first and last address of a text, None twice for a name."""
+    if "/" in text:
+        try:
+            network = ipaddress.ip_network(text)
+        except ValueError as exc:
+            raise ValueError("a network like 192.0.2.0/24 (%s)" % exc) from exc
+        # Not by hosts(), which makes a list of them for some networks.
+        edge = 1 if network.version == 4 and network.prefixlen < 31 else 0
+        return network[edge], network[-1 - edge]
+    start, dash, end = (part.strip() for part in text.partition("-"))
+    if dash and _address(start) is not None:
+        first = _address(start)
+        if end.isdigit() and first.version == 4:
+            end = start.rpartition(".")[0] + "." + end
+        last = _address(end)
+        if last is None or last.version != first.version or last < first:
+            raise ValueError("a range like 192.0.2.10-192.0.2.50")
+        return first, last
+    only = _address(text)
+    if only is not None:
+        return only, only
+    try:
+        if bmc_address.parse("redfish://%s" % text).host != text.lower():
+            raise ValueError("more than a name")
+    except ValueError as exc:
+        raise ValueError(
+            "a name, an IP address, a range 192.0.2.10-192.0.2.50 or a network 192.0.2.0/24") from exc
+    return None, None
+
+
+def _address(text):
+    try:
+        # A zone means something on one machine only, and BMO refuses it.
+        return None if "%" in text else ipaddress.ip_address(text.strip("[]"))
+    except ValueError:
+        return None

@@ -1,0 +1,78 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The address plan of a cluster: endpoint, pods, services and node networks must not stand on each other; pure."""
+from __future__ import annotations
+
+import ipaddress
+import itertools
+
+from ..._common.problem import problem
+from ..._ipam.range import contains, network_of, span_of
+from ..render.network import pool_networks
+
+
+def node_networks(description):
+    """Return ``(field, ip_network)`` of every subnet that nodes are on, as far as the description tells."""
+    result = []
+    for name, family, settings, _pool in pool_networks(description):
+        for number, range_ in enumerate(settings.get("ranges") or []):
+            network = network_of(range_)
+            prefix = range_.get("prefix") or settings.get("prefix")
+            if network is None and prefix:
+                network = ipaddress.ip_network("%s/%d" % (span_of(range_).first, prefix), strict=False)
+            if network is not None:
+                result.append(("networks.%s.%s.ranges[%d]" % (name, family, number), network))
+    return result
+
+
+def overlap_problems(subject, description):
+    """Return the overlaps of pod, service and node networks."""
+    blocks = []
+    for option in ("pod_cidrs", "service_cidrs"):
+        blocks += [("%s[%d]" % (option, number), ipaddress.ip_network(text))
+                   for number, text in enumerate(description[option])]
+    found = []
+    nodes = node_networks(description)
+    for left, right in itertools.chain(itertools.combinations(blocks, 2), itertools.product(blocks, nodes)):
+        if left[1].version == right[1].version and left[1].overlaps(right[1]):
+            found.append(problem(subject, left[0], "%s, which overlaps %s %s" % (left[1], right[0], right[1]),
+                                 "networks without common addresses"))
+    return found
+
+
+def endpoint_problems(subject, description):
+    """Return what is wrong with the address of the API endpoint; nothing when it is a name."""
+    try:
+        address = ipaddress.ip_address(description["endpoint"]["host"])
+    except ValueError:
+        return []
+    found = []
+    if address.is_loopback or address.is_unspecified or address.is_multicast:
+        return [problem(subject, "endpoint.host", address, "an address that nodes and users can reach")]
+    for name, family, settings, pool in pool_networks(description):
+        for number, range_ in enumerate(settings.get("ranges") or []):
+            field = "networks.%s.%s.ranges[%d]" % (name, family, number)
+            if contains(span_of(range_), address):
+                found.append(problem(subject, "endpoint.host", "%s, which is in %s" % (address, field),
+                                     "an address outside the ranges", "IPAM would give it to a node"))
+        if str(address) in (settings.get("pre_allocations") or {}).values():
+            found.append(problem(subject, "endpoint.host", "%s, preallocated in pool %s" % (address, pool),
+                                 "an address of its own"))
+        gateways = [settings.get("gateway")] + [range_.get("gateway") for range_ in settings.get("ranges") or []]
+        if str(address) in gateways + list(settings.get("dns_servers") or []):
+            found.append(problem(subject, "endpoint.host", "%s, gateway or DNS server of networks.%s" % (address, name),
+                                 "an address of its own"))
+    networks = node_networks(description)
+    same = [network for _field, network in networks if network.version == address.version]
+    if same and not any(address in network for network in same):
+        found.append(problem(subject, "endpoint.host", address, "an address in %s" % ", ".join(map(str, same)),
+                             "a virtual address must be on a network of the control plane; use a name for a load "
+                             "balancer elsewhere"))
+    for option in ("pod_cidrs", "service_cidrs"):
+        for text in description[option]:
+            network = ipaddress.ip_network(text)
+            if network.version == address.version and address in network:
+                found.append(problem(subject, "endpoint.host", "%s, which is in %s %s" % (address, option, text),
+                                     "an address of the nodes' network"))
+    return found

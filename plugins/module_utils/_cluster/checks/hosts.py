@@ -1,0 +1,178 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which hosts a group of machines can have, by CAPM3's own rules, and whether there are enough; pure.
+
+Source: CAPM3 ``baremetal/metal3machine_manager.go`` (chooseHost).
+"""
+from __future__ import annotations
+
+from ..._common.problem import problem
+from ..._host import annotations as host_annotations
+from ..._host import selector as host_selector
+from ..description import CONTROL_PLANE
+from ..render.objects import owner_name
+
+_AVAILABLE = ("available", "ready")
+# States that lead to available without anybody's help.
+_COMING = ("", "registering", "inspecting", "match profile", "preparing", "deprovisioning")
+_UNHEALTHY = (host_annotations.UNHEALTHY, host_annotations.UNHEALTHY_DEPRECATED)
+_NODE_REUSE_LABEL = "infrastructure.cluster.x-k8s.io/node-reuse"
+
+
+def matches(host, group):
+    """Say whether a BareMetalHost's labels satisfy the selector of a group."""
+    selector = host_selector.Selector(group.get("host_selector") or {}, [
+        host_selector.Expression(entry["key"], entry["operator"], entry.get("values") or [])
+        for entry in group.get("host_selector_expressions") or []])
+    return host_selector.matches(host["metadata"].get("labels") or {}, selector)
+
+
+def keeper(role, owner):
+    """Return what the label for node reuse says on the hosts that CAPM3 keeps for an owner's machines.
+
+    :param role: of the machines, ``control-plane`` or another
+    :param owner: name of their KubeadmControlPlane or MachineDeployment
+    """
+    # CAPM3, getControlPlaneName and getMachineDeploymentName.
+    return "%s-%s" % ("cp" if role == CONTROL_PLANE else "md", owner)
+
+
+def refusal(host, keeper_name):
+    """Return why CAPM3 would pass over a host, or None when it is free.
+
+    :param keeper_name: what :func:`keeper` returns for the machines that want a host
+    """
+    status = host.get("status") or {}
+    consumer = (host.get("spec") or {}).get("consumerRef")
+    annotations = host["metadata"].get("annotations") or {}
+    state = (status.get("provisioning") or {}).get("state") or ""
+    if consumer:
+        return "in use by %s %s" % (consumer.get("kind"), consumer.get("name"))
+    if _is_kept(host, keeper_name):
+        return "kept for %s (label %s)" % (host["metadata"]["labels"][_NODE_REUSE_LABEL] or "nobody", _NODE_REUSE_LABEL)
+    if host["metadata"].get("deletionTimestamp"):
+        return "being deleted"
+    if status.get("errorMessage"):
+        return "in error: %s" % " ".join(status["errorMessage"].split())
+    if host_annotations.PAUSED in annotations:
+        return "paused (annotation %s)" % host_annotations.PAUSED
+    for name in _UNHEALTHY:
+        if name in annotations:
+            return "marked unhealthy (annotation %s)" % name
+    if state not in _AVAILABLE:
+        return "in state %s" % (state or "(none yet)")
+    return None
+
+
+def _is_kept(host, keeper_name):
+    """Say whether a host waits for the machines of another owner, by its label for node reuse."""
+    return (host["metadata"].get("labels") or {}).get(_NODE_REUSE_LABEL, keeper_name) != keeper_name
+
+
+def is_free(host, description, group):
+    """Say whether the machines of a group can have a host, as it is now."""
+    return matches(host, group) and refusal(host, _keeper_of(description, group)) is None
+
+
+def _keeper_of(description, group):
+    return keeper(group["role"], owner_name(description, group))
+
+
+def on_its_way(host, keeper_name):
+    """Say whether a host that is not free will be, if nobody interferes; parameters as in :func:`refusal`."""
+    status = host.get("status") or {}
+    annotations = host["metadata"].get("annotations") or {}
+    blocked = status.get("errorMessage") or host["metadata"].get("deletionTimestamp") \
+        or any(name in annotations for name in (host_annotations.PAUSED, *_UNHEALTHY))
+    state = (status.get("provisioning") or {}).get("state") or ""
+    in_use = (host.get("spec") or {}).get("consumerRef") and state != "deprovisioning"
+    return not blocked and not in_use and not _is_kept(host, keeper_name) and state in _COMING
+
+
+def shortage(description, wanted, hosts, neighbours=()):
+    """Return a mistake for each group that can't have as many hosts as it still needs.
+
+    Groups whose selectors overlap share hosts; each host is counted for one of them only. Groups of clusters that are
+    made at the same time count too, and those that have too few are told when this cluster takes a host that they
+    could have: the runs of both clusters judge alike, so that neither begins.
+
+    :param description: the cluster's description
+    :param wanted: list of ``(group, number of hosts still needed)``
+    :param hosts: BareMetalHosts of the cluster's namespace
+    :param neighbours: list of ``(needs, group, number of hosts still needed)``, see ``cluster_needs``
+    """
+    rows = [(description, group, count) for group, count in wanted] + list(neighbours)
+    mine = _subject(description)
+    return [line for line, takers in _too_few(sorted(rows, key=lambda row: row[0]["name"]), hosts)
+            if mine in takers or line.subject == mine]
+
+
+def shortages(wanted, hosts):
+    """Return the same for all groups of several clusters that share hosts.
+
+    :param wanted: list of ``(the cluster's description, group, number of hosts still needed)``
+    :param hosts: BareMetalHosts of the clusters' namespace
+    """
+    return [line for line, _takers in _too_few(wanted, hosts)]
+
+
+def _too_few(wanted, hosts):
+    """Yield ``(mistake, clusters that take hosts which the group could have)`` for each group that has too few."""
+    candidates = [[number for number, host in enumerate(hosts) if is_free(host, description, group)]
+                  for description, group, _count in wanted]
+    holder = {}
+    for number, (_description, _group, count) in enumerate(wanted):
+        for _slot in range(count):
+            _take(number, candidates, holder, set())
+    for number, (description, group, count) in enumerate(wanted):
+        got = list(holder.values()).count(number)
+        if got < count:
+            lost = dict((host, wanted[holder[host]][:2]) for host in candidates[number] if holder[host] != number)
+            taken = dict((hosts[host]["metadata"]["name"], taker) for host, taker in lost.items())
+            yield _mistake(description, group, count, got, hosts, taken), set(
+                _subject(taker) for taker, _group in lost.values())
+
+
+def _take(slot, candidates, holder, seen):
+    """Find a host for one more machine of a group, moving other groups to other hosts where that helps."""
+    for host in candidates[slot]:
+        if host in seen:
+            continue
+        seen.add(host)
+        if host not in holder or _take(holder[host], candidates, holder, seen):
+            holder[host] = slot
+            return True
+    return False
+
+
+def _subject(description):
+    return "cluster %s/%s" % (description["namespace"], description["name"])
+
+
+def _field(group):
+    return "control_plane" if group["role"] == CONTROL_PLANE else "workers.%s" % group["name"]
+
+
+def _mistake(description, group, count, got, hosts, taken):
+    """Return the mistake of a group with too few hosts.
+
+    :param taken: name of a host to the description and the group that take it
+    """
+    matching = [host for host in hosts if matches(host, group)]
+    if not hosts:
+        seen = "no BareMetalHost in namespace %s" % description["namespace"]
+        advice = "enrol servers first"
+    elif not matching:
+        seen = "none of %d hosts with these labels" % len(hosts)
+        advice = "compare the selector with the hosts' labels"
+    else:
+        refusals = [(host["metadata"]["name"], refusal(host, _keeper_of(description, group))) for host in matching]
+        reasons = ["%s is %s" % (name, reason) for name, reason in refusals if reason]
+        reasons += ["%s goes to %s of %s" % (name, _field(other), _subject(taker))
+                    for name, (taker, other) in sorted(taken.items())]
+        why = " (%s)" % "; ".join(reasons) if reasons else ""
+        seen = "%d free of %d hosts that match%s" % (got, len(matching), why)
+        advice = "free or enrol hosts, or ask for fewer replicas"
+    return problem(_subject(description), _field(group) + ".host_selector", seen,
+                   "%d available for as many machines" % count, advice)

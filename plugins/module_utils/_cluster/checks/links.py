@@ -1,0 +1,28 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which kinds of links a description has that a site's cables and switches can't carry; pure."""
+from __future__ import annotations
+
+from ..._common.problem import problem
+from ..description import groups
+from ..spec import LINK_KINDS
+
+
+def link_problems(subject, description):
+    """Return a mistake for each described link of a kind that ``supported_links`` does not have."""
+    supported = description.get("supported_links")
+    if supported is None:
+        return []
+    used = []
+    for name in sorted(description["networks"]):
+        network = description["networks"][name]
+        kind = "bond" if network.get("bond") else "vlan" if network.get("vlan") else "ethernet"
+        used.append((kind, "networks.%s.%s" % (name, "interface" if kind == "ethernet" else kind)))
+    for group in groups(description):
+        field = "control_plane" if group["role"] == "control-plane" else "workers.%s" % group["name"]
+        links = (group.get("network_data") or {}).get("links") or {}
+        used += [(kind, "%s.network_data.links.%ss" % (field, kind)) for kind in LINK_KINDS if links.get(kind + "s")]
+    return [problem(subject, field, kind, "a link of supported_links, which are %s" % ", ".join(supported),
+                    "describe the network without it, or add it to supported_links where the site has it")
+            for kind, field in used if kind not in supported]

@@ -1,0 +1,171 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A description against what there is: hosts, hardware, pools, endpoint, versions; pure, over listed objects."""
+from __future__ import annotations
+
+import ipaddress
+from collections import namedtuple
+
+from ..._common.problem import problem
+from ..._ipam.pool import describe
+from ..._ipam.range import contains, span_of
+from ..._ipam.usage import usage
+from ..._ipam.validation import change_problems, pool_problems
+from ..description import groups, initial_replicas
+from ..render.network import attached, pool_descriptions, pool_networks
+from ..render.preallocations import preallocation_problems
+from .hardware import hardware_of, hardware_problems
+from .hosts import is_free, matches, shortage
+from .validation import surge
+from .versions import upgrade_problems, version_problems
+
+# snapshot: a workflow Snapshot; hardware: HardwareData by name; pools: IPPools by name; addresses and claims: of both
+# kinds; metal3_clusters: of all namespaces; providers and served: see cluster_versions; neighbours: (needs, Snapshot)
+# of the clusters that are made in the same run, see cluster_needs.
+Facts = namedtuple("Facts", ["snapshot", "hosts", "hardware", "pools", "addresses", "claims", "metal3_clusters",
+                             "providers", "served", "neighbours"], defaults=[()])
+
+
+def preflight_problems(description, facts):
+    """Return every reason why a cluster could not be made or changed as described.
+
+    :param description: one without problems of its own (``cluster_validation``)
+    :param facts: a Facts
+    """
+    subject = "cluster %s/%s" % (description["namespace"], description["name"])
+    found = version_problems(description, facts.providers, facts.served)
+    plane = facts.snapshot.control_plane
+    found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"))
+    wanted = [(group, hosts_wanted(description, group, facts.snapshot)) for group in groups(description)]
+    found += shortage(description, wanted, facts.hosts, neighbours_wanted(description, facts))
+    for group, count in wanted:
+        if count:
+            for host in facts.hosts:
+                if is_free(host, description, group):
+                    found += hardware_problems(description, group, host, hardware_of(host, facts.hardware))
+    found += preallocation_problems(subject, description, [host["metadata"]["name"] for host in facts.hosts])
+    found += _pools(subject, description, facts, wanted)
+    return found + _endpoint(subject, description, facts)
+
+
+def hosts_wanted(description, group, snapshot):
+    """Return how many hosts a group still needs: its replicas less the machines that have one.
+
+    The host of a machine that is being deleted counts when the group can take it: it will be free.
+    """
+    owner = _owner(description, group, snapshot)
+    if owner is None:
+        return initial_replicas(group)
+    held = [(machine, snapshot.host(snapshot.metal3_machine(machine))) for machine in snapshot.machines_of(owner)]
+    having = sum(1 for machine, host in held if host is not None and (
+        not machine["metadata"].get("deletionTimestamp") or matches(host, group)))
+    replicas = group.get("replicas")
+    if replicas is None:
+        replicas = (owner.get("spec") or {}).get("replicas") or 0
+    return max(0, replicas - having)
+
+
+def neighbours_wanted(description, facts):
+    """Return ``(needs, group, number of hosts still needed)`` of the other clusters that share its hosts."""
+    return [(needs, group, hosts_wanted(needs, group, snapshot)) for needs, snapshot in facts.neighbours
+            if needs["namespace"] == description["namespace"] and needs["name"] != description["name"]
+            for group in needs["groups"]]
+
+
+def rollout_warnings(description, facts, rolling):
+    """Return a warning for each group that would roll without a spare host for its extra machine.
+
+    :param rolling: names of the KubeadmControlPlanes and MachineDeployments that would roll
+    """
+    result = []
+    for group in groups(description):
+        name = "%s-%s" % (description["name"], group["name"])
+        free = [host for host in facts.hosts if is_free(host, description, group)]
+        if name in rolling and surge(group) and not free:
+            result.append(
+                "%s makes a new machine before it takes an old one away, and no host that matches is free: the rollout "
+                "waits for one; free or enrol a host, or set max_surge to 0 (a control plane then needs 3 replicas)"
+                % name)
+    return result
+
+
+def _owner(description, group, snapshot):
+    name = "%s-%s" % (description["name"], group["name"])
+    kind = "KubeadmControlPlane" if group["role"] == "control-plane" else "MachineDeployment"
+    return snapshot.get(kind, name)
+
+
+def _pools(subject, description, facts, wanted):
+    found = []
+    own = pool_descriptions(description)
+    names = set(pool["name"] for pool in own)
+    others = [describe(pool) for name, pool in sorted(facts.pools.items()) if name not in names]
+    for line in pool_problems(own, description["namespace"], others):
+        found.append(line)
+    for pool in own:
+        current = facts.pools.get(pool["name"])
+        if current is not None:
+            used = usage(current, facts.addresses, facts.claims)
+            found += change_problems(pool, describe(current), description["namespace"],
+                                     [entry["address"] for entry in used["allocations"]])
+    more = {}
+    for network, _family, _settings, pool in pool_networks(description):
+        for group, count in wanted:
+            if network in attached(description, group):
+                more[pool] = more.get(pool, 0) + count
+    for network, family, settings, pool in pool_networks(description):
+        if settings.get("ranges"):
+            continue
+        if pool not in facts.pools:
+            found.append(problem(subject, "networks.%s.%s.pool" % (network, family), pool,
+                                 "one of %s" % (", ".join(sorted(facts.pools)) or "no pools, for there are none"),
+                                 "make the pool (module ip_pool) or give ranges"))
+            continue
+        free = usage(facts.pools[pool], facts.addresses, facts.claims)["free"]
+        if free < more.get(pool, 0):
+            found.append(problem(subject, "networks.%s.%s.pool" % (network, family), "%s with %d free addresses" % (
+                pool, free), "at least %d" % more[pool], "widen the pool's ranges"))
+    return found
+
+
+def _endpoint(subject, description, facts):
+    found = []
+    endpoint = description["endpoint"]
+    for other in facts.metal3_clusters:
+        same = (other["metadata"]["namespace"], other["metadata"]["name"]) == (
+            description["namespace"], description["name"])
+        theirs = (other.get("spec") or {}).get("controlPlaneEndpoint") or {}
+        if not same and (theirs.get("host"), theirs.get("port")) == (endpoint["host"], endpoint["port"]):
+            found.append(problem(subject, "endpoint", "%s:%d, the endpoint of cluster %s/%s" % (
+                endpoint["host"], endpoint["port"], other["metadata"]["namespace"], other["metadata"]["name"]),
+                "an endpoint of its own"))
+    try:
+        address = ipaddress.ip_address(endpoint["host"])
+    except ValueError:
+        return found
+    for item in facts.addresses:
+        if ipaddress.ip_address(item["spec"]["address"]) == address:
+            found.append(problem(subject, "endpoint.host", "%s, which %s %s has" % (
+                address, item["kind"], item["metadata"]["name"]), "a free address"))
+    own = set(pool["name"] for pool in pool_descriptions(description))
+    for name in sorted(set(facts.pools) - own):
+        pool = describe(facts.pools[name])
+        if str(address) in (pool.get("pre_allocations") or {}).values():
+            # Reserved there, which is a way of keeping it free.
+            continue
+        for range_ in pool["ranges"]:
+            try:
+                span = span_of(range_)
+            except ValueError:
+                continue
+            if contains(span, address):
+                found.append(problem(subject, "endpoint.host", "%s, which is in a range of pool %s" % (address, name),
+                                     "an address that no pool gives away", "preallocate it there or choose another"))
+    plane = facts.snapshot.metal3_cluster
+    before = ((plane or {}).get("spec") or {}).get("controlPlaneEndpoint") or {}
+    if before.get("host") and (before["host"], before.get("port")) != (endpoint["host"], endpoint["port"]):
+        found.append(problem(subject, "endpoint", "%s:%d" % (endpoint["host"], endpoint["port"]),
+                             "%s:%s, for a cluster keeps its endpoint" % (before["host"], before.get("port")),
+                             "make a new cluster for a new endpoint"))
+    return found

@@ -1,0 +1,499 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules for a cluster description that need nothing but the description; pure.
+
+Sources: the webhooks and CRDs of Cluster API 1.13, CAPM3 1.13 and IPAM 1.13, and what their controllers refuse later.
+"""
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show
+from ..._common.problem import problem
+from ..._host.objects import text_of
+from ..._ipam.validation import pool_problems
+from .. import description as cluster_description
+from .. import endpoint as cluster_endpoint
+from ..description import CONTROL_PLANE, groups, initial_replicas, largest_replicas
+from ..render import kubeadm as cluster_kubeadm
+from ..render.network import FAMILIES, attached, pool_descriptions, pool_networks
+from ..render.objects import render
+from ..render.preallocations import preallocation_problems
+from ..spec import NAME_RULE
+from .address import endpoint_problems, overlap_problems
+from .image import image_problems
+from .links import link_problems
+from .node_labels import label_problems
+from .versions import parse
+
+# A Machine's name is <owner>-<hash>-<suffix>, and a node's name has at most 63 characters.
+_LONGEST_OWNER_NAME = 63 - 17
+_METADATA_FORMS = ("strings", "objectNames", "indexes", "namespaces", "ipAddressesFromPool", "prefixesFromPool",
+                   "gatewaysFromPool", "fromHostInterfaces", "fromLabels", "fromAnnotations")
+_PERMISSIONS = re.compile(r"^0?[0-7]{3,4}$")
+_TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+def checked(params):
+    """Read and check a description, and return all that is wrong with it at once.
+
+    :param params: as ``cluster_description.read`` takes them
+    :returns: ``(description, mistakes, problems)``: the description as read; lines on types and names of options; lines
+        on all else, a Mistake each
+    """
+    description, mistakes = cluster_description.read(params)
+    if not mistakes:
+        return description, [], description_problems(description)
+    rest, paths = cluster_description.without_mistakes(params)
+    sound = cluster_description.read(rest)[0]
+    return description, mistakes, [line for line in description_problems(sound) if not _follows(line, paths)]
+
+
+def _follows(line, paths):
+    """Say whether a Mistake only says that what was taken away for its own mistakes is missing."""
+    field = line.field or ""
+    # An option of the cluster is one of each of its groups.
+    return bool(paths & set(re.split(r"[.\[\]]+", field))) \
+        or any(re.match(re.escape(path) + r"(?=$|[.\[])", field) for path in paths)
+
+
+def description_problems(description):
+    """Return every mistake in a description.
+
+    Rules that compare parts of it are applied to those parts that are right in themselves.
+
+    :param description: as returned by ``cluster_description.read``
+    :returns: list of lines; empty when all is well
+    """
+    subject = "cluster %s/%s" % (description["namespace"], description["name"])
+    found = _identity(subject, description)
+    networks = network_problems(subject, description) + link_problems(subject, description)
+    if description.get("endpoint") and not networks:
+        networks = cluster_endpoint.holder_problems(subject, description)
+    found += networks
+    for group in groups(description):
+        found += _group(subject, description, group)
+    sound = _sound_part(description, found)
+    needed = {} if _wrong(found, r".*\.(replicas|autoscaler|max_surge|attached_networks)\b.*") \
+        else addresses_needed(sound)
+    pools = pool_problems(pool_descriptions(sound), sound["namespace"], needed=needed)
+    whole = not found and not pools
+    found += pools
+    if not pools:
+        found += overlap_problems(subject, sound)
+        found += endpoint_problems(subject, sound) if sound["endpoint"] else []
+    if not whole:
+        return found
+    found += preallocation_problems(subject, description)
+    try:
+        render(description)
+    except ValueError as exc:
+        found.append(problem(subject, "", str(exc), "fields that %s has" % description["api_version"]))
+    return found
+
+
+def _sound_part(description, found):
+    """Return a description with only those networks and addresses that no mistake is about."""
+    networks = dict((name, network) for name, network in description["networks"].items()
+                    if not _wrong(found, r"networks\.%s(\.(?!pre_allocations).*)?" % re.escape(name)))
+    return dict(
+        description, networks=networks, endpoint=None if _wrong(found, r"endpoint\b.*") else description["endpoint"],
+        **dict((option, [] if _wrong(found, option + r"\b.*") else description[option])
+               for option in ("pod_cidrs", "service_cidrs")))
+
+
+def _wrong(found, fields):
+    return any(re.fullmatch(fields, line.field or "", re.DOTALL) for line in found)
+
+
+def description_warnings(description):
+    """Return what of a description works and will be regretted, as lines.
+
+    :param description: one without problems
+    """
+    fields = ["networks.%s.%s.pool_annotation" % (name, family) for name in sorted(description["networks"])
+              for family in FAMILIES if (description["networks"][name].get(family) or {}).get("pool_annotation")]
+    fields += ["%s.network_data" % _field(group) for group in groups(description)
+               if _mentions(group.get("network_data"), "fromPoolAnnotation")]
+    subject = "cluster %s/%s" % (description["namespace"], description["name"])
+    warnings = ["%s: %s: CAPM3 1.13 does not give back an address from a pool that an annotation names: the IPClaim "
+                "of a deleted machine stays, held by CAPM3's finalizer; name the pool itself (option pool)" % (
+                    subject, field) for field in fields]
+    holder = cluster_endpoint.holder_warning(description)
+    if holder:
+        field, actual, advice = holder
+        warnings.append("%s: %s: %s; %s" % (subject, field, actual, advice))
+    return warnings
+
+
+def _mentions(value, key):
+    if isinstance(value, dict):
+        return key in value or any(_mentions(item, key) for item in value.values())
+    return isinstance(value, list) and any(_mentions(item, key) for item in value)
+
+
+def addresses_needed(description):
+    """Return how many addresses each pool must have: one for each machine, and for those that a rollout adds."""
+    needed = {}
+    for group in groups(description):
+        largest = largest_replicas(group)
+        names = attached(description, group)
+        for network, _family, _settings, pool in pool_networks(description):
+            if network in names:
+                needed[pool] = needed.get(pool, 0) + (
+                    initial_replicas(group) if largest is None else largest) + surge(group)
+    return needed
+
+
+def surge(group):
+    """Return how many machines more than its replicas a group has during a rollout."""
+    value, replicas = group.get("max_surge"), largest_replicas(group)
+    if replicas is None:
+        replicas = initial_replicas(group)
+    if replicas == 0:
+        return 0
+    if value is None:
+        return 1
+    if str(value).endswith("%"):
+        return -(-replicas * int(str(value)[:-1]) // 100)
+    return int(value)
+
+
+def _identity(subject, description):
+    found = []
+    if not re.match(NAME_RULE, description["name"]):
+        found.append(problem(subject, "name", description["name"], "lower case letters, digits and dashes"))
+    if not parse(description.get("kubernetes_version")):
+        found.append(problem(subject, "kubernetes_version", description.get("kubernetes_version"),
+                             "a version such as v1.35.4"))
+    endpoint = description.get("endpoint")
+    if not endpoint:
+        found.append(problem(subject, "endpoint", None, "host and port of the API server"))
+    elif not 1 <= endpoint["port"] <= 65535:
+        found.append(problem(subject, "endpoint.port", endpoint["port"], "1 to 65535"))
+    for option in ("pod_cidrs", "service_cidrs"):
+        found += _cidrs(subject, option, description[option])
+    domains = [domain["name"] for domain in description.get("failure_domains") or []]
+    for name in sorted(set(name for name in domains if domains.count(name) > 1)):
+        found.append(problem(subject, "failure_domains", "%s twice" % name, "one entry for each domain"))
+    wanted = description.get("node_ip_network")
+    if wanted and wanted not in description["networks"]:
+        found.append(problem(subject, "node_ip_network", wanted, _one_of(description["networks"])))
+    elif wanted and wanted not in [network for network, _family, _settings, _pool in pool_networks(description)]:
+        found.append(problem(subject, "node_ip_network", wanted, "a network with addresses from a pool"))
+    return found
+
+
+def _one_of(names):
+    return "one of %s" % (", ".join(sorted(names)) or "no networks, for none is described")
+
+
+def _cidrs(subject, option, cidrs):
+    found, versions = [], []
+    for number, text in enumerate(cidrs):
+        try:
+            versions.append(ipaddress.ip_network(text).version)
+        except ValueError as exc:
+            found.append(problem(subject, "%s[%d]" % (option, number), "%s (%s)" % (text, exc),
+                                 "a network such as 10.244.0.0/16"))
+    if len(versions) > 2 or len(set(versions)) != len(versions):
+        found.append(problem(subject, option, ", ".join(cidrs), "at most one network of each address family"))
+    return found
+
+
+def network_problems(subject, description):
+    """Return the mistakes in a description's networks."""
+    found = []
+    networks = description["networks"]
+    for name in sorted(networks):
+        network, field = networks[name], "networks.%s" % name
+        if not re.match(NAME_RULE, name):
+            found.append(problem(subject, field, name, "a name of lower case letters, digits and dashes"))
+        if not 1280 <= network["mtu"] <= 9000:
+            found.append(problem(subject, field + ".mtu", network["mtu"], "1280 to 9000 (CAPM3 CRD)"))
+        given = [key for key in ("interface", "bond", "vlan") if network.get(key)]
+        if len(given) > 1:
+            found.append(problem(subject, field, " and ".join(given), "one of interface, bond and vlan"))
+        found += _vlan(subject, field, name, networks)
+        if network.get("bond") and len(set(network["bond"]["interfaces"])) < 2:
+            found.append(problem(subject, field + ".bond.interfaces", ", ".join(network["bond"]["interfaces"]) or None,
+                                 "at least two interfaces"))
+        for family in ("ipv4", "ipv6"):
+            found += _family(subject, "%s.%s" % (field, family), network.get(family))
+    identities = [networks[name]["vlan"]["id"] for name in networks if networks[name].get("vlan")]
+    for identity in sorted(set(entry for entry in identities if identities.count(entry) > 1)):
+        found.append(problem(subject, "networks", "VLAN %d twice" % identity,
+                             "one network for each VLAN (CAPM3's list is keyed by vlanID)"))
+    return found
+
+
+def _vlan(subject, field, name, networks):
+    vlan = networks[name].get("vlan")
+    if not vlan:
+        return []
+    found = []
+    if not 1 <= vlan["id"] <= 4094:
+        found.append(problem(subject, field + ".vlan.id", vlan["id"], "1 to 4094"))
+    seen, parent = [name], vlan["network"]
+    while parent in networks and parent not in seen:
+        seen.append(parent)
+        parent = (networks[parent].get("vlan") or {}).get("network")
+    if parent in seen:
+        found.append(problem(subject, field + ".vlan.network", " on ".join(seen + [parent]), "a link that ends"))
+    elif vlan["network"] not in networks:
+        found.append(problem(subject, field + ".vlan.network", vlan["network"], _one_of(networks)))
+    return found
+
+
+def _family(subject, field, settings):
+    if not settings:
+        return []
+    found = []
+    sources = [key for key in ("ranges", "pool", "pool_annotation") if settings.get(key)]
+    if settings["mode"] == "pool" and not sources:
+        found.append(problem(subject, field, "no addresses", "ranges, the name of a pool, or a pool_annotation"))
+    if settings["mode"] != "pool" and sources:
+        found.append(problem(subject, field + ".mode", "%s with %s" % (settings["mode"], " and ".join(sources)),
+                             "mode pool, or neither ranges nor pool"))
+    if settings.get("pool_annotation") and len(sources) > 1:
+        found.append(problem(subject, field, " and ".join(sources), "pool_annotation alone"))
+    targets = [route.get("network") for route in settings.get("routes") or []]
+    for target in sorted(set(str(entry) for entry in targets if targets.count(entry) > 1)):
+        found.append(problem(subject, field + ".routes", "%s twice" % target,
+                             "one route for each network (CAPM3's list is keyed by network)"))
+    for number, route in enumerate(settings.get("routes") or []):
+        for key in ("network", "prefix", "gateway"):
+            if route.get(key) is None:
+                found.append(problem(subject, "%s.routes[%d].%s" % (field, number, key), None, "a value"))
+    return found
+
+
+def _field(group):
+    return "control_plane" if group["role"] == CONTROL_PLANE else "workers.%s" % group["name"]
+
+
+def _group(subject, description, group):
+    field = _field(group)
+    found = _replicas(subject, field, group) + _timeouts(subject, field, group)
+    owner = "%s-%s" % (description["name"], group["name"])
+    if group["role"] != CONTROL_PLANE and (group["name"] == CONTROL_PLANE or not re.match(NAME_RULE, group["name"])):
+        found.append(problem(subject, field, group["name"],
+                             "lower case letters, digits and dashes, and another name than %s" % CONTROL_PLANE))
+    if len(owner) > _LONGEST_OWNER_NAME:
+        found.append(problem(subject, field, "%s, %d characters" % (owner, len(owner)),
+                             "at most %d characters of cluster and pool name" % _LONGEST_OWNER_NAME,
+                             "nodes are named after it and have at most 63"))
+    if group.get("image"):
+        found += image_problems(subject, field + ".image", group["image"])
+    elif not group.get("custom_deploy"):
+        found.append(problem(subject, field + ".image", None, "an image or custom_deploy"))
+    for name in group.get("attached_networks") or []:
+        if name not in description["networks"]:
+            found.append(problem(subject, field + ".attached_networks", name, _one_of(description["networks"])))
+    domains = [domain["name"] for domain in description.get("failure_domains") or []]
+    if group.get("failure_domain") and group["role"] == CONTROL_PLANE:
+        found.append(problem(subject, field + ".failure_domain", group["failure_domain"], "nothing",
+                             "a KubeadmControlPlane has no such field and spreads its machines over all "
+                             "failure_domains with control_plane true: describe those that it is to be in"))
+    elif group.get("failure_domain") and domains and group["failure_domain"] not in domains:
+        found.append(problem(subject, field + ".failure_domain", group["failure_domain"],
+                             "one of %s" % ", ".join(domains)))
+    found += _selector(subject, field, group) + _metadata(subject, field, group)
+    found += _files(subject, field, description, group) + _commands(subject, field, group)
+    for number, taint in enumerate(group.get("node_taints") or []):
+        if not taint.get("key") or taint.get("effect") not in _TAINT_EFFECTS:
+            found.append(problem(subject, "%s.node_taints[%d]" % (field, number), taint,
+                                 "a key and an effect of %s" % ", ".join(_TAINT_EFFECTS)))
+    found += label_problems(subject, field, group)
+    return found + _users(subject, field, group) + _health_check(subject, field, group)
+
+
+def _replicas(subject, field, group):
+    found = []
+    replicas, most, least = group.get("replicas"), group.get("max_surge"), group.get("max_unavailable")
+    if replicas is not None and replicas < 0:
+        found.append(problem(subject, field + ".replicas", replicas, "0 or more"))
+    found += _autoscaler(subject, field, group)
+    for key, value in (("max_surge", most), ("max_unavailable", least)):
+        if value is not None and not re.match(r"^\d+%?$", str(value)):
+            found.append(problem(subject, "%s.%s" % (field, key), value, "a number or a percentage"))
+    if found:
+        return found
+    if group["role"] == CONTROL_PLANE:
+        external = ((group.get("cluster_configuration") or {}).get("etcd") or {}).get("external")
+        if replicas is not None and (replicas < 1 or (replicas % 2 == 0 and not external)):
+            found.append(problem(subject, field + ".replicas", replicas, "an odd number (etcd keeps a quorum)"))
+        if str(most) not in ("None", "0", "1"):
+            found.append(problem(subject, field + ".max_surge", most, "0 or 1 (KubeadmControlPlane webhook)"))
+        elif str(most) == "0" and replicas is not None and replicas < 3:
+            found.append(problem(subject, field + ".max_surge", 0, "1, or at least 3 replicas"))
+    elif _zero(most) and _zero(least) and most is not None:
+        found.append(problem(subject, field + ".max_unavailable", least, "more than 0 when max_surge is 0"))
+    if group.get("node_reuse") and not (most is not None and _zero(most)):
+        found.append(problem(subject, field + ".max_surge", most, "0 with node_reuse",
+                             "a host can only be reused when its machine goes before the new one comes"))
+    return found
+
+
+def _autoscaler(subject, field, group):
+    sizes = group.get("autoscaler")
+    if not sizes:
+        return []
+    if group["role"] == CONTROL_PLANE:
+        return [problem(subject, field + ".autoscaler", "%(min_size)d to %(max_size)d" % sizes, "nothing",
+                        "only pools of workers are scaled")]
+    found = []
+    if group.get("replicas") is not None:
+        found.append(problem(subject, field + ".replicas", group["replicas"], "nothing with autoscaler",
+                             "each run would undo what the autoscaler did"))
+    if sizes["min_size"] < 0:
+        found.append(problem(subject, field + ".autoscaler.min_size", sizes["min_size"], "0 or more"))
+    elif sizes["max_size"] < max(1, sizes["min_size"]):
+        found.append(problem(subject, field + ".autoscaler.max_size", sizes["max_size"],
+                             "%d or more" % max(1, sizes["min_size"])))
+    return found
+
+
+def _timeouts(subject, field, group):
+    name = "controlPlaneComponentHealthCheckSeconds"
+    values = [((group.get(part) or {}).get("timeouts") or {}).get(name)
+              for part in ("init_configuration", "join_configuration")]
+    if group["role"] != CONTROL_PLANE or values[0] == values[1]:
+        return []
+    return [problem(subject, "%s.join_configuration.timeouts.%s" % (field, name), values[1],
+                    "%s, as in init_configuration (KubeadmControlPlane webhook)" % (values[0] or "nothing"))]
+
+
+def _zero(value):
+    return str(value or 0).rstrip("%").strip("0") == ""
+
+
+def _selector(subject, field, group):
+    found = []
+    for key, value in (group.get("host_selector") or {}).items():
+        found += _label(subject, "%s.host_selector.%s" % (field, key), key, value)
+    keys = [entry["key"] for entry in group.get("host_selector_expressions") or []]
+    for key in sorted(set(key for key in keys if keys.count(key) > 1)):
+        found.append(problem(subject, field + ".host_selector_expressions", "key %s twice" % key,
+                             "one expression for each key (CAPM3's list is keyed by it)"))
+    for number, entry in enumerate(group.get("host_selector_expressions") or []):
+        wants = entry["operator"] in ("In", "NotIn")
+        if wants != bool(entry.get("values")):
+            found.append(problem(subject, "%s.host_selector_expressions[%d].values" % (field, number),
+                                 entry.get("values"), "%s for %s" % ("values" if wants else "none", entry["operator"])))
+    return found
+
+
+def _label(subject, where, key, value):
+    """Return what keeps CAPM3 from comparing a label (``labels.NewRequirement``); it would try for ever."""
+    if value is None or isinstance(value, (dict, list)):
+        advice = "for several values use host_selector_expressions" if isinstance(value, list) else None
+        if key in ("match_labels", "matchLabels") and isinstance(value, dict):
+            labels = ", ".join("%s: %s" % item for item in value.items())
+            advice = "write the labels themselves: host_selector: {%s}" % labels
+        elif key in ("match_expressions", "matchExpressions"):
+            advice = "write them in host_selector_expressions"
+        return [problem(subject, where, None if value is None else show(value), "the value of a label", advice)]
+    found = []
+    if not is_label_key(str(key)):
+        found.append(problem(subject, where, "the key %s" % show(key), LABEL_KEY_RULE))
+    if not is_label_value(text_of(value)):
+        found.append(problem(subject, where, show(value), LABEL_VALUE_RULE))
+    return found
+
+
+def _metadata(subject, field, group):
+    found, keys = [], []
+    for form, entries in (group.get("metadata") or {}).items():
+        if form == "dnsServersFromPool":
+            found.append(problem(subject, "%s.metadata.%s" % (field, form), "%d entr%s" % (
+                len(entries or []), "y" if len(entries or []) == 1 else "ies"),
+                "none (CAPM3 1.13 takes an address of the pool for it and writes nothing into the meta data)",
+                "the pool's DNS servers are in the network data already"))
+            continue
+        if form not in _METADATA_FORMS:
+            found.append(problem(subject, "%s.metadata.%s" % (field, form), form,
+                                 "one of %s" % ", ".join(_METADATA_FORMS)))
+            continue
+        for number, entry in enumerate(entries or []):
+            where = "%s.metadata.%s[%d]" % (field, form, number)
+            key = entry.get("key") if isinstance(entry, dict) else None
+            if not key or isinstance(key, (dict, list)):
+                found.append(problem(subject, where + ".key", None if not key else show(key), "a key"))
+                continue
+            keys.append(entry["key"])
+            if form == "fromHostInterfaces" and bool(entry.get("fromBootMAC")) == bool(entry.get("interface")):
+                found.append(problem(subject, where, entry, "either interface or fromBootMAC (CAPM3 webhook)"))
+    for key in sorted(set(key for key in keys if keys.count(key) > 1)):
+        found.append(problem(subject, field + ".metadata", "key %s twice" % key, "one entry for each key"))
+    return found
+
+
+def _files(subject, field, description, group):
+    found, paths = [], cluster_kubeadm.generated_paths(description, group)
+    for number, entry in enumerate(group.get("files") or []):
+        where = "%s.files[%d]" % (field, number)
+        if not entry["path"].startswith("/"):
+            found.append(problem(subject, where + ".path", entry["path"], "an absolute path"))
+        if entry["path"] in paths:
+            found.append(problem(subject, where + ".path", "%s twice" % entry["path"],
+                                 "each path once, even with append (KubeadmConfig webhook)"))
+        paths.append(entry["path"])
+        if (entry.get("content") is None) == (not entry.get("content_secret")):
+            found.append(problem(subject, where, "both or neither", "either content or content_secret"))
+        if entry.get("permissions") and not _PERMISSIONS.match(str(entry["permissions"])):
+            found.append(problem(subject, where + ".permissions", entry["permissions"], "octal digits such as 0644"))
+        if not entry.get("encoding"):
+            found += _jinja(subject, where + ".content", entry.get("content") or "")
+    return found
+
+
+def _users(subject, field, group):
+    found = []
+    for number, user in enumerate(group.get("users") or []):
+        where = "%s.users[%d]" % (field, number)
+        if not user.get("name"):
+            found.append(problem(subject, where + ".name", None, "a name"))
+        # These the API server would refuse with the password in its log.
+        if not isinstance(user.get("passwd") or "", str):
+            found.append(problem(subject, where + ".passwd", type(user["passwd"]).__name__, "a text"))
+        if user.get("passwd") and user.get("passwdFrom"):
+            found.append(problem(subject, where, "passwd and passwdFrom", "one of them (KubeadmConfig webhook)"))
+    return found
+
+
+def _commands(subject, field, group):
+    found = []
+    for option in ("boot_commands", "pre_commands", "post_commands"):
+        for number, command in enumerate(group.get(option) or []):
+            found += _jinja(subject, "%s.%s[%d]" % (field, option, number), command)
+    return found
+
+
+def _jinja(subject, where, text):
+    """Cloud-init renders the whole user data as a Jinja template: an unfinished tag makes it unreadable."""
+    for opening, closing in (("{#", "#}"), ("{%", "%}"), ("{{", "}}")):
+        if text.count(opening) > text.count(closing):
+            return [problem(subject, where, "%s without %s" % (opening, closing), "text that Jinja can read",
+                            "cloud-init renders user data as a Jinja template: write it as {{ '%s' }}, or give a "
+                            "file's content in base64" % opening)]
+    return []
+
+
+def _health_check(subject, field, group):
+    check = group.get("health_check")
+    if not check:
+        return []
+    found = []
+    if check.get("reboot_timeout_seconds") is not None and check["reboot_timeout_seconds"] < 100:
+        found.append(problem(subject, field + ".health_check.reboot_timeout_seconds", check["reboot_timeout_seconds"],
+                             "100 or more (CAPM3 webhook)"))
+    if check.get("reboot_retry_limit") is not None and check["reboot_retry_limit"] < 1:
+        found.append(problem(subject, field + ".health_check.reboot_retry_limit", check["reboot_retry_limit"],
+                             "1 or more (CAPM3 webhook)"))
+    if 0 < check["node_startup_timeout_seconds"] < 30:
+        found.append(problem(subject, field + ".health_check.node_startup_timeout_seconds",
+                             check["node_startup_timeout_seconds"], "0, or 30 and more (Cluster API webhook)"))
+    return found

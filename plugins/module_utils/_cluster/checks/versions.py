@@ -1,0 +1,97 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which versions fit together: Cluster API, CAPM3, the workload's Kubernetes; pure.
+
+Source: Cluster API's book, "Supported versions matrix", as of Cluster API 1.13.
+"""
+from __future__ import annotations
+
+import re
+
+from ..._common.problem import problem
+
+VERSION_RULE = re.compile(r"^v(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$")
+
+# Cluster API minor: first and last Kubernetes minor of a workload cluster.
+_WORKLOAD = {11: (28, 34), 12: (29, 36), 13: (30, 36)}
+# First patch of a Cluster API minor that knows a Kubernetes minor.
+_FIRST_PATCH = {(11, 34): 1, (12, 35): 1, (12, 36): 8, (13, 36): 1}
+
+
+def parse(version):
+    """Return ``(major, minor, patch)`` of a version such as ``v1.35.4``, or None."""
+    found = VERSION_RULE.match(version or "")
+    return tuple(int(part) for part in found.groups()[:3]) if found else None
+
+
+def newest_providers():
+    """Return the newest Cluster API and CAPM3 of the table, for a site that does not say which it has."""
+    minor = max(_WORKLOAD)
+    patch = max([first for (core, _kubernetes), first in _FIRST_PATCH.items() if core == minor], default=0)
+    version = "v1.%d.%d" % (minor, patch)
+    return {"cluster-api": version, "infrastructure-metal3": version}
+
+
+def version_problems(description, providers, served):
+    """Return what does not fit.
+
+    :param description: the cluster's description
+    :param providers: dict of provider name (``cluster-api``, ``infrastructure-metal3`` …) to its version; only those
+        that are known
+    :param served: dict of CRD name to the list of versions that it serves; None when nobody can be asked
+    """
+    subject = "cluster %s/%s" % (description["namespace"], description["name"])
+    found = []
+    for crd in ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io"):
+        if served is None:
+            break
+        if crd not in served:
+            found.append(problem(subject, "", "no resource %s" % crd, "Cluster API and CAPM3 in the management cluster",
+                                 "install the management plane first"))
+        elif description["api_version"] not in served[crd]:
+            found.append(problem(subject, "api_version", description["api_version"],
+                                 "one of %s, which %s serves" % (", ".join(served[crd]), crd)))
+    kubernetes = parse(description.get("kubernetes_version"))
+    core = parse(providers.get("cluster-api"))
+    if core and kubernetes:
+        found += _workload(subject, description["kubernetes_version"], kubernetes, core)
+    infrastructure = parse(providers.get("infrastructure-metal3"))
+    if core and infrastructure and core[:2] != infrastructure[:2]:
+        found.append(problem(subject, "", "CAPM3 %s with Cluster API %s" % (
+            providers["infrastructure-metal3"], providers["cluster-api"]), "the same minor version of both",
+            "CAPM3 is built and tested against the Cluster API of its own minor version"))
+    return found
+
+
+def upgrade_problems(description, current):
+    """Return why a change of the Kubernetes version is refused (kubeadm: one minor at a time, never down).
+
+    :param current: the version of the control plane as it is, None for a new cluster
+    """
+    old, new = parse(current), parse(description.get("kubernetes_version"))
+    if not old or not new or old == new:
+        return []
+    subject = "cluster %s/%s" % (description["namespace"], description["name"])
+    if new < old:
+        return [problem(subject, "kubernetes_version", description["kubernetes_version"],
+                        "%s or newer, for kubeadm does not downgrade" % current)]
+    if new[0] != old[0] or new[1] > old[1] + 1:
+        return [problem(subject, "kubernetes_version", description["kubernetes_version"],
+                        "at most one minor version after %s" % current, "upgrade step by step")]
+    return []
+
+
+def _workload(subject, text, kubernetes, core):
+    limits = _WORKLOAD.get(core[1]) if core[0] == 1 else None
+    if limits is None:
+        return []
+    first, last = limits
+    if kubernetes[0] != 1 or not first <= kubernetes[1] <= last:
+        return [problem(subject, "kubernetes_version", text, "v1.%d to v1.%d, which Cluster API v1.%d supports" % (
+            first, last, core[1]))]
+    patch = _FIRST_PATCH.get((core[1], kubernetes[1]), 0)
+    if core[2] < patch:
+        return [problem(subject, "kubernetes_version", text, "Cluster API v1.%d.%d or newer for it" % (core[1], patch),
+                        "upgrade Cluster API")]
+    return []

@@ -1,0 +1,260 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what the user wrote to one complete description for each group of machines; pure."""
+from __future__ import annotations
+
+import copy
+import difflib
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.errors import UnsupportedError
+
+from .spec import description_options, group_options, machine_options, network_options, pool_of_workers_options
+
+CONTROL_PLANE = "control-plane"
+DEFAULT_POD_CIDRS = ("192.168.0.0/18",)
+DEFAULT_SERVICE_CIDRS = ("10.96.0.0/12",)
+
+# Lists of several levels are joined; one level's value of these replaces the other's instead.
+_REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
+             "disk_setup")
+# What of a dictionary without options of its own is read here, by shape: see _shape_of.
+FREE_SHAPES = {
+    "metadata": {"*": [{}]},
+    "network_data": {"links": {"*": [{"macAddress": {}}]}, "networks": {"*": [{"routes": [{"services": {}}]}]},
+                     "services": {}},
+    "cluster_configuration": {"etcd": {}},
+    "init_configuration": {"timeouts": {}, "nodeRegistration": {}},
+    "join_configuration": {"timeouts": {}, "nodeRegistration": {}},
+}
+# Without a label that has no value by mistake, a selector would choose any host, and a node would lack it.
+_AS_WRITTEN = ("host_selector", "node_labels")
+
+
+def read(params):
+    """Check types and names of options and return ``(description, mistakes)``.
+
+    :param params: what the user wrote, with the options of ``cluster_spec.description_options``; keys of other
+        options are mistakes
+    :returns: the description with defaults filled in, and a list of lines. ``keeps_workers`` of the description says
+        that pools of workers which it does not name stay, because it names none at all; ``absent_workers`` has the
+        names of those that are to go.
+    """
+    mistakes = []
+    description = _checked("", description_options(), _known(params), mistakes)
+    for option in ("workers", "networks"):
+        # Ansible notes the wrong type and leaves the value.
+        if not isinstance(description.get(option) or {}, dict):
+            description[option] = {}
+    description["keeps_workers"] = description.get("workers") is None
+    for option, options in (("workers", pool_of_workers_options()), ("networks", network_options())):
+        read_items = {}
+        for name, value in (description.get(option) or {}).items():
+            given = _known({} if value is None else value)
+            read_items[name] = _checked("%s.%s" % (option, name), options, given, mistakes)
+        description[option] = read_items
+    pools = description["workers"]
+    description["absent_workers"] = sorted(name for name in pools if pools[name].get("state") == "absent")
+    description["workers"] = dict((name, pools[name]) for name in pools if name not in description["absent_workers"])
+    if description.get("control_plane") is None:
+        description["control_plane"] = _checked("control_plane", group_options(), {}, mistakes)
+    description["pod_cidrs"] = description.get("pod_cidrs") or list(DEFAULT_POD_CIDRS)
+    description["service_cidrs"] = description.get("service_cidrs") or list(DEFAULT_SERVICE_CIDRS)
+    return description, mistakes
+
+
+def groups(description):
+    """Return the groups of machines, each a dict with every machine option, ``role`` and ``name``.
+
+    Options of the cluster apply to all groups; a group's own scalars win, its dicts are merged over them, its lists
+    come after them.
+
+    :param description: as returned by :func:`read`
+    """
+    shared = dict((key, description.get(key)) for key in machine_options())
+    result = [_group(shared, description["control_plane"], CONTROL_PLANE, CONTROL_PLANE)]
+    for name in sorted(description.get("workers") or {}):
+        result.append(_group(shared, description["workers"][name], "worker", name))
+    return result
+
+
+def initial_replicas(group):
+    """Return how many machines a new group begins with: those described, else what Cluster API's webhook makes of it.
+
+    The same for a control plane, whose number the webhook wants to be given.
+    """
+    if group.get("replicas") is not None:
+        return group["replicas"]
+    return (group.get("autoscaler") or {}).get("min_size", 1)
+
+
+def largest_replicas(group):
+    """Return how many machines a group comes to have, as far as the description says; None when it says nothing."""
+    if group.get("replicas") is not None:
+        return group["replicas"]
+    return (group.get("autoscaler") or {}).get("max_size")
+
+
+def _group(shared, own, role, name):
+    merged = dict(own, role=role, name=name)
+    for key, value in shared.items():
+        merged[key] = _merged(key, value, own.get(key))
+    return merged
+
+
+def _merged(key, shared, own):
+    if own is None:
+        return copy.deepcopy(shared)
+    if shared is None or key in _REPLACED:
+        return own
+    if isinstance(own, dict) and isinstance(shared, dict):
+        return merge(shared, own)
+    if isinstance(own, list) and isinstance(shared, list):
+        return copy.deepcopy(shared) + own
+    return own
+
+
+def merge(base, extra):
+    """Return ``base`` with ``extra`` laid over it: dicts are merged, other values replaced."""
+    result = copy.deepcopy(base)
+    for key, value in extra.items():
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = merge(result[key], value)
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
+def _known(value):
+    """Return a copy without the options that were left out, which a module's parameters hold as None."""
+    if isinstance(value, dict):
+        # YAML has keys that are numbers or true; JSON, and with it every module, has texts only.
+        return dict((str(key), _with_text_keys(item) if key in _AS_WRITTEN else _known(item))
+                    for key, item in value.items() if item is not None)
+    if isinstance(value, list):
+        return [_known(item) for item in value]
+    return value
+
+
+def _with_text_keys(value):
+    return dict((str(key), item) for key, item in value.items()) if isinstance(value, dict) else value
+
+
+def _checked(where, options, params, mistakes):
+    if not isinstance(params, dict):
+        mistakes.append("%s: seen %s, expected a dictionary" % (where, type(params).__name__))
+        params = {}
+    params = _with_right_shapes(where, options, params, mistakes)
+    result = ArgumentSpecValidator(options).validate(params)
+    prefix = where + ": " if where else ""
+    mistakes.extend(prefix + (_unknown(error, options) if isinstance(error, UnsupportedError) else error.msg)
+                    for error in result.errors)
+    return result.validated_parameters
+
+
+def _with_right_shapes(where, options, params, mistakes):
+    """Return options without those whose value is no dictionary or list where one is needed; note each of them.
+
+    Ansible's own check does not end well with such values, and it knows nothing of what is in a dictionary without
+    options of its own.
+    """
+    found = []
+    right = {}
+    for name, value in params.items():
+        before = len(found)
+        if name in options:
+            _check_shape(name, value, _shape_of(name, options[name]), found)
+        if len(found) == before:
+            right[name] = value
+    mistakes.extend("%s%s" % (where + "." if where else "", line) for line in found)
+    return right
+
+
+def _shape_of(name, option):
+    """Return the shape of an option's value: a dict of shapes (``*`` for all other keys), a list of one, or None."""
+    kind = option["elements"] if option["type"] == "list" else option["type"]
+    shape = {"dict": FREE_SHAPES.get(name, {}), "list": [None]}.get(kind)
+    if "options" in option:
+        shape = dict((key, _shape_of(key, inner)) for key, inner in option["options"].items())
+    return [shape] if option["type"] == "list" else shape
+
+
+def _check_shape(path, value, shape, found):
+    wanted = {dict: "a dictionary", list: "a list"}.get(type(shape))
+    # Ansible makes dictionaries and lists of texts.
+    if value is None or wanted is None or (isinstance(value, str) and path.isidentifier() and path not in FREE_SHAPES):
+        return
+    if not isinstance(value, type(shape)):
+        found.append("%s: seen %s, expected %s" % (path, type(value).__name__, wanted))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check_shape("%s.%s" % (path, key), item, shape.get(key, shape.get("*")), found)
+    else:
+        for number, item in enumerate(value):
+            if item is None and shape[0] is not None:
+                found.append("%s[%d]: seen nothing, expected a %s" % (
+                    path, number, "dictionary" if isinstance(shape[0], dict) else "list"))
+            _check_shape("%s[%d]" % (path, number), item, shape[0], found)
+
+
+def without_mistakes(params):
+    """Return ``(params, paths)``: a description without the options that :func:`read` finds mistakes in.
+
+    So that what else is wrong can be said at once.
+
+    :param params: as :func:`read` takes them
+    :returns: the params, and the paths of what was taken away
+    """
+    given, paths = _known(params), set()
+    for option, inner in (("control_plane", group_options()), ("workers", pool_of_workers_options()),
+                          ("networks", network_options())):
+        value = given.get(option)
+        if not isinstance(value, dict):
+            continue
+        if option == "control_plane":
+            given[option] = _sound(inner, value, option, paths)
+        else:
+            given[option] = dict((name, _sound(inner, item or {}, "%s.%s" % (option, name), paths)
+                                  if isinstance(item or {}, dict) else {}) for name, item in value.items())
+            paths.update("%s.%s" % (option, name) for name, item in value.items() if not isinstance(item or {}, dict))
+    given = _sound(description_options(), given, "", paths)
+    for name in ("name", "namespace"):
+        if not given.get(name):
+            given[name] = "unknown"
+            paths.add(name)
+    return given, paths
+
+
+def _sound(options, given, where, paths):
+    """Return the options without mistakes, and note the paths of the known ones that were taken away."""
+    result = {}
+    for name, value in given.items():
+        if name in options and not _has_mistakes({name: dict(options[name], required=False)}, {name: value}):
+            result[name] = value
+        elif name in options:
+            paths.add("%s.%s" % (where, name) if where else name)
+    return result
+
+
+def _has_mistakes(options, params):
+    found = []
+    _checked("", options, params, found)
+    return bool(found)
+
+
+def _unknown(error, options):
+    """Return what Ansible says of unknown options, with those that may have been meant before its list of all."""
+    names, dot, rest = error.msg.partition(". Supported parameters include: ")
+    known = _all_names(options)
+    # A name that an inner or outer part knows is not mistyped, but the nearest of the others may be meant here.
+    near = [match for name in [path.rpartition(".")[2] for path in names.split(", ")]
+            for match in difflib.get_close_matches(name, sorted(known - {name}), 1)]
+    return "unknown option %s%s%s%s" % (names, " (perhaps %s is meant)" % ", ".join(near) if near else "", dot, rest)
+
+
+def _all_names(options):
+    names = set(options)
+    for option in options.values():
+        names |= _all_names(option.get("options") or {})
+    return names

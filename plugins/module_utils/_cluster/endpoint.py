@@ -1,0 +1,184 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who holds the address of a cluster's endpoint, and what its control plane machines need for that; pure."""
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from .._common.problem import problem
+from .description import CONTROL_PLANE, groups
+from .render.network import attached, device_name
+from .spec import ENDPOINT_HOLDERS
+
+KEEPALIVED, EXTERNAL = ENDPOINT_HOLDERS
+CONFIGURATION = "/etc/keepalived/keepalived.conf"
+# Where CABPK puts the init configuration; absent on machines that join.
+INIT_FILE = "/run/kubeadm/kubeadm.yaml"
+# kubeadm's default of localAPIEndpoint.bindPort.
+_BIND_PORT = 6443
+_DEFAULT_ROUTER_ID = 51
+# Linux allows 15 characters (IFNAMSIZ); the name becomes part of a command and of keepalived's configuration.
+_DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}")
+
+# The check only lowers the priority: the machine that begins must hold the address before it has an API server.
+_KEEPALIVED = """\
+global_defs {
+    script_user root
+    enable_script_security
+    vrrp_version 3
+}
+vrrp_script apiserver {
+    script "/usr/bin/curl --silent --fail --insecure --max-time 2 --output /dev/null https://%(local)s:%(port)d/livez"
+    interval 2
+    fall 3
+    rise 1
+    weight -50
+}
+vrrp_instance endpoint {
+    state BACKUP
+    interface %(device)s
+    virtual_router_id %(router_id)d
+    priority 100
+    advert_int 0.5
+    virtual_ipaddress {
+        %(address)s
+    }
+    track_script {
+        apiserver
+    }
+}
+"""
+_WAIT = ("if [ -f %(init_file)s ]; then timeout 60 sh -c 'until ip -%(version)d address show dev %(device)s | "
+         "grep -q \" %(address)s \"; do sleep 0.5; done'; fi")
+
+
+def paths(description, group):
+    """Return the paths of :func:`files`; the description may have mistakes."""
+    return [CONFIGURATION] if _holds(description, group) else []
+
+
+def files(description, group):
+    """Return the files that a group's machines need to hold the endpoint, as Cluster API's KubeadmConfigSpec has them.
+
+    :param description: the cluster's description
+    :param group: one of ``cluster_description.groups``
+    """
+    if not _holds(description, group):
+        return []
+    return [{"path": CONFIGURATION, "owner": "root:root", "permissions": "0644",
+             "content": _KEEPALIVED % _values(description)}]
+
+
+def commands(description, group):
+    """Return the commands before kubeadm by which a group's machines hold the endpoint; parameters as above."""
+    if not _holds(description, group):
+        return []
+    return ["systemctl enable --now keepalived", _WAIT % _values(description)]
+
+
+def _holds(description, group):
+    return group["role"] == CONTROL_PLANE and (description.get("endpoint") or {}).get("holder") == KEEPALIVED
+
+
+def _values(description):
+    endpoint = description["endpoint"]
+    address = ipaddress.ip_address(endpoint["host"])
+    return {"address": "%s/%d" % (address, address.max_prefixlen), "version": address.version,
+            "local": "127.0.0.1" if address.version == 4 else "[::1]", "port": endpoint["port"],
+            "device": _device(description), "router_id": _router_id(endpoint, address), "init_file": INIT_FILE}
+
+
+def _router_id(endpoint, address):
+    # Clusters on one network need different ones, as they need different addresses.
+    return endpoint.get("virtual_router_id") or address.packed[-1] or _DEFAULT_ROUTER_ID
+
+
+def _devices(description):
+    """Return the network devices of the control plane machines by the name of their network."""
+    plane = groups(description)[0]
+    return dict((name, device_name(description, name)) for name in attached(description, plane))
+
+
+def _device(description):
+    """Return the device that is to hold the endpoint: the one named, else the only one, else the node address's."""
+    wanted = description["endpoint"].get("interface")
+    devices = _devices(description)
+    if wanted or len(set(devices.values())) == 1:
+        return wanted or next(iter(devices.values()))
+    return devices.get(description.get("node_ip_network"))
+
+
+def holder_problems(subject, description):
+    """Return what keeps the control plane machines from holding the endpoint as described.
+
+    :param subject: the cluster, for the mistakes
+    :param description: one whose networks have no problems
+    """
+    endpoint = description["endpoint"]
+    if endpoint.get("holder") != KEEPALIVED:
+        return [problem(subject, "endpoint.%s" % option, endpoint[option], "nothing without holder: %s" % KEEPALIVED)
+                for option in ("interface", "virtual_router_id") if endpoint.get(option) is not None]
+    found = []
+    try:
+        ipaddress.ip_address(endpoint["host"])
+    except ValueError:
+        found.append(problem(subject, "endpoint.host", endpoint["host"], "an address with holder: %s" % KEEPALIVED,
+                             "a name belongs to something outside of the cluster, which is holder: %s" % EXTERNAL))
+    router_id = endpoint.get("virtual_router_id")
+    if router_id is not None and not 1 <= router_id <= 255:
+        found.append(problem(subject, "endpoint.virtual_router_id", router_id, "1 to 255"))
+    return found + _device_problems(subject, description) + _port_problems(subject, description)
+
+
+def _device_problems(subject, description):
+    devices = sorted(set(_devices(description).values()))
+    device = _device(description)
+    if device is None:
+        return [problem(subject, "endpoint.interface", None, "one of %s" % (", ".join(devices) or "no interfaces"),
+                        "name the one that holds the address, or node_ip_network")]
+    if devices and device not in devices:
+        return [problem(subject, "endpoint.interface", device, "one of %s" % ", ".join(devices),
+                        "describe its network in networks, and attach the control plane to it")]
+    if not _DEVICE.fullmatch(device):
+        return [problem(subject, "endpoint.interface", device,
+                        "a device's name: at most 15 letters, digits, dots, dashes and underscores")]
+    return []
+
+
+def _port_problems(subject, description):
+    """The address is the machines' own, so that its port is that of their API servers."""
+    plane, found = groups(description)[0], []
+    for field, parent in (("init_configuration", plane.get("init_configuration")),
+                          ("join_configuration.controlPlane",
+                           (plane.get("join_configuration") or {}).get("controlPlane"))):
+        port = ((parent or {}).get("localAPIEndpoint") or {}).get("bindPort") or _BIND_PORT
+        if port != description["endpoint"]["port"]:
+            found.append(problem(subject, "endpoint.port", description["endpoint"]["port"],
+                                 "%d, the port of control_plane.%s.localAPIEndpoint.bindPort" % (port, field),
+                                 "nothing forwards another port with holder: %s" % KEEPALIVED))
+    return found
+
+
+def holder_warning(description):
+    """Return what to do when nothing that is described holds the endpoint's address, as ``(field, seen, advice)``.
+
+    :returns: None when somebody does, or is said to
+    """
+    endpoint = description["endpoint"]
+    if endpoint.get("holder"):
+        return None
+    try:
+        ipaddress.ip_address(endpoint["host"])
+    except ValueError:
+        # A name is given to something that is there already.
+        return None
+    plane = groups(description)[0]
+    hidden = any(entry.get("content_secret") or entry.get("encoding") for entry in plane.get("files") or [])
+    texts = [entry.get("content") or "" for entry in plane.get("files") or []] + list(plane.get("boot_commands") or [])
+    if hidden or any(endpoint["host"] in text for text in texts + list(plane.get("pre_commands") or [])):
+        return None
+    return ("endpoint.holder", "nothing, and no file or command of the control plane names %s" % endpoint["host"],
+            "without a holder of this address no machine joins: set holder to %s for the control plane machines "
+            "themselves, or to %s when a load balancer has it" % (KEEPALIVED, EXTERNAL))

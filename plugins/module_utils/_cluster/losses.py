@@ -1,0 +1,112 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which machines a change of a cluster takes away before others have taken their place, and its confirmation; pure.
+
+What is on their disks is lost, and there is less of the cluster meanwhile.
+"""
+from __future__ import annotations
+
+from collections import namedtuple
+
+from .._common.problem import problem
+from .description import groups
+from .render.objects import owner_name
+
+REMOVED, SCALED, REPLACED = "removed", "scaled", "replaced"
+
+# owner, kind: of the machines; cause: one of those above; count: how many machines go; machines: (Machine, host or
+# None) of all that it may be, which for fewer replicas are all of the owner's.
+Loss = namedtuple("Loss", ["owner", "kind", "cause", "count", "machines"])
+
+
+def losses(description, changes, removed, snapshot):
+    """Return the Losses of a plan.
+
+    :param changes: as ``cluster_rollout.preview`` returns them
+    :param removed: objects that the plan deletes
+    :param snapshot: a workflow Snapshot of the present state
+    """
+    in_place = dict((owner_name(description, group), not makes_room_first(group)) for group in groups(description))
+    found = []
+    for change in changes:
+        owner = snapshot.get(change["kind"], change["owner"])
+        machines = _machines(snapshot, owner) if owner else []
+        after = change["replicas_after"]
+        fewer = after is not None and after < (change["replicas_before"] or 0)
+        if change["rolls"] and in_place.get(change["owner"]):
+            found.append(Loss(change["owner"], change["kind"], REPLACED, len(machines), machines))
+        elif fewer:
+            found.append(Loss(change["owner"], change["kind"], SCALED, max(0, len(machines) - after), machines))
+    found += [Loss(item["metadata"]["name"], item["kind"], REMOVED, len(_machines(snapshot, item)),
+                   _machines(snapshot, item)) for item in removed if item["kind"] == "MachineDeployment"]
+    return [loss for loss in found if loss.count]
+
+
+def makes_room_first(group):
+    """Say whether a rollout makes a new machine before it takes an old one away, and never has less than wanted.
+
+    :param group: as ``cluster_description.groups`` returns it
+    """
+    return not (_is_zero(group.get("max_surge")) or not _is_zero(group.get("max_unavailable") or 0))
+
+
+def _is_zero(value):
+    return value is not None and str(value).rstrip("%").strip("0") == ""
+
+
+def _machines(snapshot, owner):
+    """Return ``(Machine, host or None)`` of the machines of an owner that are not going already."""
+    found = []
+    for machine in snapshot.machines_of(owner):
+        if not machine["metadata"].get("deletionTimestamp"):
+            host = snapshot.host(snapshot.metal3_machine(machine))
+            found.append((machine["metadata"]["name"], host["metadata"]["name"] if host else None))
+    return found
+
+
+def count(found):
+    """Return how many machines go in all."""
+    return sum(loss.count for loss in found)
+
+
+def lines(found):
+    """Return a line for each Loss, with its machines and their hosts."""
+    return ["%s %s %s: %s" % (loss.kind, loss.owner, _what(loss), ", ".join(
+        "%s %s" % (machine, "on host %s" % host if host else "without a host") for machine, host in loss.machines))
+        for loss in found]
+
+
+def _what(loss):
+    total = len(loss.machines)
+    if loss.cause == REMOVED:
+        return "is deleted with its %s" % _number(total)
+    if loss.cause == REPLACED:
+        return "replaces its %s, each before another has taken its place (max_surge, max_unavailable)" % _number(total)
+    return "loses %s%s" % (_number(loss.count), " out of these %d" % total if total > loss.count else "")
+
+
+def _number(number):
+    return "%d machine%s" % (number, "" if number == 1 else "s")
+
+
+def confirmation_problem(subject, found, given):
+    """Return the mistake when the number of machines was not repeated as it is, else None.
+
+    :param subject: whom the mistake is about
+    :param found: list of Loss
+    :param given: the option ``confirm``
+    """
+    number = count(found)
+    if not number or str(given or "").strip() == str(number):
+        return None
+    return problem(
+        subject, "confirm", given or None, "%d, the number of machines that this takes away with what is on their disks"
+        % number, "correct the description, or to go on repeat the number (option confirm, variable cluster_confirm of "
+        "the role and the playbooks):\n%s" % "\n".join("    " + line for line in lines(found)))
+
+
+def as_result(found):
+    """Return Losses as a module returns them."""
+    return [{"owner": loss.owner, "kind": loss.kind, "cause": loss.cause, "count": loss.count,
+             "machines": [{"machine": machine, "host": host} for machine, host in loss.machines]} for loss in found]

@@ -1,0 +1,114 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can only be learned by asking the network: whether images can be fetched and an endpoint is taken."""
+from __future__ import annotations
+
+import ipaddress
+import socket
+import ssl
+import struct
+from concurrent.futures import ThreadPoolExecutor
+
+from .._common.image_server import image_fetcher
+from .._common.problem import problem
+from . import description as cluster_description
+from .checks import image as cluster_image
+
+# An address that nobody has costs all of it. A lost packet is sent again after a second.
+_ENDPOINT_TIMEOUT_SECONDS = 1.5
+_TEST_NETWORK = ipaddress.ip_network("198.18.0.0/15")
+_ROUTES = "/proc/net/route"
+
+
+class NetworkQuestions:
+    """What is asked of image servers and of the endpoint, in the background as long as there is other work.
+
+    :param subject: what problems name
+    :param description: as returned by ``cluster_description.read``
+    :param ca_file: path of a file with the image servers' certificate authority; the system's when left out
+    """
+
+    def __init__(self, subject, description, ca_file):
+        fetch = image_fetcher(ca_file)
+        images = _images(description)
+        pool = ThreadPoolExecutor(len(images) + 1)
+        self._images = [pool.submit(cluster_image.reachability_problems, subject, field, image, fetch)
+                        for field, image in images]
+        self._endpoint = pool.submit(_endpoint_problems, subject, description["endpoint"])
+        pool.shutdown(wait=False)
+
+    def problems(self, is_new):
+        """Wait for the answers and return the problems that they tell of, a list of lines.
+
+        :param is_new: whether there is no cluster yet, so that nothing may answer at its endpoint
+        """
+        answers = self._images + ([self._endpoint] if is_new else [])
+        return [line for answer in answers for line in answer.result()]
+
+
+def _images(description):
+    """Return ``[(field, image)]`` of a description, each image once."""
+    images = {}
+    for group in cluster_description.groups(description):
+        if group.get("image"):
+            field = "control_plane" if group["role"] == "control-plane" else "workers.%s" % group["name"]
+            images.setdefault((group["image"]["url"], group["image"].get("checksum")),
+                              (field + ".image", group["image"]))
+    return list(images.values())
+
+
+def _endpoint_problems(subject, endpoint):
+    if not endpoint_answers(endpoint["host"], endpoint["port"]):
+        return []
+    seen = "%s:%d, where something answers already" % (endpoint["host"], endpoint["port"])
+    return [problem(subject, "endpoint", seen, "an address that nobody has", "choose another, or find out what has it")]
+
+
+def endpoint_answers(host, port):
+    """Say whether a server speaks TLS at an address, as an API server does.
+
+    Taking a connection alone says nothing: a proxy on the way may do that for any address. Addresses that are for tests
+    only (RFC 2544, the lab's) belong to nobody beyond this machine's own networks, so that who answers there is no
+    cluster of ours: they are not asked by way of the default route.
+    """
+    if _is_for_tests(host) and not has_own_route(host):
+        return False
+    try:
+        with socket.create_connection((host, port), timeout=_ENDPOINT_TIMEOUT_SECONDS) as connection, \
+                ssl.create_default_context().wrap_socket(connection, server_hostname=host):
+            return True
+    except ssl.SSLCertVerificationError:
+        # It answered, with a certificate of a cluster's own authority.
+        return True
+    except (OSError, ValueError):
+        # No name that can be looked up either.
+        return False
+
+
+def _is_for_tests(host):
+    try:
+        return ipaddress.ip_address(host) in _TEST_NETWORK
+    except ValueError:
+        return False
+
+
+def has_own_route(host, routes=_ROUTES):
+    """Say whether the kernel has a route to an IPv4 address other than the default route.
+
+    :param host: the address
+    :param routes: file in the form of Linux's ``/proc/net/route``; without it the answer is no
+    """
+    try:
+        with open(routes, encoding="ascii") as stream:
+            lines = [line.split() for line in stream.read().splitlines()[1:]]
+    except OSError:
+        return False
+    address = int(ipaddress.ip_address(host))
+    return any(mask and address & mask == destination for destination, mask in [
+        (_from_hex(fields[1]), _from_hex(fields[7])) for fields in lines if len(fields) > 7])
+
+
+def _from_hex(text):
+    """Return the number of an address that the kernel prints in its own byte order."""
+    return struct.unpack("!I", struct.pack("=I", int(text, 16)))[0]

@@ -1,0 +1,113 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which objects of a cluster nobody needs any more: pools of workers, templates, pools of addresses; pure."""
+from __future__ import annotations
+
+from .._host.objects import MANAGED_BY_LABEL, MANAGER
+from .._ipam.usage import CLAIM_KINDS, usage
+from .render.objects import TEMPLATE_KINDS
+from .workflow.snapshot import CLUSTER_LABEL
+
+# Kinds whose absence from the description takes the object away.
+PRUNED_KINDS = ("MachineDeployment", "MachineHealthCheck", "Metal3RemediationTemplate")
+_CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
+
+
+def ours(obj, cluster):
+    """Say whether an object was made by this collection for a cluster."""
+    labels = obj["metadata"].get("labels") or {}
+    return labels.get(MANAGED_BY_LABEL) == MANAGER and labels.get(CLUSTER_LABEL) == cluster
+
+
+def undescribed(objects, desired, cluster):
+    """Return objects of ours that the description has no more: pools of workers and what belongs to them.
+
+    :param objects: dict of kind to list of objects
+    :param desired: list of rendered objects
+    """
+    wanted = set((item["kind"], item["metadata"]["name"]) for item in desired)
+    return [item for kind in PRUNED_KINDS for item in objects.get(kind) or []
+            if ours(item, cluster) and (kind, item["metadata"]["name"]) not in wanted]
+
+
+def removed(objects, desired, description, prune):
+    """Return what an apply of a description deletes: what it has no more, or only the pools that it says are absent.
+
+    :param objects: dict of kind to list of objects
+    :param desired: list of rendered objects, and of stored ones that stay
+    :param prune: whether what is not described any more goes
+    """
+    found = undescribed(objects, desired, description["name"])
+    names = set("%s-%s" % (description["name"], name) for name in description["absent_workers"])
+    return [item for item in found if prune or item["metadata"]["name"] in names]
+
+
+def unused_templates(objects, desired, cluster):
+    """Return the templates of ours that neither the description nor a machine refers to.
+
+    :param objects: dict of kind to list of objects: templates, MachineSets, Metal3Machines, KubeadmConfigs
+    :param desired: list of rendered objects
+    """
+    used = set((item["kind"], item["metadata"]["name"]) for item in desired if item["kind"] in TEMPLATE_KINDS)
+    for machine in objects.get("Metal3Machine") or []:
+        used.add(("Metal3MachineTemplate", _cloned_from(machine)))
+        used.add(("Metal3DataTemplate", (machine["spec"].get("dataTemplate") or {}).get("name")))
+    for config in objects.get("KubeadmConfig") or []:
+        used.add(("KubeadmConfigTemplate", _cloned_from(config)))
+    for item in objects.get("MachineSet") or []:
+        if item["spec"].get("replicas") or (item.get("status") or {}).get("replicas"):
+            template = item["spec"]["template"]["spec"]
+            used.add(("Metal3MachineTemplate", template["infrastructureRef"]["name"]))
+            used.add(("KubeadmConfigTemplate", (template["bootstrap"].get("configRef") or {}).get("name")))
+    for template in objects.get("Metal3MachineTemplate") or []:
+        if ("Metal3MachineTemplate", template["metadata"]["name"]) in used:
+            data = template["spec"]["template"]["spec"].get("dataTemplate") or {}
+            used.add(("Metal3DataTemplate", data.get("name")))
+    return [item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
+            if ours(item, cluster) and (kind, item["metadata"]["name"]) not in used
+            and not item["metadata"].get("deletionTimestamp")]
+
+
+def undescribed_pools(objects, addresses, desired, cluster):
+    """Return the IPPools of ours that the description has no more, as ``(pool, users)``.
+
+    :param objects: dict of kind to list of objects: templates and what uses them, IPPools and claims
+    :param addresses: IPAddress objects of both kinds
+    :param desired: list of rendered objects
+    :returns: list of pairs; ``users`` is a list of words for what still needs the pool. A claim that is being deleted
+        does not: IPAM keeps a pool that is being deleted until the last of them is gone.
+    """
+    wanted = set(item["metadata"]["name"] for item in desired if item["kind"] == "IPPool")
+    unused = set(item["metadata"]["name"] for item in unused_templates(objects, desired, cluster))
+    templates = [item for item in objects.get("Metal3DataTemplate") or [] if item["metadata"]["name"] not in unused]
+    claims = [claim for kind in CLAIM_KINDS for claim in objects.get(kind) or []]
+    return [(pool, _templates_with(templates, pool) + _holders(pool, addresses, claims))
+            for pool in objects.get("IPPool") or []
+            if ours(pool, cluster) and pool["metadata"]["name"] not in wanted
+            and not pool["metadata"].get("deletionTimestamp")]
+
+
+def _templates_with(templates, pool):
+    return ["Metal3DataTemplate %s" % item["metadata"]["name"] for item in templates
+            if _mentions(item["spec"], pool["metadata"]["name"])]
+
+
+def _mentions(value, name):
+    if isinstance(value, dict):
+        return any(_mentions(item, name) for item in value.values())
+    if isinstance(value, list):
+        return any(_mentions(item, name) for item in value)
+    return value == name
+
+
+def _holders(pool, addresses, claims):
+    going = set(claim["metadata"]["name"] for claim in claims if claim["metadata"].get("deletionTimestamp"))
+    used = usage(pool, addresses, claims)
+    return ["%s of %s" % (entry["address"], entry["owner"] or entry["claim"] or entry["object"])
+            for entry in used["allocations"] if entry["claim"] not in going] + [
+        entry["claim"] for entry in used["unanswered"] if entry["claim"].partition("/")[2] not in going]
+
+
+def _cloned_from(obj):
+    return (obj["metadata"].get("annotations") or {}).get(_CLONED_FROM)

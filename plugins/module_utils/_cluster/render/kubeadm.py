@@ -1,0 +1,153 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kubeadm configuration of a group of machines, as Cluster API's v1beta2 KubeadmConfigSpec; pure."""
+from __future__ import annotations
+
+import json
+
+from .. import endpoint as cluster_endpoint
+from ..description import CONTROL_PLANE, merge
+from .network import node_ip_template
+
+PATCHES_DIRECTORY = "/etc/kubernetes/patches"
+KUBELET_PATCH = PATCHES_DIRECTORY + "/kubeletconfiguration0+strategic.json"
+KUBE_PROXY_FILE = "/etc/kubernetes/kube-proxy-configuration.json"
+_KUBE_PROXY_COMMAND = ("if [ -f %s ]; then (echo ---; cat %s; echo) >> %s; fi"
+                       % (cluster_endpoint.INIT_FILE, KUBE_PROXY_FILE, cluster_endpoint.INIT_FILE))
+# CAPM3 finds the Node of a machine by this label (docs/api.md, node-labels).
+UUID_LABEL = "metal3.io/uuid={{ ds.meta_data.uuid }}"
+NODE_NAME = "{{ ds.meta_data.name }}"
+
+
+def config_spec(description, group):
+    """Return the KubeadmConfigSpec of a group.
+
+    :param description: the cluster's description
+    :param group: one of ``cluster_description.groups``
+    """
+    control_plane = group["role"] == CONTROL_PLANE
+    registration = _node_registration(description, group)
+    spec = {}
+    if control_plane:
+        if group.get("cluster_configuration"):
+            spec["clusterConfiguration"] = group["cluster_configuration"]
+        spec["initConfiguration"] = merge(_configuration(group, registration), group.get("init_configuration") or {})
+    join = _configuration(group, registration)
+    if control_plane:
+        join["controlPlane"] = {}
+    spec["joinConfiguration"] = merge(join, group.get("join_configuration") or {})
+    spec.update(_present({
+        "files": _configuration_files(group) + cluster_endpoint.files(description, group) + [
+            _file(entry) for entry in group.get("files") or []],
+        "bootCommands": group.get("boot_commands"),
+        "preKubeadmCommands": _pre_commands(description, group, control_plane),
+        "postKubeadmCommands": group.get("post_commands"),
+        "users": _users(group),
+        "mounts": group.get("mounts"),
+        "diskSetup": group.get("disk_setup"),
+        "format": group.get("user_data_format"),
+    }))
+    if group.get("ntp_servers"):
+        spec["ntp"] = {"enabled": True, "servers": group["ntp_servers"]}
+    return spec
+
+
+def _node_registration(description, group):
+    registration = {"name": NODE_NAME, "kubeletExtraArgs": _kubelet_arguments(description, group)}
+    registration.update(_present({
+        "criSocket": group.get("cri_socket"),
+        "ignorePreflightErrors": _unique(group.get("ignore_preflight_errors")),
+    }))
+    if group.get("node_taints") is not None:
+        # An empty list says: no taint, not even a control plane's own.
+        registration["taints"] = group["node_taints"]
+    return registration
+
+
+def _kubelet_arguments(description, group):
+    arguments = dict((name, _text(value)) for name, value in (group.get("kubelet_extra_args") or {}).items())
+    labels = [UUID_LABEL]
+    labels += ["%s=%s" % (name, _text(value)) for name, value in sorted((group.get("node_labels") or {}).items())]
+    if arguments.get("node-labels"):
+        labels.append(arguments["node-labels"])
+    arguments["node-labels"] = ",".join(labels)
+    node_ip = node_ip_template(description, group)
+    if node_ip:
+        arguments.setdefault("node-ip", node_ip)
+    if description["cloud_provider_enabled"]:
+        arguments.setdefault("cloud-provider", "external")
+    return [{"name": name, "value": arguments[name]} for name in sorted(arguments)]
+
+
+def _configuration(group, registration):
+    result = {"nodeRegistration": registration}
+    if group.get("kubelet_configuration"):
+        result["patches"] = {"directory": PATCHES_DIRECTORY}
+    if group.get("skip_phases"):
+        result["skipPhases"] = _unique(group["skip_phases"])
+    return result
+
+
+def generated_paths(description, group):
+    """Return the paths of the files that a group's machines have beside those that are described."""
+    return [entry["path"] for entry in _configuration_files(group)] + cluster_endpoint.paths(description, group)
+
+
+def _configuration_files(group):
+    files = []
+    if group.get("kubelet_configuration"):
+        files.append(_generated(KUBELET_PATCH, _document(
+            "kubelet.config.k8s.io/v1beta1", "KubeletConfiguration", group["kubelet_configuration"])))
+    if group["role"] == CONTROL_PLANE and group.get("kube_proxy_configuration"):
+        files.append(_generated(KUBE_PROXY_FILE, _document(
+            "kubeproxy.config.k8s.io/v1alpha1", "KubeProxyConfiguration", group["kube_proxy_configuration"])))
+    return files
+
+
+def _document(api_version, kind, fields):
+    return json.dumps(dict(fields, apiVersion=api_version, kind=kind), sort_keys=True)
+
+
+def _generated(path, content):
+    return {"path": path, "owner": "root:root", "permissions": "0644", "content": content}
+
+
+def _file(entry):
+    result = {"path": entry["path"], "owner": entry.get("owner") or "root:root",
+              "permissions": entry.get("permissions") or "0644"}
+    if entry.get("content_secret"):
+        result["contentFrom"] = {"secret": {"name": entry["content_secret"]["name"],
+                                            "key": entry["content_secret"]["key"]}}
+    else:
+        result["content"] = entry.get("content") or ""
+    result.update(_present({"encoding": entry.get("encoding"), "append": entry.get("append") or None}))
+    return result
+
+
+def _pre_commands(description, group, control_plane):
+    commands = cluster_endpoint.commands(description, group) + list(group.get("pre_commands") or [])
+    if control_plane and group.get("kube_proxy_configuration"):
+        commands.append(_KUBE_PROXY_COMMAND)
+    return commands
+
+
+def _users(group):
+    users = list(group.get("users") or [])
+    if group.get("ssh_authorized_keys"):
+        users.append({"name": group.get("ssh_user") or "metal3", "sudo": "ALL=(ALL) NOPASSWD:ALL",
+                      "lockPassword": True, "shell": "/bin/bash",
+                      "sshAuthorizedKeys": _unique(group["ssh_authorized_keys"])})
+    return users
+
+
+def _unique(values):
+    return list(dict.fromkeys(values or []))
+
+
+def _text(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _present(fields):
+    return dict((key, value) for key, value in fields.items() if value not in (None, "", [], {}))

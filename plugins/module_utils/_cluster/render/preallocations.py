@@ -1,0 +1,45 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which addresses a cluster's pools keep for which machine: the names of CAPM3's claims; pure.
+
+A claim is named ``<Metal3Data>-<pool>``, and a Metal3Data after its template and a number that CAPM3 chooses; with
+``--enable-bmh-name-based-preallocation`` (variable ``capm3_name_based_preallocation``) it is ``<host>-<pool>``
+(``baremetal/metal3data_manager.go``). Any other name keeps an address free, as for an endpoint.
+"""
+from __future__ import annotations
+
+import re
+
+from ..._common.problem import problem
+from ..description import groups
+from .network import pool_networks
+from .objects import data_template_name, owner_name
+
+
+def preallocation_problems(subject, description, hosts=None):
+    """Return the preallocations that are meant for a machine of the cluster and that none of its claims is named like.
+
+    :param description: one whose networks and groups have no problems
+    :param hosts: names of the BareMetalHosts that there are, None when they are not known
+    """
+    found = []
+    for network, family, settings, pool in pool_networks(description):
+        for name in sorted(settings.get("pre_allocations") or {}):
+            field = "networks.%s.%s.pre_allocations.%s" % (network, family, name)
+            for group in groups(description):
+                if name.startswith(owner_name(description, group) + "-"):
+                    found += _meant_for(subject, field, name, data_template_name(description, group), pool, hosts)
+                    break
+    return found
+
+
+def _meant_for(subject, field, name, template, pool, hosts):
+    claims = re.compile(r"%s-\d+-%s" % (re.escape(template), re.escape(pool)))
+    host = name[:-len(pool) - 1] if name.endswith("-" + pool) else None
+    could_be_host = host and (not re.search(r"-[0-9a-f]{8}-\d+$", host) if hosts is None else host in hosts)
+    if claims.fullmatch(name) or could_be_host:
+        return []
+    return [problem(subject, field, name, "%s-<number>-%s, or <host>-%s" % (template, pool, pool),
+                    "the name is that of an IPClaim; its hash changes with the networks and the meta data of the "
+                    "machines, so that names of hosts are better (capm3_name_based_preallocation)")]

@@ -1,0 +1,135 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a change of a cluster would do to its machines, and which template takes the place of which; pure."""
+from __future__ import annotations
+
+from .render.objects import TEMPLATE_KINDS, loses_values
+
+# Changes of these make an owner replace its machines (Cluster API: KCP's rollout rules, MachineTemplate comparison
+# of MachineDeployments). Both API versions' paths.
+_ROLLING = {
+    "KubeadmControlPlane": (
+        ("version",), ("kubeadmConfigSpec",), ("machineTemplate", "spec", "infrastructureRef", "name"),
+        ("machineTemplate", "infrastructureRef", "name")),
+    "MachineDeployment": (
+        ("template", "spec", "version"), ("template", "spec", "bootstrap", "configRef", "name"),
+        ("template", "spec", "infrastructureRef", "name"), ("template", "spec", "failureDomain")),
+}
+# Where owners name their templates; of several paths the one of the object's API version is there.
+_REFERENCES = {
+    "KubeadmControlPlane": (
+        (("machineTemplate", "spec", "infrastructureRef"), ("machineTemplate", "infrastructureRef")),),
+    "MachineDeployment": (
+        (("template", "spec", "bootstrap", "configRef"),), (("template", "spec", "infrastructureRef"),)),
+    "Metal3MachineTemplate": ((("template", "spec", "dataTemplate"),),),
+}
+
+
+def preview(entries, snapshot, answers):
+    """Return what a plan does to machines, one dict for each owner that changes.
+
+    :param entries: ``kube.apply.Entry`` list
+    :param snapshot: a workflow Snapshot of the present state
+    :param answers: the API server's answers to the dry run of the entries that change, ``{(kind, name): object}``: what
+        is left out of an owner is for the server's webhooks to say
+    :returns: dicts with ``owner``, ``kind``, ``replicas_before``, ``replicas_after``, ``rolls`` (boolean), ``reasons``
+        (fields) and ``machines`` (names of those that would be replaced)
+    """
+    result = []
+    for entry in entries:
+        kind = entry.desired["kind"]
+        if kind not in _ROLLING or entry.action == "none":
+            continue
+        after = answers[kind, entry.name]["spec"].get("replicas")
+        if entry.action == "create":
+            result.append({"owner": entry.name, "kind": kind, "replicas_before": 0, "replicas_after": after,
+                           "rolls": False, "reasons": [], "machines": []})
+            continue
+        reasons = [".".join(("spec",) + path) for path in _ROLLING[kind]
+                   if _at(entry.before, path) != _at(entry.after, path)]
+        before = (entry.current.get("spec") or {}).get("replicas")
+        owner = snapshot.get(kind, entry.name)
+        machines = [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)] if owner else []
+        result.append({"owner": entry.name, "kind": kind, "replicas_before": before,
+                       "replicas_after": after,
+                       "rolls": bool(reasons), "reasons": reasons, "machines": machines if reasons else []})
+    return result
+
+
+def lines(changes):
+    """Return a preview as lines for people."""
+    result = []
+    for change in changes:
+        text = "%s %s" % (change["kind"], change["owner"])
+        if change["replicas_before"] != change["replicas_after"]:
+            result.append("%s: machines %s to %s" % (text, change["replicas_before"], change["replicas_after"]))
+        if change["rolls"]:
+            result.append("%s: replaces %s, because of %s" % (
+                text, ", ".join(change["machines"]) or "no machine", ", ".join(change["reasons"])))
+    return result
+
+
+def cleaning_warnings(entries):
+    """Return a warning for each template whose machines do not get its changed cleaning mode.
+
+    CAPM3's update of a Metal3Machine leaves the empty values of its selector out, and the API server refuses it. Of a
+    template without a mode it updates none.
+
+    :param entries: ``kube.apply.Entry`` list
+    """
+    path = ("template", "spec", "automatedCleaningMode")
+    warnings = []
+    for entry in entries:
+        if entry.action != "update":
+            continue
+        before, after = _at(entry.current, path), _at(entry.desired, path)
+        if before == after:
+            continue
+        subject = "%s %s" % (entry.resource.kind, entry.name)
+        if after is None:
+            warnings.append(
+                "%s: automated_cleaning_mode host counts for new machines: those that there are, and their hosts, keep "
+                "%s until spec.automatedCleaningMode is taken from the Metal3Machine and set in the BareMetalHost" % (
+                    subject, before))
+        elif loses_values(entry.desired):
+            warnings.append(
+                "%s: CAPM3 1.13 can't change automated_cleaning_mode of machines whose host_selector_expressions have "
+                "Exists or DoesNotExist: those that there are keep %s; set spec.automatedCleaningMode of their "
+                "Metal3Machines by kubectl patch, or label the hosts for the operator In" % (subject, before))
+    return warnings
+
+
+def _at(obj, path):
+    node = obj.get("spec") or {}
+    for key in path:
+        if not isinstance(node, dict) or key not in node:
+            return None
+        node = node[key]
+    return node
+
+
+def predecessors(stored, desired):
+    """Return which template each desired one takes the place of, as ``{(kind, name): stored object}``.
+
+    :param stored: list of objects of the cluster's namespace, owners and templates among them
+    :param desired: list of rendered objects
+    """
+    known = dict(((item["kind"], item["metadata"]["name"]), item) for item in stored)
+    wanted = dict(((item["kind"], item["metadata"]["name"]), item) for item in desired)
+    result = {}
+    due = [(item, known.get(key)) for key, item in wanted.items() if key[0] not in TEMPLATE_KINDS]
+    while due:
+        item, old = due.pop()
+        for paths in _REFERENCES.get(item["kind"], ()) if old else ():
+            new_key, old_key = _reference(item, paths), _reference(old, paths)
+            if new_key in wanted and old_key in known:
+                result[new_key] = known[old_key]
+                due.append((wanted[new_key], known[old_key]))
+    return result
+
+
+def _reference(obj, paths):
+    """Return kind and name of what an object refers to; a Metal3MachineTemplate names its data template only."""
+    found = next((node for node in [_at(obj, path) for path in paths] if isinstance(node, dict)), {})
+    return found.get("kind", "Metal3DataTemplate"), found.get("name")

@@ -1,0 +1,234 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waiting for a cluster: until a goal is reached, until it can't be, or until it is gone."""
+from __future__ import annotations
+
+import time
+
+from .._host.errors import explain
+from .endpoint_watch import EndpointWatch
+from .reading import TEMPLATE_KINDS, Watcher
+from .workflow import failures as workflow_failures
+from .workflow import goals as workflow_goals
+from .workflow.snapshot import CLUSTER_LABEL, KINDS, Snapshot
+from .workflow.steps import machine_steps
+
+# A failure from before this run may be the old state that the run has just put right; it must outlast this.
+OLD_FAILURE_SECONDS = 180
+# The state is shown again after this, even when nothing has changed.
+STILL_SECONDS = 30
+_DELETION_KINDS = KINDS + TEMPLATE_KINDS + ("IPAddress",)
+
+
+class WaitFailedError(Exception):
+    """A wait ended without its goal.
+
+    :param message: what is missing, and why
+    :param steps: where each machine is
+    """
+
+    def __init__(self, message, steps):
+        super().__init__(message)
+        self.steps = steps
+
+
+class ClusterWait:
+    """Waits for one cluster.
+
+    :param client: a KubeClient
+    :param namespace: namespace of the cluster
+    :param cluster: its name
+    :param timeout_seconds: how long to wait in all
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param wall_clock: seconds since 1970
+    :param endpoint_watch: an EndpointWatch
+    """
+
+    def __init__(self, client, namespace, cluster, timeout_seconds, progress, clock=time.monotonic,
+                 wall_clock=time.time, endpoint_watch=None):
+        self.client = client
+        self.namespace = namespace
+        self.cluster = cluster
+        self.timeout_seconds = timeout_seconds
+        self.progress = progress
+        self.clock = clock
+        self.wall_clock = wall_clock
+        self.began_at = clock()
+        self.endpoint_watch = endpoint_watch or EndpointWatch(clock)
+        self.timeline = []
+        self._steps = None
+        # Subjects of the failures that the first look showed, and when that was; None before it.
+        self._inherited = None
+
+    def remaining_seconds(self):
+        """Return how much of the time for waiting is left, at least one second: enough to look once."""
+        return max(1, self.timeout_seconds - int(self.clock() - self.began_at))
+
+    def until(self, goal, node_startup_timeout_seconds):
+        """Wait until the cluster is at a goal and return its last Snapshot.
+
+        :param goal: one of ``workflow_goals.GOALS``
+        :param node_startup_timeout_seconds: how long a deployed machine may take to become a Node
+        :raises WaitFailedError: when it can't get there, or not in time
+        """
+        missing = "nothing was seen of it"
+        for snapshot in self._snapshots(KINDS):
+            missing = workflow_goals.missing(snapshot, goal)
+            self._report(snapshot)
+            self.endpoint_watch.look(snapshot)
+            line = self.endpoint_watch.news()
+            if line:
+                self.progress.event("cluster %s: %s" % (self.cluster, line))
+            due = self._due_failures(snapshot, node_startup_timeout_seconds)
+            if missing is None:
+                return snapshot
+            if due:
+                raise WaitFailedError("cluster %s/%s can't become ready:\n%s%s" % (
+                    self.namespace, self.cluster, "\n".join("- %s: %s; %s" % failure for failure in due),
+                    self._endpoint()), self._steps or [])
+        raise WaitFailedError(
+            "cluster %s/%s is not %s within %d s: %s%s%s" % (
+                self.namespace, self.cluster, goal, self.timeout_seconds, missing, self._where(), self._endpoint()),
+            self._steps or [])
+
+    def _endpoint(self):
+        line = self.endpoint_watch.silence()
+        return "\n- %s" % line if line else ""
+
+    def _show(self, text):
+        """Show the state of the whole, with a number that changes now and then so that a long wait is not silent."""
+        seconds = int(self.clock() - self.began_at) // STILL_SECONDS * STILL_SECONDS
+        self.progress.status("%s (after %d s)" % (text, seconds) if seconds else text)
+
+    def _snapshots(self, kinds):
+        watcher = Watcher(self.client, self.namespace, kinds, self.began_at + self.timeout_seconds, self.clock)
+        lost = False
+        try:
+            for objects, unreachable_seconds in watcher.steps():
+                if (unreachable_seconds is not None) != lost:
+                    lost = not lost
+                    self.progress.event("API server %s %s" % (
+                        self.client.server, "does not answer, trying on until the deadline" if lost else
+                        "answers again"))
+                if objects is not None:
+                    yield Snapshot(objects, self.cluster) if kinds is KINDS else objects
+        finally:
+            watcher.close()
+
+    def _report(self, snapshot):
+        steps = machine_steps(snapshot)
+        seconds = round(self.clock() - self.began_at, 1)
+        for line in workflow_goals.changes(self._steps, steps):
+            self.progress.event("%s/%s" % (self.cluster, line))
+        known = dict((step["machine"], (step["step"], step["complete"])) for step in self._steps or [])
+        for step in steps:
+            if step["machine"] and known.get(step["machine"]) != (step["step"], step["complete"]):
+                self.timeline.append({"machine": step["machine"], "step": step["step"],
+                                      "complete": step["complete"], "seconds": seconds})
+        self._steps = steps
+        self._show(workflow_goals.progress(snapshot))
+
+    def _due_failures(self, snapshot, node_startup_timeout_seconds):
+        """Return the failures that end the wait: new ones, and those of before that outlast their time."""
+        now = self.clock()
+        found = workflow_failures.failures(snapshot, self.wall_clock(), node_startup_timeout_seconds)
+        # By subject: an old failure's words change while other hosts and machines do. One that is over is forgotten,
+        # because when it comes back it is new.
+        before = dict.fromkeys((failure.subject for failure in found), now) if self._inherited is None \
+            else self._inherited
+        self._inherited = dict((failure.subject, before[failure.subject]) for failure in found
+                               if failure.subject in before)
+        return [failure for failure in found if failure.subject not in self._inherited
+                or now - self._inherited[failure.subject] >= OLD_FAILURE_SECONDS]
+
+    def _where(self):
+        lines = ["- %s: step %d, %s, since %s; waits for %s" % (
+            step["machine"] or "a machine of %s" % step["owner"], step["step"], step["title"], step["since"],
+            step["waits_for"]) for step in self._steps or [] if not step["complete"]]
+        return ":\n" + "\n".join(lines) if lines else ""
+
+    def until_gone(self, hosts, sweep, is_others):
+        """Wait until nothing is left of a cluster and its hosts are free.
+
+        :param hosts: names of the BareMetalHosts that it has
+        :param sweep: callable that takes the objects as they are now and deletes what nothing else takes away
+        :param is_others: see :func:`leftovers`
+        :raises WaitFailedError: when something does not go, or not in time
+        """
+        rest, before = [], None
+        for objects in self._snapshots(_DELETION_KINDS):
+            if before is None:
+                before = _errors(objects, hosts)
+            snapshot = Snapshot(objects, self.cluster)
+            rest = leftovers(objects, self.cluster, hosts, is_others)
+            if not rest:
+                return
+            if snapshot.cluster is None:
+                sweep(objects)
+            self._show("cluster %s: %s" % (self.cluster, "; ".join(rest[:4])))
+            self._give_up_deleting(objects, hosts, before)
+        raise WaitFailedError("cluster %s/%s is not gone within %d s:\n%s" % (
+            self.namespace, self.cluster, self.timeout_seconds, "\n".join("- " + line for line in rest)), [])
+
+    def _give_up_deleting(self, objects, hosts, before):
+        for name, (kind, message, count) in sorted(_errors(objects, hosts).items()):
+            # What was wrong before, such as a deployment that failed, deprovisioning puts right.
+            if before.get(name, (None, None))[1] == message and self.clock() - self.began_at < OLD_FAILURE_SECONDS:
+                continue
+            explanation = explain(kind, message)
+            if explanation.definitive or count >= workflow_failures.ERROR_LIMIT:
+                raise WaitFailedError("BareMetalHost %s/%s can't be deprovisioned: %s (%s); %s" % (
+                    self.namespace, name, explanation.cause, message, explanation.next_step), [])
+
+
+def _errors(objects, hosts):
+    """Return the present errors of hosts: name to type, message and count."""
+    result = {}
+    for host in objects["BareMetalHost"]:
+        status = host.get("status") or {}
+        if host["metadata"]["name"] in hosts and status.get("operationalStatus") == "error":
+            message = " ".join((status.get("errorMessage") or "").split())
+            result[host["metadata"]["name"]] = (status.get("errorType"), message, status.get("errorCount") or 0)
+    return result
+
+
+def leftovers(objects, cluster, hosts, is_others=lambda item: False):
+    """Return what is still there of a cluster, in words; pure.
+
+    :param objects: dict of kind to list of objects
+    :param hosts: names of the BareMetalHosts that it had
+    :param is_others: callable that says whether a template or an IPPool of the cluster is left to others
+    """
+    rest = []
+    snapshot = Snapshot(objects, cluster)
+    if snapshot.cluster is not None:
+        rest.append("Cluster %s" % cluster)
+    for kind in ("Machine", "Metal3Machine", "KubeadmControlPlane", "MachineDeployment", "Metal3Cluster",
+                 "Metal3Data") + TEMPLATE_KINDS:
+        names = sorted(item["metadata"]["name"] for item in objects.get(kind) or []
+                       if belongs(item, cluster) and not (kind in TEMPLATE_KINDS and is_others(item)))
+        if names:
+            rest.append("%s %s" % (kind, ", ".join(names)))
+    pools = set(item["metadata"]["name"] for item in objects.get("IPPool") or []
+                if belongs(item, cluster) and not is_others(item))
+    used = sorted(item["spec"]["address"] for item in objects.get("IPAddress") or []
+                  if item["spec"]["pool"].get("name") in pools)
+    if used:
+        rest.append("addresses %s" % ", ".join(used))
+    for host in objects.get("BareMetalHost") or []:
+        name = host["metadata"]["name"]
+        state = ((host.get("status") or {}).get("provisioning") or {}).get("state")
+        if name in hosts and (host["spec"].get("consumerRef") or state not in ("available", "ready")):
+            rest.append("host %s in state %s" % (name, state))
+    return rest
+
+
+def belongs(item, cluster):
+    """Say whether an object is a cluster's, by its label, its owner or its ``clusterName``."""
+    metadata = item["metadata"]
+    owned = any(owner.get("kind") == "Cluster" and owner.get("name") == cluster
+                for owner in metadata.get("ownerReferences") or [])
+    return owned or (metadata.get("labels") or {}).get(CLUSTER_LABEL) == cluster \
+        or (item.get("spec") or {}).get("clusterName") == cluster

@@ -1,0 +1,151 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What ends a wait for a cluster early, because waiting would not help; pure."""
+from __future__ import annotations
+
+from collections import namedtuple
+
+from ..._host.errors import explain
+from ..checks.hosts import keeper, matches, on_its_way, refusal
+from .snapshot import condition, seconds_of
+from .steps import machine_steps
+
+# subject: the object that shows it; cause and next_step: sentences.
+Failure = namedtuple("Failure", ["subject", "cause", "next_step"])
+
+# A failure that may pass must have lasted this long.
+GRACE_SECONDS = 30
+# BMO tries again by itself; this many errors of an operation in a row are not bad luck any more.
+ERROR_LIMIT = 3
+_BOOTSTRAP_FAILED = ("DataSecretGenerationFailed", "CertificatesGenerationFailed", "CertificatesCorrupted")
+
+
+def failures(snapshot, now, node_startup_timeout_seconds):
+    """Return what keeps a cluster from ever becoming ready as things stand.
+
+    :param snapshot: a Snapshot
+    :param now: seconds since 1970
+    :param node_startup_timeout_seconds: how long a deployed machine may take to become a Node
+    :returns: list of Failure, empty when it is worth waiting
+    """
+    found = []
+    for step in machine_steps(snapshot):
+        if step["complete"] or step["deleting"] or not step["machine"]:
+            continue
+        machine = snapshot.get("Machine", step["machine"])
+        metal3_machine = snapshot.metal3_machine(machine)
+        for check in (_reported, _bootstrap, _no_host, _host_error, _addresses, _no_node):
+            failure = check(snapshot, step, machine, metal3_machine, now, node_startup_timeout_seconds)
+            if failure:
+                found.append(_with_deletion(failure, snapshot, step, machine))
+                break
+    return found
+
+
+def _with_deletion(failure, snapshot, step, machine):
+    """Add which Machine to delete when a corrected description does not take effect without that."""
+    # Cluster API, KubeadmControlPlane's scale.go (preflightChecks): no rollout while one of its Machines has no Node.
+    if step["role"] != "control-plane" or condition(machine, "UpToDate").get("status") != "False":
+        return failure
+    advice = ("Machine %s is older than the description, and KubeadmControlPlane %s replaces none while one has no "
+              "Node: when the description is right, delete that Machine" % (step["machine"], step["owner"]))
+    return failure._replace(next_step="%s; %s" % (failure.next_step, advice))
+
+
+def _reported(_snapshot, _step, machine, metal3_machine, _now, _limit):
+    for obj in (machine, metal3_machine):
+        old = (((obj or {}).get("status") or {}).get("deprecated") or {}).get("v1beta1") or {}
+        if old.get("failureMessage") or old.get("failureReason"):
+            return Failure("%s %s" % (obj["kind"], obj["metadata"]["name"]),
+                           "it failed for good: %s" % (old.get("failureMessage") or old["failureReason"]),
+                           "delete the Machine, so that its owner makes another")
+    return None
+
+
+def _bootstrap(snapshot, step, machine, _metal3_machine, _now, _limit):
+    config = snapshot.bootstrap_config(machine)
+    old = (((config or {}).get("status") or {}).get("deprecated") or {}).get("v1beta1") or {}
+    for entry in old.get("conditions") or []:
+        if step["step"] <= 7 and entry.get("status") == "False" and entry.get("reason") in _BOOTSTRAP_FAILED:
+            return Failure("KubeadmConfig %s" % config["metadata"]["name"],
+                           "the user data can't be made: %s" % (entry.get("message") or entry["reason"]),
+                           "look at the Secrets that the description's files and users refer to")
+    return None
+
+
+def _no_host(snapshot, step, _machine, metal3_machine, now, _limit):
+    if step["step"] != 8 or not _lasted(step["since"], now):
+        return None
+    selector = metal3_machine["spec"].get("hostSelector") or {}
+    group = {"host_selector": selector.get("matchLabels"),
+             "host_selector_expressions": selector.get("matchExpressions")}
+    hosts = [host for host in snapshot.all("BareMetalHost") if matches(host, group)]
+    leaving = any(machine["metadata"].get("deletionTimestamp") for machine in snapshot.all("Machine"))
+    mine = keeper(step["role"], step["owner"])
+    if leaving or any(refusal(host, mine) is None or on_its_way(host, mine) for host in hosts):
+        return None
+    name = metal3_machine["metadata"]["name"]
+    if not hosts:
+        count = len(snapshot.all("BareMetalHost"))
+        return Failure("Metal3Machine %s" % name, "no host matches its selector, of %d in the namespace" % count,
+                       "compare host_selector with the hosts' labels, or enrol more hosts")
+    reasons = "; ".join("%s is %s" % (host["metadata"]["name"], refusal(host, mine)) for host in hosts)
+    return Failure("Metal3Machine %s" % name, "no host is free, of %d that match: %s" % (len(hosts), reasons),
+                   "free or enrol hosts, or ask for fewer replicas")
+
+
+def _host_error(snapshot, step, _machine, metal3_machine, _now, _limit):
+    host = snapshot.host(metal3_machine)
+    status = (host or {}).get("status") or {}
+    if step["step"] not in (11, 12) or status.get("operationalStatus") != "error":
+        return None
+    explanation = explain(status.get("errorType"), status.get("errorMessage"))
+    if not explanation.definitive and (status.get("errorCount") or 0) < ERROR_LIMIT:
+        return None
+    return Failure("BareMetalHost %s" % host["metadata"]["name"],
+                   "%s (%s)" % (explanation.cause, " ".join((status.get("errorMessage") or "").split())),
+                   explanation.next_step)
+
+
+def _addresses(snapshot, step, _machine, metal3_machine, now, _limit):
+    if step["step"] != 10 or not _lasted(step["since"], now):
+        return None
+    rendered = (metal3_machine.get("status") or {}).get("renderedData") or {}
+    claim = snapshot.get("Metal3DataClaim", metal3_machine["metadata"]["name"])
+    name = rendered.get("name") or (((claim or {}).get("status") or {}).get("renderedData") or {}).get("name")
+    data = snapshot.get("Metal3Data", name)
+    for claim in snapshot.all("IPClaim"):
+        owners = [owner.get("name") for owner in claim["metadata"].get("ownerReferences") or []]
+        error = (claim.get("status") or {}).get("errorMessage")
+        if data and data["metadata"]["name"] in owners and error:
+            return Failure("IPClaim %s" % claim["metadata"]["name"],
+                           "pool %s gives no address: %s" % (claim["spec"]["pool"]["name"], error),
+                           "widen the pool's ranges; IPAM does not try a refused claim again, so delete it then")
+    error = ((data or {}).get("status") or {}).get("errorMessage")
+    if error:
+        return Failure("Metal3Data %s" % name, "meta data or network data can't be rendered: %s" % error,
+                       "compare networks and metadata with the host's hardware and labels")
+    return None
+
+
+def _no_node(snapshot, step, machine, _metal3_machine, now, limit):
+    if step["step"] not in (13, 14) or not limit or not _lasted(step["since"], now, limit):
+        return None
+    if step["step"] == 13 and snapshot.has_cloud_provider:
+        return Failure("Machine %s" % machine["metadata"]["name"],
+                       "host %s is deployed, but no Node has its provider ID within %d s; with cloud_provider_enabled "
+                       "only a cloud controller sets it" % (step["host"], limit),
+                       "look whether the Node is there (kubectl get nodes of the cluster) and whether a cloud "
+                       "controller runs; without one, leave cloud_provider_enabled out")
+    return Failure("Machine %s" % machine["metadata"]["name"],
+                   "bootstrap failed: host %s is deployed, but no node of it has joined within %d s" % (
+                       step["host"], limit),
+                   "look at the machine's console and, on it, /var/log/cloud-init-output.log and "
+                   "journalctl -u kubelet; cloud-init does not begin again on the same disk, so delete the Machine for "
+                   "its owner to make another")
+
+
+def _lasted(since, now, seconds=GRACE_SECONDS):
+    started = seconds_of(since)
+    return started is not None and now - started >= seconds

@@ -1,0 +1,101 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a cluster is where the user wants it; pure."""
+from __future__ import annotations
+
+from .snapshot import condition, is_true
+from .steps import LAST_STEP, STEPS, machine_steps
+
+# initialized: the API answers and there is a kubeconfig; nodes: every machine is a Node; available: all of them ready.
+GOALS = ("initialized", "nodes", "available")
+
+
+def missing(snapshot, goal):
+    """Return what is missing to a goal, in words, or None when it is reached.
+
+    :param snapshot: a Snapshot
+    :param goal: one of :data:`GOALS`
+    """
+    cluster = snapshot.cluster
+    if cluster is None:
+        return "there is no Cluster %s" % snapshot.cluster_name
+    if not ((cluster.get("status") or {}).get("initialization") or {}).get("controlPlaneInitialized"):
+        return "the control plane is not initialized"
+    if goal == "initialized":
+        return None
+    for owner in snapshot.owners():
+        text = _owner(snapshot, owner, goal)
+        if text:
+            return text
+    if goal == "available" and not is_true(cluster, "Available"):
+        return "the Cluster is not Available: %s" % " ".join(
+            (condition(cluster, "Available").get("message") or "no reason given").split())
+    return None
+
+
+def _owner(snapshot, owner, goal):
+    name = "%s %s" % (owner["kind"], owner["metadata"]["name"])
+    status = owner.get("status") or {}
+    if (status.get("observedGeneration") or 0) < (owner["metadata"].get("generation") or 0):
+        return "%s is not observed yet" % name
+    wanted = (owner.get("spec") or {}).get("replicas")
+    wanted = 1 if wanted is None else wanted
+    machines = snapshot.machines_of(owner)
+    nodes = sum(1 for machine in machines if ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
+                and not machine["metadata"].get("deletionTimestamp"))
+    if nodes != wanted or len(machines) != wanted:
+        return "%s has %d machines, %d of them nodes, of %d" % (name, len(machines), nodes, wanted)
+    fields = ("upToDateReplicas",) if goal == "nodes" else ("upToDateReplicas", "readyReplicas", "availableReplicas")
+    for field in fields:
+        if (status.get(field) or 0) != wanted:
+            return "%s: %s is %d of %d" % (name, field, status.get(field) or 0, wanted)
+    return None
+
+
+def progress(snapshot):
+    """Return one line on how far a cluster is: machines complete, how many are at which step, and the slowest."""
+    steps = machine_steps(snapshot)
+    done = sum(1 for step in steps if step["complete"])
+    counts = {}
+    for step in steps:
+        if not step["complete"]:
+            key = "deleting" if step["deleting"] else step["step"]
+            counts[key] = counts.get(key, 0) + 1
+    parts = ["%d/%d machines complete" % (done, len(steps))]
+    for number in range(1, LAST_STEP + 1):
+        if counts.get(number):
+            parts.append("%d at step %d (%s)" % (counts[number], number, STEPS[number]))
+    if counts.get("deleting"):
+        parts.append("%d being deleted" % counts["deleting"])
+    slow = sorted((step["since"], step["machine"], step["waits_for"]) for step in steps
+                  if step["since"] and step["machine"] and not step["complete"])
+    longest = "; longest: %s, since %s, waits for %s" % (slow[0][1], slow[0][0], slow[0][2]) if slow else ""
+    return "cluster %s: %s%s" % (snapshot.cluster_name, ", ".join(parts), longest)
+
+
+def changes(before, after):
+    """Return a line for each machine that came to another step, and for each new error.
+
+    :param before: result of ``machine_steps`` at an earlier time, or None
+    :param after: result of ``machine_steps`` now
+    """
+    known = dict((step["machine"], step) for step in before or [] if step["machine"])
+    lines = []
+    for step in after:
+        if not step["machine"]:
+            continue
+        old = known.get(step["machine"])
+        where = step["machine"] + (" (host %s)" % step["host"] if step["host"] else "")
+        if step["error"] and step["error"] != (old or {}).get("error"):
+            lines.append("%s: error: %s" % (where, step["error"]))
+        if old and (old["step"], old["complete"], old["deleting"]) == (
+                step["step"], step["complete"], step["deleting"]):
+            continue
+        if step["deleting"]:
+            lines.append("%s: being deleted" % where)
+        elif step["complete"]:
+            lines.append("%s: ready as node %s" % (where, step["node"]))
+        else:
+            lines.append("%s: step %d, %s; waits for %s" % (where, step["step"], step["title"], step["waits_for"]))
+    return lines

@@ -1,0 +1,245 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""At which of the 15 steps of CAPM3's deployment workflow a machine is, since when, and what it waits for; pure.
+
+Source: CAPM3 ``docs/deployment_workflow.md``.
+"""
+from __future__ import annotations
+
+from .snapshot import condition, is_control_plane, is_true
+
+STEPS = {
+    1: "Cluster API takes the Metal3Cluster and the control plane over",
+    2: "CAPM3 checks the control plane's endpoint",
+    3: "Cluster API notes that the infrastructure is ready",
+    4: "Cluster API sets the owner of the control plane",
+    5: "the owner makes the Machine, its Metal3Machine and its KubeadmConfig",
+    6: "CABPK makes the user data",
+    7: "Cluster API hands the user data to the Machine",
+    8: "CAPM3 chooses a BareMetalHost",
+    9: "CAPM3 asks for meta data and network data",
+    10: "CAPM3 renders meta data and network data",
+    11: "CAPM3 writes image and data into the BareMetalHost",
+    12: "the Bare Metal Operator deploys the host",
+    13: "the machine boots and joins, and CAPM3 finds its Node",
+    14: "Cluster API links Machine and Node",
+    15: "the node becomes ready, and the remaining machines follow",
+}
+LAST_STEP = 15
+
+
+def machine_steps(snapshot):
+    """Return where each machine is, those that are yet to be made included.
+
+    :param snapshot: a Snapshot
+    :returns: list of dicts with ``machine`` (None when there is none yet), ``owner``, ``role``, ``host``, ``node``,
+        ``step`` (1 to 15), ``title``, ``since`` (RFC 3339 or None), ``waits_for`` (text), ``error`` (of its host, None
+        when it has none), ``complete`` (boolean) and ``deleting`` (boolean)
+    """
+    result = []
+    for owner in snapshot.owners():
+        machines = snapshot.machines_of(owner)
+        result += [_machine(snapshot, owner, machine) for machine in machines]
+        alive = [machine for machine in machines if not machine["metadata"].get("deletionTimestamp")]
+        wanted = (owner.get("spec") or {}).get("replicas")
+        missing = (1 if wanted is None else wanted) - len(alive)
+        result += [_missing(snapshot, owner, bool(alive)) for _number in range(missing)]
+    return result
+
+
+def _entry(owner, step, since, waits_for, **more):
+    entry = {"machine": None, "owner": owner["metadata"]["name"], "role": _role(owner), "host": None, "node": None,
+             "step": step, "title": STEPS[step], "since": since, "waits_for": waits_for, "error": None,
+             "complete": False, "deleting": False}
+    entry.update(more)
+    return entry
+
+
+def _role(owner):
+    return "control-plane" if owner["kind"] == "KubeadmControlPlane" else "worker"
+
+
+def _cluster_step(snapshot):
+    """Return ``(step, since, waits_for)`` while the cluster itself is not ready for machines, else None."""
+    cluster, infrastructure, plane = snapshot.cluster, snapshot.metal3_cluster, snapshot.control_plane
+    if cluster is None:
+        return 1, None, "a Cluster %s" % snapshot.cluster_name
+    made = cluster["metadata"].get("creationTimestamp")
+    if infrastructure is None:
+        return 1, made, "a Metal3Cluster"
+    if not _owned(infrastructure, cluster):
+        return 1, made, "an ownerReference on Metal3Cluster %s" % infrastructure["metadata"]["name"]
+    if not ((infrastructure.get("status") or {}).get("initialization") or {}).get("provisioned"):
+        ready = condition(infrastructure, "Ready")
+        return 2, ready.get("lastTransitionTime") or infrastructure["metadata"].get("creationTimestamp"), \
+            _message(ready, "Metal3Cluster %s to be ready" % infrastructure["metadata"]["name"])
+    if not ((cluster.get("status") or {}).get("initialization") or {}).get("infrastructureProvisioned"):
+        ready = condition(cluster, "InfrastructureReady")
+        return 3, ready.get("lastTransitionTime") or made, _message(ready, "Cluster's infrastructureProvisioned")
+    if plane is None:
+        return 4, made, "a KubeadmControlPlane"
+    if not _owned(plane, cluster):
+        return 4, made, "an ownerReference on KubeadmControlPlane %s" % plane["metadata"]["name"]
+    return None
+
+
+def _owned(obj, owner):
+    return any(reference.get("kind") == owner["kind"] and reference.get("name") == owner["metadata"]["name"]
+               for reference in obj["metadata"].get("ownerReferences") or [])
+
+
+def _message(entry, fallback):
+    return " ".join((entry.get("message") or "").split()) or fallback
+
+
+def _missing(snapshot, owner, has_others):
+    early = _cluster_step(snapshot)
+    if early:
+        return _entry(owner, *early)
+    initialized = is_true(snapshot.control_plane, "Initialized")
+    scaling = condition(owner, "ScalingUp")
+    since = scaling.get("lastTransitionTime") or owner["metadata"].get("creationTimestamp")
+    if owner["kind"] == "KubeadmControlPlane" and has_others:
+        return _entry(owner, 15, since, _message(
+            scaling, "its turn: control plane machines are made one after the other"))
+    fallback = "%s to make the Machine" % owner["kind"]
+    if not initialized and owner["kind"] != "KubeadmControlPlane":
+        fallback = "the first control plane machine"
+    return _entry(owner, 5, since, _message(scaling, fallback))
+
+
+def _machine(snapshot, owner, machine):
+    metal3_machine = snapshot.metal3_machine(machine)
+    host = snapshot.host(metal3_machine)
+    node = ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
+    about = {"machine": machine["metadata"]["name"], "host": host["metadata"]["name"] if host else None, "node": node,
+             "error": _host_error(host)}
+    if machine["metadata"].get("deletionTimestamp"):
+        deleting = condition(machine, "Deleting")
+        return _entry(owner, LAST_STEP, machine["metadata"]["deletionTimestamp"],
+                      _message(deleting, "the machine to be deleted"), deleting=True, **about)
+    step, since, waits_for = _cluster_step(snapshot) or _machine_step(snapshot, machine, metal3_machine, host)
+    # What tells since when may be older than the machine: conditions of the cluster, an earlier deployment of its host.
+    since = max(since or "", machine["metadata"].get("creationTimestamp") or "") or None
+    return _entry(owner, step, since, waits_for, complete=waits_for is None, **about)
+
+
+def _host_error(host):
+    status = (host or {}).get("status") or {}
+    if status.get("operationalStatus") != "error":
+        return None
+    return " ".join((status.get("errorMessage") or "").split()) or status.get("errorType")
+
+
+def _machine_step(snapshot, machine, metal3_machine, host):
+    for part in (_making, _bootstrap, _association, _data):
+        found = part(snapshot, machine, metal3_machine)
+        if found:
+            return found
+    return _deployment(machine, metal3_machine, host) or _node(snapshot, machine, host)
+
+
+def _making(snapshot, machine, metal3_machine):
+    made = machine["metadata"].get("creationTimestamp")
+    if metal3_machine is None:
+        return 5, made, "its Metal3Machine"
+    if snapshot.bootstrap_config(machine) is None and not machine["spec"]["bootstrap"].get("dataSecretName"):
+        return 5, made, "its KubeadmConfig"
+    return None
+
+
+def _bootstrap(snapshot, machine, _metal3_machine):
+    if machine["spec"]["bootstrap"].get("dataSecretName"):
+        return None
+    config = snapshot.bootstrap_config(machine)
+    if not (config.get("status") or {}).get("dataSecretName"):
+        available = condition(config, "DataSecretAvailable")
+        waits_for = _message(available, "user data from KubeadmConfig %s" % config["metadata"]["name"])
+        if not is_control_plane(machine) and not is_true(snapshot.control_plane, "Initialized"):
+            waits_for = "the control plane to be initialized"
+        return 6, available.get("lastTransitionTime") or config["metadata"].get("creationTimestamp"), waits_for
+    ready = condition(machine, "BootstrapConfigReady")
+    return 7, ready.get("lastTransitionTime"), "Cluster API to copy the Secret's name"
+
+
+def _association(snapshot, _machine_object, metal3_machine):
+    if snapshot.host(metal3_machine) is not None:
+        return None
+    associated = condition(metal3_machine, "AssociateBareMetalHost")
+    return 8, associated.get("lastTransitionTime") or metal3_machine["metadata"].get("creationTimestamp"), \
+        _message(associated, "a BareMetalHost that matches its selector")
+
+
+def _data(snapshot, _machine_object, metal3_machine):
+    if not metal3_machine["spec"].get("dataTemplate"):
+        return None
+    name = metal3_machine["metadata"]["name"]
+    # CAPM3 names the claim after the Metal3Machine.
+    claim = snapshot.get("Metal3DataClaim", name)
+    rendered = ((metal3_machine.get("status") or {}).get("renderedData") or
+                ((claim or {}).get("status") or {}).get("renderedData") or {}).get("name")
+    waiting = condition(metal3_machine, "Metal3DataReady")
+    since = waiting.get("lastTransitionTime") or condition(metal3_machine, "AssociateBareMetalHost").get(
+        "lastTransitionTime")
+    if claim is None and not rendered:
+        return 9, since, "a Metal3DataClaim %s" % name
+    data = snapshot.get("Metal3Data", rendered)
+    if data is None:
+        error = ((claim or {}).get("status") or {}).get("errorMessage")
+        return 10, since, error or "a Metal3Data of template %s" % metal3_machine["spec"]["dataTemplate"]["name"]
+    if not (data.get("status") or {}).get("ready"):
+        since = data["metadata"].get("creationTimestamp")
+        return 10, since, (data.get("status") or {}).get("errorMessage") or _claims(snapshot, data)
+    return None
+
+
+def _claims(snapshot, data):
+    """Return what a Metal3Data waits for: the address claims that have no answer, or its Secrets."""
+    open_claims = []
+    for claim in snapshot.all("IPClaim"):
+        owners = claim["metadata"].get("ownerReferences") or []
+        mine = any(owner.get("name") == data["metadata"]["name"] for owner in owners)
+        if mine and not (claim.get("status") or {}).get("address"):
+            error = (claim.get("status") or {}).get("errorMessage")
+            open_claims.append("%s%s" % (claim["spec"]["pool"]["name"], " (%s)" % error if error else ""))
+    if open_claims:
+        return "an address of pool %s" % ", ".join(open_claims)
+    return "the Secrets of Metal3Data %s" % data["metadata"]["name"]
+
+
+def _deployment(machine, metal3_machine, host):
+    consumer = host["spec"].get("consumerRef") or {}
+    since = condition(metal3_machine, "AssociateBareMetalHost").get("lastTransitionTime")
+    asked = host["spec"].get("image") or host["spec"].get("customDeploy")
+    if consumer.get("name") != metal3_machine["metadata"]["name"] or not asked:
+        return 11, since, "BareMetalHost %s to be written" % host["metadata"]["name"]
+    status = host.get("status") or {}
+    state = (status.get("provisioning") or {}).get("state") or ""
+    if state == "provisioned" or ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
+        return None
+    started = ((status.get("operationHistory") or {}).get("provision") or {}).get("start")
+    waits_for = "host %s, in state %s" % (host["metadata"]["name"], state or "(none yet)")
+    if _host_error(host):
+        waits_for += ": %s" % _host_error(host)
+    elif status.get("operationalStatus") in ("delayed", "detached"):
+        waits_for += ", which is %s" % status["operationalStatus"]
+    return 12, started or since, waits_for
+
+
+def _node(snapshot, machine, host):
+    status = machine.get("status") or {}
+    done = (((host.get("status") or {}).get("operationHistory") or {}).get("provision") or {}).get("end")
+    if not (status.get("initialization") or {}).get("infrastructureProvisioned"):
+        ready = condition(machine, "InfrastructureReady")
+        mark = "the provider ID that a cloud controller gives it" if snapshot.has_cloud_provider \
+            else "the label metal3.io/uuid of its host"
+        return 13, done or ready.get("lastTransitionTime"), "a Node with %s" % mark
+    if not (status.get("nodeRef") or {}).get("name"):
+        healthy = condition(machine, "NodeHealthy")
+        return 14, healthy.get("lastTransitionTime") or done, _message(
+            healthy, "a Node with providerID %s" % machine["spec"].get("providerID"))
+    ready = condition(machine, "Ready")
+    if ready.get("status") != "True":
+        return 15, ready.get("lastTransitionTime"), _message(ready, "the node to be ready")
+    return 15, ready.get("lastTransitionTime"), None

@@ -1,0 +1,94 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tree of a cluster, from the Cluster down to hosts and nodes, with conditions; pure."""
+from __future__ import annotations
+
+from .steps import machine_steps
+
+
+def tree(snapshot):
+    """Return a cluster as nested dicts, each with ``kind``, ``name``, ``conditions`` and ``children``.
+
+    Machines also have ``workflow``: where they are, as ``workflow_steps.machine_steps`` tells.
+    """
+    steps = dict((step["machine"], step) for step in machine_steps(snapshot))
+    root = _node(snapshot.cluster) if snapshot.cluster else {
+        "kind": "Cluster", "name": snapshot.cluster_name, "conditions": [], "children": []}
+    if snapshot.metal3_cluster:
+        root["children"].append(_node(snapshot.metal3_cluster))
+    for owner in snapshot.owners():
+        branch = _node(owner)
+        status = owner.get("status") or {}
+        branch["replicas"] = dict((key, status.get(key) or 0) for key in (
+            "replicas", "readyReplicas", "availableReplicas", "upToDateReplicas"))
+        branch["replicas"]["wanted"] = (owner.get("spec") or {}).get("replicas")
+        for machine in snapshot.machines_of(owner):
+            branch["children"].append(_machine(snapshot, machine, steps[machine["metadata"]["name"]]))
+        root["children"].append(branch)
+    return root
+
+
+def _machine(snapshot, machine, step):
+    node = _node(machine)
+    node["workflow"] = step
+    node["version"] = machine["spec"].get("version")
+    config = snapshot.bootstrap_config(machine)
+    if config:
+        node["children"].append(_node(config))
+    metal3_machine = snapshot.metal3_machine(machine)
+    if metal3_machine:
+        branch = _node(metal3_machine)
+        host = snapshot.host(metal3_machine)
+        if host:
+            leaf = _node(host)
+            status = host.get("status") or {}
+            leaf["state"] = (status.get("provisioning") or {}).get("state")
+            leaf["powered_on"] = status.get("poweredOn")
+            leaf["error"] = status.get("errorMessage") or None
+            branch["children"].append(leaf)
+        node["children"].append(branch)
+    if step["node"]:
+        node["children"].append({"kind": "Node", "name": step["node"], "conditions": [], "children": []})
+    return node
+
+
+def _node(obj):
+    fields = ("type", "status", "reason", "message", "lastTransitionTime")
+    return {"kind": obj["kind"], "name": obj["metadata"]["name"], "children": [],
+            "deleting": bool(obj["metadata"].get("deletionTimestamp")),
+            "conditions": [dict((key, entry[key]) for key in fields if entry.get(key))
+                           for entry in (obj.get("status") or {}).get("conditions") or []]}
+
+
+def lines(node, prefix="", last=True, root=True):
+    """Return a tree as lines of text for people."""
+    text = "%s %s%s" % (node["kind"], node["name"], _remark(node))
+    result = [text if root else "%s%s %s" % (prefix, "└─" if last else "├─", text)]
+    below = "" if root else prefix + ("   " if last else "│  ")
+    for number, child in enumerate(node["children"]):
+        result += lines(child, below, number == len(node["children"]) - 1, False)
+    return result
+
+
+def _remark(node):
+    parts = []
+    if node.get("replicas"):
+        parts.append("%d/%s ready" % (node["replicas"]["readyReplicas"], node["replicas"]["wanted"]))
+    if node.get("workflow"):
+        step = node["workflow"]
+        if step["complete"]:
+            parts.append("complete")
+        elif step["deleting"]:
+            parts.append("being deleted, waits for %s" % step["waits_for"])
+        else:
+            parts.append("step %d since %s, waits for %s" % (step["step"], step["since"], step["waits_for"]))
+    elif node.get("state"):
+        parts.append(node["state"] + (", on" if node.get("powered_on") else ", off"))
+        if node.get("error"):
+            parts.append(" ".join(node["error"].split()))
+    else:
+        head = [entry for entry in node["conditions"] if entry["type"] in ("Available", "Ready")]
+        if head:
+            parts.append("%s %s" % (head[0]["type"], head[0]["status"]))
+    return ": " + "; ".join(parts) if parts else ""

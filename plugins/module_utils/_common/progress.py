@@ -1,0 +1,51 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module's side of live progress: lines that the controller prints while the module still runs."""
+from __future__ import annotations
+
+import json
+import os
+import threading
+
+# The action plugin (plugin_utils/_progress.py) names a file of its own here, and only when the module runs on the
+# controller; everywhere else reporting is a no-op.
+PROGRESS_FILE_VARIABLE = "METAL3_PROGRESS_FILE"
+
+
+class Progress:
+    """Reports what a module is doing, one JSON line for each report.
+
+    Reports never change a module's outcome: when the file can't be written (for example because the module became
+    another user), reporting stops.
+
+    :param path: the file to append to; taken from the environment when left out, None for no reports
+    """
+
+    def __init__(self, path=None):
+        self._path = path or os.environ.get(PROGRESS_FILE_VARIABLE)
+        self._lock = threading.Lock()
+
+    def status(self, text):
+        """Report the state of the whole; the controller shows the newest one, at most every few seconds.
+
+        :param text: one line without secrets
+        """
+        self._write("status", text)
+
+    def event(self, text):
+        """Report that something happened; the controller shows each of them at once.
+
+        :param text: one line without secrets
+        """
+        self._write("event", text)
+
+    def _write(self, kind, text):
+        if not self._path:
+            return
+        line = json.dumps({"kind": kind, "text": " ".join(str(text).split("\n"))}) + "\n"
+        try:
+            with self._lock, open(self._path, "a", encoding="utf-8") as stream:
+                stream.write(line)
+        except OSError:
+            self._path = None

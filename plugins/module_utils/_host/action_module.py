@@ -1,0 +1,98 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the module baremetal_host_action."""
+from __future__ import annotations
+
+import json
+import time
+
+from .._common.progress import Progress
+from .._kube.connection import kube_argument_spec
+from .._kube.module import KubeModule
+from .action_service import HostActionService
+from .actions import ACTIONS, Request
+from .module import report_errors, show_diff
+from .rules.action import USED_BY
+from .service import failure, shortened
+
+
+def _request_spec():
+    return {
+        "action": {"type": "str", "choices": sorted(ACTIONS)},
+        "mode": {"type": "str", "choices": ["soft", "hard"]},
+        "key": {"type": "str", "no_log": False},
+        "force": {"type": "bool"},
+        "delete_action": {"type": "str", "choices": ["delay", "delete"]},
+        "reason": {"type": "str"},
+    }
+
+
+def host_action_argument_spec():
+    """Return the argument spec of ``baremetal_host_action``."""
+    return dict(
+        kube_argument_spec(),
+        namespace={"type": "str", "default": "metal3"},
+        names={"type": "list", "elements": "str"},
+        hosts={"type": "list", "elements": "dict", "options": dict(
+            _request_spec(), name={"type": "str", "required": True}, status={"type": "json"},
+            hardware={"type": "dict"})},
+        **_request_spec(),
+        force_hosts={"type": "list", "elements": "str", "default": []},
+        field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
+        wait={"type": "bool", "default": True},
+        wait_timeout_seconds={"type": "int", "default": 900},
+        error_limit={"type": "int", "default": 2},
+    )
+
+
+def requests_of(params, now):
+    """Return the Requests that the module's parameters stand for; a host's own options go before the task's.
+
+    :param params: the module's parameters
+    :param now: text that differs at each run
+    :raises ValueError: when a status is no JSON object
+    """
+    entries = [{"name": name} for name in params["names"] or []] + (params["hosts"] or [])
+    actions = set(entry.get("action") or params["action"] for entry in entries)
+    common = dict((option, params[option]) for option in _request_spec() if params[option] is not None)
+    requests = []
+    for entry in entries:
+        action = entry.get("action") or params["action"]
+        # With several actions, an option of the task is for those that know it.
+        given = dict((option, value) for option, value in common.items()
+                     if action in USED_BY.get(option, actions) or not actions & set(USED_BY[option]))
+        given.update((option, value) for option, value in entry.items() if value is not None)
+        if given.get("status") is not None:
+            given["status"] = _json_object(given["name"], given["status"])
+        requests.append(Request(**dict({"action": None, "now": now}, **given)))
+    return requests
+
+
+def _json_object(name, text):
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise ValueError("%s: status: seen no JSON object, expected the status that save_status returned" % name)
+    return value
+
+
+def run_baremetal_host_action():
+    """Run the module ``baremetal_host_action``."""
+    module = KubeModule(
+        argument_spec=host_action_argument_spec(), supports_check_mode=True, required_one_of=[("names", "hosts")])
+    params = module.params
+    try:
+        requests = requests_of(params, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+    except ValueError as exc:
+        module.fail_json(msg=str(exc))
+    with report_errors(module):
+        result = HostActionService(module.connect(), requests, params, module.check_mode, Progress()).run()
+    show_diff(module, result)
+    text = failure(result["hosts"], "done")
+    if text:
+        result["hosts"] = [shortened(facts) for facts in result["hosts"]]
+        module.fail_json(msg=text, **result)
+    module.exit_json(**result)

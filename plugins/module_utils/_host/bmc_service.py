@@ -1,0 +1,123 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Detaching hosts while their BMC changes, and attaching them again; the reason is in ``host_bmc_change.py``."""
+from __future__ import annotations
+
+from collections import namedtuple
+
+from .._kube import checked
+from .._kube.errors import KubeError
+from . import annotations as host_annotations
+from . import bmc_change as host_bmc_change
+from . import goals as host_goals
+from .actions import ACTIONS
+from .reading import BMH, host_of
+from .wait import HostWait
+
+# Ironic may be asking the old BMC just now, and gives up after a minute or so.
+DETACH_SECONDS = 180
+
+# bmh: what the write rests on; value: text of the annotation, None to remove it.
+_Task = namedtuple("_Task", ["item", "bmh", "value"])
+
+
+class BmcChange:
+    """The hosts of one run that are detached for a change of their BMC.
+
+    :param client: a KubeClient
+    :param rules: HostRules
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    """
+
+    def __init__(self, client, rules, progress, clock, sleep):
+        self._client = client
+        self._rules = rules
+        self._namespace = rules.namespace
+        self._progress = progress
+        self._clock = clock
+        self._sleep = sleep
+        self._seen = {}
+
+    def detach(self, outcomes, current):
+        """Detach the hosts whose BMC changes; one that can't be detached gets an ``error`` and is attached again.
+
+        :param outcomes: list of ``host_service.Outcome``; ``current`` of those that are detached is brought up to date
+        :param current: what was read: ``hosts`` and ``secrets`` by name; hosts are brought up to date
+        :returns: names of those that are detached now, a set
+        """
+        values = dict((item.name, host_bmc_change.detaching(item.host, item.current))
+                      for item in outcomes if item.current is not None)
+        due = [item for item in outcomes if values.get(item.name) is not None]
+        if not due:
+            return set()
+        self._progress.event("detaching %d hosts for the change of their BMC: %s" % (
+            len(due), ", ".join(item.name for item in due)))
+        answers = self._annotate([_Task(item, item.current, values[item.name]) for item in due],
+                                 lambda task: self._decide_detaching(task, current.secrets))
+        histories, begun = {}, []
+        for item, answer in zip(due, answers):
+            if answer.error is not None:
+                item.error = answer.error.message
+                continue
+            if answer.task.value is None:
+                # Somebody else has changed the BMC in the same way, or detached the host.
+                continue
+            begun.append(item)
+            histories[item.name] = host_goals.HostHistory(
+                "detached", item.current, self._clock(), tolerated=("detached",), patience_seconds=DETACH_SECONDS,
+                is_reached=lambda bmh: bmh is not None and ACTIONS["detach"].reached(None, bmh, None))
+            histories[item.name].update(answer.value, self._clock())
+        wait = HostWait(self._client, self._namespace, self._progress, self._clock)
+        wait.run(histories, self._clock() + DETACH_SECONDS)
+        for item in begun:
+            item.error = wait.error(histories[item.name], DETACH_SECONDS)
+            self._seen[item.name] = histories[item.name].bmh
+            if not item.error:
+                item.current = current.hosts[item.name] = histories[item.name].bmh
+        self.attach([item for item in begun if item.error])
+        return set(item.name for item in begun if not item.error)
+
+    def attach(self, outcomes):
+        """Attach hosts again; ``stored`` of each is brought up to date."""
+        answers = self._annotate([_Task(item, item.stored or item.current, None) for item in outcomes],
+                                 self._decide_attaching)
+        for item, answer in zip(outcomes, answers):
+            if answer.error is None:
+                item.stored = answer.value
+            else:
+                item.error = "%s; %s; attach the host (baremetal_host_action, action attach)" % (
+                    item.error or "the host is still detached", answer.error.message)
+
+    def lacking(self, name, bmh):
+        """Return what is to come until BMO has registered a host again that was detached; empty for all others."""
+        detached = self._seen.get(name)
+        return "" if detached is None or ACTIONS["attach"].reached(detached, bmh, None) else \
+            "BMO has not yet registered the host again after the change of its BMC"
+
+    def _annotate(self, tasks, decide):
+        return checked.write(tasks, self._send, decide, self._progress.event, self._sleep)
+
+    def _send(self, task):
+        body = {"metadata": {"annotations": {host_annotations.DETACHED: task.value}}}
+        return self._client.patch(BMH, self._namespace, task.item.name, body, checked=task.bmh)
+
+    def _fresh(self, task):
+        bmh = host_of(self._client, self._namespace, task.item.name)
+        if bmh is None:
+            raise KubeError("deleted by somebody else during this run", 409)
+        return bmh
+
+    def _decide_detaching(self, task, secrets):
+        bmh = self._fresh(task)
+        self._rules.check_again(task.item.host, bmh, secrets)
+        task.item.current = bmh
+        task = _Task(task.item, bmh, host_bmc_change.detaching(task.item.host, bmh))
+        return checked.Settled(bmh, task) if task.value is None else task
+
+    def _decide_attaching(self, task):
+        bmh = self._fresh(task)
+        # A detachment by somebody else is not undone.
+        return _Task(task.item, bmh, None) if host_bmc_change.is_left_detached(bmh) else checked.Settled(bmh)

@@ -1,0 +1,263 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""States of a BareMetalHost, goals to wait for, and what ends a wait early.
+
+Pure functions of (object, goal, history): no clock and no network of their own.
+"""
+from __future__ import annotations
+
+from collections import Counter, namedtuple
+
+from . import annotations as host_annotations
+from .errors import explain
+
+GOALS = ("registered", "inspected", "available", "provisioned", "deleted")
+# "ready" and "match profile" are older names that a status may still carry.
+UNREGISTERED = ("", "unmanaged", "registering")
+UNINSPECTED = UNREGISTERED + ("match profile", "inspecting")
+AVAILABLE = ("available", "ready")
+ERROR = "error"
+
+WAITING, REACHED, FAILED = "waiting", "reached", "failed"
+
+
+class Verdict(namedtuple("Verdict", ["outcome", "cause", "next_step", "detail"], defaults=[""])):
+    """How a host stands: outcome (waiting, reached, failed) and, where known, cause, next step and BMO's own words."""
+
+    __slots__ = ()
+
+    @property
+    def full_cause(self):
+        """The cause with BMO's own words."""
+        return "%s (%s)" % (self.cause, self.detail) if self.detail else self.cause
+
+
+def state_of(bmh):
+    """Return the provisioning state, ``deleted`` for None, ``new`` before BMO has seen the host."""
+    if bmh is None:
+        return "deleted"
+    return ((bmh.get("status") or {}).get("provisioning") or {}).get("state") or "new"
+
+
+def error_of(bmh):
+    """Return ``(type, message, count)`` of a host's present error; empty texts when it has none.
+
+    ``errorCount`` outlives recovery, so only ``operationalStatus`` tells whether the error is present.
+    """
+    status = (bmh or {}).get("status") or {}
+    if status.get("operationalStatus") != ERROR:
+        return "", "", 0
+    return status.get("errorType") or "", status.get("errorMessage") or "", status.get("errorCount") or 0
+
+
+def reached(bmh, goal):
+    """True when a host is where the goal wants it.
+
+    V(available) also counts a host that has been through it and stays beyond: provisioning or provisioned with the
+    image it is to have, or externally provisioned. V(provisioned) wants the image of the spec on the disk.
+
+    :param bmh: the BareMetalHost, or None when there is none
+    :param goal: one of :data:`GOALS`
+    """
+    if bmh is None:
+        return goal == "deleted"
+    if goal == "deleted" or bmh["metadata"].get("deletionTimestamp"):
+        return False
+    spec, status = bmh.get("spec") or {}, bmh.get("status") or {}
+    provisioning = status.get("provisioning") or {}
+    state = provisioning.get("state") or ""
+    healthy = status.get("operationalStatus") != ERROR
+    if goal == "registered":
+        return state not in UNREGISTERED and healthy
+    if goal == "inspected":
+        return state not in UNINSPECTED and healthy
+    if goal == "available":
+        return healthy and (state in AVAILABLE or state == "externally provisioned"
+                            or (state in ("provisioning", "provisioned") and _has_deployment(spec)))
+    if state == "externally provisioned":
+        return healthy
+    return state == "provisioned" and healthy and _is_deployed(spec, provisioning)
+
+
+def _has_deployment(spec):
+    return bool((spec.get("image") or {}).get("url") or (spec.get("customDeploy") or {}).get("method"))
+
+
+def _is_deployed(spec, provisioning):
+    wanted, seen = spec.get("image") or {}, provisioning.get("image") or {}
+    if wanted.get("url") != seen.get("url"):
+        return False
+    return (spec.get("customDeploy") or {}).get("method") == (provisioning.get("customDeploy") or {}).get("method")
+
+
+class HostHistory:
+    """What one host went through during a wait.
+
+    An error that was there before the wait began is told apart from a fresh one by BMO's error count: BMO tries
+    again by itself (1 to 2 minutes after the first error), and what was just written may have cured it.
+
+    :param goal: one of :data:`GOALS`; with ``is_reached``, any words for it
+    :param baseline: the BareMetalHost as read before anything was written, or None
+    :param now: reading of the caller's clock, in seconds
+    :param error_limit: how many fresh errors end the wait, where BMO's next attempt may succeed
+    :param patience_seconds: how long an error from before the wait may stand before it counts
+    :param is_reached: callable that takes the BareMetalHost (or None) and says whether it is where it is to be
+    :param tolerated: conditions that do not end the wait: ``paused``, ``detached``, ``deleting``
+    :param lacking: callable that takes the BareMetalHost and says what is to come beside the goal, empty for nothing
+    """
+
+    def __init__(self, goal, baseline, now, error_limit=3, patience_seconds=180, is_reached=None, tolerated=(),
+                 lacking=None):
+        self.goal = goal
+        self._lacking = lacking
+        self._is_reached = is_reached or (lambda bmh: reached(bmh, goal))
+        self.tolerated = frozenset(("deleting",) if goal == "deleted" else ()) | frozenset(tolerated)
+        self.error_limit = error_limit
+        self.patience_seconds = patience_seconds
+        self.began_at = now
+        self.state = state_of(baseline) if baseline else "new"
+        self.state_since = now
+        self.seen = baseline is not None
+        self.bmh = baseline
+        self.settled_at = None
+        self.verdict = Verdict(WAITING, "", "")
+        self._reported = error_of(baseline)
+        self._old_count = self._reported[2]
+        self._old_message = self._reported[1]
+
+    def update(self, bmh, now):
+        """Judge the host's newest state.
+
+        :param bmh: the BareMetalHost, or None when it is gone (or not there yet)
+        :param now: reading of the caller's clock, in seconds
+        :returns: texts of what happened since the last update, for live progress
+        """
+        events = []
+        # Before a first sight, None only means that the watch has not delivered the new host yet.
+        state = state_of(bmh) if bmh is not None or self.seen else self.state
+        self.seen = self.seen or bmh is not None
+        self.bmh = bmh
+        if state != self.state:
+            self.state, self.state_since = state, now
+        error = error_of(bmh)
+        if not error[2]:
+            self._old_count = 0
+        if error != self._reported and error[2]:
+            events.append("%s: %s" % (error[0] or "error", error[1] or "no message"))
+        self._reported = error
+        before = self.verdict.outcome
+        self.verdict = self._judge(bmh, error, now)
+        if self.verdict.outcome == WAITING:
+            self.settled_at = None
+        elif before == WAITING:
+            self.settled_at = now
+            if self.verdict.outcome == FAILED:
+                events.append("failed: %s; %s" % (self.verdict.cause, self.verdict.next_step))
+        return events
+
+    @property
+    def waiting(self):
+        """True while neither the goal nor a failure goal is reached."""
+        return self.verdict.outcome == WAITING
+
+    def seconds_in_state(self, now):
+        """Seconds since the state last changed, as far as this wait has seen."""
+        return max(0, now - self.state_since)
+
+    def seconds_taken(self, now):
+        """Seconds from the beginning of the wait to its end for this host."""
+        return max(0, (now if self.settled_at is None else self.settled_at) - self.began_at)
+
+    def _judge(self, bmh, error, now):
+        if bmh is None and not self.seen:
+            return Verdict(WAITING, "not seen yet", "")
+        lacking = self._lacking(bmh) if self._lacking and bmh is not None else ""
+        if self._is_reached(bmh) and not lacking:
+            return Verdict(REACHED, "", "")
+        if bmh is None:
+            return Verdict(FAILED, "the host was deleted by somebody else", "run again to enrol it anew")
+        obstacle = self._obstacle(bmh)
+        if obstacle is not None:
+            return obstacle
+        status = (bmh.get("status") or {}).get("operationalStatus")
+        if error[2]:
+            return self._judge_error(error, now)
+        if status == "delayed":
+            return Verdict(WAITING, "delayed: BMO works on as many hosts as PROVISIONING_LIMIT allows", "")
+        if self.goal == "provisioned" and (bmh.get("spec") or {}).get("online") is False:
+            return Verdict(FAILED, "online is false, so BMO does not provision the host", "set online to true")
+        return Verdict(WAITING, lacking, "")
+
+    def _obstacle(self, bmh):
+        """Return what keeps BMO from working on the host at all, as a Verdict, or None."""
+        annotations = host_annotations.of(bmh)
+        if host_annotations.PAUSED in annotations and "paused" not in self.tolerated:
+            by_whom = " by " + annotations[host_annotations.PAUSED] if annotations[host_annotations.PAUSED] else ""
+            return Verdict(FAILED, "the host is paused%s, so BMO does nothing with it" % by_whom,
+                           "remove the annotation %s (a paused Cluster sets it again)" % host_annotations.PAUSED)
+        if bmh["metadata"].get("deletionTimestamp") and "deleting" not in self.tolerated:
+            return Verdict(FAILED, "the host is being deleted", "wait until it is gone, then run again")
+        detached = (bmh.get("status") or {}).get("operationalStatus") == "detached" and "detached" not in self.tolerated
+        if detached and self.goal != "deleted":
+            return Verdict(FAILED, "the host is detached, so BMO does not manage it",
+                           "remove the annotation %s" % host_annotations.DETACHED)
+        if detached and host_annotations.delays_deletion(bmh):
+            return Verdict(FAILED, "the host is detached in a way that delays its deletion",
+                           "attach it, or detach it with delete_action delete")
+        if self.state == "unmanaged" and not ((bmh.get("spec") or {}).get("bmc") or {}).get("address"):
+            return Verdict(FAILED, "the host has no BMC address, so BMO can't manage it", "set bmc.address")
+        return None
+
+    def _judge_error(self, error, now):
+        error_type, text, count = error
+        explanation = explain(error_type, text)
+        cause, detail = explanation.cause, "%s: %s" % (error_type or "error", text or "no message")
+        if count <= self._old_count:
+            if now - self.began_at < self.patience_seconds:
+                return Verdict(WAITING, "an error from before this run: " + cause, explanation.next_step, detail)
+            # The pause between BMO's attempts doubles with each.
+            return Verdict(FAILED, cause, explanation.next_step + "; when that is done, let BMO try again at once with "
+                           "the action retry of baremetal_host_action", detail)
+        fresh = count - self._old_count
+        # After a change BMO may repeat Ironic's last error once, before it tries anew.
+        definitive = explanation.definitive and (text != self._old_message or fresh > 1)
+        if definitive or fresh >= self.error_limit:
+            return Verdict(FAILED, cause, explanation.next_step, detail)
+        return Verdict(WAITING, cause, explanation.next_step, detail)
+
+
+def status_line(histories, now, slowest=3, unreachable_seconds=None):
+    """Return one line about a wait: counts of each state, and the hosts that have been longest in theirs.
+
+    :param histories: ``{name: HostHistory}``
+    :param now: reading of the caller's clock, in seconds
+    :param slowest: how many hosts to name
+    :param unreachable_seconds: how long the API server has not answered, or None
+    """
+    goal = next(iter(histories.values())).goal
+    done = sum(1 for history in histories.values() if history.verdict.outcome == REACHED)
+    failed = sum(1 for history in histories.values() if history.verdict.outcome == FAILED)
+    waiting = [(name, history) for name, history in histories.items() if history.waiting]
+    text = "%d/%d %s" % (done, len(histories), goal)
+    if failed:
+        text += ", %d failed" % failed
+    states = Counter(history.state for dummy, history in waiting)
+    if states:
+        text += ", " + ", ".join("%d %s" % (count, state) for state, count in sorted(states.items()))
+    if unreachable_seconds is not None:
+        return text + "; API server has not answered for %d s, still trying" % unreachable_seconds
+    waiting.sort(key=lambda pair: (-pair[1].seconds_in_state(now), pair[0]))
+    named = ["%s %s %d s%s" % (name, history.state, history.seconds_in_state(now),
+                               " (%s)" % history.verdict.cause if history.verdict.cause else "")
+             for name, history in waiting[:slowest]]
+    return text + ("; longest: " + ", ".join(named) if named else "")
+
+
+def timeout_cause(history, now):
+    """Return what is known of a host that did not get to its goal in time."""
+    text = "still %s after %d s" % (history.state, history.seconds_in_state(now))
+    error_type, message, dummy = error_of(history.bmh)
+    if message:
+        return "%s; last error: %s: %s" % (text, error_type, message)
+    return "%s; %s" % (text, history.verdict.cause) if history.verdict.cause else text

@@ -1,0 +1,67 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Changes of a provisioned host that deploy it anew, and those that do nothing until it is; pure.
+
+BMO deploys again only when the image's URL or the custom method changes (``provisioningCancelled`` in
+``host_state_machine.go``; user guide, "Reprovisioning").
+"""
+from __future__ import annotations
+
+from .._common.field_checks import Problem, show
+from . import fields as host_fields
+from .goals import state_of
+from .objects import consumer_of, data_secret_name
+
+_DEPLOYED = ("provisioning", "provisioned")
+# What BMO compares: option, its part, field of the BareMetalHost.
+_COMPARED = (("image", "url", "image"), ("custom_deploy", "method", "customDeploy"))
+_DATA = tuple(option for option in host_fields.DATA_KEYS if option in host_fields.DEPLOYMENT)
+
+
+def _deployment(spec):
+    return tuple((spec.get(field) or {}).get(part) for _option, part, field in _COMPARED)
+
+
+def check(host, bmh, forced=()):
+    """Return the Problems of an entry that takes away what is deployed on a stored host.
+
+    :param host: an entry, as the module gets it
+    :param bmh: the stored BareMetalHost
+    :param forced: names of hosts for which the consumer's protection is lifted; without it nothing is taken from them
+    """
+    if state_of(bmh) != "provisioned" or (consumer_of(bmh) and host["name"] not in forced):
+        return []
+    problems = []
+    for (option, part, _field), stored in zip(_COMPARED, _deployment(bmh["spec"])):
+        given = host.get(option)
+        if stored and given is not None and given.get(part) != stored:
+            problems.append(Problem(
+                host["name"], "%s.%s" % (option, part), show(given[part]) if given.get(part) else "none",
+                "%s, which is deployed: with anything else what is on the server's disks is lost" % show(stored),
+                "if that is meant, set allow_deprovision, or run the playbook provision with "
+                "provision_confirm=<how many servers>"))
+    return problems
+
+
+def without_effect(host, bmh, spec, changed_secrets=()):
+    """Return the options of an entry whose change a stored host does not take up.
+
+    :param host: an entry, as the module gets it
+    :param bmh: the stored BareMetalHost, or None
+    :param spec: ``spec`` of the BareMetalHost as it is to be
+    :param changed_secrets: names of Secrets whose content changes
+    """
+    if bmh is None or state_of(bmh) not in _DEPLOYED or _deployment(bmh["spec"]) != _deployment(spec):
+        return []
+    fields = [host_fields.BY_NAME[option] for option in ("image", *_DATA)]
+    options = [field.name for field in fields if field.crd in spec and bmh["spec"].get(field.crd) != spec[field.crd]]
+    options += [option for option in _DATA if (host.get(option) or {}).get("content") is not None
+                and data_secret_name(host, option) in changed_secrets]
+    return sorted(set(options))
+
+
+def warning(name, options):
+    """Return what a user should know of such a change."""
+    return ("%s: %s changed, but the server keeps what was deployed: deprovision it and provision it again for the "
+            "change to take effect" % (name, " and ".join(options)))

@@ -1,0 +1,318 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When an action on a host is refused, because BMO or its webhook would ignore, misread or reject it.
+
+Pure functions of data. Each rule names its source in BMO 0.13: a function of ``baremetalhost_controller.go`` or
+``host_state_machine.go``, or of the webhook's ``baremetalhost_validation.go``.
+"""
+from __future__ import annotations
+
+import re
+
+from ..._common.field_checks import Problem, show
+from .. import annotations as host_annotations
+from ..actions import ACTIONS, NOTHING, RUNNING, STEADY, Request, has_status, is_done
+from ..goals import AVAILABLE, ERROR, error_of, state_of
+from ..objects import consumer_of
+
+_KEY = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")
+# States in which BMO boots the deploy ramdisk, and starts it anew for a forced reboot.
+_RAMDISK = ("inspecting", "provisioning")
+# checkStatusAnnotation: the webhook lists neither "servicing" nor the errors "servicing error" and "detach error".
+_SAVED_STATUS = ("", "OK", "discovered", "error", "delayed", "detached")
+_SAVED_ERRORS = ("", "provisioned registration error", "registration error", "inspection error", "preparation error",
+                 "provisioning error", "power management error")
+STATUS_FIELDS = frozenset((
+    "operationalStatus", "errorType", "lastUpdated", "hardwareProfile", "hardware", "provisioning", "goodCredentials",
+    "triedCredentials", "errorMessage", "poweredOn", "operationHistory", "errorCount", "conditions"))
+HARDWARE_FIELDS = frozenset(("systemVendor", "firmware", "ramMebibytes", "nics", "storage", "cpu", "hostname"))
+# Option → the actions that take it.
+USED_BY = {
+    "mode": ("reboot", "reboot_hold"),
+    "key": ("reboot_hold", "reboot_release"),
+    "force": ("reboot", "reboot_hold", "detach"),
+    "delete_action": ("detach",),
+    "reason": ("pause", "mark_unhealthy"),
+    "status": ("restore_status",),
+    "hardware": ("set_hardware",),
+}
+_REQUIRED = {"reboot_hold": "key", "reboot_release": "key", "restore_status": "status", "set_hardware": "hardware"}
+
+
+def check_requests(requests):
+    """Check requests by themselves.
+
+    :param requests: list of Request; ``action`` may be None
+    :returns: list of Problem
+    """
+    problems, first = [], {}
+    for request in requests:
+        if request.name in first:
+            problems.append(Problem(request.name, "name", "named twice", "each host once", "remove one of them"))
+            continue
+        first[request.name] = request
+        if request.action is None:
+            problems.append(Problem(request.name, "action", "none", "one of %s" % ", ".join(ACTIONS),
+                                    "set action for the task or for the host"))
+            continue
+        required = _REQUIRED.get(request.action)
+        if required and getattr(request, required) in (None, ""):
+            problems.append(Problem(request.name, required, "none", "a value, which %s needs" % request.action,
+                                    "set %s" % required))
+        problems += check_unused(request)
+        problems += _check_values(request)
+    return problems
+
+
+def check_unused(request):
+    """Return a Problem for each option that says nothing about the request's action."""
+    return [Problem(request.name, option, "given", "an action that it belongs to (%s)" % ", ".join(actions),
+                    "remove it, or choose another action")
+            for option, actions in USED_BY.items()
+            if getattr(request, option) != Request._field_defaults[option] and request.action not in actions]
+
+
+def _check_values(request):
+    problems = []
+    if request.key and not _KEY.match(request.key):
+        problems.append(Problem(request.name, "key", show(request.key),
+                                "at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or "
+                                "digit", "rename it"))
+    if request.action == "restore_status" and request.status:
+        problems += _check_fields(request.name, "status", request.status, STATUS_FIELDS)
+        if not (request.status.get("provisioning") or {}).get("state"):
+            problems.append(Problem(request.name, "status.provisioning.state", "none", "the state the host was in",
+                                    "give the whole status, as save_status returned it"))
+        problems += _check_saved(request.name, request.status, "give a status that was saved in another moment")
+    if request.action == "set_hardware" and request.hardware:
+        problems += _check_fields(request.name, "hardware", request.hardware, HARDWARE_FIELDS)
+    return problems
+
+
+def _check_fields(name, option, given, known):
+    # Both are decoded strictly (validateStatusAnnotation, validateHwdDetailsAnnotation).
+    return [Problem(name, "%s.%s" % (option, key), "an unknown field", "one of %s" % ", ".join(sorted(known)),
+                    "remove it: BMO decodes the annotation strictly") for key in sorted(set(given) - known)]
+
+
+def _check_saved(name, status, next_step):
+    problems = []
+    for field, allowed in (("operationalStatus", _SAVED_STATUS), ("errorType", _SAVED_ERRORS)):
+        value = status.get(field) or ""
+        if value not in allowed:
+            problems.append(Problem(name, "status.%s" % field, show(value), "one of %s (BMO webhook)" % ", ".join(
+                text for text in allowed if text), next_step))
+    return problems
+
+
+def check_hosts(requests, current, hardware_data, namespace, forced=()):
+    """Check requests against the hosts that are there.
+
+    :param requests: list of Request that :func:`check_requests` found no fault with
+    :param current: ``{name: BareMetalHost}``
+    :param hardware_data: ``{(namespace, name): HardwareData}``; needed for ``set_hardware`` only
+    :param namespace: name of the namespace, for messages
+    :param forced: names of hosts on which actions are taken although they have a consumer or are held powered off
+    :returns: list of Problem
+    """
+    problems = []
+    for request in requests:
+        bmh = current.get(request.name)
+        if bmh is None:
+            problems.append(Problem(request.name, "name", "no BareMetalHost", "one in namespace %s" % namespace,
+                                    "correct the name or the namespace, or enrol the host first"))
+        elif not is_done(bmh, request):
+            problems += _check_host(request, bmh, hardware_data.get((namespace, request.name)), forced)
+    return problems
+
+
+def _check_host(request, bmh, hardware_data, forced):
+    def problem(seen, expected, next_step):
+        return Problem(request.name, request.action, seen, expected, next_step)
+
+    obstacles = list(_obstacles(request, bmh, forced))
+    if obstacles:
+        return [problem(*texts) for texts in obstacles]
+    rule = _RULES.get(request.action)
+    return [problem(*texts) for texts in (rule(request, bmh, hardware_data) if rule else ())]
+
+
+def _obstacles(request, bmh, forced):
+    action = ACTIONS[request.action]
+    annotations = host_annotations.of(bmh)
+    if bmh["metadata"].get("deletionTimestamp") and "deleting" not in action.tolerates:
+        yield "a host that is being deleted", "a host that stays", "wait until it is gone"
+    if host_annotations.PAUSED in annotations and "paused" not in action.tolerates:
+        yield ("a paused host (annotation %s)" % host_annotations.PAUSED, "a host that BMO works on",
+               "resume it first (action resume)")
+    if (host_annotations.DETACHED in annotations or (bmh.get("status") or {}).get("operationalStatus") == "detached") \
+            and "detached" not in action.tolerates:
+        yield ("a detached host (annotation %s)" % host_annotations.DETACHED, "a host that BMO manages",
+               "attach it first (action attach)")
+    if action.guarded and consumer_of(bmh) and request.name not in forced:
+        yield ("a host in use by %s" % consumer_of(bmh), "a host without consumer",
+               "name the host in force_hosts if what runs on it may be interrupted")
+    if action.ends_holds and request.name not in forced and action.plan(bmh, request) != NOTHING:
+        for key in host_annotations.held_by(bmh):
+            yield ("a host held powered off by the annotation %s" % host_annotations.reboot_key(key),
+                   "a host that nobody holds: BMO boots it and takes the annotation away (actionInspecting)",
+                   "release it first (action reboot_release, key %s), or name the host in force_hosts if nobody works "
+                   "on it" % key)
+
+
+def _power_rule(request, bmh, dummy):
+    spec, state = bmh.get("spec") or {}, state_of(bmh)
+    if state not in STEADY:
+        yield ("a host in state %s" % state, "one of %s: in others BMO leaves the power alone" % ", ".join(STEADY),
+               "wait until it is available, then run again")
+    elif request.action == "power_off":
+        if spec.get("disablePowerOff"):
+            yield ("a host with disable_power_off", "a host that may be powered off (BMO webhook)",
+                   "remove disable_power_off first, or reboot it")
+    else:
+        yield from _held(bmh)
+        if state in AVAILABLE and (spec.get("image") or {}).get("url"):
+            yield ("a host with the image %s" % spec["image"]["url"], "a host without an image: powering it on would "
+                   "write the image to its disk", "provision it by baremetal_host, or remove the image first")
+        elif state in AVAILABLE and (spec.get("customDeploy") or {}).get("method"):
+            yield ("a host with custom_deploy", "a host with nothing to deploy: powering it on would deploy it",
+                   "provision it by baremetal_host, or remove custom_deploy first")
+
+
+def _held(bmh):
+    # hasRebootAnnotation: a keyed annotation keeps the server off.
+    for key in host_annotations.held_by(bmh, forced_only=state_of(bmh) not in RUNNING):
+        yield ("a host held powered off by the annotation %s" % host_annotations.reboot_key(key),
+               "a host that nobody holds", "release it first (action reboot_release, key %s)" % key)
+
+
+def _reboot_rule(request, bmh, dummy):
+    spec, state = bmh.get("spec") or {}, state_of(bmh)
+    if state in _RAMDISK:
+        if not request.force:
+            yield ("a host in state %s" % state, "force in this state: only then BMO starts the deploy ramdisk anew",
+                   "set force, or wait until the host is available")
+        return
+    yield from _reboot_states(request, state)
+    yield from _held(bmh)
+    if state in STEADY and spec.get("online") is False:
+        yield "a host with online false", "a host that is to be powered on", "power it on (action power_on)"
+    elif state in STEADY and not (bmh.get("status") or {}).get("poweredOn"):
+        # manageHostPower takes the annotation away as soon as it sees the server off.
+        yield ("a host that is powered off", "a host that is powered on: BMO would drop the request",
+               "wait until it is powered on")
+
+
+def _reboot_states(request, state):
+    if state not in STEADY:
+        yield ("a host in state %s" % state, "one of %s: in others BMO ignores the request or drops it" % (
+            ", ".join(STEADY)), "wait until it is available or provisioned, then run again")
+    elif state not in RUNNING and not request.force:
+        yield ("a host in state %s" % state, "force, or one of %s: others are only rebooted by force" % (
+            ", ".join(RUNNING)), "set force")
+
+
+def _hold_rule(request, bmh, dummy):
+    yield from _reboot_states(request, state_of(bmh))
+    if (bmh.get("spec") or {}).get("disablePowerOff"):
+        yield ("a host with disable_power_off", "a host that may be powered off: this one would be rebooted again and "
+               "again until it is released", "remove disable_power_off first, or use the action reboot")
+
+
+def _inspect_rule(dummy, bmh, dummy2):
+    state = state_of(bmh)
+    if state not in AVAILABLE + ("inspecting",):
+        yield ("a host in state %s" % state, "%s: in others the request would wait and take the host by surprise "
+               "later" % AVAILABLE[0], "deprovision the host, or wait until it is available")
+    if _is_inspection_disabled(bmh):
+        # actionInspecting leaves the annotation in place then, and handleAvailable takes it up again.
+        yield ("a host whose inspection is disabled", "inspection_mode agent: BMO would go from available to "
+               "inspecting and back without end", "set inspection_mode to agent (and remove the annotation %s)" % (
+                   host_annotations.INSPECT))
+
+
+def _is_inspection_disabled(bmh):
+    return host_annotations.is_inspection_disabled(
+        (bmh.get("spec") or {}).get("inspectionMode"), host_annotations.of(bmh))
+
+
+def _resume_rule(dummy, bmh, dummy2):
+    if host_annotations.of(bmh).get(host_annotations.PAUSED) == host_annotations.PAUSED_BY_CAPM3:
+        yield ("a host that Cluster API's provider paused with its Cluster", "a host that nobody else paused: the "
+               "provider would pause it again", "resume the Cluster (spec.paused)")
+
+
+def _pause_rule(request, bmh, dummy):
+    stored = host_annotations.of(bmh).get(host_annotations.PAUSED)
+    if stored == host_annotations.PAUSED_BY_CAPM3 and request.reason not in (None, stored):
+        yield ("a host that Cluster API's provider paused with its Cluster", "a pause of its own: another reason would "
+               "keep the provider from resuming it", "leave out the reason, or pause the Cluster (spec.paused)")
+
+
+def _retry_rule(dummy, bmh, dummy2):
+    state = state_of(bmh)
+    if not error_of(bmh)[0] and (bmh.get("status") or {}).get("operationalStatus") != ERROR and state not in STEADY:
+        yield ("a host in state %s without an error" % state, "a host with an error: there is nothing to try again",
+               "wait until it is %s" % AVAILABLE[0])
+
+
+def _detach_rule(request, bmh, dummy):
+    state = state_of(bmh)
+    if state == "deleting":
+        yield "a host in state deleting", "a host that stays (BMO ignores it)", "wait until it is gone"
+    elif state not in STEADY and not request.force:
+        yield ("a host in state %s" % state, "force, or one of %s (checkDetachedHost)" % ", ".join(STEADY),
+               "wait until the host is available, or set force, which aborts what is going on")
+
+
+def _save_rule(request, bmh, dummy):
+    if not has_status(bmh):
+        yield "a host without status", "a host that BMO has seen", "wait until it has a state"
+    if host_annotations.PAUSED not in host_annotations.of(bmh):
+        yield ("a host that is not paused", "a paused host: BMO removes the annotation at once otherwise",
+               "pause it first (action pause)")
+    for found in _check_saved(request.name, bmh.get("status") or {}, "wait until it is over, then run again"):
+        yield "%s %s" % (found.field, found.seen), found.expected, found.next_step
+
+
+def _restore_rule(request, bmh, dummy):
+    if has_status(bmh):
+        yield ("a host that has a status", "a host without one: BMO would drop the annotation unread",
+               "restore it on a host that was made paused and that BMO has not seen yet")
+    spec, saved = bmh.get("spec") or {}, request.status.get("provisioning") or {}
+    # provisioningCancelled, handleExternallyProvisioned: what the specification does not name is deprovisioned.
+    for field, part, option in (("image", "url", "image"), ("customDeploy", "method", "custom_deploy")):
+        deployed, named = ((place.get(field) or {}).get(part) for place in (saved, spec))
+        if deployed and deployed != named:
+            yield ("a host with %s %s" % (option, show(named) if named else "none"),
+                   "%s, which the status says is deployed: BMO would deprovision the server, and what is on its disks "
+                   "would be lost" % show(deployed), "set the host's %s first, while it is paused" % option)
+    if saved.get("state") == "externally provisioned" and not spec.get("externallyProvisioned"):
+        yield ("a host that is not externally provisioned", "one that is, as the status says: BMO would deprovision "
+               "the server, and what is on its disks would be lost", "delete the paused host and make it again with "
+               "externally_provisioned true")
+
+
+def _hardware_rule(dummy, bmh, hardware_data):
+    if not _is_inspection_disabled(bmh):
+        yield ("a host that is inspected", "inspection_mode disabled (BMO webhook)", "set inspection_mode to disabled")
+    if ((hardware_data or {}).get("spec") or {}).get("hardware"):
+        yield ("a HardwareData %s from an inspection" % bmh["metadata"]["name"], "none: BMO takes its content and "
+               "drops the annotation (updateHardwareDetails)", "delete the HardwareData first")
+
+
+_RULES = {
+    "power_on": _power_rule,
+    "power_off": _power_rule,
+    "reboot": _reboot_rule,
+    "reboot_hold": _hold_rule,
+    "inspect": _inspect_rule,
+    "resume": _resume_rule,
+    "pause": _pause_rule,
+    "retry": _retry_rule,
+    "detach": _detach_rule,
+    "save_status": _save_rule,
+    "restore_status": _restore_rule,
+    "set_hardware": _hardware_rule,
+}

@@ -1,0 +1,35 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a server boots: its boot MAC address and its boot mode; pure."""
+from __future__ import annotations
+
+from ..._common.field_checks import Problem, show
+from ..._common.mac_address import mac_error
+from .. import annotations as host_annotations
+
+
+def check(label, host, address):
+    """Return the Problems of an entry's ``boot_mac_address`` and ``boot_mode``.
+
+    :param address: the host's BmcAddress, None when it has none that can be read
+    """
+    problems = []
+    mac = host.get("boot_mac_address")
+    if mac is not None:
+        problem = mac_error(mac)
+        if problem:
+            problems.append(Problem(label, "boot_mac_address", show(mac), problem, "correct it"))
+    elif address and (address.driver.needs_mac or host_annotations.is_inspection_disabled(
+            host.get("inspection_mode"), host.get("annotations"))):
+        why = "the scheme %s" % address.scheme.name if address.driver.needs_mac else "a host without inspection"
+        problems.append(Problem(label, "boot_mac_address", "none", "a MAC address, which %s needs" % why,
+                                "set boot_mac_address to the MAC of the NIC the server boots from"))
+    if address and host.get("boot_mode") == "UEFISecureBoot" and not address.driver.secure_boot:
+        problems.append(Problem(label, "boot_mode", "'UEFISecureBoot'",
+                                "UEFI or legacy (%s does not support secure boot)" % address.scheme.name,
+                                "choose a Redfish scheme or another boot_mode"))
+    if address and host.get("boot_mode") == "legacy" and address.driver.boot == "uefi-http":
+        problems.append(Problem(label, "boot_mode", "'legacy'", "UEFI (%s boots by UEFI HTTP)" % address.scheme.name,
+                                "choose another scheme or boot_mode"))
+    return problems

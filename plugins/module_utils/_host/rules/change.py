@@ -1,0 +1,75 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Changes of stored hosts that BMO refuses or that cost data, and what would hurt a consumer; pure."""
+from __future__ import annotations
+
+from ..._common.field_checks import Problem, show
+from .. import bmc_change as host_bmc_change
+from .. import redeploy as host_redeploy
+from ..goals import state_of
+from ..objects import consumer_of
+
+# States in which something runs on the server.
+_RUNNING = ("provisioned", "externally provisioned")
+
+
+def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False, allow_power_off=False):
+    """Return the Problems of an entry that changes its stored host.
+
+    :param bmh: the stored BareMetalHost
+    :param forced: names of hosts for which the consumer's protection is lifted
+    :param allow_detach: whether a host may be detached for a change of its BMC
+    :param allow_deprovision: whether a host may lose what is deployed on it
+    :param allow_power_off: whether a provisioned host may be powered off
+    """
+    problems = []
+    name, spec, status = host["name"], bmh["spec"], bmh.get("status") or {}
+    state = (status.get("provisioning") or {}).get("state") or ""
+    if bmh["metadata"].get("deletionTimestamp"):
+        problems.append(Problem(name, "name", "a host that is being deleted", "a host that stays",
+                                "wait until it is gone, then run again"))
+        return problems
+    problems += host_bmc_change.check(host, bmh, allow_detach) + host_bmc_change.check_consumer(host, bmh, forced)
+    if not allow_deprovision:
+        problems += host_redeploy.check(host, bmh, forced)
+    if not allow_power_off:
+        problems += _check_power(host, bmh, forced)
+    mac, stored = host.get("boot_mac_address"), spec.get("bootMACAddress")
+    if mac and stored and mac.lower() != stored.lower():
+        problems.append(Problem(name, "boot_mac_address", show(mac),
+                                "%s: it can't be changed once it is set (BMO webhook)" % stored,
+                                "delete and enrol the host anew"))
+    external = host.get("externally_provisioned")
+    if external is False and spec.get("externallyProvisioned"):
+        problems.append(Problem(name, "externally_provisioned", "false", "true: it can't be taken back (BMO webhook)",
+                                "delete and enrol the host anew"))
+    if external and not spec.get("externallyProvisioned") and state != "available":
+        problems.append(Problem(name, "externally_provisioned", "true",
+                                "a host in state available (BMO webhook), it is %s" % (state or "unknown"),
+                                "wait until it is available"))
+    return problems
+
+
+def _check_power(host, bmh, forced):
+    # Without force nothing of a host in use is changed, its power neither.
+    if consumer_of(bmh) and host["name"] not in forced:
+        return []
+    if host.get("online") is not False or not bmh["spec"].get("online") or state_of(bmh) not in _RUNNING:
+        return []
+    return [Problem(host["name"], "online", "false",
+                    "true: the host is %s and would be powered off" % state_of(bmh),
+                    "if that is meant, set allow_power_off, or run the playbook with enroll_confirm or "
+                    "provision_confirm=<how many servers>")]
+
+
+def check_deletion(host, bmh, forced):
+    """Return the Problems of deleting a host.
+
+    :param bmh: the stored BareMetalHost, or None
+    :param forced: names of hosts for which the consumer's protection is lifted
+    """
+    if not bmh or not consumer_of(bmh) or host["name"] in forced:
+        return []
+    return [Problem(host["name"], "state", "absent", "no consumer (it is in use by %s)" % consumer_of(bmh),
+                    "remove the consumer first (scale its cluster down), or name the host in force_hosts")]

@@ -1,0 +1,61 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The RAID volumes of a host; pure."""
+from __future__ import annotations
+
+from ..._common.field_checks import Problem, show
+from . import hint as host_hint_rules
+
+
+def check(label, host, address):
+    """Return the Problems of an entry's ``raid``.
+
+    :param address: the host's BmcAddress, None when it has none that can be read
+    """
+    problems = []
+    raid = host.get("raid")
+    if not raid:
+        return problems
+    hardware, software = raid.get("hardware_raid_volumes") or [], raid.get("software_raid_volumes") or []
+    if hardware and software:
+        problems.append(Problem(label, "raid", "hardware and software volumes", "one of the two (BMO webhook)",
+                                "remove hardware_raid_volumes or software_raid_volumes"))
+    if hardware and address and not address.driver.raid:
+        problems.append(Problem(label, "raid.hardware_raid_volumes", "%d volumes" % len(hardware),
+                                "none (%s does not support hardware RAID)" % address.scheme.name,
+                                "choose a Redfish scheme or software_raid_volumes"))
+    names = set()
+    for position, volume in enumerate(hardware):
+        path = "raid.hardware_raid_volumes[%d]" % position
+        disks, number = volume.get("physical_disks") or [], volume.get("number_of_physical_disks")
+        if disks and not volume.get("controller"):
+            problems.append(Problem(label, path + ".controller", "none", "a controller, since physical_disks is given",
+                                    "set controller or remove physical_disks"))
+        if disks and number is not None and number != len(disks):
+            problems.append(Problem(label, path + ".number_of_physical_disks", show(number),
+                                    "%d, the number of physical_disks" % len(disks), "correct one of them"))
+        if volume.get("name") and volume["name"] in names:
+            problems.append(Problem(label, path + ".name", show(volume["name"]), "a name of its own", "rename it"))
+        names.add(volume.get("name"))
+        count = len(disks) or number
+        least = {"1": 2, "5": 3, "6": 4, "1+0": 4, "5+0": 6, "6+0": 8}.get(volume.get("level"), 1)
+        if count and count < least:
+            problems.append(Problem(label, path, "%d disks" % count,
+                                    "at least %d for RAID %s" % (least, volume["level"]),
+                                    "add disks or choose another level"))
+    if software and software[0].get("level") != "1":
+        problems.append(Problem(label, "raid.software_raid_volumes[0].level", show(software[0].get("level")),
+                                "1 for the first volume, from which the server boots", "correct it"))
+    for position, volume in enumerate(software):
+        path = "raid.software_raid_volumes[%d]" % position
+        disks = volume.get("physical_disks") or []
+        for at, hints in enumerate(disks):
+            problems += host_hint_rules.check(label, "%s.physical_disks[%d]" % (path, at), hints)
+        if len(disks) == 1:
+            problems.append(Problem(label, path + ".physical_disks", "1 disk", "at least 2 disks, or none for all",
+                                    "add disks or remove physical_disks"))
+        if volume.get("size_gibibytes") in (None, 0) and position + 1 < len(software):
+            problems.append(Problem(label, path + ".size_gibibytes", "none or 0",
+                                    "a size, since only the last volume can take the rest", "set size_gibibytes"))
+    return problems

@@ -1,0 +1,80 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Secrets of hosts: those that entries write, and those in the cluster that they name; pure."""
+from __future__ import annotations
+
+from ..._common.field_checks import Problem, show
+from .. import fields as host_fields
+from .. import oci_auth
+from ..objects import credentials_secret_name, data_secret_name, has_inline_credentials
+
+
+def check_shared(labelled):
+    """Return the Problems of entries that would write one Secret with different contents.
+
+    :param labelled: list of ``(label, host)``
+    """
+    problems, writers = [], {}
+    for label, host in labelled:
+        if host.get("state") == "absent":
+            continue
+        bmc = host.get("bmc") or {}
+        wanted = []
+        if has_inline_credentials(bmc):
+            wanted.append(("bmc.credentials_name", credentials_secret_name(host), (bmc["username"], bmc["password"])))
+        for option in host_fields.DATA_KEYS:
+            content = (host.get(option) or {}).get("content")
+            if content is not None:
+                wanted.append((option + ".name", data_secret_name(host, option), (option, content)))
+        for field, name, content in wanted:
+            other = writers.setdefault(name, (label, field, content))
+            if other[2] != content:
+                problems.append(Problem(label, field, show(name),
+                                        "a Secret of its own (%s writes other contents to it)" % other[0],
+                                        "choose another name"))
+    return problems
+
+
+def check_stored(host, secrets, namespace):
+    """Return the Problems of Secrets that an entry names and that BMO could not use.
+
+    :param secrets: ``{name: Secret}`` of the namespace
+    :param namespace: its name, for messages
+    """
+    problems = []
+    bmc = host.get("bmc") or {}
+    name = bmc.get("credentials_name")
+    if name and not has_inline_credentials(bmc):
+        secret = secrets.get(name)
+        if secret is None:
+            problems.append(Problem(host["name"], "bmc.credentials_name", show(name),
+                                    "a Secret in namespace %s" % namespace,
+                                    "create it, or give bmc.username and bmc.password"))
+        else:
+            missing = [key for key in ("username", "password") if not (secret.get("data") or {}).get(key)]
+            if missing:
+                problems.append(Problem(host["name"], "bmc.credentials_name", show(name),
+                                        "a Secret with username and password (it lacks %s)" % " and ".join(missing),
+                                        "correct the Secret, or give bmc.username and bmc.password"))
+    for option, key in host_fields.DATA_KEYS.items():
+        data = host.get(option) or {}
+        if data.get("name") and data.get("content") is None:
+            secret = secrets.get(data["name"])
+            if secret is None:
+                problems.append(Problem(host["name"], option + ".name", show(data["name"]),
+                                        "a Secret in namespace %s; BMO would wait for it in silence" % namespace,
+                                        "create it, or give %s.content" % option))
+            elif not {key, "value"} & set(secret.get("data") or {}):
+                problems.append(Problem(host["name"], option + ".name", show(data["name"]),
+                                        "a Secret with the key %s or value" % key, "correct the Secret"))
+    auth = (host.get("image") or {}).get("oci_auth_secret_name")
+    if auth and secrets.get(auth) is None:
+        problems.append(Problem(host["name"], "image.oci_auth_secret_name", show(auth),
+                                "a Secret in namespace %s" % namespace, "create it"))
+    elif auth:
+        fault = oci_auth.fault(secrets[auth], host["image"].get("url") or "")
+        if fault:
+            problems.append(Problem(host["name"], "image.oci_auth_secret_name", "%s: %s" % (show(auth), fault[0]),
+                                    fault[1], "make it by kubectl create secret docker-registry"))
+    return problems

@@ -1,0 +1,271 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a list of hosts to BareMetalHosts: read once, check all, write what differs, wait for all on one watch."""
+from __future__ import annotations
+
+import time
+from collections import namedtuple
+
+from .._common import parallel
+from .._common.image_server import image_fetcher
+from .._kube import bulk
+from .._kube.errors import KubeError
+from . import (
+    bmc_change as host_bmc_change,
+)
+from . import (
+    credentials as host_credentials,
+)
+from . import (
+    goals as host_goals,
+)
+from . import (
+    images as host_images,
+)
+from . import (
+    inventory as host_inventory,
+)
+from . import (
+    messages as host_messages,
+)
+from . import (
+    objects as host_objects,
+)
+from . import (
+    table as host_table,
+)
+from . import (
+    validation as host_validation,
+)
+from .bmc_service import BmcChange
+from .reading import hosts_everywhere, secret_of, secrets_of
+from .wait import HostWait
+from .writes import NAMESPACE, HostRules, HostWrites
+
+Current = namedtuple("Current", ["hosts", "elsewhere", "secrets"])
+
+
+class HostListError(Exception):
+    """The list of hosts was refused before anything was written.
+
+    :param problems: list of ``field_checks.Problem``
+    :param names: ``{option: name}`` by which the reader knows an option
+    """
+
+    def __init__(self, problems, names=None):
+        super().__init__(host_messages.message(problems, names))
+        self.problems = [problem._asdict() for problem in problems]
+
+
+def names_for(params):
+    """Return ``{option: name}`` for errors as the parameter ``field_names`` asks, None for the options' own names."""
+    return host_inventory.names_in_role() if params.get("field_names") == "variables" else None
+
+
+class Outcome:
+    """What became of one host of the list.
+
+    ``baseline`` is the host as it was before this run, ``current`` as it was when its write was decided, ``stored``
+    as it is known now.
+    """
+
+    def __init__(self, host, current):
+        self.name = host["name"]
+        self.host = host
+        self.baseline = current
+        self.current = current
+        self.stored = current
+        self.action = "none"
+        self.error = ""
+        self.protected = []
+        self.seconds = 0.0
+
+    def result(self, namespace):
+        """Return the host's result as plain data."""
+        facts = host_table.summary(self.stored) if self.stored else host_table.absent(self.name, namespace)
+        facts.update(action=self.action, changed=self.action != "none", failed=bool(self.error), error=self.error,
+                     protected=self.protected, seconds=round(self.seconds, 1))
+        return facts
+
+
+class HostService:
+    """One run over a list of hosts.
+
+    :param client: a KubeClient
+    :param params: the module's parameters
+    :param check_mode: let the API server judge writes without storing them
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    """
+
+    def __init__(self, client, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep):
+        self.client = client
+        self.namespace = params["namespace"]
+        self.hosts = params["hosts"]
+        self.deploy = params["deploy"]
+        self.create_namespace = params["create_namespace"]
+        self.goal = params["wait_for"]
+        self.fetch = image_fetcher(params["image_ca_file"]) if params.get("check_images") else None
+        self.timeout_seconds = params["wait_timeout_seconds"]
+        self.error_limit = params["error_limit"]
+        self.names = names_for(params)
+        self.rules = HostRules(self.namespace, self.goal, frozenset(params["force_hosts"]), params["allow_detach"],
+                               params["allow_deprovision"] or not self.deploy, params["allow_power_off"], self.names)
+        self.check_mode = check_mode
+        self.progress = progress
+        self.clock = clock
+        self.sleep = sleep
+        self.began_at = clock()
+        self.bmc_change = BmcChange(client, self.rules, progress, clock, sleep)
+        self.writes = None
+        self.warnings = []
+        self.namespace_missing = False
+
+    def run(self):
+        """Do it all and return the module's result.
+
+        :raises HostListError: when the list has faults
+        :raises KubeError: when the API server can't be asked
+        """
+        current = self._checked()
+        writes = self.writes = HostWrites(
+            self.client, self.rules, current, self.check_mode, self.progress, self.sleep)
+        writes.namespace_missing = self.namespace_missing
+        outcomes = [Outcome(host, current.hosts.get(host["name"])) for host in self.hosts]
+        present = [item for item in outcomes if item.host["state"] != "absent"]
+        if self.check_mode:
+            writes.detached = set(item.name for item in present if item.current is not None
+                                  and host_bmc_change.detaching(item.host, item.current) is not None)
+        else:
+            writes.detached = self.bmc_change.detach(present, current)
+        try:
+            writes.write([item for item in present if not item.error], len(self.hosts))
+        finally:
+            if not self.check_mode:
+                self.bmc_change.attach([item for item in present if item.name in writes.detached])
+        writes.delete([item for item in outcomes if item.host["state"] == "absent"])
+        if self.goal and not self.check_mode:
+            self._wait([item for item in outcomes if not item.error])
+        return self._result(outcomes)
+
+    # Reading and checking
+
+    def _checked(self):
+        problems = host_validation.check_raw(self.hosts, self.goal)
+        try:
+            current = self._read()
+        except KubeError:
+            if problems:
+                raise HostListError(problems, self.names) from None
+            raise
+        problems = host_validation.still_missing(problems, current.hosts) + self.rules.problems(
+            self.hosts, current.hosts, current.secrets, current.elsewhere)
+        if self.fetch and self.deploy and not problems:
+            problems = host_images.problems(self.hosts, current.hosts, self.fetch, parallel.run)
+        if problems:
+            raise HostListError(problems, self.names)
+        if not self.deploy:
+            self.hosts = [host_objects.without_deployment(host) for host in self.hosts]
+        return current
+
+    def _read(self):
+        hosts, secrets = bulk.run([
+            lambda: hosts_everywhere(self.client, self.namespace),
+            lambda: secrets_of(self.client, self.namespace, host_objects.SECRET_SELECTOR)])
+        for outcome in (hosts, secrets):
+            if outcome.error is not None:
+                raise outcome.error
+        here, elsewhere, warning = hosts.value
+        wanted = set().union(*(host_objects.referenced_secrets(host) for host in self.hosts), *(
+            host_objects.left_references(host, here.get(host.get("name"))).values() for host in self.hosts))
+        wanted = sorted(wanted - set(secrets.value))
+        for name, outcome in zip(wanted, bulk.run([self._getter(name) for name in wanted])):
+            if outcome.error is not None:
+                raise outcome.error
+            if outcome.value is not None:
+                secrets.value[name] = outcome.value
+        if warning:
+            self.warnings.append(warning)
+        if self.create_namespace and not here:
+            self.namespace_missing = self.client.get(NAMESPACE, None, self.namespace) is None
+        return Current(here, elsewhere, secrets.value)
+
+    def _getter(self, name):
+        return lambda: secret_of(self.client, self.namespace, name)
+
+    # Waiting
+
+    def _wait(self, outcomes):
+        now = self.clock()
+        deadline = now + self.timeout_seconds
+        histories = {}
+        for item in outcomes:
+            history = self._history(item, now)
+            if self.goal == "deleted":
+                if item.stored is None:
+                    continue
+            elif item.stored is not None:
+                history.update(item.stored, now)
+            histories[item.name] = history
+        wait = HostWait(self.client, self.namespace, self.progress, self.clock, self._text)
+        wait.run(histories, deadline)
+        now = self.clock()
+        for item in outcomes:
+            history = histories.get(item.name)
+            if history is not None:
+                item.stored, item.seconds = history.bmh, history.seconds_taken(now)
+                item.error = wait.error(history, self.timeout_seconds)
+
+    def _history(self, item, now):
+        detached = item.name in self.writes.detached
+        secret = self.writes.current.secrets.get(host_objects.credentials_secret_name(item.host))
+        return host_goals.HostHistory(
+            self.goal, item.baseline, now, self.error_limit, tolerated=("detached",) if detached else (),
+            lacking=None if self.goal == "deleted" else lambda bmh: (
+                self.bmc_change.lacking(item.name, bmh) if detached else "") or host_credentials.untried(bmh, secret))
+
+    def _text(self, text):
+        return host_messages.renamed(text, self.names)
+
+    # Result
+
+    def _result(self, outcomes):
+        hosts = [item.result(self.namespace) for item in outcomes]
+        return {
+            "changed": any(facts["changed"] for facts in hosts) or self.namespace_missing,
+            "hosts": hosts,
+            "counts": _counts(hosts),
+            "diff": self.writes.diffs,
+            "warnings": self.warnings + self.writes.warnings,
+            "seconds": round(self.clock() - self.began_at, 3),
+        }
+
+
+def _counts(hosts):
+    counts = {"total": len(hosts), "created": 0, "updated": 0, "deleted": 0, "failed": 0}
+    for facts in hosts:
+        if facts["action"] in counts:
+            counts[facts["action"]] += 1
+        counts["failed"] += facts["failed"]
+    return counts
+
+
+def shortened(facts):
+    """Return a host's result without what does not matter in a failure, so that the message stays readable."""
+    return dict((key, facts[key]) for key in ("name", "state", "action", "changed", "failed", "error"))
+
+
+def failure(hosts, goal):
+    """Return the text of a failure, a line for each failed host; empty when there is none.
+
+    :param hosts: the results of all hosts
+    :param goal: goal of the wait, or None
+    """
+    failed = [facts for facts in hosts if facts["failed"]]
+    if not failed:
+        return ""
+    lines = ["%d of %d hosts failed%s:" % (len(failed), len(hosts), " to become %s" % goal if goal else "")]
+    lines += ["- %s (%s): %s" % (facts["name"], facts["state"], facts["error"]) for facts in failed]
+    return "\n".join(lines)

@@ -1,0 +1,145 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Claims for addresses: IPAM's IPClaim and Cluster API's IPAddressClaim; pure."""
+from __future__ import annotations
+
+import ipaddress
+
+from .._common.problem import problem
+from .pool import API_VERSION
+from .range import LONGEST_SEARCH, contains, span_of, too_far
+
+# IPAM, ipam/ippool_manager.go: IPAddressAnnotation
+ADDRESS_ANNOTATION = "ipAddress"
+CAPI_API_VERSION = "ipam.cluster.x-k8s.io/v1beta2"
+
+
+def render(claim, namespace):
+    """Return the object of one claim description.
+
+    :param claim: dict with ``name``, ``pool`` and optional ``address`` (asks for this one), ``kind`` (IPClaim or
+        IPAddressClaim, default IPClaim), ``cluster_name``, ``labels``, ``annotations``, ``namespace``
+    :param namespace: used when the description names none; claim and pool are in the same namespace
+    """
+    namespace = claim.get("namespace") or namespace
+    labels = dict(claim.get("labels") or {})
+    annotations = dict(claim.get("annotations") or {})
+    if claim.get("address"):
+        annotations[ADDRESS_ANNOTATION] = claim["address"]
+    if claim.get("cluster_name"):
+        labels["cluster.x-k8s.io/cluster-name"] = claim["cluster_name"]
+    metadata = {"name": claim["name"], "namespace": namespace}
+    if labels:
+        metadata["labels"] = labels
+    if annotations:
+        metadata["annotations"] = annotations
+    if claim.get("kind") == "IPAddressClaim":
+        spec = {"poolRef": {"apiGroup": "ipam.metal3.io", "kind": "IPPool", "name": claim["pool"]}}
+        if claim.get("cluster_name"):
+            spec["clusterName"] = claim["cluster_name"]
+        return {"apiVersion": CAPI_API_VERSION, "kind": "IPAddressClaim", "metadata": metadata, "spec": spec}
+    return {"apiVersion": API_VERSION, "kind": "IPClaim", "metadata": metadata,
+            "spec": {"pool": {"name": claim["pool"], "namespace": namespace}}}
+
+
+def claim_problems(claims, pools, usages, namespace):
+    """Return every mistake in a list of claim descriptions.
+
+    :param claims: list of descriptions
+    :param pools: pool descriptions by name, those of the namespace
+    :param usages: by pool name, the results of ``ipam_usage.usage``
+    :param namespace: of the claims that name none
+    """
+    found, wanted, seen = [], {}, set()
+    free = dict((name, _Free(pool, usages[name])) for name, pool in pools.items())
+    undecided = []
+    for claim in claims:
+        kind = claim.get("kind") or "IPClaim"
+        subject = "%s %s/%s" % (kind, claim.get("namespace") or namespace, claim["name"])
+        if (kind, claim["name"]) in seen:
+            found.append(problem(subject, "name", "the same name twice", "one description for each claim"))
+        seen.add((kind, claim["name"]))
+        pool = pools.get(claim["pool"])
+        if pool is None:
+            found.append(problem(subject, "pool", claim["pool"], "one of %s" % (", ".join(sorted(pools)) or "no pools"),
+                                 "make the pool first (module ip_pool)"))
+        elif claim.get("address"):
+            mistakes = _address(subject, claim, pool, usages[claim["pool"]], wanted)
+            found += mistakes
+            if not mistakes:
+                free[claim["pool"]].take(claim["name"])
+        else:
+            undecided.append((subject, claim))
+    # After those that name theirs, which no other address can stand in for.
+    for subject, claim in undecided:
+        if not free[claim["pool"]].take(claim["name"]):
+            found.append(problem(subject, "pool", "%s with %s" % (claim["pool"], free[claim["pool"]].exhausted()),
+                                 "a free address", "widen a range of the pool or delete claims that nobody needs"))
+    return found
+
+
+class _Free:
+    """The free addresses of a pool, which the claims of a list take one after the other.
+
+    :param pool: its description
+    :param usage: the result of ``ipam_usage.usage``
+    """
+
+    def __init__(self, pool, usage):
+        self._total = usage["total"]
+        self._free = self._left = max(0, usage["free"])
+        # IPAM keeps one address for each name of a claim, of whichever kind (``status.allocations``).
+        self._served = set(entry["claim"] for entry in usage["allocations"]) | set(pool.get("pre_allocations") or {})
+
+    def take(self, name):
+        """Take an address for a claim unless it has one, and say whether there was one left."""
+        if name in self._served:
+            return True
+        if not self._left:
+            return False
+        self._left -= 1
+        self._served.add(name)
+        return True
+
+    def exhausted(self):
+        """Say why there is none left."""
+        if not self._free:
+            return "no free address of %d" % self._total
+        return "%d free address%s of %d, which other claims of the list take" % (
+            self._free, "" if self._free == 1 else "es", self._total)
+
+
+def _address(subject, claim, pool, usage, wanted):
+    try:
+        address = ipaddress.ip_address(claim["address"])
+    except ValueError:
+        return [problem(subject, "address", claim["address"], "an IPv4 or IPv6 address")]
+    found = []
+    spans = []
+    for range_ in pool.get("ranges") or []:
+        try:
+            spans.append(span_of(range_))
+        except ValueError:
+            continue
+    if not any(contains(span, address) for span in spans):
+        found.append(problem(subject, "address", address, "an address in a range of pool %s" % claim["pool"]))
+    elif too_far(spans, address):
+        found.append(problem(subject, "address", "%s, after %d others" % (address, too_far(spans, address)),
+                             "one of the first %d addresses of pool %s" % (LONGEST_SEARCH, claim["pool"]),
+                             "IPAM counts up to it one by one and answers nobody meanwhile"))
+    for entry in usage["allocations"]:
+        if ipaddress.ip_address(entry["address"]) == address and entry["claim"] != claim["name"]:
+            found.append(problem(subject, "address", "%s, which %s has" % (address, entry["claim"]), "a free address"))
+    if (claim["pool"], address) in wanted:
+        found.append(problem(subject, "address", "%s, which claim %s asks for too" % (
+            address, wanted[(claim["pool"], address)]), "an address of its own"))
+    wanted.setdefault((claim["pool"], address), claim["name"])
+    for name, text in (pool.get("pre_allocations") or {}).items():
+        same = ipaddress.ip_address(text) == address
+        if same and name != claim["name"]:
+            found.append(problem(subject, "address", "%s, which the pool keeps for claim %s" % (address, name),
+                                 "an address that is not preallocated"))
+        if not same and name == claim["name"]:
+            found.append(problem(subject, "address", address, "%s, preallocated for this claim" % text))
+    return found

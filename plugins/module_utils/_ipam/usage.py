@@ -1,0 +1,109 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who has which address of a pool, how many are free, and what is leaked; pure, over listed objects."""
+from __future__ import annotations
+
+import ipaddress
+
+from .pool import describe
+from .range import contains, size, span_of
+
+CLAIM_KINDS = ("IPClaim", "IPAddressClaim")
+
+
+def usage(pool, addresses, claims):
+    """Return what is allocated of one pool.
+
+    :param pool: an IPPool object
+    :param addresses: IPAddress objects of IPAM and of Cluster API in the pool's namespace
+    :param claims: IPClaim and IPAddressClaim objects in the pool's namespace
+    :returns: dict with ``name``, ``namespace``, ``total``, ``used``, ``free``, ``allocations`` (each with
+        ``address``, ``claim``, ``owner``, ``preallocated``, ``object``), ``leaked`` (each with ``address``, ``object``,
+        ``reason``), ``unanswered`` (claims without an address, each with ``claim``, ``reason``) and ``unreadable``
+        (ranges without usable addresses)
+    """
+    name = pool["metadata"]["name"]
+    description = describe(pool)
+    spans, unreadable = [], []
+    for number, range_ in enumerate(description["ranges"]):
+        try:
+            spans.append(span_of(range_))
+        except ValueError as exc:
+            unreadable.append("pools[%d]: %s" % (number, exc))
+    claims = [claim for claim in claims if _pool_name(claim) == name]
+    by_name = dict(((claim["kind"], claim["metadata"]["name"]), claim) for claim in claims)
+    allocations, leaked = [], []
+    for item in addresses:
+        if _address_pool(item) != name:
+            continue
+        kind, claim_name = _address_claim(item)
+        claim = by_name.get((kind, claim_name))
+        entry = {"address": item["spec"]["address"], "claim": claim_name, "owner": _owner(claim) if claim else None,
+                 "preallocated": claim_name in (description.get("pre_allocations") or {}),
+                 "object": "%s/%s" % (item["kind"], item["metadata"]["name"])}
+        allocations.append(entry)
+        reason = _leak(item, claim, kind, claim_name, spans)
+        if reason:
+            leaked.append({"address": entry["address"], "object": entry["object"], "reason": reason})
+    taken = set(ipaddress.ip_address(entry["address"]) for entry in allocations)
+    for text in (description.get("pre_allocations") or {}).values():
+        taken.add(ipaddress.ip_address(text))
+    total = sum(size(span) for span in spans)
+    used = sum(1 for address in taken if any(contains(span, address) for span in spans))
+    return {
+        "name": name, "namespace": pool["metadata"].get("namespace"), "cluster_name": description.get("cluster_name"),
+        "total": total, "used": used, "free": total - used,
+        "allocations": sorted(allocations, key=lambda entry: int(ipaddress.ip_address(entry["address"]))),
+        "leaked": leaked, "unanswered": [_unanswered(claim) for claim in claims if not _answered(claim)],
+        "unreadable": unreadable,
+    }
+
+
+def _pool_name(claim):
+    spec = claim.get("spec") or {}
+    return (spec.get("pool") or spec.get("poolRef") or {}).get("name")
+
+
+def _address_pool(item):
+    return _pool_name(item)
+
+
+def _address_claim(item):
+    spec = item["spec"]
+    if "claim" in spec:
+        return "IPClaim", spec["claim"].get("name")
+    return "IPAddressClaim", (spec.get("claimRef") or {}).get("name")
+
+
+def _owner(claim):
+    """Return who asked for the address: the claim's owner (a Metal3Data, for CAPM3's claims), or None."""
+    owners = claim["metadata"].get("ownerReferences") or []
+    return "%s/%s" % (owners[0]["kind"], owners[0]["name"]) if owners else None
+
+
+def _leak(item, claim, kind, claim_name, spans):
+    if claim is None:
+        return "its %s %s does not exist" % (kind, claim_name or "(none)")
+    if claim["metadata"].get("deletionTimestamp"):
+        return "its %s %s is being deleted since %s, held by %s" % (
+            kind, claim_name, claim["metadata"]["deletionTimestamp"],
+            ", ".join(claim["metadata"].get("finalizers") or []) or "nothing")
+    if not any(contains(span, ipaddress.ip_address(item["spec"]["address"])) for span in spans):
+        return "it is in no range of its pool"
+    return None
+
+
+def _answered(claim):
+    status = claim.get("status") or {}
+    return bool((status.get("address") or status.get("addressRef") or {}).get("name"))
+
+
+def _unanswered(claim):
+    status = claim.get("status") or {}
+    reason = status.get("errorMessage")
+    for condition in status.get("conditions") or []:
+        if condition.get("type") == "Ready" and condition.get("status") == "False":
+            reason = reason or condition.get("message") or condition.get("reason")
+    return {"claim": "%s/%s" % (claim["kind"], claim["metadata"]["name"]), "owner": _owner(claim),
+            "reason": reason or "IPAM has not answered yet"}

@@ -1,0 +1,231 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules for a list of IP pools, checked as a whole before anything is written; pure."""
+from __future__ import annotations
+
+import ipaddress
+import itertools
+
+from .._common.problem import problem
+from .range import LONGEST_SEARCH, contains, network_of, overlap, size, span_of, too_far
+
+
+def pool_problems(pools, namespace, existing=(), needed=None):
+    """Return every mistake in a list of pool descriptions.
+
+    :param pools: list of descriptions, see ``ipam_pool.render``
+    :param namespace: of the pools that name none
+    :param existing: descriptions of pools that are there already and are not among ``pools``; ranges of the pools
+        are compared with theirs
+    :param needed: dict of pool name to the number of addresses that will be asked of it
+    :returns: list of lines; empty when all is well
+    """
+    found = []
+    spans = {}
+    for number, pool in enumerate(pools):
+        subject = "IPPool %s/%s" % (pool.get("namespace") or namespace, pool.get("name") or "pools[%d]" % number)
+        found += _names(subject, pool)
+        own, mistakes = _ranges(subject, pool)
+        found += mistakes
+        spans[number] = [(subject, field, span) for field, span in own]
+        found += _preallocations(subject, pool, [span for _field, span in own])
+        found += _capacity(subject, pool, [span for _field, span in own], (needed or {}).get(pool.get("name")))
+    found += _doubled(pools, namespace)
+    others = []
+    for pool in existing:
+        subject = "existing IPPool %s/%s" % (pool.get("namespace") or namespace, pool["name"])
+        others += [(subject, field, span) for field, span in _ranges(subject, pool)[0]]
+    mine = [entry for number in sorted(spans) for entry in spans[number]]
+    for left, right in itertools.combinations(mine, 2):
+        found += _overlap(left, right)
+    for left, right in itertools.product(mine, others):
+        found += _overlap(left, right)
+    return found
+
+
+def change_problems(pool, current, namespace, allocated=()):
+    """Return what IPAM's webhook would refuse in a change of an existing pool.
+
+    :param pool: the new description
+    :param current: the description of the pool as it is
+    :param allocated: addresses in use (strings)
+    """
+    subject = "IPPool %s/%s" % (pool.get("namespace") or namespace, pool["name"])
+    found = []
+    prefix = pool.get("name_prefix") or pool["name"]
+    if current.get("name_prefix") and prefix != current["name_prefix"]:
+        found.append(problem(subject, "name_prefix", prefix, "%s, for it can't be changed" % current["name_prefix"],
+                             "keep the old value or make a pool of another name"))
+    spans = [span for _field, span in _ranges(subject, pool)[0]]
+    for address in allocated:
+        if not any(contains(span, ipaddress.ip_address(address)) for span in spans):
+            found.append(problem(subject, "ranges", "no range with %s" % address, "every address that is in use",
+                                 "keep the address in a range until its claim is gone"))
+    return found
+
+
+def _names(subject, pool):
+    if not pool.get("name"):
+        return [problem(subject, "name", None, "a name")]
+    if not pool.get("ranges"):
+        return [problem(subject, "ranges", None, "at least one range with start and end, or subnet")]
+    return []
+
+
+def _ranges(subject, pool):
+    spans, found = [], []
+    for number, range_ in enumerate(pool.get("ranges") or []):
+        field = "ranges[%d]" % number
+        mistakes = _unreadable(subject, field, range_)
+        if mistakes:
+            found += mistakes
+            continue
+        try:
+            span = span_of(range_)
+        except ValueError as exc:
+            found.append(problem(subject, field, str(exc), "a range with at least one address"))
+            continue
+        if not range_.get("end") and not range_.get("subnet"):
+            found.append(problem(subject, field + ".end", None, "an end or a subnet",
+                                 "without them the range goes on to the last address there is"))
+        if range_.get("end") and range_.get("subnet") and _outside(range_["end"], range_):
+            found.append(problem(subject, field + ".end", range_["end"], "an address in subnet %s" % range_["subnet"]))
+        if spans and span.first.version != spans[0][1].first.version:
+            found.append(problem(subject, field, "IPv%d" % span.first.version,
+                                 "IPv%d like the pool's first range" % spans[0][1].first.version,
+                                 "make one pool for each address family"))
+        spans.append((field, span))
+        found += _prefix(subject, field, pool, range_, span)
+        found += _gateway(subject, field, pool, range_, span)
+    found += _shared_addresses(subject, pool)
+    return spans, found
+
+
+def _unreadable(subject, field, range_):
+    found = []
+    for key in ("start", "end", "gateway"):
+        if range_.get(key):
+            found += _address(subject, "%s.%s" % (field, key), range_[key])
+    for number, server in enumerate(range_.get("dns_servers") or []):
+        found += _address(subject, "%s.dns_servers[%d]" % (field, number), server)
+    if range_.get("subnet"):
+        try:
+            ipaddress.ip_interface(range_["subnet"])
+            if "/" not in str(range_["subnet"]):
+                raise ValueError("no prefix length")
+        except ValueError:
+            found.append(problem(subject, field + ".subnet", range_["subnet"], "a network such as 198.51.100.0/24"))
+    return found
+
+
+def _address(subject, field, text):
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return [problem(subject, field, text, "an IPv4 or IPv6 address")]
+    return []
+
+
+def _outside(address, range_):
+    return ipaddress.ip_address(address) not in network_of(range_)
+
+
+def _prefix(subject, field, pool, range_, span):
+    prefix = range_.get("prefix") or pool.get("prefix")
+    where = field + ".prefix" if range_.get("prefix") else "prefix"
+    if prefix is None:
+        return [problem(subject, "prefix", None, "a prefix length for %s" % field,
+                        "set prefix for the pool or for the range")]
+    if not 1 <= prefix <= span.first.max_prefixlen:
+        return [problem(subject, where, prefix, "1 to %d for IPv%d" % (span.first.max_prefixlen, span.first.version))]
+    network = network_of(range_)
+    if network is not None and prefix != network.prefixlen:
+        return [problem(subject, where, prefix, "%d, the prefix of %s.subnet %s" % (network.prefixlen, field, network))]
+    return []
+
+
+def _gateway(subject, field, pool, range_, span):
+    gateway = range_.get("gateway") or pool.get("gateway")
+    where = field + ".gateway" if range_.get("gateway") else "gateway"
+    prefix = range_.get("prefix") or pool.get("prefix")
+    if not gateway:
+        return []
+    try:
+        address = ipaddress.ip_address(gateway)
+    except ValueError:
+        # Told by _unreadable or _shared_addresses.
+        return []
+    if address.version != span.first.version:
+        return [problem(subject, where, gateway, "an IPv%d address like those of %s" % (span.first.version, field))]
+    network = network_of(range_)
+    if network is None and prefix and 1 <= prefix <= span.first.max_prefixlen:
+        network = ipaddress.ip_network("%s/%d" % (span.first, prefix), strict=False)
+    found = []
+    if network is not None and address not in network and not address.is_link_local:
+        found.append(problem(subject, where, gateway, "an address in %s, the network of %s" % (network, field),
+                             "nodes can't reach a gateway outside their own network"))
+    if contains(span, address):
+        found.append(problem(subject, field, "%s - %s, which holds the gateway %s" % (span.first, span.last, gateway),
+                             "ranges without the gateway", "a node would be given the gateway's address"))
+    return found
+
+
+def _shared_addresses(subject, pool):
+    found = []
+    if pool.get("gateway"):
+        found += _address(subject, "gateway", pool["gateway"])
+    for number, server in enumerate(pool.get("dns_servers") or []):
+        found += _address(subject, "dns_servers[%d]" % number, server)
+    return found
+
+
+def _preallocations(subject, pool, spans):
+    found, seen = [], {}
+    for claim, text in sorted((pool.get("pre_allocations") or {}).items()):
+        field = "pre_allocations.%s" % claim
+        mistakes = _address(subject, field, text)
+        if mistakes:
+            found += mistakes
+            continue
+        address = ipaddress.ip_address(text)
+        if address in seen:
+            found.append(problem(subject, field, text, "an address that %s does not have" % seen[address]))
+        seen.setdefault(address, field)
+        if spans and not any(contains(span, address) for span in spans):
+            found.append(problem(subject, field, text, "an address in one of the ranges",
+                                 "IPAM would answer \"Pre-allocated IP out of bond\""))
+        elif too_far(spans, address):
+            found.append(problem(subject, field, "%s, after %d others" % (text, too_far(spans, address)),
+                                 "one of the first %d addresses of the ranges" % LONGEST_SEARCH,
+                                 "IPAM counts up to it one by one and answers nobody meanwhile; let a range begin "
+                                 "nearer to it"))
+    return found
+
+
+def _capacity(subject, pool, spans, needed):
+    if not spans or not needed:
+        return []
+    total = sum(size(span) for span in spans)
+    if total >= needed:
+        return []
+    return [problem(subject, "ranges", "%d addresses" % total, "at least %d" % needed, "widen a range or add one")]
+
+
+def _doubled(pools, namespace):
+    found, seen = [], set()
+    for pool in pools:
+        key = (pool.get("namespace") or namespace, pool.get("name"))
+        if pool.get("name") and key in seen:
+            found.append(problem("IPPool %s/%s" % key, "name", "the same name twice", "one description for each pool"))
+        seen.add(key)
+    return found
+
+
+def _overlap(left, right):
+    common = overlap(left[2], right[2])
+    if common is None:
+        return []
+    where = right[1] if left[0] == right[0] else "%s of %s" % (right[1], right[0])
+    return [problem(left[0], left[1], "%s - %s, which is in %s too" % (common.first, common.last, where),
+                    "ranges without common addresses", "two nodes would be given one address")]

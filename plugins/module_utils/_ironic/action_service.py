@@ -1,0 +1,278 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One action on many nodes: read once, plan all, send side by side, wait for all by one bulk request at an interval."""
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+from .._common import confirmation
+from .._common.problem import problem
+from .._host import goals as host_goals
+from . import action_plan, answers, bulk, config_drive, node_validation, ownership
+from .client import path_of
+from .delivery import Delivery
+from .errors import IronicError, RefusedError
+from .follow import follow
+from .goals import POLL_FIELDS, NodeHistory
+
+# Actions that change nothing, so that any node may be asked.
+_READING = ("vendor_passthru",)
+
+
+class Item:
+    """What becomes of one node of the list."""
+
+    def __init__(self, name, node):
+        self.name = name
+        self.node = node
+        self.stored = node
+        self.plan = None
+        self.left = []
+        self.delivery = None
+        self.history = None
+        self.answer = None
+        self.changed = False
+        self.error = ""
+        self.seconds = 0.0
+
+    def result(self):
+        """Return the outcome as plain data."""
+        node = self.stored or {}
+        return {
+            "name": self.name, "uuid": self.node["uuid"], "changed": self.changed, "failed": bool(self.error),
+            "error": self.error, "provision_state": node.get("provision_state") or "",
+            "power_state": node.get("power_state") or "", "last_error": node.get("last_error") or "",
+            "seconds": round(self.seconds, 1), "answer": self.answer,
+        }
+
+
+class ActionService:
+    """One run of an action over nodes.
+
+    :param client: an IronicClient
+    :param params: the module's parameters
+    :param check_mode: only tell what would be done
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    """
+
+    def __init__(self, client, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep):
+        self.client = client
+        self.action = params["action"]
+        self.options = params
+        self.forced = frozenset(params["force_nodes"])
+        self.check_mode = check_mode
+        self.progress = progress
+        self.clock = clock
+        self.sleep = sleep
+        self.began_at = clock()
+
+    def run(self):
+        """Do it all and return the module's result.
+
+        :raises RefusedError: when a node is unknown, or one is where the action can't be taken
+        :raises IronicError: when Ironic can't be asked
+        """
+        items = self._planned()
+        for item in items:
+            item.changed = bool(item.plan.requests)
+            item.left = list(item.plan.requests)
+        if not self.check_mode:
+            self._send([item for item in items if item.left])
+            waiting = [item for item in items if not item.error and (item.history or item.plan.goal)]
+            if self.options["wait"] and waiting:
+                self._wait(waiting)
+            if any(item.changed for item in items):
+                self._read_again(items)
+        results = [item.result() for item in items]
+        diffs = [{"before_header": "node %s" % item.name, "before": item.plan.before,
+                  "after_header": "node %s" % item.name, "after": item.plan.after}
+                 for item in items if item.plan.requests]
+        return {"changed": any(item.changed for item in items), "nodes": results, "diff": diffs,
+                "seconds": round(self.clock() - self.began_at, 3)}
+
+    # Reading and planning
+
+    def _planned(self):
+        names = self.options["nodes"]
+        problems = node_validation.check_traits("traits", self.options.get("traits") or [])
+        nodes = self._read()
+        found = [(name, nodes.get(node_validation.key_of(name))) for name in names]
+        problems += [problem("node %s" % name, "", None, "name or UUID of a node of this Ironic",
+                             "register it with ironic_node") for name, node in found if node is None]
+        problems += node_validation.check_named_once("nodes", found)
+        items = [Item(name, node) for name, node in found if node is not None]
+        problems += config_drive.problems(self.options, [item.node for item in items])
+        if self.action not in _READING:
+            refusals = [(item, ownership.refusal(item.node["name"], self.forced | self._forced_by_uuid(item)))
+                        for item in items]
+            problems += [problem("node %s" % item.name, "", "a node of the operator", "a node that is nobody else's",
+                                 text) for item, text in refusals if text]
+        if problems:
+            raise RefusedError(problems)
+        answers = self._ask(items)
+        for item, answer in zip(items, answers):
+            item.plan = action_plan.plan(self.action, self.options, item.node, self.client.minor, answer)
+            if self.action in _READING:
+                item.answer = answer
+        problems = [problem("node %s" % item.name, "", item.node["provision_state"], "a node to %s" % self.action,
+                            item.plan.refusal) for item in items if item.plan.refusal]
+        problems += [problem("node %s" % item.name, "wait", "false", "true: %d requests, one after the other, lead to "
+                             "the goal" % len(_goals(item.plan)), "wait, or run manage first") for item in items
+                     if not self.options["wait"] and len(_goals(item.plan)) > 1]
+        problems += self._unconfirmed(items)
+        if problems:
+            raise RefusedError(problems)
+        return items
+
+    def _unconfirmed(self, items):
+        losing = [item for item in items if item.plan.loses and not item.plan.refusal]
+        names = [item.name for item in losing]
+        reasons = ", ".join("%s (%s)" % (item.name, item.plan.loses) for item in losing)
+        given = self.options.get("confirm")
+        if not losing or confirmation.confirmed(given, names):
+            return []
+        return [problem("nodes", "confirm", given or None, confirmation.expected(names),
+                        "%s gives up the systems that may be deployed on %s; confirm it only if they are not needed "
+                        "any more" % (self.action, reasons))]
+
+    def _forced_by_uuid(self, item):
+        return frozenset([item.node["name"]] if item.node["uuid"] in self.forced else [])
+
+    def _read(self):
+        found = {}
+        for node in self.client.list_nodes(POLL_FIELDS + action_plan.PLAN_FIELDS):
+            found[node["uuid"]] = node
+            if node.get("name"):
+                found[node["name"]] = node
+        return found
+
+    def _ask(self, items):
+        path = action_plan.question(self.action, self.options)
+        if path is None:
+            return [None] * len(items)
+        outcomes = bulk.persist([self._getter(item, path) for item in items], self.progress.event, self.sleep)
+        problems = [outcome.error.message for outcome in outcomes if outcome.error is not None]
+        if problems:
+            raise IronicError("%d of %d nodes could not be asked:\n%s" % (
+                len(problems), len(items), "\n".join("- " + line for line in problems)))
+        return [outcome.value for outcome in outcomes]
+
+    def _getter(self, item, path):
+        def call():
+            subject = "node %s" % item.name
+            answer = self.client.request("GET", path_of("nodes", item.node["uuid"], path), subject=subject)
+            return answer if self.action in _READING or answer is None else answers.dictionary(answer, subject)
+        return call
+
+    # Sending and waiting
+
+    def _send(self, items):
+        """Send each node's next requests up to the first that is to be waited for."""
+        for verb, count in sorted(Counter(self._verb(item) for item in items).items()):
+            self.progress.event("%s: %d of %d nodes" % (verb, count, len(self.options["nodes"])))
+        outcomes = bulk.persist([self._sender(item) for item in items], self.progress.event, self.sleep)
+        now = self.clock()
+        for item, outcome in zip(items, outcomes):
+            if outcome.error is not None:
+                item.error = outcome.error.message
+                if item.history:
+                    item.history.fail(item.error, now)
+            elif outcome.value is not None:
+                if item.history is None:
+                    item.history = NodeHistory(outcome.value, item.node, now)
+                else:
+                    item.history.aim(outcome.value, now)
+
+    def _verb(self, item):
+        """Return the action that an item's next request belongs to: manage may go before."""
+        goals = [request for request in item.left if request.goal is not None]
+        return "manage" if len(goals) > 1 else self.action
+
+    def _sender(self, item):
+        def call():
+            while item.left:
+                request = item.left[0]
+                before = item.history.node if item.history else item.node
+                item.delivery = item.delivery or Delivery(
+                    self.client, before, request, "node %s: %s" % (item.name, self.action), self.sleep)
+                item.delivery.send()
+                item.delivery = None
+                item.left.pop(0)
+                if request.goal is not None:
+                    return request.goal
+            return None
+        return call
+
+    def _wait(self, items):
+        now = self.clock()
+        for item in items:
+            item.history = item.history or NodeHistory(item.plan.goal, item.node, now)
+        histories = dict((item.name, item.history) for item in items)
+        unreachable = None
+        for step in follow(self.client, now + self.options["wait_timeout_seconds"],
+                           self.options["poll_interval_seconds"], self.clock, self.sleep):
+            if (step.unreachable_seconds is None) != (unreachable is None):
+                self.progress.event("Ironic %s %s" % (self.client.server, "answers again" if unreachable is not None
+                                                      else "does not answer, trying on until the deadline"))
+            unreachable = step.unreachable_seconds
+            if unreachable is None:
+                self._judge(items, step.nodes)
+            self.progress.status(host_goals.status_line(histories, self.clock()))
+            if not any(item.history.waiting for item in items):
+                break
+        if unreachable is not None:
+            raise IronicError("Ironic %s has not answered for %d s, until the end of wait_timeout_seconds: %s" % (
+                self.client.server, unreachable, step.error.message), reason="Unreachable")
+        self._conclude(items)
+
+    def _judge(self, items, nodes):
+        now = self.clock()
+        for item in items:
+            if not item.history.waiting:
+                continue
+            for text in item.history.update(nodes.get(item.node["uuid"]), now):
+                self.progress.event("%s: %s" % (item.name, text))
+        due = [item for item in items if item.left and item.history.verdict.outcome == host_goals.REACHED]
+        if due:
+            self._send(due)
+
+    def _conclude(self, items):
+        now = self.clock()
+        for item in items:
+            item.stored = item.history.node
+            item.seconds = item.history.seconds_taken(now)
+            verdict = item.history.verdict
+            if verdict.outcome == host_goals.FAILED:
+                item.error = item.error or "%s; %s" % (verdict.cause, verdict.next_step)
+            elif verdict.outcome == host_goals.WAITING:
+                item.error = "not %s within %d s: %s; raise wait_timeout_seconds or look at the server's console" % (
+                    item.history.goal, self.options["wait_timeout_seconds"], item.history.timeout_cause(now))
+
+    def _read_again(self, items):
+        """Tell the nodes' states after the action: one request, whatever their number."""
+        nodes = dict((node["uuid"], node) for node in self.client.list_nodes(POLL_FIELDS))
+        for item in items:
+            item.stored = nodes.get(item.node["uuid"])
+
+
+def _goals(plan):
+    return [request for request in plan.requests if request.goal is not None]
+
+
+def failure(results, action):
+    """Return the text of a failure, a line for each failed node; empty when there is none.
+
+    :param results: the results of all nodes
+    :param action: what was to be done
+    """
+    failed = [result for result in results if result["failed"]]
+    if not failed:
+        return ""
+    lines = ["%d of %d nodes failed to %s:" % (len(failed), len(results), action)]
+    lines += ["- %s (%s): %s" % (result["name"], result.get("provision_state") or "unknown", result["error"])
+              for result in failed]
+    return "\n".join(lines)

@@ -1,0 +1,167 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find what is out of step with Ironic, and delete what was asked to be repaired."""
+from __future__ import annotations
+
+import time
+
+from .._common import confirmation
+from .._common.problem import problem
+from . import audit, bulk, ownership, states
+from .errors import IronicError, RefusedError
+from .node_service import delete_node, delete_port
+
+REPAIRS = (audit.NODE_WITHOUT_HOST, audit.MAC_OF_OTHER_NODE, audit.PORT_WITHOUT_NODE)
+_NODE_FIELDS = ("uuid", "name", "provision_state", "target_provision_state", "reservation", "driver_info",
+                "instance_uuid", "maintenance")
+_PORT_FIELDS = ("uuid", "address", "node_uuid")
+# What of a host is read here; the rest of its summary may be missing.
+_HOST_TEXTS = ("namespace", "name", "state")
+_HOST_OPTIONAL_TEXTS = ("node_id", "boot_mac_address", "operational_status")
+_FINDING_TEXTS = ("kind", "subject", "object")
+
+
+def run(client, params, check_mode, tell=lambda text: None, sleep=time.sleep):
+    """Return the module's result.
+
+    :param client: an IronicClient
+    :param params: the module's parameters
+    :param check_mode: only tell what would be repaired
+    :param tell: callable that takes one line of text, for live progress
+    :param sleep: callable that waits a number of seconds
+    :raises RefusedError: when what was asked for needs hosts, or an earlier look, and they were not given; when what
+        was read does not fit together; when the number of what would be deleted is not repeated
+    :raises IronicError: when Ironic can't be asked
+    """
+    problems = _problems(params)
+    if problems:
+        raise RefusedError(problems)
+    repair, earlier = params["repair"], params["earlier_findings"]
+    # Nodes last: each port was made after its node.
+    ports, portgroups = client.list_ports(_PORT_FIELDS), client.list_portgroups(_PORT_FIELDS)
+    nodes = client.list_nodes(_NODE_FIELDS)
+    found = audit.findings(nodes, ports, portgroups, params["hosts"], params["namespaces"], params["all_namespaces"])
+    if earlier is not None:
+        found = audit.confirmed(found, earlier)
+    due = [item for item in found if item.kind in repair and item.repair]
+    problems = _implausible(due, nodes, params)
+    if problems:
+        raise RefusedError(problems)
+    answers = [] if check_mode else bulk.persist([_deleter(client, item, params["hosts"]) for item in due], tell, sleep)
+    errors = dict((position, answer.error.message) for position, answer in enumerate(answers) if answer.error)
+    results = [_result(item, item in due, errors.get(due.index(item), "") if item in due else "") for item in found]
+    return {
+        "changed": any(result["repaired"] for result in results),
+        "findings": results,
+        "diff": [{"before_header": result["subject"], "before": {"kind": result["kind"], "cause": result["cause"]},
+                  "after_header": "", "after": {}} for result in results if result["repaired"]],
+    }
+
+
+def _problems(params):
+    by_hosts = ", ".join(sorted(set(params["repair"]) - {audit.PORT_WITHOUT_NODE}))
+    needing = (("all_namespaces", "true" if params["all_namespaces"] else ""),
+               ("namespaces", ", ".join(params["namespaces"] or [])), ("repair", by_hosts))
+    found = _malformed("hosts", params["hosts"] or [], _HOST_TEXTS, _HOST_OPTIONAL_TEXTS)
+    found += _malformed("earlier_findings", params["earlier_findings"] or [], _FINDING_TEXTS, ())
+    if params["hosts"] is None:
+        return found + [problem(option, "", "%s without hosts" % seen, "hosts: what baremetal_host_info returns")
+                        for option, seen in needing if seen]
+    if by_hosts and params["earlier_findings"] is None:
+        found.append(problem("repair", "", "%s without earlier_findings" % by_hosts,
+                             "findings of a run without repair, after which hosts were read again", "see the examples"))
+    return found
+
+
+def _malformed(option, entries, texts, optional):
+    """Return a problem of the first entry that a module of this collection has not returned so, in a list."""
+    module = "baremetal_host_info" if option == "hosts" else "ironic_audit"
+    for number, entry in enumerate(entries):
+        wrong = [name for name in texts if not isinstance(entry.get(name), str)]
+        wrong += [name for name in optional if not isinstance(entry.get(name, ""), (str, type(None)))]
+        if wrong:
+            return [problem("%s[%d]" % (option, number), wrong[0], "no text", "what %s returns" % module)]
+    return []
+
+
+def _implausible(due, nodes, params):
+    """Return why what is due is not to be deleted: what was read contradicts it, or nobody has repeated the number."""
+    by_host = [item for item in due if item.kind != audit.PORT_WITHOUT_NODE]
+    owned = [node for node in nodes if ownership.host_of(node.get("name"))]
+    found = []
+    if by_host and not audit.belong_together(nodes, params["hosts"]):
+        found.append(problem(
+            "repair", "", "%d of the operator's %d nodes to delete or to take ports from, and not one that is the node "
+            "of one of the %d hosts" % (len(by_host), len(owned), len(params["hosts"])),
+            "at least one node whose UUID a host has as its node_id",
+            "these look like the hosts of another cluster or namespace, or like no hosts at all: check the kubeconfig "
+            "(playbook: ironic_audit_kubeconfig) and the endpoint of Ironic; to delete nodes nevertheless, name each "
+            "in nodes and force_nodes of ironic_node with state absent"))
+    for item in due:
+        kind, thing = item.repair
+        if kind == "node" and (thing.get("reservation") or thing["provision_state"] not in states.STABLE):
+            locked = ", locked by a conductor" if thing.get("reservation") else ""
+            found.append(problem(item.subject, "", thing["provision_state"] + locked, "a node that nobody works with",
+                                 "wait for the end of that, or abort it with ironic_node_action"))
+    subjects = [_label(item) for item in due]
+    if subjects and not confirmation.confirmed(params.get("confirm"), subjects):
+        found.append(problem(
+            "repair", "confirm", params.get("confirm") or None, confirmation.expected(subjects),
+            "so many nodes and ports would be deleted (%d of the operator's %d nodes); look at each, then repeat how "
+            "many in confirm (playbook: -e ironic_audit_confirm=%d)" % (
+                len([item for item in due if item.repair[0] == "node"]), len(owned), len(subjects))))
+    return found
+
+
+def _label(item):
+    """Return the name of what is deleted, as a confirmation has it."""
+    kind, thing = item.repair
+    return thing.get("name") or thing["uuid"] if kind == "node" else thing["address"]
+
+
+def _result(item, repaired, error):
+    return {"kind": item.kind, "subject": item.subject, "cause": item.cause, "next_step": item.next_step,
+            "object": audit.object_of(item), "repaired": repaired and not error, "error": error}
+
+
+def _deleter(client, item, hosts):
+    kind, thing = item.repair
+    if kind == "node":
+        return lambda: _delete_node(client, thing, item.subject)
+    return lambda: _delete_port(client, item, thing, hosts)
+
+
+def _delete_node(client, node, subject):
+    """Delete a node that is still what it was found to be; Ironic takes no precondition, so it is read once more."""
+    now = client.node(node["uuid"], _NODE_FIELDS)
+    if now is None:
+        return
+    for field in ("uuid", "name", "provision_state", "target_provision_state", "instance_uuid"):
+        if now[field] != node[field]:
+            raise _changed(subject, field, node[field], now[field])
+    if now["reservation"]:
+        raise _changed(subject, "reservation", None, now["reservation"])
+    delete_node(client, now, True, "ironic_audit: its BareMetalHost is not there")
+
+
+def _delete_port(client, item, port, hosts):
+    """Delete a port that is still what it was found to be, of a node that still is not its owner."""
+    now = client.port(port["uuid"], _PORT_FIELDS)
+    if now is None:
+        return
+    for field in _PORT_FIELDS:
+        if now[field] != port[field]:
+            raise _changed(item.subject, field, port[field], now[field])
+    node = client.node(port["node_uuid"], _NODE_FIELDS)
+    if item.kind == audit.PORT_WITHOUT_NODE and node is not None:
+        raise _changed(item.subject, "node_uuid", "no node", "node %s" % (node.get("name") or node["uuid"]))
+    if item.kind == audit.MAC_OF_OTHER_NODE and (node is None or (item.kind, item.subject) not in [
+            (found.kind, found.subject) for found in audit.findings([node], [now], [], hosts, [])]):
+        raise _changed(item.subject, "node_uuid", "another host's node", "what it is not any more")
+    delete_port(client, now, item.subject)
+
+
+def _changed(subject, field, before, now):
+    return IronicError("%s: it has changed since it was looked at (%s was %s, is %s), so nothing was deleted; run "
+                       "again" % (subject, field, before or "nothing", now or "nothing"))

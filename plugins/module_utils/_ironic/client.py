@@ -1,0 +1,342 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A thin client: openstacksdk for configuration, login and TLS; known paths and plain dicts for the rest."""
+from __future__ import annotations
+
+import os
+import re
+from urllib.parse import quote
+
+from .._common.url_credentials import redacted
+from . import answers
+from .errors import IronicError, error_from_answer, lost_answer
+
+try:
+    import keystoneauth1.adapter
+    import keystoneauth1.exceptions
+    import openstack
+    HAS_OPENSTACK = True
+except ImportError:
+    HAS_OPENSTACK = False
+
+WORKERS = 8
+REQUEST_TIMEOUT_SECONDS = 60
+# The newest API version whose fields and verbs this collection knows; an older Ironic is asked for its own newest.
+NEWEST_MINOR = 110
+# 2024.1: firmware interface, service steps and unhold are in.
+OLDEST_MINOR = 87
+_VERSION = re.compile(r"^1\.([0-9]{1,6})$")
+_NEVER_SENT = frozenset(["ConnectTimeout", "NewConnectionError"])
+# Methods by which the same request may be sent twice.
+_REPEATABLE = ("GET", "DELETE")
+
+
+def ironic_argument_spec():
+    """Return the options by which a module finds Ironic; documented in the fragment ``ironic``.
+
+    The environment is read by :func:`connection_settings`: which variables count depends on what is given.
+    """
+    return {
+        "cloud": {"type": "str"},
+        "clouds_file": {"type": "path"},
+        "endpoint": {"type": "str"},
+        "auth_type": {"type": "str", "choices": ["none", "http_basic"]},
+        "username": {"type": "str"},
+        "password": {"type": "str", "no_log": True},
+        "ca_cert": {"type": "path"},
+        "client_cert": {"type": "path"},
+        "client_key": {"type": "path", "no_log": False},
+        "validate_certs": {"type": "bool"},
+        "request_timeout_seconds": {"type": "int", "default": REQUEST_TIMEOUT_SECONDS},
+    }
+
+
+def connection_settings(params, environment):
+    """Return how Ironic is to be found, from a module's options and the environment; pure.
+
+    An option wins over the environment. ``endpoint`` wins over ``cloud``, so that a task can name an address
+    although ``OS_CLOUD`` is set. With neither, openstacksdk looks at ``OS_*`` itself (Keystone).
+
+    :param params: dict with the options of :func:`ironic_argument_spec`
+    :param environment: dict of environment variables
+    :returns: ``{"cloud", "clouds_file", "arguments"}``: the cloud's name or None, the path of a clouds.yaml or None,
+        and keyword arguments for openstacksdk's ``get_one``
+    :raises IronicError: when the options contradict each other
+    """
+    endpoint = params.get("endpoint")
+    cloud = params.get("cloud")
+    if endpoint and cloud:
+        raise IronicError("endpoint and cloud: seen both, expected one of them", reason="Configuration")
+    if not endpoint and not cloud:
+        cloud = environment.get("OS_CLOUD")
+        endpoint = None if cloud else environment.get("OS_ENDPOINT")
+    arguments = {}
+    if endpoint:
+        arguments.update(_endpoint_arguments(endpoint.rstrip("/"), params, environment))
+    ca_cert = params.get("ca_cert") or (environment.get("OS_CACERT") if endpoint else None)
+    pairs = (("cacert", ca_cert), ("cert", params.get("client_cert")), ("key", params.get("client_key")))
+    arguments.update((name, value) for name, value in pairs if value)
+    if params.get("validate_certs") is not None:
+        arguments["verify"] = params["validate_certs"]
+    elif endpoint and environment.get("OS_INSECURE", "").lower() in ("1", "true", "yes"):
+        arguments["verify"] = False
+    return {"cloud": cloud, "clouds_file": params.get("clouds_file"), "arguments": arguments}
+
+
+def _credentials_of(environment, endpoint):
+    """Return the environment for logging in at an endpoint: without a login that it has for another server."""
+    servers = [environment.get("OS_ENDPOINT"), environment.get("OS_AUTH_URL")]
+    if not any(servers) or (servers[0] or "").rstrip("/") == endpoint:
+        return environment
+    return {}
+
+
+def _endpoint_arguments(endpoint, params, environment):
+    environment = _credentials_of(environment, endpoint)
+    username = params.get("username") or environment.get("OS_USERNAME")
+    password = params.get("password") or environment.get("OS_PASSWORD")
+    auth_type = params.get("auth_type") or environment.get("OS_AUTH_TYPE") or ("http_basic" if username else "none")
+    auth = {"endpoint": endpoint}
+    if auth_type == "http_basic":
+        if not username or not password:
+            raise IronicError("auth_type http_basic: seen no %s, expected username and password (or OS_USERNAME and "
+                              "OS_PASSWORD, which are not read when OS_ENDPOINT or OS_AUTH_URL names another server)" %
+                              ("password" if username else "username"), reason="Configuration")
+        auth.update(username=username, password=password)
+    elif auth_type != "none":
+        raise IronicError("OS_AUTH_TYPE: seen %s, expected none or http_basic with an endpoint; name a cloud of "
+                          "clouds.yaml for Keystone" % auth_type, reason="Configuration")
+    # An endpoint without login is read from baremetal_endpoint_override.
+    return {"auth_type": auth_type, "auth": auth, "baremetal_endpoint_override": endpoint}
+
+
+def _adapter(params):
+    settings = connection_settings(params, os.environ)
+    try:
+        files = [settings["clouds_file"]] if settings["clouds_file"] else None
+        if files and not os.path.exists(files[0]):
+            raise IronicError("clouds_file %s: seen no such file, expected a clouds.yaml" % files[0],
+                              reason="Configuration")
+        # With an address at hand, OS_* variables would only add another cloud.
+        config = openstack.config.OpenStackConfig(
+            config_files=files, load_envvars=not settings["arguments"].get("auth"),
+            load_yaml_config=not settings["arguments"].get("auth"))
+        region = config.get_one(cloud=settings["cloud"], app_name="metal3.baremetal", **settings["arguments"])
+        session = region.get_session()
+        # keystoneauth sends the login or token along to wherever an answer redirects it.
+        session.redirect = False
+        # Not the SDK's own proxy: it looks for versions first, and then can't tell a refused connection from bad TLS.
+        adapter = keystoneauth1.adapter.Adapter(
+            session, service_type="baremetal", region_name=region.get_region_name("baremetal"),
+            interface=region.get_interface("baremetal"), default_microversion=None)
+        base = region.get_endpoint("baremetal") or adapter.get_endpoint()
+    except (openstack.exceptions.SDKException, keystoneauth1.exceptions.ClientException) as exc:
+        raise IronicError("no usable Ironic given: set cloud (or OS_CLOUD), or endpoint (or OS_ENDPOINT); seen: %s" %
+                          " ".join(str(exc).split()), reason="Configuration") from exc
+    if not base:
+        raise IronicError("cloud %s: seen no service of type baremetal, expected one in its catalog or "
+                          "baremetal_endpoint_override" % settings["cloud"], reason="Configuration")
+    base = base.rstrip("/")
+    adapter.endpoint_override = base if base.endswith("/v1") else base + "/v1"
+    return adapter
+
+
+class IronicClient:
+    """Requests to one Ironic; safe to share between threads.
+
+    :param params: dict with the options of :func:`ironic_argument_spec`
+    :raises IronicError: when no usable configuration is found, Ironic does not answer or is too old
+    """
+
+    def __init__(self, params):
+        self._timeout_seconds = params.get("request_timeout_seconds") or REQUEST_TIMEOUT_SECONDS
+        self._adapter = _adapter(params)
+        self.minor = 1
+        self.minor = self._negotiated()
+
+    @property
+    def server(self):
+        """URL of Ironic's API."""
+        return self._adapter.endpoint_override
+
+    def _negotiated(self):
+        response = self._send("GET", "/", {}, None, "API version", True)
+        newest = response.headers.get("X-OpenStack-Ironic-API-Maximum-Version", "")
+        match = _VERSION.match(newest)
+        if not match:
+            raise IronicError("%s does not answer as Ironic does: no API version in its answer; check the endpoint" %
+                              self.server, reason="Configuration")
+        if int(match.group(1)) < OLDEST_MINOR:
+            raise IronicError("Ironic at %s: seen API version %s, expected 1.%d or newer" % (
+                self.server, newest, OLDEST_MINOR), reason="Version")
+        return min(int(match.group(1)), NEWEST_MINOR)
+
+    def _send(self, method, path, query, body, subject, repeatable):
+        fields = "&".join("%s=%s" % (key, quote(str(value), safe=",")) for key, value in (query or {}).items()
+                          if value is not None)
+        url = path + ("?" + fields if fields else "")
+        options = {} if body is None else {"json": body}
+        try:
+            response = self._adapter.request(
+                url, method, microversion="1.%d" % self.minor, raise_exc=False, timeout=self._timeout_seconds,
+                connect_retries=0, status_code_retries=0, redirect=False, **options)
+        except (keystoneauth1.exceptions.ClientException, openstack.exceptions.SDKException, OSError) as exc:
+            raise _no_answer(subject, self.server, exc, repeatable) from exc
+        if response.status_code >= 400:
+            raise error_from_answer(response.status_code, response.text, subject, repeatable,
+                                    response.headers.get("Retry-After"))
+        if response.status_code >= 300:
+            location = str(response.headers.get("Location")).split("?", 1)[0][:200]
+            raise IronicError("%s: Ironic %s redirects to %s, which is not followed: the login would go to another "
+                              "place; if that is where Ironic is, set endpoint to it" % (
+                                  subject, self.server, redacted(location)),
+                              response.status_code, "Configuration")
+        return response
+
+    def request(self, method, path, query=None, body=None, subject=None, repeatable=None):
+        """Send one request and return the decoded answer, None when it has no body.
+
+        :param method: HTTP method
+        :param path: path below ``/v1``
+        :param query: dict of query parameters; None values are left out
+        :param body: a dict or list, sent as JSON
+        :param subject: what errors name, defaults to the path
+        :param repeatable: whether it may be sent twice; by default what reads or deletes may. When the answer to
+            another one is lost, the error is ``lost`` and not ``retriable``
+        :raises IronicError: when Ironic refuses or does not answer
+        """
+        subject = subject or path
+        repeatable = method in _REPEATABLE if repeatable is None else repeatable
+        response = self._send(method, path, query, body, subject, repeatable)
+        if not response.content:
+            return None
+        try:
+            return answers.shallow(response.json(), subject)
+        except (ValueError, RecursionError) as exc:
+            raise _no_json(subject, self.server, response.text, repeatable) from exc
+
+    def _list(self, path, key, query, fields=None):
+        found, markers = [], set()
+        while True:
+            marker = found[-1]["uuid"] if found else None
+            answer = self.request("GET", path, dict(query, marker=marker) if marker else query,
+                                  subject="list of " + key)
+            page = answers.items(answer, key, fields)
+            found += page
+            # Where the next page is, is computed here: the answer's link may lead anywhere.
+            if not answer.get("next") or not page:
+                return found
+            if page[-1]["uuid"] in markers:
+                raise IronicError("list of %s: Ironic %s answers with the same page again and again; look at its log, "
+                                  "and at what is between here and there" % (key, self.server), reason="Answer")
+            markers.add(page[-1]["uuid"])
+
+    def list_nodes(self, fields=None, **filters):
+        """Return nodes as dicts: one request (for each 1000, where Ironic pages).
+
+        :param fields: names of the fields to return, None for all
+        :param filters: Ironic's query parameters, for example ``provision_state``
+        """
+        query = dict(filters)
+        if fields is not None:
+            query["fields"] = ",".join(fields)
+        return self._list("/nodes/detail" if fields is None else "/nodes", "nodes", query, fields)
+
+    def node(self, uuid, fields):
+        """Return one node, None when there is none.
+
+        :param uuid: its UUID
+        :param fields: names of the fields to return
+        """
+        return self._one("nodes", uuid, fields)
+
+    def port(self, uuid, fields=None):
+        """Return one port, None when there is none.
+
+        :param uuid: its UUID
+        :param fields: names of the fields to return, None for all
+        """
+        return self._one("ports", uuid, fields)
+
+    def _one(self, key, uuid, fields):
+        subject = "%s %s" % (key[:-1], uuid)
+        try:
+            answer = self.request("GET", path_of(key, uuid), {"fields": ",".join(fields)} if fields else None,
+                                  subject=subject)
+        except IronicError as exc:
+            if exc.status == 404:
+                return None
+            raise
+        return answers.item(answer, key, fields, subject)
+
+    def list_ports(self, fields=None):
+        """Return all ports as dicts.
+
+        :param fields: names of the fields to return, None for all
+        """
+        if fields is None:
+            return self._list("/ports/detail", "ports", {})
+        return self._list("/ports", "ports", {"fields": ",".join(fields)}, fields)
+
+    def list_portgroups(self, fields):
+        """Return all port groups as dicts.
+
+        :param fields: names of the fields to return
+        """
+        return self._list("/portgroups", "portgroups", {"fields": ",".join(fields)}, fields)
+
+    def list_drivers(self):
+        """Return the names of the hardware types that Ironic's conductors have enabled.
+
+        :raises IronicError: when there are none: Ironic's API then answers, but does nothing
+        """
+        answer = self.request("GET", "/drivers", subject="drivers")
+        found = sorted(driver["name"] for driver in answers.items(answer, "drivers"))
+        if not found:
+            raise IronicError("drivers: Ironic answers, but has no conductor online that does its work; "
+                              "look at the conductor's log, and start it again")
+        return found
+
+
+def path_of(kind, uuid, rest=""):
+    """Return the path of an object below ``/v1``.
+
+    :param kind: ``nodes`` or ``ports``
+    :param uuid: UUID as Ironic tells it: data, which must not lead to another path
+    :param rest: what comes after it, beginning with a slash
+    """
+    # Clients resolve the steps of a relative path whatever they are quoted as.
+    return "/%s/%s%s" % (kind, quote(uuid, safe="") if uuid.strip(".") else "-", rest)
+
+
+def _never_sent(exc):
+    """Tell whether no connection came about, so that Ironic can't have taken the request."""
+    cause = exc.__cause__ or exc.__context__
+    reason = getattr(cause.args[0], "reason", None) if cause is not None and cause.args else None
+    # By name: keystoneauth's own parts of requests and urllib3, which nothing else here needs.
+    return bool(_NEVER_SENT & set(kind.__name__ for error in (cause, reason) for kind in type(error).__mro__))
+
+
+def _no_answer(subject, server, exc, repeatable):
+    text = " ".join(str(exc).split())
+    if isinstance(exc, (keystoneauth1.exceptions.MissingAuthPlugin, keystoneauth1.exceptions.AuthorizationFailure,
+                        keystoneauth1.exceptions.Unauthorized)):
+        return IronicError("%s: no login at Ironic: %s" % (subject, text), reason="Configuration")
+    if isinstance(exc, keystoneauth1.exceptions.SSLError):
+        return IronicError("%s: TLS with %s fails: %s; set ca_cert to the authority of Ironic's certificate" % (
+            subject, server, text), reason="Configuration")
+    if not repeatable and not _never_sent(exc):
+        return lost_answer(subject, text)
+    return IronicError("%s: Ironic %s does not answer; start it, or correct the endpoint: %s" % (subject, server, text),
+                       reason="Unreachable")
+
+
+def _no_json(subject, server, text, repeatable):
+    begin = " ".join(text[:80].split())
+    if not repeatable:
+        return lost_answer(subject, "no JSON, but: %s" % begin)
+    # The first half of an answer; the next time it may be whole.
+    cut = text.lstrip()[:1] in ("{", "[")
+    return IronicError("%s: %s answers with something that is no JSON (%s); check the endpoint, and what is between "
+                       "here and there" % (subject, server, begin), reason="Unreachable" if cut else "Answer")

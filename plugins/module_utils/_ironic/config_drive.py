@@ -1,0 +1,139 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Config drives of a deployment: options, rules, whose is whose, and what of them is never shown; pure."""
+from __future__ import annotations
+
+import difflib
+import re
+
+from .._common.problem import problem
+from . import secrets, states
+
+# Ironic's schema (api/controllers/v1/utils.py, _CONFIG_DRIVE_SCHEMA): types by name of the part.
+_PARTS = {"meta_data": (dict,), "user_data": (str, dict, list), "network_data": (dict,), "vendor_data": (dict,)}
+_EXPECTED = {(dict,): "a dictionary", (str, dict, list): "a text, a dictionary or a list"}
+# In place of the parts.
+_READY = "iso"
+_KINDS = ((bool, "true or false"), (str, "a text"), (dict, "a dictionary"), (list, "a list"),
+          ((int, float), "a number"))
+# What Ironic takes for base64: line ends and blanks are common in it.
+_BASE64 = re.compile(r"^[A-Za-z0-9+/=\s]+\Z")
+_UUID = re.compile(r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+# Shorter texts are parts of ordinary words.
+_LEAST_CHARACTERS = 6
+# What a result has of a node besides its name and UUID.
+_RESULT_WORDS = states.STABLE.union(states.HOLDS, ("power on", "power off"), *(
+    verb.passing for verb in states.VERBS.values()))
+
+
+def config_drive_argument_spec():
+    """Return the options of a config drive."""
+    spec = dict((name, {"type": "raw" if len(types) > 1 else "dict"}) for name, types in _PARTS.items())
+    return dict(spec, **{_READY: {"type": "str"}})
+
+
+def problems(options, nodes):
+    """Return what is wrong with the config drives, told without anything of their content.
+
+    :param options: the module's options, with ``config_drive`` for all nodes and ``config_drives`` by name or UUID
+    :param nodes: the nodes of the list that Ironic has, with ``name`` and ``uuid``
+    :returns: list of lines
+    """
+    found = _drive_problems("all nodes", "config_drive", options.get("config_drive"))
+    own = options.get("config_drives") or {}
+    for key, drive in own.items():
+        found += _drive_problems("node %s" % key, "config_drives.%s" % key, drive)
+    known = set(options["nodes"]).union(*(_keys(node) for node in nodes))
+    found += [problem("config_drives", "", key, "names or UUIDs of nodes of the list", "correct it, or add the node")
+              for key in own if key not in known]
+    for node in nodes:
+        keys = [key for key in own if key in _keys(node)]
+        if len(keys) > 1:
+            found.append(problem("config_drives", "", ", ".join(keys), "one drive for node %s" % (
+                node["name"] or node["uuid"]), "remove the others"))
+    return found
+
+
+def of_node(options, node):
+    """Return a node's config drive as Ironic takes it: a dictionary, an ISO in base64 or its URL; None for none.
+
+    A node's own drive wins over that of all nodes: part by part, where neither of them is a ready one.
+
+    :param options: the module's options, without :func:`problems`
+    :param node: the node, with ``name`` and ``uuid``
+    """
+    drives = options.get("config_drives") or {}
+    own = _given(next((drives[key] for key in drives if key in _keys(node)), None))
+    common = _given(options.get("config_drive"))
+    if own and (_READY in own or _READY in common):
+        common = {}
+    parts = dict(common, **own)
+    return parts.get(_READY) or parts or None
+
+
+def texts(options):
+    """Return the texts in all config drives, as they are and as errors quote them, a set.
+
+    Those that results are made of are left out: a name in meta data must not make the node's results unreadable.
+
+    :param options: the module's options
+    """
+    shown = _RESULT_WORDS.union(options["nodes"])
+    found = set()
+    for leaf in _leaves([options.get("config_drive"), options.get("config_drives")]):
+        for form in (leaf, " ".join(leaf.split()), repr(leaf)[1:-1]):
+            if len(form) >= _LEAST_CHARACTERS and not _UUID.match(form) and not any(form in text for text in shown):
+                found.add(form)
+    return found
+
+
+def _keys(node):
+    return [key for key in (node.get("name"), node["uuid"]) if key]
+
+
+def _given(drive):
+    return dict((key, value) for key, value in (drive or {}).items() if value is not None)
+
+
+def _kind(value):
+    return next((text for types, text in _KINDS if isinstance(value, types)), "something else")
+
+
+def _drive_problems(subject, path, drive):
+    if drive is None:
+        return []
+    if not isinstance(drive, dict):
+        return [problem(subject, path, _kind(drive), "a dictionary", "give %s or %s" % (", ".join(_PARTS), _READY))]
+    known, found = [*_PARTS, _READY], []
+    for key, value in _given(drive).items():
+        place = "%s.%s" % (path, key)
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, 1)
+            found.append(problem(subject, place, "an unknown option", "one of " + ", ".join(known),
+                                 "remove it" + (" (perhaps %s is meant)" % near[0] if near else "")))
+        elif key == _READY:
+            found += _ready_problems(subject, place, value, [part for part in _PARTS if drive.get(part) is not None])
+        elif not isinstance(value, _PARTS[key]):
+            found.append(problem(subject, place, _kind(value), _EXPECTED[_PARTS[key]], "correct it"))
+    return found
+
+
+def _ready_problems(subject, place, value, others):
+    if not isinstance(value, str):
+        return [problem(subject, place, _kind(value), "a text", "give a URL, or gzip in base64")]
+    found = []
+    if "://" not in value and not _BASE64.match(value):
+        found.append(problem(subject, place, secrets.HIDDEN, "a URL, or gzip in base64", "correct it"))
+    if others:
+        found.append(problem(subject, place, "%s beside it" % ", ".join(others), "iso alone: it is a whole drive",
+                             "remove one or the other"))
+    return found
+
+
+def _leaves(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [text for item in value for text in _leaves(item)]
+    return [] if value is None or isinstance(value, bool) else [str(value)]

@@ -1,0 +1,174 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a wait for a node is for, what ends it early, and what a node went through meanwhile; pure."""
+from __future__ import annotations
+
+from collections import namedtuple
+
+from .._host.goals import FAILED, REACHED, WAITING, Verdict
+from . import states
+
+# What a poll asks for: enough to judge, to name the step that runs, and to tell why it does not go on.
+POLL_FIELDS = ("uuid", "name", "provision_state", "target_provision_state", "power_state", "target_power_state",
+               "last_error", "reservation", "maintenance", "maintenance_reason", "boot_mode", "secure_boot",
+               "provision_updated_at",
+               "clean_step", "deploy_step", "service_step")
+
+# kind: "provision" (value: a provision state), "power" (value: a power state) or the name of a node's field that
+# Ironic sets when a request is done (value: what it is to be).
+Goal = namedtuple("Goal", ["kind", "value"])
+
+
+def goal_text(goal):
+    """Return a goal in words."""
+    return goal.value if goal.kind in ("provision", "power") else "%s %s" % (goal.kind, goal.value)
+
+
+def judge(goal, node):
+    """Return how a node stands to a goal.
+
+    It is asked only after Ironic has accepted the request: by then the node has left the state it was in, so that any
+    state that holds by itself is the end of the way, and one that is not the goal is a failure.
+
+    :param goal: a :class:`Goal`
+    :param node: the node with :data:`POLL_FIELDS`, or None when there is none
+    :returns: a Verdict
+    """
+    if node is None:
+        return Verdict(FAILED, "the node was deleted by somebody else", "register it anew")
+    if goal.kind == "provision":
+        return _judge_provision(goal.value, node)
+    busy = node.get("reservation") or (goal.kind == "power" and node.get("target_power_state"))
+    seen = node.get("power_state" if goal.kind == "power" else goal.kind)
+    if not busy and seen == goal.value:
+        return Verdict(REACHED, "", "")
+    if not busy:
+        return Verdict(FAILED, "it is %s, expected %s; last_error: %s" % (seen, goal.value, _error(node)),
+                       "look at the BMC, then run again")
+    return Verdict(WAITING, "", "")
+
+
+def _judge_provision(wanted, node):
+    state = node["provision_state"]
+    if state == wanted:
+        return Verdict(REACHED, "", "")
+    if node.get("reservation"):
+        # Ironic works on it still: the error follows the state.
+        return Verdict(WAITING, step_text(node), "")
+    if state in states.HOLDS:
+        return Verdict(FAILED, "it is held (%s)" % state, "let it go on with the action unhold, or abort it")
+    if state in states.FAILURES or state == states.ENROLL:
+        advice = _advice(state)
+        if not node.get("last_error"):
+            advice = "see the conductor's log, %s" % advice
+        return Verdict(FAILED, "it is %s; last_error: %s" % (state, _error(node)), advice)
+    if wanted in states.HOLDS and state in states.STABLE:
+        return Verdict(FAILED, "its steps ended (it is %s) without a hold: Ironic left the step out, as version 39.0 "
+                       "does with all steps of its conductor" % state, "use another version of Ironic")
+    if state in states.STABLE:
+        return Verdict(FAILED, "it is %s, so that another client or Ironic stopped it; last_error: %s" % (
+            state, _error(node)), "run again")
+    return Verdict(WAITING, step_text(node), "")
+
+
+def _error(node):
+    # Powering off after a failed cleaning (poweroff_in_cleanfail) empties last_error; the reason for maintenance, if
+    # Ironic has set one, stays.
+    return " ".join((node.get("last_error") or node.get("maintenance_reason") or "none").split())
+
+
+def _advice(state):
+    if state == states.ENROLL:
+        return "correct driver_info (address, user name, password) with ironic_node, then run again"
+    if state == states.ADOPT_FAILED:
+        return "correct the cause, then adopt it again: the system that it ran before is still on its disks"
+    if state in ("clean failed", "inspect failed"):
+        return "mend the cause, then run again (manage takes the node out of this state)"
+    return "mend the cause, then run again, or undeploy it, which erases its disks"
+
+
+def step_text(node):
+    """Return the step that a node is at, for example ``write_image``; empty when it is at none."""
+    for field in ("clean_step", "deploy_step", "service_step"):
+        step = (node.get(field) or {}).get("step")
+        if step:
+            return step
+    return ""
+
+
+class NodeHistory:
+    """What one node went through during a wait; has what ``host_goals.status_line`` asks for.
+
+    :param goal: a :class:`Goal`
+    :param node: the node as it was before
+    :param now: reading of the caller's clock, in seconds
+    """
+
+    def __init__(self, goal, node, now):
+        self.target = goal
+        self.node = node
+        self.began_at = self.state_since = now
+        self.settled_at = None
+        self.verdict = Verdict(WAITING, "", "")
+
+    @property
+    def goal(self):
+        """The goal in words."""
+        return goal_text(self.target)
+
+    @property
+    def state(self):
+        """The node's state, in the goal's terms."""
+        if self.node is None:
+            return "deleted"
+        field = "provision_state" if self.target.kind == "provision" else "power_state"
+        return self.node.get(field) or "unknown"
+
+    @property
+    def waiting(self):
+        """True while neither the goal nor a failure is reached."""
+        return self.verdict.outcome == WAITING
+
+    def update(self, node, now):
+        """Judge the node's newest state.
+
+        :param node: the node with :data:`POLL_FIELDS`, or None when it is gone
+        :param now: reading of the caller's clock, in seconds
+        :returns: texts of what happened, for live progress
+        """
+        before = self.state
+        self.node = node
+        if self.state != before:
+            self.state_since = now
+        self.verdict = judge(self.target, node)
+        if self.waiting:
+            return []
+        self.settled_at = now
+        return ["%s; %s" % (self.verdict.cause, self.verdict.next_step)] if self.verdict.outcome == FAILED else []
+
+    def aim(self, goal, now):
+        """Go on to another goal: a further request was accepted."""
+        self.target = goal
+        self.state_since = now
+        self.settled_at = None
+        self.verdict = Verdict(WAITING, "", "")
+
+    def fail(self, cause, now):
+        """Note that a further request was refused."""
+        self.verdict = Verdict(FAILED, cause, "mend the cause, then run again")
+        self.settled_at = now
+
+    def seconds_in_state(self, now):
+        """Seconds since the state last changed, as far as this wait has seen."""
+        return max(0, now - self.state_since)
+
+    def seconds_taken(self, now):
+        """Seconds from the beginning of the wait to its end for this node."""
+        return max(0, (now if self.settled_at is None else self.settled_at) - self.began_at)
+
+    def timeout_cause(self, now):
+        """Return what is known of a node that did not get to its goal in time."""
+        step = step_text(self.node or {})
+        return "still %s%s after %d s; last_error: %s" % (
+            self.state, " (%s)" % step if step else "", self.seconds_in_state(now), _error(self.node or {}))

@@ -1,0 +1,21 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many requests to an API server side by side, one outcome for each."""
+from __future__ import annotations
+
+from .._common import parallel
+from .connection import WORKERS
+from .errors import KubeError
+
+Outcome = parallel.Outcome
+
+
+def run(calls, workers=WORKERS):
+    """Run callables on threads, with a :class:`KubeError` as an outcome; see :func:`parallel.run`."""
+    return parallel.run(calls, workers, KubeError)
+
+
+def persist(calls, tell, sleep):
+    """Run callables, and those that an API server did not answer again; see :func:`parallel.persist`."""
+    return parallel.persist(calls, WORKERS, KubeError, tell, sleep)

@@ -1,0 +1,67 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Random credentials of a lab's parts, each in a file of its own that only its owner may read."""
+from __future__ import annotations
+
+import os
+import secrets
+import string
+
+from .._plane.process.files import write_private
+
+USERNAME_LENGTH = 10
+PASSWORD_LENGTH = 24
+TOKEN_LENGTH = 40
+LETTERS_AND_DIGITS = string.ascii_letters + string.digits
+
+
+def _random(alphabet, length):
+    return "".join(secrets.choice(alphabet) for _position in range(length))
+
+
+def _missing(path):
+    try:
+        return os.stat(path).st_size == 0
+    except FileNotFoundError:
+        return True
+
+
+def _ensure(path, alphabet, length, check_mode):
+    """Write a random text to a file unless it holds one; returns whether it didn't."""
+    if not _missing(path):
+        return False
+    if not check_mode:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        write_private(path, _random(alphabet, length).encode())
+    return True
+
+
+def ensure_machine_room(directory, check_mode=False):
+    """Choose the token for the machine room's API unless there is one.
+
+    :param directory: the lab's folder
+    :param check_mode: only tell
+    :returns: the files that were written, or would be
+    """
+    path = os.path.join(directory, "secrets", "machine_room_token")
+    return [path] if _ensure(path, LETTERS_AND_DIGITS, TOKEN_LENGTH, check_mode) else []
+
+
+def ensure_bmc(servers, check_mode=False):
+    """Choose user name and password of each server's BMC that has none yet.
+
+    :param servers: list of servers, see servers.py
+    :param check_mode: only tell
+    :returns: the files that were written, or would be
+    """
+    written = []
+    for server in servers:
+        for field, alphabet, length in (
+            ("username_file", string.ascii_lowercase, USERNAME_LENGTH),
+            ("password_file", LETTERS_AND_DIGITS, PASSWORD_LENGTH),
+        ):
+            path = server["bmc"][field]
+            if _ensure(path, alphabet, length, check_mode):
+                written.append(path)
+    return written

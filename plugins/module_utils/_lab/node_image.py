@@ -1,0 +1,343 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Builds the disk image of a Kubernetes node: Debian, cloud-init, containerd, kubeadm and all container images."""
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import uuid
+
+from .._plane.process import cache_entry
+from . import addons, container_image
+
+# Raise it when the image is made in another way than before: it is part of the cache's key.
+RECIPE = "1"
+SUITE = "bookworm"
+DISK_GIB = 6
+MIB = 1024 ** 2
+SECTOR_BYTES = 512
+# Partitions start at 1 MiB; the last MiB is for the backup of the partition table.
+FIRST_SECTOR = MIB // SECTOR_BYTES
+# Container layers have few and large files.
+BYTES_FOR_AN_INODE = 32768
+JOURNAL_MIB = 64
+# https://uapi-group.org/specifications/specs/discoverable_partitions_specification/
+ROOT_PARTITION_TYPES = {
+    "x86_64": "4F68BCE3-E8CD-4DB1-96E7-FBCAF984B709",
+    "aarch64": "B921B045-1DF0-41C3-AF44-4C6F280D3FAE",
+}
+PAUSE_USER = "65535:65535"
+# Not in kubeadm's list. flannel's own image has a shell and more; a name of its own keeps them apart.
+FLANNEL_NAME = "lab.local/flannel"
+TEST_IMAGE_NAME = "e2e-test-images/agnhost"
+NETFILTER_PROGRAMS = ("usr/sbin/nft", "usr/sbin/conntrack", "usr/sbin/xtables-nft-multi")
+NETFILTER_NAMES = (
+    "iptables", "iptables-save", "iptables-restore", "ip6tables", "ip6tables-save", "ip6tables-restore")
+NODE_PROGRAMS = ("kubelet", "kubeadm", "kubectl")
+POD_PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "etcd")
+FORWARDED_APT_SETTINGS = (
+    "Acquire::Check-Valid-Until", "Acquire::Check-Date", "Acquire::http::Proxy", "Acquire::https::Proxy")
+NEEDED_COMMANDS = (
+    ("mmdebstrap", "mmdebstrap"), ("mkfs.ext4", "e2fsprogs"), ("sfdisk", "fdisk"), ("qemu-img", "qemu-utils"),
+    ("unshare", "util-linux"), ("setpriv", "util-linux"), ("chroot", "coreutils"))
+# What runs in it ends with this process, however that ends, and takes its mounts along.
+CONTAINED = ("setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+CHROOT_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+TIMEOUT_SECONDS = 1200
+
+
+class NodeImageError(Exception):
+    """The image could not be built; the message names the step and what to do."""
+
+
+def packages(text):
+    """Return the package names of ``packages.txt``: one a line, comments after ``#``."""
+    return [line.split("#")[0].strip() for line in text.splitlines() if line.split("#")[0].strip()]
+
+
+def library_paths(ldd_output):
+    """Return the absolute paths in what ldd prints about one or several programs, without duplicates, in order."""
+    found = re.findall(r"(?:=> |^\s+)(/\S+) \(0x", ldd_output, re.MULTILINE)
+    return list(dict.fromkeys(found))
+
+
+def apt_sources(index_targets):
+    """Return sources.list lines for Debian's own mirrors, as this machine uses them.
+
+    :param index_targets: lines ``<origin>|<address>|<release code name>|<component>``, from apt-get indextargets
+    """
+    lines = []
+    for line in index_targets.splitlines():
+        origin, address, code_name, component = line.split("|")
+        if origin == "Debian" and code_name.split("-")[0] == SUITE and component == "main":
+            lines.append("deb %s %s main" % (address, code_name))
+    return sorted(set(lines))
+
+
+def tree_digest(directory):
+    """Return a digest of a folder's files: paths, modes and contents."""
+    digest = hashlib.sha256()
+    for parent, folders, names in os.walk(directory):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(parent, name)
+            digest.update(("%s %o\n" % (os.path.relpath(path, directory), os.stat(path).st_mode & 0o111)).encode())
+            with open(path, "rb") as stream:
+                digest.update(hashlib.sha256(stream.read()).digest())
+    return digest.hexdigest()
+
+
+def file_digest(path):
+    """Return a file's SHA-256, hexadecimal."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        for chunk in iter(lambda: stream.read(MIB), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _run(arguments, step, **options):
+    try:
+        result = subprocess.run(
+            arguments, stdin=options.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            check=False, timeout=TIMEOUT_SECONDS, universal_newlines=True, **options)
+    except subprocess.TimeoutExpired as exc:
+        raise NodeImageError("%s: %s did not end within %d s" % (step, arguments[0], TIMEOUT_SECONDS)) from exc
+    if result.returncode:
+        text = " ".join((result.stderr or result.stdout).splitlines()[-15:])
+        raise NodeImageError("%s: %s failed (exit code %d): %s" % (
+            step, arguments[0], result.returncode, re.sub(r"https?://\S+", "(address)", text)))
+    return result.stdout
+
+
+class NodeImage:
+    """One node image and where it is kept.
+
+    :param source_dir: the collection's ``lab/node_image``
+    :param cache_dir: folder for what is slow to make, see layout.cache_dir()
+    :param engine_dir: what the module engine returned, with the sets management and node
+    :param programs: an Addons
+    """
+
+    def __init__(self, source_dir, cache_dir, engine_dir, programs):
+        self._source_dir = source_dir
+        self._bin_dir = os.path.join(engine_dir, "bin")
+        self._addons = programs
+        self._architecture = os.uname().machine
+        digest = hashlib.sha256()
+        for part in (RECIPE, self._architecture, os.path.basename(engine_dir), programs.directory,
+                     tree_digest(source_dir)):
+            digest.update(part.encode() + b"\0")
+        self.directory = os.path.join(cache_dir, "node-image", digest.hexdigest()[:16])
+
+    def complete(self):
+        """Tell whether the image is there."""
+        return os.path.isdir(self.directory)
+
+    def info(self):
+        """Return what is known of a complete image, the contents of its ``image.json``."""
+        with open(os.path.join(self.directory, "image.json"), encoding="utf-8") as stream:
+            return json.load(stream)
+
+    def build(self, progress):
+        """Build the image unless it is there; an interrupted build leaves nothing.
+
+        :param progress: a Progress
+        :raises NodeImageError: when this process is not root, a program is missing or a step fails
+        """
+        if self.complete():
+            return
+        self._check_means()
+        self._addons.build(progress)
+        with cache_entry.making(self.directory, progress) as partial:
+            if partial is None:
+                return
+            work = os.path.join(partial, "work")
+            root = os.path.join(work, "root")
+            os.makedirs(os.path.join(work, "images"))
+            progress.event("Installing Debian %s" % SUITE)
+            self._install_debian(root)
+            progress.event("Making the container images")
+            references = self._make_container_images(root, os.path.join(work, "images"))
+            self._add_files(root, references)
+            progress.event("Importing %d container images" % len(references))
+            self._import(root, os.path.join(work, "images"))
+            self._clean(root)
+            progress.event("Writing the disk image")
+            self._write_disk(root, partial)
+            shutil.rmtree(work)
+            self._write_info(partial, references)
+
+    def _check_means(self):
+        if os.geteuid() != 0:
+            raise NodeImageError(
+                "building the node image needs root: it makes a root file system whose files belong to many users. "
+                "Run it with sudo, or do without nodes that boot")
+        for command, package in NEEDED_COMMANDS:
+            if not shutil.which(command):
+                raise NodeImageError("%s is missing: install the package %s" % (command, package))
+        for name in NODE_PROGRAMS + POD_PROGRAMS:
+            if not os.access(os.path.join(self._bin_dir, name), os.X_OK):
+                raise NodeImageError("%s is missing: build the engine's sets management and node first"
+                                     % os.path.join(self._bin_dir, name))
+
+    def _install_debian(self, root):
+        with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
+            names = packages(stream.read())
+        command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--quiet", "--include=" + ",".join(names)]
+        for folder in ("man", "doc", "locale", "info"):
+            command.append("--dpkgopt=path-exclude=/usr/share/%s/*" % folder)
+        for setting in FORWARDED_APT_SETTINGS:
+            value = _run(["apt-config", "shell", "VALUE", setting], "reading apt's settings").strip()
+            if value:
+                command.append("--aptopt=%s %s" % (setting, value.split("=", 1)[1].replace("'", '"')))
+        sources = apt_sources(_run(
+            ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
+             "Created-By: Packages"], "reading apt's sources"))
+        command += [SUITE, root] + sources
+        _run(list(CONTAINED) + command, "installing Debian " + SUITE,
+             env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=os.path.dirname(root)))
+
+    def _libraries(self, root, paths):
+        return library_paths(_run(
+            ["chroot", root, "ldd"] + ["/" + path for path in paths], "listing libraries", env=CHROOT_ENVIRONMENT))
+
+    def _netfilter(self, root):
+        """Return nft, iptables, conntrack and every library that one of them, or of iptables' modules, needs."""
+        modules = [os.path.relpath(path, root) for path in glob.glob(os.path.join(root, "usr/lib/*/xtables/*.so"))]
+        regular = [path for path in modules if not os.path.islink(os.path.join(root, path))]
+        contents = [container_image.File("/" + path, os.path.join(root, path))
+                    for path in list(NETFILTER_PROGRAMS) + modules + ["etc/protocols"]]
+        for path in self._libraries(root, list(NETFILTER_PROGRAMS) + regular):
+            # Debian's /lib is a link to /usr/lib, and ldd tells the path through it.
+            contents.append(container_image.File(path, os.path.join(root, "usr", path.lstrip("/"))
+                                                 if not path.startswith("/usr/") else os.path.join(root, path[1:])))
+        contents += [container_image.Link("/usr/sbin/" + name, "xtables-nft-multi") for name in NETFILTER_NAMES]
+        return contents
+
+    def _make_container_images(self, root, directory):
+        """Write one archive for each image and return image name → reference."""
+        kubeadm = os.path.join(self._bin_dir, "kubeadm")
+        version = _run([kubeadm, "version", "-o", "short"], "asking kubeadm's version").strip()
+        listed = _run([kubeadm, "config", "images", "list", "--kubernetes-version", version],
+                      "asking kubeadm for its images").split()
+        wanted = dict((reference.rpartition("/")[2].rpartition(":")[0], reference) for reference in listed)
+        registry = listed[0].partition("/")[0]
+        netfilter = self._netfilter(root)
+        pause = container_image.File("/pause", os.path.join(root, "usr/bin/catatonit"))
+        made = {}
+
+        def add(name, reference, contents, entrypoint, command=(), user=""):
+            container_image.write_archive(
+                os.path.join(directory, name + ".tar"), reference, contents, entrypoint, self._architecture,
+                command, user)
+            made[name] = reference
+
+        for name in wanted:
+            if name == "pause":
+                add(name, wanted[name], [pause], ["/pause", "-P"], user=PAUSE_USER)
+            elif name == "coredns":
+                add(name, wanted[name], [container_image.File("/coredns", self._addons.path("coredns"))], ["/coredns"])
+            elif name in POD_PROGRAMS:
+                path = "/usr/local/bin/" + name
+                contents = [container_image.File(path, os.path.join(self._bin_dir, name))]
+                add(name, wanted[name], contents + (netfilter if name == "kube-proxy" else []), [path])
+            else:
+                raise NodeImageError("kubeadm %s wants the image %s, which nobody knows how to make"
+                                     % (version, wanted[name]))
+        flanneld = "/usr/local/bin/flanneld"
+        add("flannel", "%s:%s" % (FLANNEL_NAME, self._addons.pins.version(addons.FLANNEL)),
+            [container_image.File(flanneld, self._addons.path("flanneld"))] + netfilter, [flanneld])
+        add("agnhost", "%s/%s:%s" % (registry, TEST_IMAGE_NAME, version.lstrip("v")),
+            [container_image.File("/agnhost", self._addons.path("agnhost"))], ["/agnhost"], ["pause"])
+        return made
+
+    def _add_files(self, root, references):
+        source = os.path.join(self._source_dir, "root")
+        for parent, dummy, names in os.walk(source):
+            for name in names:
+                path = os.path.join(parent, name)
+                target = os.path.join(root, os.path.relpath(path, source))
+                os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
+                with open(path, encoding="utf-8") as stream:
+                    text = stream.read()
+                with open(target, "w", encoding="utf-8") as stream:
+                    stream.write(text.replace("@PAUSE_IMAGE@", references["pause"]))
+                os.chmod(target, 0o644)
+        for name in NODE_PROGRAMS:
+            shutil.copyfile(os.path.join(self._bin_dir, name), os.path.join(root, "usr/bin", name))
+            os.chmod(os.path.join(root, "usr/bin", name), 0o755)
+        # Where every CNI's installer puts its plugins, and where containerd looks.
+        os.makedirs(os.path.join(root, "opt/cni"), exist_ok=True)
+        os.symlink("/usr/lib/cni", os.path.join(root, "opt/cni/bin"))
+        os.makedirs(os.path.join(root, "etc/cni/net.d"), exist_ok=True)
+        units = {
+            "enable": ["kubelet", "containerd", "systemd-networkd", "systemd-resolved", "ssh"],
+            "disable": ["keepalived"],
+            "mask": ["console-getty.service", "apt-daily.timer", "apt-daily-upgrade.timer", "e2scrub_all.timer",
+                     "dpkg-db-backup.timer",
+                     # In a lab the kernel is everybody's.
+                     "sys-kernel-debug.mount", "sys-kernel-tracing.mount"],
+        }
+        for verb, names in units.items():
+            _run(["systemctl", "--root", root, verb] + names, "choosing the services")
+
+    def _import(self, root, images):
+        _run([*CONTAINED, sys.executable, os.path.join(self._source_dir, "import_images.py"), root, images],
+             "importing the container images")
+
+    def _clean(self, root):
+        for pattern in ("etc/ssh/ssh_host_*", "var/log/*.log", "var/lib/dbus/machine-id", "var/cache/apt/*.bin"):
+            for path in glob.glob(os.path.join(root, pattern)):
+                os.unlink(path)
+        # Empty, not missing: systemd makes a new one, and does not take this for a first boot, which resets services.
+        with open(os.path.join(root, "etc/machine-id"), "w", encoding="utf-8"):
+            pass
+        with open(os.path.join(root, "etc/hostname"), "w", encoding="utf-8") as stream:
+            stream.write("localhost\n")
+        resolv_conf = os.path.join(root, "etc/resolv.conf")
+        if os.path.lexists(resolv_conf):
+            os.unlink(resolv_conf)
+        os.symlink("../run/systemd/resolve/stub-resolv.conf", resolv_conf)
+
+    def _write_disk(self, root, directory):
+        raw = os.path.join(directory, "node.raw")
+        qcow2 = os.path.join(directory, "node.qcow2")
+        with open(raw, "wb") as stream:
+            stream.truncate(DISK_GIB * 1024 * MIB)
+        sectors = (DISK_GIB * 1024 - 2) * MIB // SECTOR_BYTES
+        table = "label: gpt\nstart=%d, size=%d, type=%s, name=root\n" % (
+            FIRST_SECTOR, sectors, ROOT_PARTITION_TYPES[self._architecture])
+        with subprocess.Popen(["sfdisk", "--quiet", raw], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, universal_newlines=True) as process:
+            errors = process.communicate(table, timeout=60)[1]
+            if process.returncode:
+                raise NodeImageError("partitioning: sfdisk failed (exit code %d): %s" % (process.returncode, errors))
+        _run(["mkfs.ext4", "-q", "-F", "-L", "root", "-m", "0", "-i", str(BYTES_FOR_AN_INODE),
+              "-J", "size=%d" % JOURNAL_MIB, "-U", str(uuid.uuid5(uuid.NAMESPACE_OID, self.directory)),
+              "-E", "offset=%d,nodiscard,assume_storage_prezeroed=1" % (FIRST_SECTOR * SECTOR_BYTES),
+              "-d", root, raw, "%dk" % (sectors * SECTOR_BYTES // 1024)], "making the root file system")
+        _run(["qemu-img", "convert", "-m", "8", "-W", "-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd",
+              raw, qcow2], "converting to qcow2")
+        for path in (raw, qcow2):
+            with open(path + ".sha256", "w", encoding="utf-8") as stream:
+                stream.write("%s  %s\n" % (file_digest(path), os.path.basename(path)))
+
+    def _write_info(self, directory, references):
+        with open(os.path.join(self._source_dir, "kube-flannel.manifest"), encoding="utf-8") as stream:
+            manifest = stream.read().replace("@FLANNEL_IMAGE@", references["flannel"])
+        with open(os.path.join(directory, "kube-flannel.yml"), "w", encoding="utf-8") as stream:
+            stream.write(manifest)
+        with open(os.path.join(directory, "image.json"), "w", encoding="utf-8") as stream:
+            json.dump({
+                "kubernetes_version": references["kube-apiserver"].rpartition(":")[2],
+                "container_images": references,
+                "disk_bytes": DISK_GIB * 1024 * MIB,
+            }, stream, indent=1, sort_keys=True)

@@ -1,0 +1,57 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Removes everything of a lab, whole or half-dead."""
+from __future__ import annotations
+
+import os
+import shutil
+
+from .._plane.process import orphans
+from . import claim, host_limits, layout
+
+
+def remove(name, environ, check_mode=False):
+    """Stop a lab's processes and remove what it made; a lab that is not there is no error.
+
+    :param name: the lab's name
+    :param environ: mapping of environment variables
+    :param check_mode: only tell
+    :returns: what was removed, as texts
+    :raises CleanupError: naming what is left and why
+    """
+    directory = layout.lab_dir(name, environ)
+    labs_dir = layout.labs_dir(environ)
+    figures = _figures(name, directory, environ)
+    # All at once, not by supervisord: that stops one program after the other.
+    removed = ["%s %s" % found for found in (orphans.find(figures) if check_mode else orphans.clear(figures))]
+    if os.path.isdir(directory):
+        removed.append("folder %s" % directory)
+        if not check_mode:
+            with claim.exclusive(labs_dir):
+                shutil.rmtree(directory)
+    return removed if check_mode else removed + _restore_limits(name, labs_dir)
+
+
+def _restore_limits(name, labs_dir):
+    """Put the machine's limits back, unless another lab has its figures: its bridge may be yet to come."""
+    with claim.exclusive(labs_dir):
+        try:
+            others = claim.others(labs_dir, name)
+        except claim.ClaimError:
+            # A lab with a broken file is a lab.
+            return []
+        return [] if others else host_limits.restore()
+
+
+def _figures(name, directory, environ):
+    """Return the lab's figures; of a lab whose file is lost, those that only its folder tells."""
+    try:
+        figures = claim.read(directory)
+    except claim.ClaimError:
+        figures = None
+    if figures is None:
+        figures = layout.layout(name, 0, environ)
+        # Which bridge was its own is not known any more, and index 0 may be another lab's.
+        figures["bridge"] = {"name": "m3lab-unknown"}
+    return figures

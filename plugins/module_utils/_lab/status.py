@@ -1,0 +1,161 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a lab's parts are doing, and how to talk to them."""
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import shlex
+
+from .._plane.process import readiness
+from .._plane.process.supervisor import Layout, Supervisor, configured
+from . import claim
+
+REAL, SIMULATED = "real", "simulated"
+CLOUD = "metal3-lab"
+COLUMNS = ("program", "kind", "pid", "address", "health", "since")
+SIMULATED_PROGRAMS = ("machine-room",)
+# Where each program does its main work; of others the address of their readiness check is told.
+MAIN_PORTS = {
+    "etcd": "etcd_client",
+    "kube-apiserver": "kube_apiserver",
+    "kube-controller-manager": "kube_controller_manager",
+    "ironic": "ironic",
+    "image-server": "image_server",
+    "machine-room": "machine_room",
+    "capi": "capi_webhook",
+    "cabpk": "cabpk_webhook",
+    "kcp": "kcp_webhook",
+    "capm3": "capm3_webhook",
+    "ipam": "ipam_webhook",
+    "bmo": "bmo_webhook",
+}
+
+
+def _since(start):
+    return datetime.datetime.fromtimestamp(start).strftime("%Y-%m-%d %H:%M:%S") if start else "-"
+
+
+def _health(info, fault):
+    if info.get("statename") != "RUNNING":
+        return (info.get("statename") or "down").lower()
+    return fault or "ok"
+
+
+def _address(lab, name, check):
+    if name in MAIN_PORTS:
+        return "127.0.0.1:%d" % lab["ports"][MAIN_PORTS[name]]
+    return check.get("url") or check.get("tcp") or "-"
+
+
+def program_parts(lab, checks, states, faults):
+    """Return the rows of the supervised programs.
+
+    :param lab: the lab's figures
+    :param checks: dict name → readiness check, of all configured programs
+    :param states: dict name → what supervisord tells
+    :param faults: dict name → why a program is not ready
+    """
+    rows = []
+    for name in sorted(checks):
+        info = states.get(name, {})
+        rows.append({
+            "program": name,
+            "kind": SIMULATED if name in SIMULATED_PROGRAMS else REAL,
+            "pid": info.get("pid") or None,
+            "address": _address(lab, name, checks[name]),
+            "health": _health(info, faults.get(name)),
+            "since": _since(info.get("start") if info.get("pid") else None),
+        })
+    return rows
+
+
+def supervisor_part(layout, pid):
+    """Return the row of supervisord itself.
+
+    :param layout: a Layout
+    :param pid: its pid, None when it does not answer
+    """
+    return {
+        "program": "supervisord",
+        "kind": REAL,
+        "pid": pid,
+        "address": layout.socket,
+        "health": "ok" if pid else "down",
+        "since": _since(os.stat(layout.socket).st_mtime if pid else None),
+    }
+
+
+def server_parts(lab, servers, machine_room):
+    """Return the rows of the simulated servers; they live in the machine room's process.
+
+    :param lab: the lab's figures
+    :param servers: what ``servers.json`` holds
+    :param machine_room: the machine room's row, or None
+    """
+    room = machine_room or {"pid": None, "health": "down", "since": "-"}
+    return [{
+        "program": server["name"],
+        "kind": SIMULATED,
+        "pid": room["pid"],
+        "address": "127.0.0.1:%d" % lab["ports"]["redfish"],
+        "health": room["health"],
+        "since": room["since"],
+    } for server in servers]
+
+
+def parts(lab):
+    """Return a lab's programs and its servers, each as a list of dicts with COLUMNS.
+
+    :param lab: the lab's figures
+    """
+    layout = Layout(os.path.join(lab["dir"], "supervisor"))
+    checks = configured(layout)
+    supervisor = Supervisor(layout)
+    programs = [supervisor_part(layout, supervisor.pid())]
+    programs += program_parts(lab, checks, supervisor.processes(), readiness.faults(checks))
+    with open(os.path.join(lab["dir"], claim.SERVERS_FILE), encoding="utf-8") as stream:
+        servers = json.load(stream)
+    room = next((row for row in programs if row["program"] == "machine-room"), None)
+    return programs, server_parts(lab, servers, room)
+
+
+def table(rows):
+    """Return rows as lines of a table.
+
+    :param rows: list of dicts with COLUMNS
+    """
+    lines = [COLUMNS] + [tuple("-" if row[column] is None else str(row[column]) for column in COLUMNS) for row in rows]
+    widths = [max(len(line[position]) for line in lines) for position in range(len(COLUMNS))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
+
+
+def environment(lab):
+    """Return the environment variables that point programs to a lab; secrets only by the path of their files.
+
+    :param lab: the lab's figures
+    """
+    directory = lab["dir"]
+    secrets = os.path.join(directory, "secrets")
+    return {
+        "KUBECONFIG": os.path.join(directory, "kubeconfig"),
+        "METAL3_CA_FILE": os.path.join(directory, "pki", "ca.crt"),
+        "METAL3_IRONIC_PASSWORD_FILE": os.path.join(secrets, "ironic_password"),
+        "METAL3_IRONIC_URL": lab["urls"]["ironic"],
+        "METAL3_IRONIC_USERNAME_FILE": os.path.join(secrets, "ironic_username"),
+        "METAL3_MACHINE_ROOM_TOKEN_FILE": os.path.join(secrets, "machine_room_token"),
+        "METAL3_MACHINE_ROOM_URL": lab["urls"]["machine_room"],
+        "OS_CLIENT_CONFIG_FILE": os.path.join(directory, "clouds.yaml"),
+        "OS_CLOUD": CLOUD,
+    }
+
+
+def exports(lab):
+    """Return the shell lines that set a lab's environment.
+
+    :param lab: the lab's figures
+    """
+    lines = ["export %s=%s" % (name, shlex.quote(value)) for name, value in sorted(environment(lab).items())]
+    return lines + ['export PATH=%s:"$PATH"' % shlex.quote(os.path.join(lab["engine_dir"], "bin"))]

@@ -1,0 +1,331 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lint of a site: servers, clusters and pools by the modules' own rules, and against each other; pure."""
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections import namedtuple
+
+from .._bmc import address as bmc_address
+from .._cluster import description as cluster_description
+from .._cluster.checks.hosts import shortages
+from .._cluster.checks.validation import addresses_needed, checked, description_problems, surge
+from .._cluster.checks.versions import newest_providers, version_problems
+from .._cluster.endpoint import holder_warning
+from .._cluster.render.network import pool_descriptions, pool_networks
+from .._common import field_checks
+from .._common.problem import problem
+from .._host import fields as host_fields
+from .._host import objects as host_objects
+from .._host import validation as host_validation
+from .._host.rules import combinations as host_combinations
+from .._ipam.range import contains, span_of
+from .._ipam.validation import pool_problems
+from . import rules as lint_rules
+
+# namespace: of the hosts; hosts: entries for baremetal_host; clusters: {inventory name: parameters of a cluster};
+# pools: descriptions for ip_pool, None when nobody says which there are; secrets: names of Secrets that exist, None
+# when nobody says; providers: versions, see cluster_versions; provisioning_cidr: text or None;
+# has_provisioning_network: False where BMO runs without one.
+Site = namedtuple("Site", ["namespace", "hosts", "clusters", "pools", "secrets", "providers", "provisioning_cidr",
+                           "has_provisioning_network"])
+
+# rule, level: see lint_rules; kind: host, cluster, pool or site; name: inventory name of the host or cluster, or the
+# pool's; field: path of the option, empty when the whole is meant; seen, expected, next_step: texts.
+Finding = namedtuple("Finding", ["rule", "level", "kind", "name", "field", "seen", "expected", "next_step"])
+
+
+def finding(rule, kind, name, field, seen, expected, next_step=""):
+    """Return a Finding with the level of its rule."""
+    return Finding(rule, lint_rules.BY_NAME[rule].level, kind, name, field, seen, expected, next_step or "")
+
+
+def lint(site):
+    """Return all Findings of a Site, errors and warnings, in the order of hosts, clusters, pools."""
+    found = _hosts(site)
+    descriptions = {}
+    for name in sorted(site.clusters):
+        description, own = _cluster(name, site)
+        found += own
+        if description is not None:
+            descriptions[name] = description
+    found += _pools(site, descriptions)
+    found += _between_clusters(descriptions)
+    found += _capacity(site, descriptions)
+    return found + _addresses(site, descriptions) + _provisioning(site, descriptions)
+
+
+# Servers ------------------------------------------------------------------------------------------------------------
+
+def _hosts(site):
+    found, broken = [], set()
+    if not site.hosts:
+        found.append(finding("no-hosts", "site", "", "", "no server", "servers in the group of servers",
+                             "add them, or name their group"))
+    values = host_validation.check_values(site.hosts)
+    for item in host_validation.check_raw(site.hosts):
+        if item in values:
+            rule = "unknown-variable" if item.seen == field_checks.UNKNOWN else "value"
+            broken.add(item.host)
+        else:
+            rule = lint_rules.recognise("host", item.field, item.seen, item.expected).rule
+        found.append(finding(rule, "host", *item))
+    for host in site.hosts:
+        name = host.get("name")
+        if name in broken or host.get("state") == "absent":
+            continue
+        found += [finding(rule, "host", *item) for rule, item in host_combinations.check(name, host)]
+        if not site.has_provisioning_network:
+            found += [finding("provisioning-network", "host", *item)
+                      for item in host_combinations.without_provisioning_network(name, host)]
+    return found + _secrets(site, broken)
+
+
+def _secrets(site, broken):
+    if site.secrets is None:
+        return []
+    known = set(site.secrets)
+    hosts = [host for host in site.hosts if host.get("name") not in broken]
+    for host in hosts:
+        if host_objects.has_inline_credentials(host.get("bmc") or {}):
+            known.add(host_objects.credentials_secret_name(host))
+        known.update(host_objects.data_secret_name(host, option) for option in host_fields.DATA_KEYS
+                     if (host.get(option) or {}).get("content") is not None)
+    return [finding("unknown-secret", "host", host["name"], field, name, "a Secret that exists",
+                    "make it, or correct the name")
+            for host in hosts for field, name in host_objects.secret_references(host) if name not in known]
+
+
+# Clusters -----------------------------------------------------------------------------------------------------------
+
+def _cluster(name, site):
+    """Return ``(description, Findings)``; the description is None when it can't be compared with other parts."""
+    description, mistakes, problems = checked(site.clusters[name])
+    versions = version_problems(description, dict(newest_providers(), **(site.providers or {})), None)
+    found = [_of_text(name, line) for line in mistakes]
+    found += _of_lines("cluster", name, problems + versions, None if mistakes else description)
+    # What is compared with other parts of the site must be right in itself.
+    if mistakes or problems:
+        return None, found
+    unheld = holder_warning(description)
+    if unheld:
+        field, actual, advice = unheld
+        found.append(finding("endpoint-holder", "cluster", name, field, actual, "a holder of the address", advice))
+    return description, found + _sizes(name, description)
+
+
+def _sizes(name, description):
+    """Numbers of machines that are not given: in a new cluster there are few, and a lost variable looks the same."""
+    found = []
+    if description["keeps_workers"]:
+        found.append(finding(
+            "cluster-size", "cluster", name, "workers", "nothing", "pools of workers, or an empty dictionary",
+            "without it, stored pools stay as they are and a new cluster has no workers"))
+    if description["control_plane"].get("replicas") is None:
+        found.append(finding(
+            "cluster-size", "cluster", name, "control_plane.replicas", "nothing", "a number of machines",
+            "without it, a stored control plane keeps its number and a new one has one machine"))
+    return found
+
+
+def _of_text(name, line):
+    """Return the Finding of a line that Ansible's argument check has made."""
+    where, dummy, rest = line.partition(": ") if re.match(r"^[\w.-]+: ", line) else ("", "", line)
+    unknown = re.match(r"^unknown option (.+?)(?: \(perhaps (.+) is meant\))?\. Supported", rest)
+    if unknown:
+        fields = unknown.group(1).split(", ")
+        advice = "remove it" + (" (perhaps %s is meant)" % unknown.group(2) if unknown.group(2) else "")
+        return finding("unknown-variable", "cluster", name, _joined(where, fields[0]),
+                       "unknown options %s" % ", ".join(fields) if fields[1:] else field_checks.UNKNOWN,
+                       "options of metal3.baremetal.cluster", advice)
+    option = re.search(r"argument '(\w+)'|value of (\w+) must|arguments: (\w+)", rest)
+    parent = re.search(r"found in '?([\w.> -]+?)'?(?:\.|$)", rest)
+    parts = [where, parent.group(1).replace(" -> ", ".") if parent else "",
+             next(filter(None, option.groups())) if option else ""]
+    return finding("value", "cluster", name, _joined(*parts), rest, "a value of the option's type",
+                   "see ansible-doc metal3.baremetal.cluster")
+
+
+def _joined(*parts):
+    return ".".join(part for part in parts if part)
+
+
+def _of_lines(kind, name, lines, description=None):
+    """Return the Findings of Mistakes; those of a cluster's pools are told of its networks."""
+    pools = {}
+    if description is not None:
+        pools = dict(("IPPool %s/%s" % (description["namespace"], pool), "networks.%s.%s" % (network, family))
+                     for network, family, _settings, pool in pool_networks(description))
+    found = []
+    for line in lines:
+        rule_kind = "pool" if (line.subject or "").startswith("IPPool ") else kind
+        rule = lint_rules.recognise(rule_kind, line.field, line.seen, line.expected).rule
+        field = _joined(pools[line.subject], line.field) if line.subject in pools else line.field
+        found.append(finding(rule, kind, name, field, line.seen, line.expected, line.advice))
+    return found
+
+
+def _pools(site, descriptions):
+    """Pools that the site describes by themselves, and pools of clusters that share a namespace."""
+    found = []
+    given = site.pools or []
+    owners = dict(("IPPool %s/%s" % (description["namespace"], pool["name"]), name)
+                  for name, description in descriptions.items() for pool in pool_descriptions(description))
+    namespaces = {site.namespace} | set(description["namespace"] for description in descriptions.values())
+    for namespace in sorted(namespaces):
+        there = [description for description in descriptions.values() if description["namespace"] == namespace]
+        pools = [pool for pool in given if (pool.get("namespace") or site.namespace) == namespace]
+        alone = set()
+        needed = {}
+        for description in there:
+            alone.update(description_problems(description))
+            pools += pool_descriptions(description)
+            for pool, count in addresses_needed(description).items():
+                needed[pool] = needed.get(pool, 0) + count
+        for line in pool_problems(pools, namespace, needed=needed):
+            if line in alone:
+                continue
+            owner = owners.get(line.subject)
+            if owner is not None:
+                found += _of_lines("cluster", owner, [line], descriptions[owner])
+            else:
+                found += _of_lines("pool", line.subject.rpartition("/")[2], [line])
+        if site.pools is not None:
+            names = set(pool["name"] for pool in pools if pool.get("name"))
+            found += _unknown_pools(descriptions, namespace, names)
+    return found
+
+
+def _unknown_pools(descriptions, namespace, names):
+    return [finding("unknown-pool", "cluster", name, "networks.%s.%s.pool" % (network, family), pool,
+                    "one of %s" % (", ".join(sorted(names)) or "no pools, for none is described"),
+                    "describe the pool, or give ranges")
+            for name, description in sorted(descriptions.items()) if description["namespace"] == namespace
+            for network, family, settings, pool in pool_networks(description)
+            if not settings.get("ranges") and pool not in names]
+
+
+def _between_clusters(descriptions):
+    found, endpoints = [], {}
+    for name, description in sorted(descriptions.items()):
+        key = "%(host)s:%(port)d" % description["endpoint"]
+        if key in endpoints:
+            found.append(finding("cluster-duplicate", "cluster", name, "endpoint",
+                                 "%s, as in %s" % (key, endpoints[key]), "one of its own", "change one of them"))
+        endpoints.setdefault(key, name)
+    return found
+
+
+def _capacity(site, descriptions):
+    hosts = [_as_object(host, site.namespace) for host in site.hosts if _may_be_free(host)]
+    owners = dict(("cluster %s/%s" % (description["namespace"], description["name"]), name)
+                  for name, description in descriptions.items())
+    found = []
+    for namespace in sorted(set(description["namespace"] for description in descriptions.values())):
+        there = hosts if namespace == site.namespace else []
+        wanted = [(description, group, cluster_description.initial_replicas(group))
+                  for description in descriptions.values() if description["namespace"] == namespace
+                  for group in cluster_description.groups(description)]
+        lines = shortages(wanted, there)
+        if lines:
+            found += [item for line in lines for item in _of_lines("cluster", owners[line.subject], [line])]
+            continue
+        for position, (description, group, count) in enumerate(wanted):
+            more = list(wanted)
+            more[position] = (description, group, count + surge(group))
+            if shortages(more, there):
+                field = "control_plane" if group["role"] == cluster_description.CONTROL_PLANE \
+                    else "workers.%s" % group["name"]
+                found.append(finding(
+                    "rollout-spare", "cluster", owners["cluster %s/%s" % (namespace, description["name"])], field,
+                    "no spare host that matches, for the machine that a rollout makes first", "a spare host",
+                    "add one, or set max_surge to 0 (a control plane then needs 3 replicas)"))
+    return found
+
+
+def _may_be_free(host):
+    """Say whether Cluster API could take a server, once enrolled."""
+    named = isinstance(host.get("name"), str) and host.get("state") != "absent"
+    return named and not any(host.get(option) for option in (
+        "image", "custom_deploy", "externally_provisioned", "consumer_ref"))
+
+
+def _as_object(host, namespace):
+    """Return a server as the BareMetalHost that it will be, as far as choosing a host goes."""
+    both = [host.get(kind) if isinstance(host.get(kind), dict) else {} for kind in ("labels", "annotations")]
+    labels, annotations = [dict((key, host_objects.text_of(value)) for key, value in items.items()) for items in both]
+    return {"metadata": {"name": host["name"], "namespace": namespace, "labels": labels, "annotations": annotations},
+            "status": {"provisioning": {"state": "available"}}}
+
+
+# Addresses ----------------------------------------------------------------------------------------------------------
+
+def _spans(descriptions, pools):
+    """Yield ``(owner, pool, field, Span)`` of all ranges that can be read."""
+    described = [(name, pool) for name, description in descriptions.items() for pool in pool_descriptions(description)]
+    for owner, pool in described + [(None, pool) for pool in pools or []]:
+        for number, range_ in enumerate(pool.get("ranges") or []):
+            try:
+                yield owner, pool, "ranges[%d]" % number, span_of(range_)
+            except ValueError:
+                # Told by the rules for pools.
+                continue
+
+
+def _addresses(site, descriptions):
+    found = []
+    for owner, pool, field, span in _spans(descriptions, site.pools):
+        for kind, name, option, address in _taken(site, descriptions):
+            reserved = str(address) in (pool.get("pre_allocations") or {}).values()
+            if contains(span, address) and not reserved and not (kind == "cluster" and name == owner):
+                line = problem("IPPool", field, "%s, %s of %s" % (address, option, name), "ranges without it",
+                               "IPAM would give it to a node: shorten the range, or preallocate the address")
+                networks = dict((used, "networks.%s.%s" % (network, family)) for network, family, _settings, used in (
+                    pool_networks(descriptions[owner]) if owner else ()))
+                found.append(finding("address-taken", "cluster" if owner else "pool", owner or pool["name"],
+                                     _joined(networks.get(pool["name"]), field), line.seen, line.expected, line.advice))
+    return found
+
+
+def _taken(site, descriptions):
+    """Return ``(kind, name, option, address)`` of what has a fixed address."""
+    texts = []
+    for host in site.hosts:
+        bmc = host.get("bmc")
+        try:
+            texts.append(("host", host.get("name"), "BMC",
+                          bmc_address.parse(bmc.get("address") if isinstance(bmc, dict) else None).host))
+        except bmc_address.AddressError:
+            continue
+    texts += [("cluster", name, "endpoint", description["endpoint"]["host"])
+              for name, description in sorted(descriptions.items())]
+    result = []
+    for kind, name, option, text in texts:
+        try:
+            result.append((kind, name, option, ipaddress.ip_address(text)))
+        except ValueError:
+            # A name.
+            continue
+    return result
+
+
+def _provisioning(site, descriptions):
+    if not site.provisioning_cidr:
+        return []
+    try:
+        network = ipaddress.ip_network(site.provisioning_cidr)
+    except ValueError as exc:
+        return [finding("value", "site", "", "provisioning_cidr", str(exc), "a network such as 172.22.0.0/24",
+                        "correct it")]
+    found = []
+    for name, description in sorted(descriptions.items()):
+        for option in ("pod_cidrs", "service_cidrs"):
+            for number, text in enumerate(description[option]):
+                other = ipaddress.ip_network(text)
+                if other.version == network.version and other.overlaps(network):
+                    found.append(finding("provisioning-overlap", "cluster", name, "%s[%d]" % (option, number),
+                                         "%s, which overlaps the provisioning network %s" % (other, network),
+                                         "networks without common addresses", "choose another network"))
+    return found

@@ -1,0 +1,145 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Findings of a lint as lines of text, as SARIF 2.1.0 and as JUnit XML; pure.
+
+A finding here is a dict: ``rule``, ``level``, ``kind``, ``name``, ``variable`` (path of the inventory variable),
+``seen``, ``expected``, ``next_step``, ``path`` (of a file, or None), ``line`` and ``column`` (from 1, or None).
+"""
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+from xml.sax.saxutils import escape, quoteattr
+
+from .._common.plain_text import plain
+from .rules import ERROR, RULES, WARNING
+
+SARIF_VERSION = "2.1.0"
+# The schema's own name for itself, by which tools recognise the format.
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+TOOL = "metal3.baremetal.site_lint"
+# XML 1.0 knows no other control characters than tab and line ends.
+_NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def message(item):
+    """Return what a finding says, without where it is."""
+    where = ": ".join(part for part in (item["name"], item["variable"]) if part)
+    text = "%sseen %s; expected %s" % (where + ": " if where else "", item["seen"], item["expected"])
+    return "%s; %s" % (text, item["next_step"]) if item["next_step"] else text
+
+
+def place(item):
+    """Return ``path:line`` of a finding, as much of it as is known."""
+    if not item["path"]:
+        return ""
+    return "%s:%d" % (item["path"], item["line"]) if item["line"] else item["path"]
+
+
+def line(item):
+    """Return a finding as one line, which may quote what a BMC told once and steers no terminal."""
+    found = place(item)
+    return plain("%s%s %s: %s" % (
+        found + ": " if found else "", item["level"], item["rule"], " ".join(message(item).split())))
+
+
+def count(findings):
+    """Return ``{"error": n, "warning": n}``."""
+    return dict((level, sum(item["level"] == level for item in findings)) for level in (ERROR, WARNING))
+
+
+def text(findings, hosts, clusters):
+    """Return all findings as text: a line of numbers, then a line for each.
+
+    :param hosts: how many servers were looked at
+    :param clusters: how many clusters were looked at
+    """
+    numbers = [_number(hosts, "server"), _number(clusters, "cluster")]
+    levels = [_number(number, level) for level, number in count(findings).items()]
+    return "\n".join(["%s: %s" % (", ".join(numbers), ", ".join(levels))] + [line(item) for item in findings])
+
+
+def _number(number, noun):
+    return "%d %s%s" % (number, noun, "" if number == 1 else "s")
+
+
+def sarif(findings, tool_version):
+    """Return a SARIF log as plain data.
+
+    :param tool_version: version of the collection
+    """
+    position = dict((rule.rule, number) for number, rule in enumerate(RULES))
+    return {
+        "$schema": SARIF_SCHEMA,
+        "version": SARIF_VERSION,
+        "runs": [{
+            "tool": {"driver": {
+                "name": TOOL, "version": tool_version,
+                "rules": [{"id": rule.rule, "shortDescription": {"text": rule.summary},
+                           "defaultConfiguration": {"level": rule.level},
+                           "properties": {"source": rule.source}} for rule in RULES]}},
+            "results": [_result(item, position[item["rule"]]) for item in findings],
+            "columnKind": "unicodeCodePoints",
+        }],
+    }
+
+
+def _result(item, position):
+    result = {"ruleId": item["rule"], "ruleIndex": position, "level": item["level"], "message": {"text": message(item)}}
+    location = {}
+    if item["path"]:
+        location["physicalLocation"] = {"artifactLocation": {"uri": _uri(item["path"])}}
+        if item["line"]:
+            region = {"startLine": item["line"]}
+            if item["column"]:
+                region["startColumn"] = item["column"]
+            location["physicalLocation"]["region"] = region
+    if item["name"]:
+        name = ".".join(part for part in (item["name"], item["variable"]) if part)
+        location["logicalLocations"] = [{"fullyQualifiedName": name}]
+    if location:
+        result["locations"] = [location]
+    return result
+
+
+def _uri(path):
+    return ("file://" if path.startswith("/") else "") + quote(path)
+
+
+def junit(findings, strict=False, skipped=()):
+    """Return JUnit XML: a test case for each rule, which fails with its errors.
+
+    Warnings are in the text of the rule's case, which passes with them.
+
+    :param strict: warnings make their case fail too
+    :param skipped: names of rules that were not looked at
+    """
+    cases = []
+    failures = 0
+    for rule in RULES:
+        own = [item for item in findings if item["rule"] == rule.rule]
+        text = "\n".join(line(item) for item in own)
+        body = ""
+        if rule.rule in skipped:
+            body = "<skipped/>"
+        elif own and (strict or rule.level == ERROR):
+            failures += 1
+            body = "<failure message=%s type=%s>%s</failure>" % (
+                _attribute(line(own[0])), quoteattr(rule.rule), _text(text))
+        elif own:
+            body = "<system-out>%s</system-out>" % _text(text)
+        cases.append("    <testcase classname=%s name=%s>%s</testcase>" % (
+            quoteattr(TOOL), quoteattr(rule.rule), body))
+    head = 'tests="%d" failures="%d" errors="0" skipped="%d"' % (len(RULES), failures, len(skipped))
+    return "\n".join(
+        ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites %s>" % head,
+         "  <testsuite name=%s %s>" % (quoteattr(TOOL), head)] + cases + ["  </testsuite>", "</testsuites>", ""])
+
+
+def _text(text):
+    return escape(_NO_XML.sub("?", text))
+
+
+def _attribute(text):
+    return quoteattr(_NO_XML.sub("?", text))

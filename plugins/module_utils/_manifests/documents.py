@@ -1,0 +1,139 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From files, texts and structures to a checked list of Kubernetes objects."""
+from __future__ import annotations
+
+import base64
+import os
+
+from .._common.problem import problem
+
+try:
+    import yaml
+    HAS_YAML = True
+except ImportError:
+    HAS_YAML = False
+
+
+def read(sources):
+    """Return ``(objects, problems)`` of manifests.
+
+    :param sources: list of paths of files, texts of YAML documents (told from paths by a line break) and objects
+    :returns: list of objects, those in Lists one by one; list of problems, one line each
+    """
+    objects, problems = [], []
+    for number, source in enumerate(sources, 1):
+        title = "manifests[%d]" % (number - 1)
+        if isinstance(source, dict):
+            documents = [source]
+        elif isinstance(source, str):
+            if "\n" not in source:
+                title = "manifests[%d] (%s)" % (number - 1, source)
+            documents, found = _documents(source, title)
+            problems += found
+        else:
+            documents = []
+            problems.append(problem(title, None, type(source).__name__, "a path, a text or an object",
+                                    "see the option's documentation"))
+        for document in documents:
+            items = [document]
+            if isinstance(document, dict) and document.get("kind") == "List":
+                items = document.get("items") or []
+                if not isinstance(items, list):
+                    problems.append(problem(title, "items", type(items).__name__, "a list of objects",
+                                            "correct the document"))
+                    continue
+            for item in items:
+                found = _faults(title, item)
+                problems += found
+                if not found:
+                    objects.append(item)
+    return objects, problems
+
+
+def _documents(source, title):
+    """Return the YAML documents of a path or a text, and problems."""
+    try:
+        if "\n" not in source:
+            with open(os.path.expanduser(source), encoding="utf-8") as stream:
+                source = stream.read()
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        return [document for document in yaml.load_all(source, Loader=loader) if document is not None], []
+    except OSError as exc:
+        return [], [problem(title, None, exc.strerror or str(exc), "a file that can be read", "correct the path")]
+    except RecursionError:
+        return [], [problem(title, None, "documents nested too deeply", "YAML documents", "correct them")]
+    # ValueError: a date that there is not, a number with too many digits, bytes that are no UTF-8, a path with a zero.
+    except (yaml.YAMLError, ValueError) as exc:
+        return [], [problem(title, None, " ".join(str(exc).split()), "YAML documents", "correct them")]
+
+
+def _faults(title, item):
+    if not isinstance(item, dict):
+        return [problem(title, None, type(item).__name__, "an object with apiVersion, kind and metadata.name",
+                        "correct the document")]
+    metadata = item.get("metadata") if isinstance(item.get("metadata"), dict) else {}
+    subject = "%s: %s %s" % (title, item.get("kind") or "object", metadata.get("name") or "without a name")
+    found = [problem(subject, field, value, "a text", "set it")
+             for field, value in (("apiVersion", item.get("apiVersion")), ("kind", item.get("kind")),
+                                  ("metadata.name", metadata.get("name")))
+             if not isinstance(value, str) or not value]
+    found += [problem(subject, field, type(value).__name__, "a mapping" if kind is dict else "a text", "correct it")
+              for field, value, kind in (("metadata.namespace", metadata.get("namespace"), str),
+                                         ("stringData", item.get("stringData"), dict), ("data", item.get("data"), dict))
+              if value is not None and not isinstance(value, kind)
+              and (field == "metadata.namespace" or item.get("kind") in ("Secret", "ConfigMap"))]
+    if item.get("kind") == "CustomResourceDefinition" and not found:
+        spec = item.get("spec") if isinstance(item.get("spec"), dict) else {}
+        names = spec.get("names") if isinstance(spec.get("names"), dict) else {}
+        if not (spec.get("group") and spec.get("versions") and names.get("plural") and names.get("kind")
+                and spec.get("scope")):
+            found.append(problem(subject, "spec", "an incomplete definition", "group, scope, names and versions",
+                                 "complete it"))
+    return found
+
+
+def placed(objects, resources, namespace):
+    """Return ``(objects, problems)``: each object with the namespace that it belongs into.
+
+    :param objects: from :func:`read`
+    :param resources: dict of ``(apiVersion, kind)`` to Resource or None, see ``kube.discovery.resolve``
+    :param namespace: namespace of objects that name none
+    """
+    result, problems, seen = [], [], {}
+    for obj in objects:
+        resource = resources[(obj["apiVersion"], obj["kind"])]
+        subject = "%s %s" % (obj["kind"], obj["metadata"]["name"])
+        if resource is None:
+            problems.append(problem(
+                subject, "apiVersion", obj["apiVersion"], "a kind that the API server serves",
+                "add its CustomResourceDefinition to the manifests, or correct the version"))
+            continue
+        metadata = dict(obj["metadata"])
+        metadata["namespace"] = metadata.get("namespace") or namespace
+        if not resource.namespaced:
+            del metadata["namespace"]
+        key = (resource.group, resource.kind, metadata.get("namespace"), metadata["name"])
+        if key in seen:
+            problems.append(problem(subject, "metadata.name", "the same object twice", "each object once",
+                                    "remove one of them"))
+        seen[key] = True
+        result.append(_without_text(dict(obj, metadata=metadata)))
+    return result, problems
+
+
+def _without_text(obj):
+    """Return a Secret with its ``stringData``, which the server never gives back, as ``data``."""
+    if obj["kind"] != "Secret" or not obj.get("stringData"):
+        return obj
+    data = dict(obj.get("data") or {})
+    data.update((key, base64.b64encode(str(value).encode()).decode()) for key, value in obj["stringData"].items())
+    return dict(((key, value) for key, value in obj.items() if key != "stringData"), data=data)
+
+
+def title(obj):
+    """Return how an object is named in messages: ``Kind namespace/name``."""
+    metadata = obj["metadata"]
+    return "%s %s%s" % (obj["kind"], metadata["namespace"] + "/" if metadata.get("namespace") else "",
+                        metadata["name"])

@@ -1,0 +1,73 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Asking a Service through the API server, until enough different answers have come."""
+from __future__ import annotations
+
+import json
+import time
+
+from .._kube.errors import KubeError
+from .._kube.patience import Patience
+from .._kube.resources import KNOWN
+
+INTERVAL_SECONDS = 0.2
+REQUEST_TIMEOUT_SECONDS = 10
+
+
+class ProbeError(Exception):
+    """A Service did not answer as expected in time."""
+
+
+class ServiceProbe:
+    """Asks one Service by the API server's proxy, which takes another of its pods each time.
+
+    :param client: a KubeClient of the Service's cluster
+    :param params: ``namespace``, ``name``, ``port`` (number or name), ``scheme``, ``path``, ``answers`` (how many
+        different ones are wanted) and ``wait_timeout_seconds``
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    """
+
+    def __init__(self, client, params, progress, clock=time.monotonic, sleep=time.sleep):
+        self.client = client
+        self.params = params
+        self.progress = progress
+        self.clock = clock
+        self.sleep = sleep
+        service = "%s%s:%s" % ("https:" if params["scheme"] == "https" else "", params["name"], params["port"])
+        self.path = "%s/proxy/%s" % (
+            KNOWN["Service"].path(params["namespace"], service), params["path"].lstrip("/"))
+        self.title = "Service %s/%s" % (params["namespace"], params["name"])
+
+    def run(self):
+        """Ask until enough different answers have come; return them and the seconds that it took.
+
+        :raises ProbeError: when they do not come in time
+        :raises KubeError: when the API server refuses to ask
+        """
+        began_at, answers, error, patience = self.clock(), set(), "no answer", Patience(self.clock)
+        while True:
+            try:
+                answers.add(self._ask(began_at + self.params["wait_timeout_seconds"] - self.clock()))
+                patience.answered()
+            except KubeError as exc:
+                if patience.is_final(exc) or not (exc.retriable or exc.status in (401, 404)):
+                    raise
+                error = exc.message
+            seconds = round(self.clock() - began_at, 1)
+            if len(answers) >= self.params["answers"]:
+                return {"answers": sorted(answers), "seconds": seconds}
+            self.progress.status("%s: %d of %d different answers" % (self.title, len(answers), self.params["answers"]))
+            if seconds >= self.params["wait_timeout_seconds"]:
+                raise ProbeError("%s: seen %d different answers within %d s (%s), expected %d; last error: %s" % (
+                    self.title, len(answers), self.params["wait_timeout_seconds"],
+                    ", ".join(sorted(answers)) or "none", self.params["answers"], error))
+            self.sleep(INTERVAL_SECONDS)
+
+    def _ask(self, remaining_seconds):
+        # Once, however little time is left.
+        seconds = min(REQUEST_TIMEOUT_SECONDS, max(1, remaining_seconds))
+        answer = self.client.request("GET", self.path, subject=self.title, timeout_seconds=seconds, any_content=True)
+        return answer if isinstance(answer, str) else json.dumps(answer, sort_keys=True)

@@ -1,0 +1,113 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kubeconfigs of a lab, and the identities in them."""
+from __future__ import annotations
+
+import base64
+import json
+import os
+
+from ..._kube.resources import KNOWN
+from .files import write_private
+
+TOKEN_VALIDITY_SECONDS = 365 * 24 * 3600
+TOKEN_RENEW_BEFORE_SECONDS = 30 * 24 * 3600
+
+
+def _file_data(path):
+    with open(path, "rb") as stream:
+        return base64.b64encode(stream.read()).decode()
+
+
+def certificate_user(certificate_file, key_file):
+    """Return the ``user`` part for a client certificate; both files are taken in."""
+    return {"client-certificate-data": _file_data(certificate_file), "client-key-data": _file_data(key_file)}
+
+
+def build(server, ca_file, namespace, name, user):
+    """Return a kubeconfig.
+
+    :param server: URL of the API server
+    :param ca_file: certificate authority of the API server; taken in
+    :param namespace: default namespace of its context
+    :param name: what the user is called in it
+    :param user: the ``user`` part: a certificate or a token
+    """
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "lab", "cluster": {
+            "server": server, "certificate-authority-data": _file_data(ca_file)}}],
+        "users": [{"name": name, "user": user}],
+        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": name, "namespace": namespace}}],
+        "current-context": "lab",
+    }
+
+
+def write(path, content, check_mode=False):
+    """Write a kubeconfig if it differs or others can read it.
+
+    :param path: file to write
+    :param content: what build() returned
+    :param check_mode: only tell
+    :returns: whether it differed
+    """
+    # JSON is YAML, and needs no further package.
+    data = (json.dumps(content, indent=1) + "\n").encode()
+    try:
+        with open(path, "rb") as stream:
+            if stream.read() == data and os.fstat(stream.fileno()).st_mode & 0o077 == 0:
+                return False
+    except FileNotFoundError:
+        # Nothing to compare with.
+        pass
+    if not check_mode:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        write_private(path, data)
+    return True
+
+
+def read_token(path):
+    """Return the token in a kubeconfig, or None."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return json.load(stream)["users"][0]["user"].get("token")
+    except (OSError, ValueError, LookupError):
+        return None
+
+
+def token_fault(token, uid, now):
+    """Return why a service account's token must be asked for anew, or None.
+
+    :param token: a JSON web token, or None
+    :param uid: UID of the service account
+    :param now: seconds since 1970
+    """
+    if not token:
+        return "missing"
+    try:
+        part = token.split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        bound, expiry = claims["kubernetes.io"]["serviceaccount"]["uid"], claims["exp"]
+    except (LookupError, ValueError):
+        return "unreadable"
+    if bound != uid:
+        return "of another service account"
+    if expiry - now < TOKEN_RENEW_BEFORE_SECONDS:
+        return "near expiry"
+    return None
+
+
+def request_token(client, namespace, name):
+    """Ask the API server for a token of a service account.
+
+    :param client: a KubeClient
+    :raises KubeError: when it refuses
+    """
+    answer = client.request(
+        "POST", KNOWN["ServiceAccount"].path(namespace, name, "token"),
+        body={"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
+              "spec": {"expirationSeconds": TOKEN_VALIDITY_SECONDS}},
+        subject="token of ServiceAccount %s/%s" % (namespace, name))
+    return answer["status"]["token"]

@@ -1,0 +1,118 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Brings a lab's programs to the wanted state: configured, running, ready."""
+from __future__ import annotations
+
+from ..._lab import claim
+from . import orphans, readiness
+from .supervisor import ALIVE_STATES, SupervisorError, configured, last_lines, remove_program, write_program
+
+RUNNING = "running"
+ABSENT = "absent"
+# A program that waits for another one may have to be started again, each second or two where that one is slow; one that
+# always dies won't get better.
+RESTART_LIMIT = 20
+ADDRESS_IN_USE = "address already in use"
+
+
+def start(supervisor, programs, check_mode=False):
+    """Configure programs and have them running; one that runs as configured is left alone.
+
+    When supervisord itself is gone, what it left behind is ended first: its successor would start everything twice.
+
+    :param supervisor: a Supervisor
+    :param programs: list of dicts, see supervisor.program_config()
+    :param check_mode: only tell
+    :returns: dict name → ``started``, ``restarted``, ``stopped`` or ``running``
+    """
+    daemon_differs = supervisor.write_config(check_mode)
+    differing = [program["name"] for program in programs if write_program(supervisor.layout, program, check_mode)]
+    states = supervisor.processes()
+    actions = dict((program["name"], RUNNING) for program in programs)
+    if check_mode:
+        for name in actions:
+            if states.get(name, {}).get("statename") not in ALIVE_STATES:
+                actions[name] = "started"
+            elif name in differing or daemon_differs:
+                actions[name] = "restarted"
+        return actions
+    if daemon_differs and supervisor.alive():
+        supervisor.shutdown(orphans.TERMINATE_SECONDS + orphans.KILL_SECONDS)
+    if not supervisor.alive():
+        orphans.stop_processes(supervisor.layout.lab_dir)
+        supervisor.start(_services_python(supervisor.layout.lab_dir))
+        return dict((name, "started") for name in configured(supervisor.layout))
+    actions.update(supervisor.reload())
+    states = supervisor.processes()
+    for name in sorted(actions):
+        state = states.get(name, {}).get("statename")
+        if actions[name] == RUNNING and state not in ALIVE_STATES:
+            supervisor.start_program(name, waiting=state == "BACKOFF")
+            actions[name] = "started"
+    return actions
+
+
+def changed(actions):
+    """Tell whether anything was done, of what start() or stop() returned."""
+    return any(action not in (RUNNING, ABSENT) for action in actions.values())
+
+
+def _services_python(lab_dir):
+    figures = claim.read(lab_dir)
+    if not figures or not figures.get("services_python"):
+        raise SupervisorError("%s/%s: names no services_python; the role lab writes it" % (lab_dir, claim.LAB_FILE))
+    return figures["services_python"]
+
+
+def stop(supervisor, names, check_mode=False):
+    """Stop programs and forget them.
+
+    :param supervisor: a Supervisor
+    :param names: names of programs
+    :param check_mode: only tell
+    :returns: dict name → ``stopped`` or ``absent``
+    """
+    actions = dict(
+        (name, "stopped" if remove_program(supervisor.layout, name, check_mode) else ABSENT) for name in names)
+    if not check_mode and supervisor.alive():
+        for name, action in supervisor.reload().items():
+            actions[name] = action
+    return actions
+
+
+def wait(supervisor, names=None):
+    """Wait until programs are ready.
+
+    :param supervisor: a Supervisor
+    :param names: names of programs, None for all that are configured
+    :raises SupervisorError: naming each program that is not, why, its state and the end of its log
+    """
+    checks = configured(supervisor.layout)
+    if names is not None:
+        checks = dict((name, checks[name]) for name in names)
+
+    starts = {}
+
+    def given_up():
+        lost = []
+        for name, info in supervisor.processes().items():
+            starts.setdefault(name, set()).add(info["start"])
+            if info["statename"] in ("FATAL", "STOPPED") or len(starts[name]) > RESTART_LIMIT:
+                lost.append(name)
+        return lost
+
+    failed = readiness.wait(checks, given_up)
+    if not failed:
+        return
+    states = supervisor.processes()
+    parts = []
+    for name in sorted(failed):
+        info = states.get(name, {})
+        log = supervisor.layout.log_file(name)
+        parts.append("program %s is not ready (%s, %s): %s. Its log %s ends with:\n%s" % (
+            name, info.get("statename", "not running"), info.get("spawnerr") or info.get("description") or "no pid",
+            failed[name], log, "\n".join(last_lines(log)) or "(empty)"))
+    if any(ADDRESS_IN_USE in text.lower() for name in failed for text in last_lines(supervisor.layout.log_file(name))):
+        parts = claim.foreign_ports(claim.read(supervisor.layout.lab_dir)) + parts
+    raise SupervisorError("\n".join(parts))

@@ -1,0 +1,166 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applies providers' manifests in process mode."""
+from __future__ import annotations
+
+import time
+
+from ..._kube import apply, bulk
+from ..._kube.resources import KNOWN
+from . import controllers, kubeconfig, manifests
+from .process_mode import process_mode
+
+POLL_INTERVAL_SECONDS = 0.1
+# Later phases need what earlier ones make: namespaces and kinds. Webhooks come last, so that they judge nothing of
+# what is applied here.
+_FIRST = ("Namespace", "CustomResourceDefinition")
+_LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "Provider")
+
+
+class ProviderError(Exception):
+    """Manifests could not be applied; the message names each object and why."""
+
+
+def load(lab, name):
+    """Return a provider's objects as upstream ships them.
+
+    :param lab: the lab's figures
+    :param name: of the provider
+    :raises ProviderError: for a file that can't be read
+    """
+    path = controllers.manifest(lab, name)
+    try:
+        return manifests.load(path)
+    except OSError as exc:
+        raise ProviderError("%s: %s. The module engine makes it" % (path, exc.strerror)) from exc
+
+
+def desired(lab, shipped):
+    """Return all objects of providers, in process mode.
+
+    :param lab: the lab's figures
+    :param shipped: dict provider's name → its objects as upstream ships them
+    :raises ProviderError: without the lab's certificate authority
+    """
+    try:
+        with open(controllers.ca_file(lab), encoding="utf-8") as stream:
+            ca_certificate = stream.read()
+    except OSError as exc:
+        raise ProviderError("%s: %s. The role lab makes it" % (exc.filename, exc.strerror)) from exc
+    result = []
+    for name, objects in shipped.items():
+        result += process_mode(objects, controllers.webhook_url(lab, name), ca_certificate)
+    return result
+
+
+def identify(client, lab, accounts, check_mode=False):
+    """Give each manager a kubeconfig with the token of its service account.
+
+    A token and not a certificate: the names of some of these accounts are longer than a certificate's common name may
+    be.
+
+    :param client: a KubeClient
+    :param lab: the lab's figures
+    :param accounts: dict provider's name → (namespace, name) of its service account
+    :param check_mode: only tell
+    :returns: list of dicts ``name`` and ``reason`` of the kubeconfigs that were made
+    :raises ProviderError: when the API server refuses
+    """
+    names = sorted(accounts)
+    outcomes = bulk.run([_getter(client, KNOWN["ServiceAccount"], *accounts[name]) for name in names])
+    made = []
+    for name, outcome in zip(names, outcomes):
+        if outcome.error is not None:
+            raise ProviderError(outcome.error.message)
+        path = controllers.kubeconfig(lab, name)
+        token = kubeconfig.read_token(path)
+        fault = "missing" if outcome.value is None else kubeconfig.token_fault(
+            token, outcome.value["metadata"]["uid"], time.time())
+        if fault and not check_mode:
+            token = kubeconfig.request_token(client, *accounts[name])
+        namespace, account = accounts[name]
+        content = kubeconfig.build(
+            lab["urls"]["kubernetes"], controllers.ca_file(lab), namespace, account, {"token": token})
+        if kubeconfig.write(path, content, check_mode) or fault:
+            made.append({"name": path, "reason": "token " + fault if fault else "other contents"})
+    return made
+
+
+def phase(entry):
+    """Return when an entry is to be written: 0, 1 or 2."""
+    kind = entry.resource.kind
+    return 0 if kind in _FIRST else 2 if kind in _LAST else 1
+
+
+def label(entry):
+    """Return what messages and results call an object."""
+    return "%s %s%s" % (entry.resource.kind, entry.namespace + "/" if entry.namespace else "", entry.name)
+
+
+def write(client, entries, timeout_seconds):
+    """Write what differs, phase by phase, and wait until new kinds are served.
+
+    :param client: a KubeClient
+    :param entries: list of Entry, see kube/apply.py
+    :param timeout_seconds: how long to wait for new kinds
+    :raises ProviderError: naming each object that was refused
+    """
+    for number in range(3):
+        due = [entry for entry in entries if phase(entry) == number and entry.action != "none"]
+        outcomes = apply.execute(client, due)
+        errors = [outcome.error.message for outcome in outcomes if outcome.error is not None]
+        if errors:
+            raise ProviderError("\n".join(errors))
+        if number == 0:
+            wait_established(client, [
+                entry.name for entry in entries if entry.resource.kind == "CustomResourceDefinition"
+                and entry.action == "create"], timeout_seconds)
+
+
+def wait_established(client, names, timeout_seconds, clock=time.monotonic):
+    """Wait until definitions are established.
+
+    :param client: a KubeClient
+    :param names: names of CustomResourceDefinitions
+    :param timeout_seconds: how long to wait
+    :param clock: callable that returns seconds
+    :raises ProviderError: naming each definition that is not, and what the API server says of it
+    """
+    resource = KNOWN["CustomResourceDefinition"]
+    deadline = clock() + timeout_seconds
+    pending = list(names)
+    while pending:
+        outcomes = bulk.run([_getter(client, resource, None, name) for name in pending])
+        left, seen = [], []
+        for name, outcome in zip(pending, outcomes):
+            if outcome.error is not None:
+                raise ProviderError(outcome.error.message)
+            fault = establishment_fault(outcome.value)
+            if fault:
+                left.append(name)
+                seen.append("CustomResourceDefinition %s: %s" % (name, fault))
+        pending = left
+        if pending and clock() > deadline:
+            raise ProviderError("not established within %d s: %s" % (timeout_seconds, "; ".join(seen)))
+        if pending:
+            time.sleep(POLL_INTERVAL_SECONDS)
+
+
+def _getter(client, resource, namespace, name):
+    return lambda: client.get(resource, namespace, name)
+
+
+def establishment_fault(definition):
+    """Return why a definition is not established, or None."""
+    if definition is None:
+        return "missing"
+    conditions = dict((condition["type"], condition)
+                      for condition in (definition.get("status") or {}).get("conditions") or [])
+    if conditions.get("Established", {}).get("status") == "True":
+        return None
+    for kind in ("NamesAccepted", "Established"):
+        condition = conditions.get(kind)
+        if condition and condition["status"] != "True":
+            return "%s is %s: %s" % (kind, condition["status"], condition.get("message") or "no message")
+    return "no conditions yet"

@@ -1,0 +1,121 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Virtual environments made from a lock file and kept in the cache, one for each lock file and Python."""
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+from ..._lab import layout
+
+OLDEST_PYTHON = (3, 11)
+# An environment's scripts hold its path, so that it can't be made elsewhere and renamed: this file, written last,
+# is what tells a finished one from what a killed pip left.
+FINISHED = "finished.json"
+OUTPUT_LIMIT = 1000
+
+
+class VenvError(Exception):
+    """An environment could not be made; the message says what to do."""
+
+
+def check_python(version=None):
+    """Refuse a Python that ansible-core or Ironic would refuse later, and less clearly.
+
+    :param version: tuple, the running Python's by default
+    :raises VenvError: for a Python older than 3.11
+    """
+    version = sys.version_info[:3] if version is None else version
+    if tuple(version[:2]) < OLDEST_PYTHON:
+        raise VenvError(
+            "Python %s is too old: %d.%d or newer is needed; name another one, as in: make PYTHON=python3.12"
+            % (".".join(str(part) for part in version), *OLDEST_PYTHON))
+
+
+def venv_path(name, lock_file, environ=None):
+    """Return the folder of the environment that belongs to a lock file and to the running Python.
+
+    :param name: short name, for people who look at the cache
+    :param lock_file: path of a requirements file in which everything is pinned
+    :param environ: mapping of environment variables (XDG_CACHE_HOME, HOME); the process's own by default
+    """
+    digest = hashlib.sha256()
+    with open(lock_file, "rb") as stream:
+        digest.update(stream.read())
+    # An environment refers to the Python it was made from by path, and to its version by folder names.
+    digest.update(repr((sys.version, os.path.realpath(sys.base_prefix))).encode())
+    return os.path.join(layout.cache_dir(environ), "venv", "%s-%s" % (name, digest.hexdigest()[:16]))
+
+
+def is_finished(path):
+    """Tell whether an environment was made to its end and its Python still runs."""
+    return os.path.exists(os.path.join(path, FINISHED)) and os.access(os.path.join(path, "bin", "python"), os.X_OK)
+
+
+@contextlib.contextmanager
+def locked(path):
+    """Hold a lock beside a folder: two clones may ask for the same environment at once."""
+    os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+    with open(path + ".lock", "w", encoding="utf-8") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def run(arguments, what):
+    """Run a program; nothing of its output is shown unless it fails.
+
+    :param arguments: the program and its arguments
+    :param what: what it is for
+    :raises VenvError: with the end of its output when the program fails
+    """
+    arguments = [os.fspath(argument) for argument in arguments]
+    result = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                            check=False, universal_newlines=True)
+    if result.returncode:
+        # A company's mirror is nobody's business in a log.
+        output = re.sub(r"https?://\S+", "(address)", " ".join(result.stdout.split()))[-OUTPUT_LIMIT:]
+        raise VenvError("%s failed (exit code %d): %s: %s" % (what, result.returncode, " ".join(arguments), output))
+
+
+def ensure(name, lock_file, report):
+    """Make the environment for a lock file unless it is there.
+
+    :param name: see ``venv_path``
+    :param lock_file: see ``venv_path``
+    :param report: callable that takes a line about what is being done
+    :returns: the environment's folder
+    :raises VenvError: when Python is too old or a step fails; nothing that looks finished is left then
+    """
+    check_python()
+    path = venv_path(name, lock_file)
+    if is_finished(path):
+        return path
+    lock_file = os.path.normpath(lock_file)
+    with locked(path):
+        if is_finished(path):
+            return path
+        started = time.monotonic()
+        report("Python environment %s: making it from %s" % (name, lock_file))
+        shutil.rmtree(path, ignore_errors=True)
+        run([sys.executable, "-m", "venv", path], "making a virtual environment (on Debian: package python3-venv)")
+        python = os.path.join(path, "bin", "python")
+        pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+        # The lock files say both too: so does a pip that somebody starts by hand with one of them.
+        run([*pip, "install", "--quiet", "--require-hashes", "--only-binary", ":all:", "--requirement", lock_file],
+            "installing %s" % lock_file)
+        run([*pip, "check"], "checking %s" % lock_file)
+        seconds = round(time.monotonic() - started)
+        with open(os.path.join(path, FINISHED + ".part"), "w", encoding="utf-8") as stream:
+            json.dump({"lock_file": os.path.basename(lock_file), "python": sys.version, "seconds": seconds}, stream)
+        os.rename(stream.name, os.path.join(path, FINISHED))
+        report("Python environment %s: made in %d s" % (name, seconds))
+    return path

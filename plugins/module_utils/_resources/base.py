@@ -1,0 +1,248 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the Bare Metal Operator's resources beside the BareMetalHost have in common: fields, checks, judgement; pure.
+
+A family is one kind. Its description is all that the shared service (``family_service``) and the modules know of it.
+"""
+from __future__ import annotations
+
+import re
+
+from .._common import field_checks
+from .._common.field_checks import Problem, show
+from .._common.problem import problem
+from .._host import annotations as host_annotations
+from .._host import fields as host_fields
+from .._host.errors import explain
+from .._host.goals import FAILED, REACHED, WAITING, Verdict, error_of
+from .._host.objects import API_VERSION, text_of
+
+HOST = "BareMetalHost"
+
+
+class Family:
+    """Base of all families; the attributes are those of a kind that needs nothing special.
+
+    :ivar kind: the Kubernetes kind
+    :ivar option: name of the module's list option, and of the list in results
+    :ivar fields: Fields of ``spec``
+    :ivar goals: goals that a wait can have, beside ``deleted``
+    :ivar of_host: whether an object bears its host's name
+    :ivar removable: whether objects can be absent; False for what BMO makes for each host
+    :ivar metadata: Fields of an entry beside ``spec``
+    :ivar reads: kinds that checks and facts look at beside their own
+    :ivar watches: kinds that a wait looks at beside its own
+    :ivar has_table: whether results have a table for people
+    :ivar has_schema: whether objects have a schema that can be shown
+    :ivar clears_conditions: whether the conditions go before the spec is changed, so that BMO makes them anew
+    """
+
+    kind = option = None
+    fields = ()
+    goals = ()
+    of_host = True
+    removable = True
+    metadata = host_fields.METADATA
+    reads = watches = (HOST,)
+    clears_conditions = False
+    has_table = has_schema = False
+
+    def check(self, label, entry):
+        """Return the Problems of a well-typed entry by itself."""
+        return []
+
+    def check_list(self, labelled):
+        """Return the Problems that show only when all entries are seen together.
+
+        :param labelled: list of pairs: label, well-typed entry
+        """
+        return []
+
+    def check_against(self, label, entry, current, seen):
+        """Return the Problems of an entry against what is there.
+
+        :param current: the stored object, or None
+        :param seen: a Seen
+        """
+        return []
+
+    def spec(self, entry):
+        """Return the ``spec`` that an entry asks for."""
+        return host_fields.to_crd(self.fields, entry)
+
+    def judge(self, obj, seen, goal, before):
+        """Return the Verdict on an object.
+
+        :param obj: the object, or None
+        :param seen: a Seen
+        :param goal: one of :attr:`goals`
+        :param before: the host as it was before the wait, or None
+        """
+        return Verdict(REACHED, "", "")
+
+    def judge_deletion(self, obj, seen):
+        """Return the Verdict on an object that is to be gone."""
+        return Verdict(REACHED, "", "") if obj is None else Verdict(WAITING, "its finalizer is still there", "")
+
+    def facts(self, obj, seen):
+        """Return what results tell of an object, beside name and namespace."""
+        return {}
+
+    def table(self, items):
+        """Return the lines of a table of results; none when the family has no table."""
+        return []
+
+
+class Seen:
+    """Objects by kind, namespace and name.
+
+    :param objects: ``{kind: list of objects}``
+    """
+
+    def __init__(self, objects):
+        self._objects = dict(((kind, item["metadata"].get("namespace"), item["metadata"]["name"]), item)
+                             for kind, items in objects.items() for item in items)
+
+    def get(self, kind, namespace, name):
+        """Return one object, or None."""
+        return self._objects.get((kind, namespace, name))
+
+    def host_of(self, obj):
+        """Return the BareMetalHost of an object's name, or None."""
+        return self.get(HOST, obj["metadata"].get("namespace"), obj["metadata"]["name"])
+
+
+def check_host(family, label, entry, current, seen):
+    """Return the Problem of an object to be made that would bear the name of a host that is not there.
+
+    :param current: the stored object, or None
+    :param seen: a Seen
+    """
+    if not family.of_host or current is not None or seen.get(HOST, entry.get("namespace"), entry["name"]):
+        return []
+    return [Problem(label, "name", show(entry["name"]), "the name of a BareMetalHost of namespace %s" % (
+        entry.get("namespace")), "correct it, or enrol the host first")]
+
+
+def entry_fields(family):
+    """Return the Fields of a family's entries."""
+    return family.metadata + family.fields
+
+
+def label_of(family, entry, position):
+    """Return the name by which problems call an entry."""
+    name = entry.get("name") if isinstance(entry, dict) else None
+    return "%s %s" % (family.kind, name) if isinstance(name, str) and name else "%s[%d]" % (family.option, position)
+
+
+def check_raw(family, entries):
+    """Check entries of any type, with all mistakes told.
+
+    :param entries: what was given as the family's option
+    :returns: list of Problem
+    """
+    if not isinstance(entries, list):
+        return [Problem(family.option, "", field_checks.show(entries), "a list", "give a list of dictionaries")]
+    problems, typed = [], []
+    for position, entry in enumerate(entries):
+        if isinstance(entry, dict):
+            entry = field_checks.with_texts(entry_fields(family), entry)
+        label = label_of(family, entry, position)
+        if not isinstance(entry, dict):
+            problems.append(Problem(label, "", field_checks.show(entry), "a dictionary", "correct it"))
+            continue
+        wrong = field_checks.check_fields(label, "", entry_fields(family), entry)
+        problems += wrong
+        told = set((label, _head(item.field)) for item in wrong)
+        # An option that is left out here because of its type must not be called missing as well.
+        typed.append((label, dict((option, value) for option, value in entry.items() if (label, option) not in told)))
+    told = set((item.host, _head(item.field)) for item in problems)
+    return problems + [item for item in check_typed(family, typed) if (item.host, _head(item.field)) not in told]
+
+
+def _head(path):
+    return re.split(r"[.\[]", path)[0]
+
+
+def check_typed(family, labelled):
+    """Check well-typed entries by themselves and against each other.
+
+    :param labelled: list of pairs: label, entry
+    :returns: list of Problem
+    """
+    problems, names = [], set()
+    for label, entry in labelled:
+        name = entry.get("name")
+        if not field_checks.is_name(name or ""):
+            problems.append(Problem(label, "name", field_checks.show(name or ""), field_checks.NAME_RULE, "rename it"))
+        if name in names:
+            problems.append(Problem(label, "name", "it twice", "one entry for each name", "join or remove one of them"))
+        names.add(name)
+        problems += field_checks.check_metadata(label, entry)
+        if entry.get("state") != "absent":
+            problems += family.check(label, entry)
+    present = [(label, entry) for label, entry in labelled if entry.get("state") != "absent"]
+    return problems + family.check_list(present)
+
+
+def as_lines(problems):
+    """Return Problems as lines in the collection's one wording."""
+    return [problem(item.host, item.field, item.seen, item.expected, item.next_step) for item in problems]
+
+
+def desired(family, entry, namespace):
+    """Return the object that an entry asks for."""
+    metadata = {"name": entry["name"], "namespace": namespace}
+    for kind in ("labels", "annotations"):
+        if entry.get(kind):
+            metadata[kind] = dict((str(key), text_of(value)) for key, value in entry[kind].items())
+    return {"apiVersion": API_VERSION, "kind": family.kind, "metadata": metadata, "spec": family.spec(entry)}
+
+
+def condition(obj, kind):
+    """Return a condition of an object; an empty dict when there is none."""
+    for item in (obj.get("status") or {}).get("conditions") or []:
+        if item.get("type") == kind:
+            return item
+    return {}
+
+
+def is_true(obj, kind):
+    """True when an object has a condition with the status True."""
+    return condition(obj, kind).get("status") == "True"
+
+
+def is_observed(obj, kind):
+    """True when a condition was made of the object's newest spec."""
+    return condition(obj, kind).get("observedGeneration") == obj["metadata"].get("generation")
+
+
+def host_verdict(host, before):
+    """Return why a host can't be worked with, or what it is doing: a Verdict that is FAILED or WAITING.
+
+    :param host: the BareMetalHost, or None
+    :param before: the host before the wait, or None: an error that was there then is not this run's
+    """
+    if host is None:
+        return Verdict(FAILED, "there is no BareMetalHost of this name", "enrol the host first")
+    if host_annotations.PAUSED in host_annotations.of(host):
+        return Verdict(FAILED, "the host is paused, so BMO does nothing with it",
+                       "remove the annotation %s" % host_annotations.PAUSED)
+    if (host.get("status") or {}).get("operationalStatus") == "detached":
+        return Verdict(FAILED, "the host is detached, so BMO does not manage it",
+                       "remove the annotation %s" % host_annotations.DETACHED)
+    kind, text, count = error_of(host)
+    if count:
+        explanation = explain(kind, text)
+        old = error_of(before)
+        fresh = count > old[2] or text != old[1]
+        return Verdict(FAILED if fresh else WAITING, explanation.cause, explanation.next_step, "%s: %s" % (kind, text))
+    return Verdict(WAITING, "", "")
+
+
+def is_working(host):
+    """True while a host's firmware may be in change: it is prepared or serviced."""
+    status = (host or {}).get("status") or {}
+    return (status.get("provisioning") or {}).get("state") == "preparing" \
+        or status.get("operationalStatus") == "servicing"

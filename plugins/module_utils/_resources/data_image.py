@@ -1,0 +1,85 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""DataImage: an image attached to a provisioned host as a virtual CD; pure.
+
+BMO 0.13 attaches and detaches it when the host is switched on (``manageHostPower`` in
+``baremetalhost_controller.go``), so a host that runs must be rebooted.
+"""
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from .._common.field_checks import Problem, show
+from .._host.fields import field
+from .._host.goals import FAILED, REACHED, WAITING, Verdict, state_of
+from .base import Family, host_verdict
+from .firmware_change import DEPLOYED, host_state
+
+# BMO tries again for ever; Ironic's answer is the same each time.
+ERROR_LIMIT = 3
+
+
+class DataImage(Family):
+    """Images for hosts in use."""
+
+    kind = "DataImage"
+    option = "images"
+    goals = ("attached",)
+    fields = (field("url", "url"),)
+
+    def check(self, label, entry):
+        """The URL."""
+        url = entry.get("url") or ""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https", "file") or not (parts.netloc or parts.scheme == "file"):
+            return [Problem(label, "url", show(url) if url else None, "the http or https URL of an ISO image",
+                            "set url")]
+        if parts.username is not None:
+            return [Problem(label, "url", "a URL with credentials", "a URL without: it can be read",
+                            "serve the image where Ironic may read it")]
+        return []
+
+    def judge(self, obj, seen, goal, before):
+        """V(attached) when the virtual CD holds the image, and the host is on again."""
+        if obj is None:
+            return Verdict(WAITING, "not seen yet", "")
+        error = (obj.get("status") or {}).get("error") or {}
+        if attached(obj) != obj["spec"]["url"] or error.get("count"):
+            return self._judge_change(obj, seen, before)
+        host = seen.host_of(obj) or {}
+        if (host.get("spec") or {}).get("online") and not (host.get("status") or {}).get("poweredOn"):
+            return Verdict(WAITING, "it is attached; the host is being switched on", "")
+        return Verdict(REACHED, "", "")
+
+    def judge_deletion(self, obj, seen):
+        """Gone when BMO has ejected the image."""
+        return Verdict(REACHED, "", "") if obj is None else self._judge_change(obj, seen, None)
+
+    def _judge_change(self, obj, seen, before):
+        error = (obj.get("status") or {}).get("error") or {}
+        if (error.get("count") or 0) >= ERROR_LIMIT:
+            return Verdict(FAILED, "Ironic can't do it: %s" % error.get("message"),
+                           "look whether the image answers, and whether the BMC has virtual media")
+        host = seen.host_of(obj)
+        verdict = host_verdict(host, before)
+        if verdict.outcome == FAILED:
+            return verdict
+        if state_of(host) not in DEPLOYED:
+            return Verdict(FAILED, "the host is %s, and BMO looks at data images of provisioned hosts only" % (
+                state_of(host)), "provision the host first")
+        if (host.get("status") or {}).get("poweredOn") and not error.get("count"):
+            return Verdict(WAITING, "waits until the host is switched off and on again", "reboot the host")
+        return Verdict(WAITING, error.get("message") or "the host is being switched on", "")
+
+    def facts(self, obj, seen):
+        """What is attached."""
+        error = (obj.get("status") or {}).get("error") or {}
+        return {"host_state": host_state(obj, seen), "url": (obj.get("spec") or {}).get("url") or "",
+                "attached_url": attached(obj), "error_count": error.get("count") or 0,
+                "error_message": error.get("message") or ""}
+
+
+def attached(obj):
+    """Return the URL of the image that a DataImage has attached, empty when there is none."""
+    return ((obj.get("status") or {}).get("attachedImage") or {}).get("url") or ""

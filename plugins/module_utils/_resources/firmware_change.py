@@ -1,0 +1,110 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When the Bare Metal Operator changes a host's firmware, and whether it can; pure.
+
+While the host is prepared (before it becomes available), or when it is switched on again after it was provisioned and
+its HostUpdatePolicy says ``onReboot`` (``doServiceIfNeeded`` in BMO 0.13's ``baremetalhost_controller.go``).
+"""
+from __future__ import annotations
+
+from .._host import annotations as host_annotations
+from .._host.goals import FAILED, WAITING, Verdict, state_of
+from .base import HOST, condition, host_verdict, is_observed, is_true, is_working
+
+POLICY = "HostUpdatePolicy"
+CHANGED, VALID = "ChangeDetected", "Valid"
+DEPLOYED = ("provisioned", "externally provisioned")
+
+
+def change_verdict(obj, seen, policy_field, before):
+    """Return the Verdict on a change that is not in force yet.
+
+    :param obj: a HostFirmwareSettings or HostFirmwareComponents
+    :param seen: a Seen with hosts and HostUpdatePolicies
+    :param policy_field: field of the policy that counts
+    :param before: the host before the wait, or None
+    """
+    host = seen.host_of(obj)
+    verdict = host_verdict(host, before)
+    if verdict.outcome == FAILED or verdict.cause:
+        return verdict
+    if is_working(host):
+        return Verdict(WAITING, "BMO is at it (host %s)" % working_state(host), "")
+    if state_of(host) in DEPLOYED:
+        policy = seen.get(POLICY, obj["metadata"].get("namespace"), obj["metadata"]["name"])
+        if ((policy or {}).get("spec") or {}).get(policy_field) != "onReboot":
+            return Verdict(FAILED, "the host is %s, and its HostUpdatePolicy does not say %s: onReboot" % (
+                state_of(host), policy_field),
+                "make the policy with host_update_policy and reboot the host, or deprovision it")
+        return _next_start(host)
+    return Verdict(WAITING, "waits until BMO prepares the host (state %s)" % state_of(host), "")
+
+
+def _next_start(host):
+    if (host.get("status") or {}).get("poweredOn"):
+        return Verdict(WAITING, "waits until the host is switched off and on again", "reboot the host")
+    if (host.get("spec") or {}).get("online"):
+        return Verdict(WAITING, "BMO has not begun with it yet", "look at the log of BMO")
+    return Verdict(WAITING, "waits until the host is switched on", "power the host on")
+
+
+def observed_verdict(obj, seen, before, what):
+    """Return the Verdict on an object that BMO has not taken in the form it has now, None when BMO has.
+
+    :param obj: a HostFirmwareSettings or HostFirmwareComponents, or None
+    :param what: what it asks for, for example ``settings``
+    """
+    if obj is None:
+        return Verdict(WAITING, "BMO has not made it yet; it never does for hosts whose driver can't do it", "")
+    host = seen.host_of(obj)
+    if host is None:
+        return host_verdict(None, before)
+    if not is_seen(obj):
+        verdict = host_verdict(host, before)
+        return verdict if verdict.outcome == FAILED else Verdict(
+            WAITING, "BMO has not looked at the newest %s yet" % what, "look at the log of BMO")
+    if not is_true(obj, VALID):
+        return Verdict(FAILED, "BMO refuses the %s (%s)" % (what, condition(obj, VALID).get("message")),
+                       "look at the events of the %s, and correct the %s" % (obj.get("kind") or "object", what))
+    return None
+
+
+def is_seen(obj):
+    """True when the conditions are about the newest spec."""
+    return is_observed(obj, CHANGED) and is_observed(obj, VALID)
+
+
+def conditions_facts(obj):
+    """Return what the conditions say, for results."""
+    return {"valid": is_true(obj, VALID), "change_detected": is_true(obj, CHANGED), "observed": is_seen(obj),
+            "message": condition(obj, VALID).get("message") or ""}
+
+
+def working_state(host):
+    """Return what a host that is worked on is doing, in BMO's words."""
+    return "servicing" if (host["status"].get("operationalStatus") == "servicing") else "preparing"
+
+
+def host_state(obj, seen):
+    """Return the state of an object's host for results, empty when there is none."""
+    host = seen.host_of(obj)
+    return state_of(host) if host else ""
+
+
+def host_power(obj, seen):
+    """Return ``on``, ``off`` or ``held`` of an object's host for results, empty when there is none.
+
+    A host that is to be off is ``off``; one that is to be on and that a keyed reboot annotation keeps off is ``held``.
+    """
+    host = seen.host_of(obj)
+    if host is None:
+        return ""
+    if not (host.get("spec") or {}).get("online"):
+        return "off"
+    if host_annotations.held_by(host, forced_only=state_of(host) not in DEPLOYED):
+        return "held"
+    return "on" if (host.get("status") or {}).get("poweredOn") else "off"
+
+
+READS = (HOST, POLICY)

@@ -1,0 +1,123 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""HostFirmwareComponents: firmware images to flash, and what is flashed; pure."""
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from .._common import text_table
+from .._common.field_checks import Problem, show
+from .._host.fields import METADATA, field
+from .._host.goals import REACHED, WAITING, Verdict
+from .base import Family, host_verdict, is_true, is_working
+from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_power, host_state, observed_verdict
+
+# BMO's ValidateHostFirmwareComponents; the others begin with NIC_PREFIX.
+NAMES = ("bmc", "bios")
+NIC_PREFIX = "nic:"
+# Ironic's redfish firmware interface.
+SCHEMES = ("http", "https", "file", "swift")
+
+
+class FirmwareComponents(Family):
+    """Firmware of hosts."""
+
+    kind = "HostFirmwareComponents"
+    option = "hosts"
+    goals = ("valid", "applied")
+    removable = False
+    metadata = tuple(item for item in METADATA if item.name == "name")
+    fields = (field("updates", "updates", "list", required=True, element="dict", fields=(
+        field("component", "component", required=True), field("url", "url", required=True))),)
+    reads = watches = READS
+    has_table = True
+
+    def check(self, label, entry):
+        """Names and URLs."""
+        problems, named = [], set()
+        for position, update in enumerate(entry.get("updates") or []):
+            path, name = "updates[%d]" % position, update["component"]
+            if name not in NAMES and not (name.startswith(NIC_PREFIX) and name != NIC_PREFIX):
+                problems.append(Problem(label, path + ".component", show(name),
+                                        "bmc, bios or nic:<serial number or identity>", "correct it"))
+            if name in named:
+                problems.append(Problem(label, path + ".component", "%s twice" % name, "one image for each component",
+                                        "remove one of them"))
+            named.add(name)
+            parts = urlsplit(update["url"])
+            if parts.scheme not in SCHEMES or not (parts.netloc or parts.scheme == "file"):
+                problems.append(Problem(label, path + ".url", show(update["url"]),
+                                        "a URL with one of the schemes %s" % ", ".join(SCHEMES), "correct it"))
+            elif parts.username is not None:
+                problems.append(Problem(label, path + ".url", "a URL with credentials", "a URL without",
+                                        "serve the image where BMCs may read it"))
+        return problems
+
+    def check_against(self, label, entry, current, seen):
+        """The components against those that Ironic has found, when it has."""
+        known = [item["component"] for item in ((current or {}).get("status") or {}).get("components") or []]
+        return [Problem(label, "updates[%d].component" % position, show(update["component"]),
+                        "one of %s" % ", ".join(sorted(known)), "correct it")
+                for position, update in enumerate(entry["updates"]) if known and update["component"] not in known]
+
+    def judge(self, obj, seen, goal, before):
+        """V(valid) when BMO has found no fault, V(applied) when all images are flashed."""
+        verdict = observed_verdict(obj, seen, before, "updates")
+        if verdict or goal == "valid":
+            return verdict or Verdict(REACHED, "", "")
+        host = seen.host_of(obj)
+        # BMO notes the updates as done when it begins with them; only then the host begins to work.
+        if pending(obj) or is_working(host):
+            return with_component(obj, change_verdict(obj, seen, "firmwareUpdates", before))
+        verdict = host_verdict(host, before)
+        if verdict.cause:
+            return with_component(obj, verdict)
+        if is_true(obj, CHANGED):
+            return Verdict(WAITING, "waits for BMO to see that the updates are done", "")
+        return Verdict(REACHED, "", "")
+
+    def facts(self, obj, seen):
+        """Versions, and what is still to be flashed."""
+        status = obj.get("status") or {}
+        return dict({
+            "host_state": host_state(obj, seen),
+            "host_power": host_power(obj, seen),
+            "components": [{
+                "component": item["component"], "initial_version": item.get("initialVersion") or "",
+                "current_version": item.get("currentVersion") or "",
+                "last_version_flashed": item.get("lastVersionFlashed") or "",
+                "updated_at": item.get("updatedAt") or ""} for item in status.get("components") or []],
+            "wanted": (obj.get("spec") or {}).get("updates") or [],
+            "pending": pending(obj),
+        }, **conditions_facts(obj))
+
+    def table(self, items):
+        """Tell of each component its version and what is wanted."""
+        rows = []
+        for item in items:
+            wanted = dict((update["component"], update["url"]) for update in item.get("wanted") or [])
+            waiting = set(update["component"] for update in item.get("pending") or [])
+            for part in item.get("components") or []:
+                name = part["component"]
+                state = "-" if name not in wanted else "failed" if item.get("error") else (
+                    "pending" if name in waiting else "flashed")
+                rows.append([item["name"], name, part["current_version"] or "-", wanted.get(name, "-"), state])
+        return text_table.lines(["HOST", "COMPONENT", "VERSION", "IMAGE", "STATE"], rows)
+
+
+def pending(obj):
+    """Return the updates that BMO has not begun, as BMO compares them (``getUpdatesDifference``)."""
+    done = dict((item["component"], item["url"]) for item in (obj.get("status") or {}).get("updates") or [])
+    return [update for update in (obj.get("spec") or {}).get("updates") or []
+            if done.get(update["component"]) != update["url"]]
+
+
+def with_component(obj, verdict):
+    """Return a Verdict whose cause tells the component that is meant: Ironic only tells the image's URL."""
+    meant = [update for update in (obj.get("spec") or {}).get("updates") or [] if update["url"] in verdict.detail]
+    if not meant:
+        return verdict
+    # One URL may be the beginning of another.
+    component = max(meant, key=lambda update: len(update["url"]))["component"]
+    return verdict._replace(cause="%s: %s" % (component, verdict.cause))

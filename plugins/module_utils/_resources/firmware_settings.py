@@ -1,0 +1,194 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""HostFirmwareSettings: BIOS settings against the host's FirmwareSchema; what is pending; pure.
+
+The rules are BMO 0.13's (``firmwareschema_types.go``, ``hostfirmwaresettings_controller.go``). BMO applies them when
+the settings are stored already; here they are applied before.
+"""
+from __future__ import annotations
+
+import difflib
+
+from .._common import text_table
+from .._common.field_checks import Problem, show
+from .._host.fields import METADATA, field
+from .._host.goals import REACHED, WAITING, Verdict
+from .base import Family, host_verdict, is_true, is_working
+from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_power, host_state, observed_verdict
+
+SCHEMA = "FirmwareSchema"
+
+
+class FirmwareSettings(Family):
+    """BIOS settings of hosts."""
+
+    kind = "HostFirmwareSettings"
+    option = "hosts"
+    goals = ("valid", "applied")
+    removable = False
+    metadata = tuple(item for item in METADATA if item.name == "name")
+    fields = (field("settings", "settings", "dict", required=True),)
+    reads = READS + (SCHEMA,)
+    watches = READS
+    clears_conditions = True
+    has_table = has_schema = True
+
+    def check(self, label, entry):
+        """Names and kinds of values, as far as they are the same for all servers."""
+        problems = []
+        for name, value in (entry.get("settings") or {}).items():
+            path = "settings.%s" % name
+            if "Password" in str(name):
+                problems.append(Problem(label, path, "a password", "no password: BMO refuses them",
+                                        "set it on the BMC"))
+            elif value is None or isinstance(value, (dict, list, float)):
+                problems.append(Problem(label, path, show(value), "a text, a whole number, true or false",
+                                        "correct it"))
+        return problems
+
+    def check_against(self, label, entry, current, seen):
+        """The settings against the host's schema, when BMO has read it already."""
+        schema, settings = schema_of(current, seen), ((current or {}).get("status") or {}).get("settings") or {}
+        if not settings:
+            return []
+        problems = []
+        # updateStatus: while nothing differs, BMO leaves the settings unjudged; else it judges the present ones, too.
+        differs = any(settings.get(name) != text_of(value) for name, value in entry["settings"].items())
+        for name, value in entry["settings"].items() if differs else ():
+            problems += _check_setting(label, name, value, settings, schema.get(name))
+        return problems + self._unique(label, entry, schema, settings, seen)
+
+    def _unique(self, label, entry, schema, settings, seen):
+        return [Problem(label, "settings.%s" % name, show(value), "the server's own value (%s): it is unique to it" % (
+            settings[name]), "remove it") for name, value in entry["settings"].items()
+            if (schema.get(name) or {}).get("unique") and name in settings and text_of(value) != settings[name]]
+
+    def spec(self, entry):
+        """Return the settings; BMO knows texts and whole numbers."""
+        return {"settings": dict((str(name), text_of(value) if isinstance(value, bool) else value)
+                                 for name, value in entry["settings"].items())}
+
+    def judge(self, obj, seen, goal, before):
+        """V(valid) when BMO has looked at the newest settings and found no fault, V(applied) when they count."""
+        verdict = observed_verdict(obj, seen, before, "settings")
+        if verdict or goal == "valid":
+            return verdict or Verdict(REACHED, "", "")
+        if is_true(obj, CHANGED):
+            return change_verdict(obj, seen, "firmwareSettings", before)
+        host = seen.host_of(obj)
+        if is_working(host):
+            verdict = host_verdict(host, before)
+            return verdict if verdict.cause else Verdict(WAITING, "they count; the host is not ready again yet", "")
+        return Verdict(REACHED, "", "")
+
+    def facts(self, obj, seen):
+        """Settings as they are and as they are to be."""
+        status = obj.get("status") or {}
+        return dict({
+            "host_state": host_state(obj, seen),
+            "host_power": host_power(obj, seen),
+            "settings": status.get("settings") or {},
+            "wanted": (obj.get("spec") or {}).get("settings") or {},
+            "pending": pending(obj),
+            "schema_name": (status.get("schema") or {}).get("name") or "",
+        }, **conditions_facts(obj))
+
+    def schema(self, obj, seen):
+        """Return the rules for the settings of a host."""
+        return schema_of(obj, seen)
+
+    def table(self, items):
+        """Tell of each setting that is wanted whether it counts."""
+        rows = []
+        for item in items:
+            waiting = set(change["name"] for change in item.get("pending") or [])
+            for name, value in sorted((item.get("wanted") or {}).items()):
+                state = "in force" if name not in waiting else "pending" if item["valid"] else "refused"
+                rows.append([item["name"], name, (item["settings"].get(name) or "-"), text_of(value), state])
+        return text_table.lines(["HOST", "SETTING", "IS", "WANTED", "STATE"], rows)
+
+
+def schema_of(obj, seen):
+    """Return the schema of a HostFirmwareSettings: ``{setting: rules}``, empty when there is none."""
+    reference = ((obj or {}).get("status") or {}).get("schema") or {}
+    schema = seen.get(SCHEMA, reference.get("namespace"), reference.get("name"))
+    return ((schema or {}).get("spec") or {}).get("schema") or {}
+
+
+def text_of(value):
+    """Return a setting's value as BMO compares it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def pending(obj):
+    """Return the changes that are wanted and don't count yet: a list of name, current and wanted (texts)."""
+    settings = (obj.get("status") or {}).get("settings") or {}
+    return [{"name": name, "current": settings.get(name), "wanted": text_of(value)}
+            for name, value in sorted(((obj.get("spec") or {}).get("settings") or {}).items())
+            if settings.get(name) != text_of(value)]
+
+
+def _check_setting(label, name, value, settings, rules):
+    path = "settings.%s" % name
+    if name not in settings:
+        near = difflib.get_close_matches(name, sorted(settings), 1)
+        return [Problem(label, path, "an unknown setting", "one that the server has",
+                        "correct it" + (" (perhaps %s is meant)" % near[0] if near else ""))]
+    expected = rule_broken(rules, text_of(value), settings[name])
+    if expected is None:
+        return []
+    if text_of(value) != settings[name]:
+        return [Problem(label, path, show(value), expected, "correct it")]
+    return [Problem(label, path, "%s, the present value" % show(value),
+                    "no mention of it: another setting changes, so BMO judges all, and here it wants %s" % expected,
+                    "remove it")]
+
+
+def rule_broken(rules, text, current):
+    """Return what BMO expects of a value that it refuses by the schema (``SettingSchema.Validate``), else None.
+
+    :param rules: entry of the FirmwareSchema, or None
+    :param text: the wanted value
+    :param current: the present value
+    """
+    if rules is None:
+        return "a setting of the host's FirmwareSchema"
+    if rules.get("read_only"):
+        return "no value: it is read-only"
+    kind = rules.get("attribute_type") or ""
+    if kind == "Enumeration":
+        allowed = rules.get("allowable_values") or []
+        return None if text in allowed else "one of %s" % ", ".join(allowed)
+    if kind == "Integer":
+        return _integer_rule(rules, text)
+    if kind == "String":
+        low, high = rules.get("min_length"), rules.get("max_length")
+        fits = (low is None or len(text) >= low) and (high is None or len(text) <= high)
+        return None if fits else "a text of %s to %s characters" % (low or 0, "any number of" if high is None else high)
+    if kind == "Boolean":
+        return _boolean_rule(text, current)
+    return "no change: BMO does not set values of the type %s" % kind if kind else None
+
+
+def _integer_rule(rules, text):
+    low, high = rules.get("lower_bound"), rules.get("upper_bound")
+    try:
+        number = int(text)
+    except ValueError:
+        return "a whole number"
+    if (low is None or number >= low) and (high is None or number <= high):
+        return None
+    return "%s to %s" % ("any number up" if low is None else low, "any number" if high is None else high)
+
+
+def _boolean_rule(text, current):
+    if text not in ("true", "false"):
+        return "true or false"
+    if current not in ("true", "false"):
+        # BMO takes only the words; Ironic's database has 1 or 0 (or True, False). They never get equal.
+        return ("%s: Ironic tells it as %r, which BMO 0.13 never takes for true or false; it would prepare the host "
+                "without end" % (current, current))
+    return None

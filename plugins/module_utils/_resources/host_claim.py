@@ -1,0 +1,93 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""HostClaim: a wish for a host of some kind, answered with a BareMetalHost; pure.
+
+BMO 0.13 has the resource, but its controller does nothing with it yet (``hostclaim_controller.go``).
+"""
+from __future__ import annotations
+
+from .._common.field_checks import Problem, show
+from .._host.fields import BY_NAME, field
+from .._host.goals import FAILED, REACHED, WAITING, Verdict
+from .._host.rules import image as host_image_rules
+from .base import Family, condition, is_true
+
+ASSOCIATED = "Associated"
+OPERATORS = ("in", "notin", "exists", "!", "=", "==", "!=", "gt", "lt")
+# Waiting may help only with the others.
+FINAL_REASONS = ("BadBareMetalHostStatus", "HostClaimDeletionFailed")
+
+
+def _secret(name, crd):
+    return field(name, crd, "dict", fields=(field("name", "name", required=True), field("namespace", "namespace")))
+
+
+class HostClaim(Family):
+    """Claims of hosts."""
+
+    kind = "HostClaim"
+    option = "claims"
+    goals = ("associated",)
+    of_host = False
+    reads = watches = ()
+    fields = (
+        field("powered_on", "poweredOn", "bool"),
+        BY_NAME["image"],
+        BY_NAME["custom_deploy"],
+        _secret("user_data", "userData"),
+        _secret("network_data", "networkData"),
+        _secret("meta_data", "metaData"),
+        field("host_selector", "hostSelector", "dict", fields=(
+            field("match_labels", "matchLabels", "dict"),
+            field("match_expressions", "matchExpressions", "list", element="dict", fields=(
+                field("key", "key", required=True),
+                field("operator", "operator", required=True, choices=OPERATORS),
+                field("values", "values", "list", element="str"))),
+            field("in_namespace", "inNamespace"))),
+        BY_NAME["consumer_ref"],
+        field("failure_domain", "failureDomain"),
+    )
+
+    def check(self, label, entry):
+        """An image is judged as a host's is; conditions on labels need values, or none."""
+        problems = host_image_rules.check(label, entry)
+        expressions = (entry.get("host_selector") or {}).get("match_expressions") or []
+        for position, item in enumerate(expressions):
+            path = "host_selector.match_expressions[%d].values" % position
+            alone = item.get("operator") in ("exists", "!")
+            if alone and item.get("values"):
+                problems.append(Problem(label, path, show(item["values"]), "nothing with the operator %s" % (
+                    item["operator"]), "remove it"))
+            elif not alone and not item.get("values"):
+                problems.append(Problem(label, path, None, "values for the operator %s" % item.get("operator"),
+                                        "set them"))
+        return problems
+
+    def spec(self, entry):
+        """Return the spec; the CRD wants to know of the power, and a list of values with each condition."""
+        spec = dict({"poweredOn": True}, **super().spec(entry))
+        for item in (spec.get("hostSelector") or {}).get("matchExpressions") or []:
+            item.setdefault("values", [])
+        return spec
+
+    def judge(self, obj, seen, goal, before):
+        """V(associated) when a BareMetalHost was found for it."""
+        if obj is None:
+            return Verdict(WAITING, "not seen yet", "")
+        if is_true(obj, ASSOCIATED) and (obj.get("status") or {}).get("bareMetalHost"):
+            return Verdict(REACHED, "", "")
+        seen_condition = condition(obj, ASSOCIATED)
+        if not seen_condition:
+            return Verdict(WAITING, "no controller has looked at it; BMO 0.13 has none for HostClaims", "")
+        text = "%s: %s" % (seen_condition.get("reason"), seen_condition.get("message"))
+        return Verdict(FAILED if seen_condition.get("reason") in FINAL_REASONS else WAITING, text, "")
+
+    def facts(self, obj, seen):
+        """Which host it has."""
+        status = obj.get("status") or {}
+        host = status.get("bareMetalHost") or {}
+        return {"associated": is_true(obj, ASSOCIATED), "host_name": host.get("name") or "",
+                "host_namespace": host.get("namespace") or "", "powered_on": bool(status.get("poweredOn")),
+                "message": condition(obj, ASSOCIATED).get("message") or "",
+                "reason": condition(obj, ASSOCIATED).get("reason") or ""}

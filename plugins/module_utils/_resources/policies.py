@@ -1,0 +1,66 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""HostUpdatePolicy and HostDeployPolicy: what may be done with hosts; pure."""
+from __future__ import annotations
+
+import re
+
+from .._common.field_checks import Problem, is_name, show
+from .._host.fields import field
+from .base import Family
+
+TIMES = ("onPreparing", "onReboot")
+
+
+class UpdatePolicy(Family):
+    """When firmware is changed on hosts that are in use."""
+
+    kind = "HostUpdatePolicy"
+    option = "policies"
+    fields = (field("firmware_settings", "firmwareSettings", choices=TIMES),
+              field("firmware_updates", "firmwareUpdates", choices=TIMES))
+    watches = ()
+
+    def check(self, label, entry):
+        """A policy that says nothing is a mistake."""
+        if entry.get("firmware_settings") or entry.get("firmware_updates"):
+            return []
+        return [Problem(label, "", "neither firmware_settings nor firmware_updates", "at least one of them",
+                        "set one, or state absent")]
+
+    def facts(self, obj, seen):
+        """What it says."""
+        spec = obj.get("spec") or {}
+        return {"firmware_settings": spec.get("firmwareSettings") or "",
+                "firmware_updates": spec.get("firmwareUpdates") or ""}
+
+
+class DeployPolicy(Family):
+    """Which namespaces may claim the hosts of a namespace."""
+
+    kind = "HostDeployPolicy"
+    option = "policies"
+    of_host = False
+    reads = watches = ()
+    fields = (field("host_claim_namespaces", "hostClaimNamespaces", "dict", fields=(
+        field("names", "names", "list", element="str"),
+        field("name_matches", "nameMatches"),
+        field("has_labels", "hasLabels", "list", element="dict", fields=(
+            field("name", "name", required=True), field("value", "value"))),
+    )),)
+
+    def check(self, label, entry):
+        """Names of namespaces and the expression."""
+        problems, wanted = [], entry.get("host_claim_namespaces") or {}
+        for position, name in enumerate(wanted.get("names") or []):
+            if not is_name(name):
+                problems.append(Problem(label, "host_claim_namespaces.names[%d]" % position, show(name),
+                                        "a namespace's name", "correct it"))
+        if wanted.get("name_matches"):
+            try:
+                re.compile(wanted["name_matches"])
+            except re.error as exc:
+                problems.append(Problem(label, "host_claim_namespaces.name_matches", show(wanted["name_matches"]),
+                                        "a regular expression (%s)" % exc, "correct it"))
+        return problems

@@ -1,0 +1,59 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PreprovisioningImage: the agent's image for one host, with network data in it; pure.
+
+BMO works on them only when it was started with ``-build-preprov-image``, or another controller does.
+"""
+from __future__ import annotations
+
+from .._common.field_checks import Problem, show
+from .._host.fields import field
+from .._host.goals import FAILED, REACHED, WAITING, Verdict
+from .base import Family, condition, is_observed, is_true
+
+
+class PreprovisioningImage(Family):
+    """Images that agents boot from."""
+
+    kind = "PreprovisioningImage"
+    option = "images"
+    goals = ("ready",)
+    of_host = False
+    reads = watches = ()
+    fields = (
+        field("network_data_name", "networkDataName"),
+        field("architecture", "architecture"),
+        field("accept_formats", "acceptFormats", "list", element="str"),
+    )
+
+    def check(self, label, entry):
+        """The formats; without one no image fits."""
+        formats = entry.get("accept_formats") or []
+        problems = [Problem(label, "accept_formats[%d]" % position, show(name), "iso or initrd", "correct it")
+                    for position, name in enumerate(formats) if name not in ("iso", "initrd")]
+        if not formats:
+            problems.append(Problem(label, "accept_formats", None, "iso, initrd or both", "set it"))
+        return problems
+
+    def judge(self, obj, seen, goal, before):
+        """V(ready) when there is a URL to download."""
+        if obj is None:
+            return Verdict(WAITING, "not seen yet", "")
+        if is_true(obj, "Ready") and is_observed(obj, "Ready"):
+            return Verdict(REACHED, "", "")
+        if is_true(obj, "Error") and is_observed(obj, "Error"):
+            error = condition(obj, "Error")
+            outcome = WAITING if error.get("reason") == "MissingNetworkData" else FAILED
+            return Verdict(outcome, "%s: %s" % (error.get("reason"), error.get("message")), "correct the image")
+        text = condition(obj, "Ready").get("message")
+        return Verdict(WAITING, text or "no controller has looked at it", "start BMO with -build-preprov-image")
+
+    def facts(self, obj, seen):
+        """Where the image is."""
+        status = obj.get("status") or {}
+        return {"ready": is_true(obj, "Ready"), "image_url": status.get("imageUrl") or "",
+                "kernel_url": status.get("kernelUrl") or "", "format": status.get("format") or "",
+                "architecture": status.get("architecture") or "",
+                "extra_kernel_params": status.get("extraKernelParams") or "",
+                "error_message": condition(obj, "Error").get("message") or ""}

@@ -1,0 +1,295 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a list of entries to objects of one family: read once, check all, write what differs, wait for all."""
+from __future__ import annotations
+
+import time
+
+from .._common.field_checks import Problem
+from .._common.object_shape import of_kind
+from .._host.goals import FAILED, REACHED
+from .._ipam.service import RefusedError
+from .._kube import apply, bulk, checked
+from .._kube.errors import KubeError
+from .._kube.follow import follow
+from .._kube.resources import KNOWN
+from .base import Seen, as_lines, check_host, check_typed, desired, label_of
+
+_DONE = {"create": "created", "update": "updated", "none": "none"}
+
+
+class Item:
+    """What became of one entry.
+
+    :param entry: the entry
+    :param current: the stored object, or None
+    """
+
+    def __init__(self, entry, current):
+        self.entry = entry
+        self.name = entry["name"]
+        self.present = entry.get("state") != "absent"
+        self.current = current
+        self.stored = current
+        self.action = "none"
+        self.error = ""
+        self.seconds = 0.0
+
+    def result(self, family, namespace, seen):
+        """Return the entry's result as plain data."""
+        facts = family.facts(self.stored, seen) if self.stored else {}
+        return dict({"name": self.name, "namespace": namespace, "action": self.action,
+                     "changed": self.action != "none", "error": self.error, "seconds": round(self.seconds, 1)}, **facts)
+
+
+class FamilyService:
+    """One run over a list of entries.
+
+    :param client: a KubeClient
+    :param family: a Family
+    :param params: the module's parameters
+    :param check_mode: let the API server judge writes without storing them
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    """
+
+    def __init__(self, client, family, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep):
+        self.client = client
+        self.family = family
+        self.resource = KNOWN[family.kind]
+        self.namespace = params["namespace"]
+        self.entries = [dict(entry, namespace=self.namespace) for entry in params[family.option]]
+        self.goal = params.get("wait_for")
+        self.timeout_seconds = params.get("wait_timeout_seconds")
+        self.check_mode = check_mode
+        self.progress = progress
+        self.clock = clock
+        self.sleep = sleep
+        self.seen = Seen({})
+        self.diffs = []
+        # Why nothing is known of what is waited for.
+        self.lost = "the API server %s does not answer" % client.server
+
+    def run(self):
+        """Do it all and return the module's result.
+
+        :raises RefusedError: when the list has mistakes
+        :raises KubeError: when the API server can't be asked
+        """
+        began_at = self.clock()
+        items = self._checked()
+        self._write([item for item in items if item.present])
+        self._delete([item for item in items if not item.present])
+        if self.goal and not self.check_mode:
+            self._wait([item for item in items if not item.error])
+        results = [item.result(self.family, self.namespace, self.seen) for item in items]
+        return {"changed": any(result["changed"] for result in results), self.family.option: results,
+                "diff": self.diffs, "table": self.family.table(results),
+                "seconds": round(self.clock() - began_at, 3)}
+
+    # Reading and checking
+
+    def _checked(self):
+        labelled = [(label_of(self.family, entry, at), entry) for at, entry in enumerate(self.entries)]
+        problems = check_typed(self.family, labelled)
+        try:
+            own, self.seen = read(self.client, self.family, self.namespace)
+        except KubeError:
+            if problems:
+                raise RefusedError(as_lines(problems)) from None
+            raise
+        current = apply.by_name(own)
+        # An entry with a mistake of its own is not fit to be compared; all others are.
+        unfit = set(item.host for item in problems)
+        for label, entry in labelled:
+            if entry.get("state") != "absent" and label not in unfit:
+                problems = problems + self._problems_with(label, entry, current.get(entry["name"]), self.seen)
+        if self.goal == "deleted":
+            problems = problems + [
+                Problem(label, "state", "present", "absent when wait_for is deleted: waiting deletes nothing",
+                        "set state to absent for what is to be deleted")
+                for label, entry in labelled if entry.get("state") != "absent"]
+        if problems:
+            raise RefusedError(as_lines(problems))
+        return [Item(entry, current.get(entry["name"])) for entry in self.entries]
+
+    # Writing
+
+    def _write(self, items):
+        known = dict((item.name, item.current) for item in items if item.current is not None)
+        entries = apply.plan(self.client, [desired(self.family, item.entry, self.namespace) for item in items],
+                             {(self.resource, self.namespace): known})
+        due = [(item, entry) for item, entry in zip(items, entries) if entry.action != "none"]
+        by_name = dict((item.name, item) for item, dummy in due)
+        if due:
+            self.progress.event("%s %d of %d %s" % ("checking changes to" if self.check_mode else "writing", len(due),
+                                                    len(self.entries), self.resource.plural))
+        answers = checked.write([entry for dummy, entry in due], self._send, lambda entry: self._decide(
+            by_name[entry.name]), self.progress.event, self.sleep)
+        for (item, dummy), outcome in zip(due, answers):
+            entry = outcome.task
+            if entry.action != "none":
+                self._diff(entry.name, entry.before, entry.after)
+            if outcome.error is not None:
+                item.error = outcome.error.message
+                continue
+            item.action = _DONE[entry.action]
+            item.stored = of_kind(outcome.value, self.family.kind)
+
+    def _send(self, entry):
+        rests_on = apply.precondition_of(entry)
+        if self.family.clears_conditions and entry.action == "update" and not self.check_mode \
+                and (entry.current.get("status") or {}).get("conditions"):
+            # BMO 0.13 notes the generation it has looked at only when a condition's status changes (updateStatus in
+            # hostfirmwaresettings_controller.go); until then it does nothing at all with the host.
+            rests_on = self.client.patch(self.resource, self.namespace, entry.name, {"status": {"conditions": None}},
+                                         subresource="status", checked=rests_on)
+        return self.client.apply(self.resource, self.namespace, entry.desired, dry_run=self.check_mode,
+                                 checked=rests_on)
+
+    def _decide(self, item):
+        """Check an object that has changed since it was read, and return the entry of what is to be written now."""
+        item.current = of_kind(self.client.get(self.resource, self.namespace, item.name), self.family.kind)
+        problems = [] if self.family.of_host and item.current is None else self._problems_with(
+            label_of(self.family, item.entry, 0), item.entry, item.current, self.seen)
+        if problems or item.current is None:
+            raise KubeError("changed by somebody else during this run: %s" % (
+                "; ".join(as_lines(problems)) or "it was deleted; run again to make it anew"), 409)
+        entry, = apply.plan(self.client, [desired(self.family, item.entry, self.namespace)],
+                            {(self.resource, self.namespace): {item.name: item.current}})
+        return checked.Settled(item.current, entry) if entry.action == "none" else entry
+
+    def _problems_with(self, label, entry, current, seen):
+        return check_host(self.family, label, entry, current, seen) + \
+            self.family.check_against(label, entry, current, seen)
+
+    def _delete(self, items):
+        there = [(item, item.current) for item in items if item.current is not None]
+        answers = checked.write(there, self._send_deletion, self._decide_deletion, self.progress.event, self.sleep)
+        for (item, dummy), outcome in zip(there, answers):
+            obj = outcome.task[1]
+            if outcome.error is not None:
+                item.error = outcome.error.message
+            elif obj is not None and not obj["metadata"].get("deletionTimestamp"):
+                item.action = "deleted"
+                self._diff(item.name, {"spec": obj.get("spec")}, {})
+
+    def _send_deletion(self, task):
+        item, obj = task
+        return self.client.delete(self.resource, self.namespace, item.name, dry_run=self.check_mode, checked=obj)
+
+    def _decide_deletion(self, task):
+        item, dummy = task
+        fresh = self.client.get(self.resource, self.namespace, item.name)
+        if fresh is None or fresh["metadata"].get("deletionTimestamp"):
+            return checked.Settled(None, (item, None))
+        return item, fresh
+
+    def _diff(self, name, before, after):
+        header = "%s %s/%s" % (self.resource.kind, self.namespace, name)
+        self.diffs.append({"before_header": header if before else "", "after_header": header if after else "",
+                           "before": before, "after": after})
+
+    # Waiting
+
+    def _wait(self, items):
+        began_at = self.clock()
+        baseline = self.seen
+        waiting = dict((item.name, item) for item in items if item.present or item.current is not None)
+        verdicts = {}
+        for objects in self._steps(began_at + self.timeout_seconds) if waiting else ():
+            self.seen = Seen(dict((kind, list(found.values())) for kind, found in objects.items()))
+            for item in list(waiting.values()):
+                item.stored = objects[self.family.kind].get(item.name)
+                verdict = verdicts[item.name] = self._judge(item, baseline)
+                if verdict.outcome in (REACHED, FAILED):
+                    item.seconds = self.clock() - began_at
+                    del waiting[item.name]
+                if verdict.outcome == FAILED:
+                    item.error = "%s; %s" % (verdict.full_cause, verdict.next_step)
+                    self.progress.event("%s failed: %s" % (item.name, verdict.full_cause))
+            self.progress.status(self._status(items, waiting, verdicts))
+            if not waiting:
+                break
+        for item in waiting.values():
+            verdict = verdicts.get(item.name)
+            cause = verdict.full_cause if verdict else self.lost
+            item.seconds = self.clock() - began_at
+            item.error = "not %s within %d s: %s; %s" % (
+                self.goal if item.present else "gone", self.timeout_seconds, cause,
+                (verdict.next_step if verdict else "") or "raise wait_timeout_seconds")
+
+    def _judge(self, item, baseline):
+        if not item.present:
+            return self.family.judge_deletion(item.stored, self.seen)
+        before = baseline.host_of(item.stored) if item.stored else None
+        return self.family.judge(item.stored, self.seen, self.goal, before)
+
+    def _steps(self, deadline):
+        """Yield ``{kind: {name: object}}`` whenever something may have changed, when all kinds have been listed."""
+        kinds = (self.family.kind,) + tuple(self.family.watches)
+        followers = [follow(self.client, KNOWN[kind], self.namespace, deadline, tick_seconds=0.5, clock=self.clock)
+                     for kind in kinds]
+        for steps in zip(*followers):
+            errors = [step.error for step in steps if step.error]
+            self.lost = errors[0].cause if errors else self.lost
+            if all(step.listed for step in steps):
+                yield dict((kind, dict((name, of_kind(obj, kind)) for name, obj in step.objects.items()))
+                           for kind, step in zip(kinds, steps))
+
+    def _status(self, items, waiting, verdicts):
+        failed = sum(1 for verdict in verdicts.values() if verdict.outcome == FAILED)
+        text = "%d/%d %s" % (len(items) - len(waiting) - failed, len(items), self.goal)
+        text += ", %d failed" % failed if failed else ""
+        causes = ["%s: %s" % (name, verdicts[name].cause) for name in sorted(waiting) if verdicts[name].cause]
+        return text + ("; " + "; ".join(causes[:3]) if causes else "")
+
+
+def read(client, family, namespace, label_selector=None):
+    """Return the objects of a family and a Seen with them and those that the family looks at, each by one LIST.
+
+    :param namespace: None for all
+    :param label_selector: of the family's own objects
+    :raises KubeError: when they can't be listed
+    """
+    kinds = (family.kind,) + tuple(kind for kind in family.reads if kind != family.kind)
+    outcomes = bulk.run([_lister(client, kind, namespace, label_selector if kind == family.kind else None)
+                         for kind in kinds])
+    for kind, outcome in zip(kinds, outcomes):
+        if outcome.error is not None and outcome.error.status == 404:
+            raise KubeError("the API server %s does not know %s; install the Bare Metal Operator first (playbook "
+                            "metal3.baremetal.install)" % (client.server, KNOWN[kind].plural), 404)
+        if outcome.error is not None:
+            raise outcome.error
+    return outcomes[0].value, Seen(dict((kind, outcome.value) for kind, outcome in zip(kinds, outcomes)))
+
+
+def _lister(client, kind, namespace, label_selector):
+    return lambda: [of_kind(item, kind) for item in client.list(KNOWN[kind], namespace, label_selector)[0]]
+
+
+def read_facts(client, family, params):
+    """Return the result of a family's info module.
+
+    :param params: ``namespace``, ``all_namespaces``, ``names``, ``label_selector``, ``full_objects``
+    """
+    namespace, names = None if params["all_namespaces"] else params["namespace"], params["names"]
+    objects, seen = read(client, family, namespace, params["label_selector"])
+    found = []
+    for obj in sorted(objects, key=lambda item: (item["metadata"]["namespace"], item["metadata"]["name"])):
+        metadata = obj["metadata"]
+        if names is not None and metadata["name"] not in names:
+            continue
+        facts = dict({"name": metadata["name"], "namespace": metadata["namespace"],
+                      "labels": metadata.get("labels") or {}}, **family.facts(obj, seen))
+        if params.get("schemas"):
+            facts["schema"] = family.schema(obj, seen)
+        if params["full_objects"]:
+            facts["object"] = dict(obj, metadata=dict(
+                (key, value) for key, value in metadata.items() if key != "managedFields"))
+        found.append(facts)
+    present = set(facts["name"] for facts in found)
+    return {family.option: found, "missing": [name for name in names or [] if name not in present],
+            "table": family.table(found)}

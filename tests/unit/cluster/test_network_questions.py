@@ -1,0 +1,92 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is asked of image servers and of an endpoint, and where nothing is asked."""
+from __future__ import annotations
+
+import socket
+import struct
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
+    network_questions as cluster_network_checks,
+)
+
+
+def hexadecimal(address):
+    """Write an address as the kernel does."""
+    return "%08X" % struct.unpack("=I", socket.inet_aton(address))
+
+
+@pytest.fixture
+def routes(tmp_path):
+    path = tmp_path / "route"
+    fields = [("eth0", "0.0.0.0", "192.0.2.1", "0.0.0.0"), ("m3lab1", "198.18.2.0", "0.0.0.0", "255.255.254.0")]
+    path.write_text("Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n" + "".join(
+        "%s\t%s\t%s\t0001\t0\t0\t0\t%s\t0\t0\t0\n" % (
+            name, hexadecimal(network), hexadecimal(gateway), hexadecimal(mask))
+        for name, network, gateway, mask in fields))
+    return str(path)
+
+
+@pytest.mark.parametrize("host, own", [("198.18.3.10", True), ("198.18.4.10", False), ("203.0.113.1", False)])
+def test_the_default_route_is_not_ones_own(routes, host, own):
+    assert cluster_network_checks.has_own_route(host, routes) is own
+
+
+def test_without_a_table_there_is_no_route(tmp_path):
+    assert not cluster_network_checks.has_own_route("198.18.2.10", str(tmp_path / "none"))
+
+
+def test_addresses_for_tests_are_not_asked_beyond_this_machine(monkeypatch):
+    asked = []
+    monkeypatch.setattr(cluster_network_checks, "has_own_route", lambda host: False)
+    monkeypatch.setattr(cluster_network_checks.socket, "create_connection",
+                        lambda address, timeout: asked.append(address))
+    assert not cluster_network_checks.endpoint_answers("198.18.2.10", 6443)
+    assert asked == []
+
+
+def test_a_server_that_speaks_no_tls_is_no_cluster():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert not cluster_network_checks.endpoint_answers("127.0.0.1", server.getsockname()[1])
+
+
+DESCRIPTION = {
+    "endpoint": {"host": "192.0.2.100", "port": 6443},
+    "image": {"url": "https://images.example/a.raw", "checksum": "a" * 64},
+    "control_plane": {},
+    "workers": {"pool-a": {}, "pool-b": {"image": {"url": "https://images.example/b.raw", "checksum": "b" * 64}}},
+}
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Let the endpoint answer and no image be there; return a list of what is asked."""
+    seen = []
+
+    def fetch(url, limit):
+        seen.append(url)
+        raise OSError("HTTP 404 Not Found")
+
+    def answers(host, port):
+        seen.append((host, port))
+        return True
+
+    monkeypatch.setattr(cluster_network_checks, "image_fetcher", lambda ca_file: fetch)
+    monkeypatch.setattr(cluster_network_checks, "endpoint_answers", answers)
+    return seen
+
+
+def test_each_image_is_asked_for_once_and_all_problems_are_told(asked):
+    found = cluster_network_checks.NetworkQuestions("cluster c1", DESCRIPTION, None).problems(is_new=True)
+    assert sorted(asked, key=str) == [
+        ("192.0.2.100", 6443), "https://images.example/a.raw", "https://images.example/b.raw"]
+    assert [line.partition(": seen ")[0] for line in found] == [
+        "cluster c1: control_plane.image.url", "cluster c1: workers.pool-b.image.url", "cluster c1: endpoint"]
+
+
+def test_at_the_endpoint_of_a_cluster_that_is_there_something_may_answer(asked):
+    found = cluster_network_checks.NetworkQuestions("cluster c1", DESCRIPTION, None).problems(is_new=False)
+    assert len(found) == 2 and not any("endpoint" in line for line in found)

@@ -1,0 +1,189 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A description against hosts, pools and other clusters that are there."""
+from __future__ import annotations
+
+import copy
+
+import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
+    description as cluster_description,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
+    needs as cluster_needs,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import preflight as cluster_preflight
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import snapshot as workflow_snapshot
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import pool as ipam_pool
+
+PARAMS = {
+    "name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.18.0.10"},
+    "image": {"url": "https://x/a.raw", "checksum": "0" * 64},
+    "networks": {"prov": {"interface": "eth0", "ipv4": {
+        "ranges": [{"start": "198.18.0.20", "end": "198.18.0.29"}], "prefix": 24, "gateway": "198.18.0.1"}}},
+    "workers": {"one": {"replicas": 1}}}
+SERVED = {"clusters.cluster.x-k8s.io": ["v1beta2"], "metal3clusters.infrastructure.cluster.x-k8s.io": ["v1beta2"]}
+
+
+def host(name):
+    return {"kind": "BareMetalHost", "metadata": {"name": name}, "spec": {}, "status": {
+        "provisioning": {"state": "available"},
+        "hardware": {"ramMebibytes": 8192, "nics": [{"name": "eth0"}], "storage": [{"sizeBytes": 10 ** 11}]}}}
+
+
+def facts(objects=None, **changes):
+    objects = objects or {}
+    values = {"snapshot": workflow_snapshot.Snapshot(objects, "c1"), "hosts": [host("a"), host("b")], "hardware": {},
+              "pools": {}, "addresses": [], "claims": [], "metal3_clusters": [], "providers": {}, "served": SERVED}
+    return cluster_preflight.Facts(**dict(values, **changes))
+
+
+def described(**changes):
+    description, mistakes = cluster_description.read(dict(copy.deepcopy(PARAMS), **changes))
+    assert mistakes == []
+    return description
+
+
+def problems(known, **changes):
+    return cluster_preflight.preflight_problems(described(**changes), known)
+
+
+def test_a_description_that_fits():
+    assert problems(facts()) == []
+
+
+def other_cluster(name, address, port=6443):
+    return {"metadata": {"name": name, "namespace": "metal3"},
+            "spec": {"controlPlaneEndpoint": {"host": address, "port": port}}}
+
+
+def pool(name, **changes):
+    return ipam_pool.render(dict({"name": name, "prefix": 24, "ranges": [
+        {"start": "198.18.0.100", "end": "198.18.0.101"}]}, **changes), "metal3")
+
+
+ADDRESS = {"kind": "IPAddress", "metadata": {"name": "x"}, "spec": {
+    "address": "198.18.0.10", "pool": {"name": "p"}, "claim": {"name": "c"}}}
+
+
+@pytest.mark.parametrize("known, words", [
+    (facts(hosts=[host("a")]), "workers.one.host_selector: seen 0 free of 1 hosts that match (a goes to control_plane "
+     "of cluster metal3/c1), expected 1 available"),
+    (facts(served={}), "no resource clusters.cluster.x-k8s.io"),
+    (facts(metal3_clusters=[other_cluster("c2", "198.18.0.10")]), "the endpoint of cluster metal3/c2"),
+    (facts(addresses=[ADDRESS]), "endpoint.host: seen 198.18.0.10, which IPAddress x has"),
+    (facts(pools={"p": pool("p", ranges=[{"start": "198.18.0.9", "end": "198.18.0.11"}])}), "in a range of pool p"),
+    (facts(pools={"p": pool("p", ranges=[{"start": "198.18.0.29", "end": "198.18.0.40"}])}),
+     "which is in ranges[0] of existing IPPool metal3/p too"),
+    (facts(pools={"c1-prov": pool("c1-prov", name_prefix="other")}), "name_prefix: seen c1-prov, expected other"),
+])
+def test_what_does_not_fit_is_named(known, words):
+    found = problems(known)
+    assert any(words in line for line in found), found
+
+
+def test_an_endpoint_that_a_pool_keeps_free_is_good():
+    reserved = pool("p", ranges=[{"start": "198.18.0.9", "end": "198.18.0.11"}],
+                    pre_allocations={"endpoint": "198.18.0.10"})
+    assert problems(facts(pools={"p": reserved})) == []
+
+
+def test_a_preallocation_is_for_a_host_that_there_is():
+    networks = copy.deepcopy(PARAMS["networks"])
+    networks["prov"]["ipv4"]["pre_allocations"] = {"a-c1-prov": "198.18.0.20", "c1-one-0-c1-prov": "198.18.0.21"}
+    found = problems(facts(), networks=networks)
+    assert len(found) == 1
+    assert "networks.prov.ipv4.pre_allocations.c1-one-0-c1-prov: seen c1-one-0-c1-prov, expected c1-one-" in found[0]
+    hosts = [host("a"), host("b"), host("c1-one-0")]
+    assert problems(facts(hosts=hosts), networks=networks) == []
+
+
+def test_a_pool_that_is_there_must_be_there_and_have_enough():
+    networks = {"prov": {"interface": "eth0", "ipv4": {"pool": "shared"}}}
+    assert "seen shared, expected one of no pools" in problems(facts(), networks=networks)[0]
+    assert problems(facts(pools={"shared": pool("shared")}), networks=networks) == []
+    taken = copy.deepcopy(ADDRESS)
+    taken["spec"].update(address="198.18.0.100", pool={"name": "shared"})
+    found = problems(facts(pools={"shared": pool("shared")}, addresses=[taken]), networks=networks)
+    assert "shared with 1 free addresses, expected at least 2" in found[0]
+
+
+def existing():
+    """A cluster whose worker has its host, while its control plane machine still waits for one."""
+    labels = {"cluster.x-k8s.io/cluster-name": "c1"}
+    return {
+        "Cluster": [{"kind": "Cluster", "metadata": {"name": "c1"}, "spec": {
+            "infrastructureRef": {"name": "c1"}, "controlPlaneRef": {"name": "c1-control-plane"}}}],
+        "Metal3Cluster": [dict(other_cluster("c1", "198.18.0.10"), kind="Metal3Cluster")],
+        "KubeadmControlPlane": [{"kind": "KubeadmControlPlane", "metadata": {"name": "c1-control-plane"},
+                                 "spec": {"replicas": 1, "version": "v1.35.4"}}],
+        "MachineDeployment": [{"kind": "MachineDeployment", "spec": {"replicas": 1},
+                               "metadata": {"name": "c1-one", "labels": labels}}],
+        "Machine": [{"kind": "Machine", "spec": {"infrastructureRef": {"name": "w"}}, "metadata": {
+            "name": "w", "labels": dict(labels, **{"cluster.x-k8s.io/deployment-name": "c1-one"})}}],
+        "Metal3Machine": [{"kind": "Metal3Machine", "spec": {}, "metadata": {
+            "name": "w", "annotations": {"metal3.io/BareMetalHost": "metal3/b"}}}],
+        "BareMetalHost": [host("a"), host("b")]}
+
+
+def test_hosts_that_machines_have_already_are_not_asked_for_again():
+    known = facts(existing())
+    wanted = [cluster_preflight.hosts_wanted(described(), group, known.snapshot)
+              for group in cluster_description.groups(described())]
+    assert wanted == [1, 0]
+
+
+def test_clusters_of_the_same_run_count():
+    """By what they still need: the machines that they have already have their hosts."""
+    needs = cluster_needs.needs(dict(copy.deepcopy(PARAMS), name="c2", endpoint={"host": "198.18.0.11"}))
+    known = facts(neighbours=[(needs, workflow_snapshot.Snapshot({}, "c2"))])
+    assert "cluster metal3/c2: control_plane.host_selector: seen 0 free of 2 hosts that match" in problems(known)[0]
+    assert problems(known._replace(hosts=[host(name) for name in "abcd"])) == []
+    elsewhere = dict(needs, namespace="other")
+    assert problems(facts(neighbours=[(elsewhere, workflow_snapshot.Snapshot({}, "c2"))])) == []
+    itself = dict(needs, name="c1")
+    assert problems(facts(neighbours=[(itself, workflow_snapshot.Snapshot({}, "c1"))])) == []
+    there = existing()
+    there["Metal3Machine"][0]["metadata"]["annotations"]["metal3.io/BareMetalHost"] = "metal3/z"
+    there["BareMetalHost"].append(host("z"))
+    theirs = dict(needs, name="c1")
+    rows = cluster_preflight.neighbours_wanted(described(name="c2"), facts(
+        neighbours=[(theirs, workflow_snapshot.Snapshot(there, "c1"))]))
+    assert [(group["name"], count) for _needs, group, count in rows] == [("control-plane", 1), ("one", 0)]
+
+
+def test_needs_hold_nothing_but_what_chooses_hosts():
+    params = dict(copy.deepcopy(PARAMS), host_selector={"rack": "r1"}, files=[{"path": "/a", "content": "hidden"}],
+                  workers={"one": {"replicas": 2, "host_selector": {"size": "s"}}, "two": {}})
+    needs = cluster_needs.needs(params)
+    assert needs == {"name": "c1", "namespace": "metal3", "groups": [
+        {"role": "control-plane", "name": "control-plane", "host_selector": {"rack": "r1"}},
+        {"role": "worker", "name": "one", "replicas": 2, "host_selector": {"rack": "r1", "size": "s"}},
+        {"role": "worker", "name": "two", "host_selector": {"rack": "r1"}}]}
+    assert cluster_needs.needs(dict(params, workers={"one": {"replics": 2}})) is None
+    assert ArgumentSpecValidator(cluster_needs.needs_options()).validate(needs).error_messages == []
+
+
+@pytest.mark.parametrize("selector, wanted", [({}, 0), ({"rack": "elsewhere"}, 1)])
+def test_the_host_of_a_machine_that_leaves_will_be_free(selector, wanted):
+    objects = existing()
+    objects["Machine"][0]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    workers = {"one": {"replicas": 1, "host_selector": selector}}
+    group = next(item for item in cluster_description.groups(described(workers=workers)) if item["name"] == "one")
+    assert cluster_preflight.hosts_wanted(described(), group, facts(objects).snapshot) == wanted
+
+
+def test_a_cluster_keeps_its_endpoint_and_is_upgraded_step_by_step():
+    assert "for a cluster keeps its endpoint" in problems(facts(existing()), endpoint={"host": "198.18.0.11"})[0]
+    assert "does not downgrade" in problems(facts(existing()), kubernetes_version="v1.34.0")[0]
+
+
+def test_a_rollout_without_a_spare_host_is_warned_of():
+    busy = [dict(host("a"), spec={"consumerRef": {"kind": "Metal3Machine", "name": "w"}})]
+    warnings = cluster_preflight.rollout_warnings(described(), facts(hosts=busy), ["c1-one"])
+    assert len(warnings) == 1 and "c1-one makes a new machine before it takes an old one away" in warnings[0]
+    assert cluster_preflight.rollout_warnings(described(), facts(), ["c1-one"]) == []
+    assert cluster_preflight.rollout_warnings(described(), facts(hosts=busy), []) == []

@@ -1,0 +1,199 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Each mistake of a description is found, named with its field, and told together with the others."""
+from __future__ import annotations
+
+import copy
+import pathlib
+
+import pytest
+import yaml
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
+
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+GOOD = {
+    "name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.18.0.10", "holder": "external"},
+    "pod_cidrs": ["10.244.0.0/16"], "service_cidrs": ["10.96.0.0/16"],
+    "image": {"url": "https://images.example.org/node.qcow2", "checksum": "0" * 64, "checksum_type": "sha256"},
+    "networks": {"prov": {"interface": "eth0", "ipv4": {
+        "ranges": [{"start": "198.18.0.20", "end": "198.18.0.29"}], "prefix": 24, "gateway": "198.18.0.1"}}},
+    "control_plane": {"replicas": 3}, "workers": {"pool-a": {"replicas": 4}},
+}
+
+
+def changed(path, value):
+    params = copy.deepcopy(GOOD)
+    *parents, last = path.split("/")
+    node = params
+    for key in parents:
+        node = node.setdefault(key, {})
+    node[last] = value
+    return params
+
+
+def problems(params):
+    description, mistakes = cluster_description.read(params)
+    assert mistakes == []
+    return cluster_validation.description_problems(description)
+
+
+def test_a_good_description_has_no_problem():
+    assert problems(GOOD) == []
+
+
+@pytest.mark.parametrize("name", ["full", "full-v1beta1", "six", "small", "upstream"])
+def test_the_golden_descriptions_have_no_problem(name):
+    assert problems(yaml.safe_load((GOLDEN / (name + ".yml")).read_text(encoding="utf-8"))) == []
+
+
+def test_addresses_that_capm3_does_not_give_back_are_warned_of():
+    entry = {"id": "a", "link": "eth0", "fromPoolAnnotation": {"object": "machine", "annotation": "x"}}
+    raw = changed("workers/pool-a/network_data", {"networks": {"ipv4": [entry]}})
+    for params, field in ((GOOD, None), (raw, "workers.pool-a.network_data"),
+                          (changed("networks/prov/ipv4", {"pool_annotation": {"object": "machine"}}),
+                           "networks.prov.ipv4.pool_annotation")):
+        warnings = cluster_validation.description_warnings(cluster_description.read(params)[0])
+        assert len(warnings) == (1 if field else 0)
+        assert all("cluster metal3/c1: %s: CAPM3" % field in line for line in warnings)
+
+
+def test_each_pool_gets_an_address_for_each_machine_and_for_the_rollout():
+    description, _mistakes = cluster_description.read(GOOD)
+    assert cluster_validation.addresses_needed(description) == {"c1-prov": 3 + 1 + 4 + 1}
+
+
+@pytest.mark.parametrize("value, replicas, expected", [
+    (None, 4, 1), (0, 4, 0), ("25%", 4, 1), ("30%", 4, 2), (2, 4, 2), (None, 0, 0), (None, None, 1)])
+def test_surge(value, replicas, expected):
+    assert cluster_validation.surge({"max_surge": value, "replicas": replicas}) == expected
+
+
+BAD = [
+    ("name", "C1", "name: seen C1"),
+    ("kubernetes_version", "1.35.4", "kubernetes_version: seen 1.35.4, expected a version such as v1.35.4"),
+    ("kubernetes_version", None, "kubernetes_version: seen nothing"),
+    ("endpoint", None, "endpoint: seen nothing"),
+    ("endpoint/port", 70000, "endpoint.port: seen 70000"),
+    ("endpoint/host", "127.0.0.1", "endpoint.host: seen 127.0.0.1"),
+    ("endpoint/host", "198.18.0.25", "endpoint.host: seen 198.18.0.25, which is in networks.prov.ipv4.ranges[0]"),
+    ("endpoint/host", "198.18.0.1", "endpoint.host: seen 198.18.0.1, gateway or DNS server"),
+    ("endpoint/host", "203.0.113.1", "endpoint.host: seen 203.0.113.1, expected an address in 198.18.0.0/24"),
+    ("pod_cidrs", ["10.244.0.1/16"], "pod_cidrs[0]: seen 10.244.0.1/16"),
+    ("pod_cidrs", ["10.0.0.0/16", "10.1.0.0/16"], "pod_cidrs: seen 10.0.0.0/16, 10.1.0.0/16, expected at most one"),
+    ("service_cidrs", ["10.244.8.0/24"], "pod_cidrs[0]: seen 10.244.0.0/16, which overlaps service_cidrs[0]"),
+    ("pod_cidrs", ["198.18.0.0/16"], "pod_cidrs[0]: seen 198.18.0.0/16, which overlaps networks.prov.ipv4.ranges[0]"),
+    ("node_ip_network", "nope", "node_ip_network: seen nope, expected one of prov"),
+    ("failure_domains", [{"name": "a"}, {"name": "a"}], "failure_domains: seen a twice"),
+    ("image", None, "control_plane.image: seen nothing"),
+    ("image/checksum", None, "control_plane.image.checksum: seen nothing"),
+    ("image/checksum", "abc", "control_plane.image.checksum: seen abc"),
+    ("image/checksum_type", "md5", "control_plane.image.checksum_type: seen md5, expected sha256"),
+    ("image/url", "file:///x", "control_plane.image.url: seen file:///x"),
+    ("networks/prov/mtu", 100, "networks.prov.mtu: seen 100"),
+    ("networks/prov/ipv4/prefix", 64, "IPPool metal3/c1-prov: prefix: seen 64"),
+    ("networks/prov/ipv4/ranges", [{"start": "198.18.0.20", "end": "198.18.0.22"}],
+     "IPPool metal3/c1-prov: ranges: seen 3 addresses, expected at least 9"),
+    ("networks/prov/ipv4/ranges", [], "networks.prov.ipv4: seen no addresses"),
+    ("networks/prov/ipv4/mode", "dhcp", "networks.prov.ipv4.mode: seen dhcp with ranges"),
+    ("networks/prov/ipv4/routes", [{"network": "10.0.0.0", "prefix": 8, "gateway": {}}] * 2,
+     "networks.prov.ipv4.routes: seen 10.0.0.0 twice"),
+    ("networks/prov/ipv4/routes", [{"network": "10.0.0.0", "prefix": 8}], "routes[0].gateway: seen nothing"),
+    ("networks/prov/bond", {"mode": "802.3ad", "interfaces": ["a", "b"]}, "seen interface and bond"),
+    ("networks/two", {"bond": {"mode": "802.3ad", "interfaces": ["a"]}}, "networks.two.bond.interfaces: seen a"),
+    ("networks/two", {"vlan": {"id": 5000, "network": "prov"}}, "networks.two.vlan.id: seen 5000"),
+    ("networks/two", {"vlan": {"id": 5, "network": "nope"}}, "networks.two.vlan.network: seen nope"),
+    ("networks/two", {"vlan": {"id": 5, "network": "two"}}, "networks.two.vlan.network: seen two on two"),
+    ("networks/Two", {"ipv4": {"mode": "dhcp"}}, "networks.Two: seen Two"),
+    ("control_plane/replicas", 2, "control_plane.replicas: seen 2, expected an odd number"),
+    ("control_plane/replicas", 0, "control_plane.replicas: seen 0"),
+    ("control_plane/init_configuration", {"timeouts": {"controlPlaneComponentHealthCheckSeconds": 9}},
+     "join_configuration.timeouts.controlPlaneComponentHealthCheckSeconds: seen nothing, expected 9"),
+    ("control_plane/max_surge", 2, "control_plane.max_surge: seen 2"),
+    ("control_plane/attached_networks", ["x"], "control_plane.attached_networks: seen x"),
+    ("workers/control-plane", {}, "workers.control-plane: seen control-plane"),
+    ("workers/" + "a" * 60, {}, "at most 46 characters"),
+    ("workers/pool-a/replicas", -1, "workers.pool-a.replicas: seen -1"),
+    ("workers/pool-a/max_surge", "some", "workers.pool-a.max_surge: seen some"),
+    ("workers/pool-a/max_surge", 0, "workers.pool-a.max_unavailable: seen nothing"),
+    ("workers/pool-a/node_reuse", True, "workers.pool-a.max_surge: seen nothing, expected 0 with node_reuse"),
+    ("workers/pool-a/metadata", {"oops": []}, "workers.pool-a.metadata.oops"),
+    ("workers/pool-a/metadata", {"dnsServersFromPool": [{"key": "dns", "name": "c1-prov"}]},
+     "workers.pool-a.metadata.dnsServersFromPool: seen 1 entry, expected none (CAPM3 1.13 takes an address"),
+    ("control_plane/failure_domain", "a", "control_plane.failure_domain: seen a, expected nothing"),
+    ("workers/pool-a/autoscaler", {"min_size": 1, "max_size": 3},
+     "workers.pool-a.replicas: seen 4, expected nothing with autoscaler"),
+    ("workers/pool-b", {"autoscaler": {"min_size": 3, "max_size": 1}},
+     "workers.pool-b.autoscaler.max_size: seen 1, expected 3 or more"),
+    ("workers/pool-b", {"autoscaler": {"min_size": -1, "max_size": 1}},
+     "workers.pool-b.autoscaler.min_size: seen -1, expected 0 or more"),
+    ("control_plane/autoscaler", {"min_size": 1, "max_size": 3}, "control_plane.autoscaler: seen"),
+    ("workers/pool-a/host_selector_expressions", [{"key": "a", "operator": "Exists"},
+                                                  {"key": "a", "operator": "NotIn", "values": ["x"]}],
+     "workers.pool-a.host_selector_expressions: seen key a twice"),
+    ("networks/prov/ipv4/pre_allocations", {"c1-pool-a-0-prov": "198.18.0.20"},
+     "networks.prov.ipv4.pre_allocations.c1-pool-a-0-prov: seen c1-pool-a-0-prov, expected c1-pool-a-"),
+    ("networks/prov/ipv4/pre_allocations", {"c1-pool-a-01234567-0-c1-prov": "198.18.0.20"},
+     "networks.prov.ipv4.pre_allocations.c1-pool-a-01234567-0-c1-prov: seen c1-pool-a-01234567-0-c1-prov, expected"),
+    ("workers/pool-a/metadata", {"strings": [{"value": "a"}]}, "metadata.strings[0].key: seen nothing"),
+    ("workers/pool-a/metadata", {"strings": [{"key": "a", "value": "b"}] * 2}, "seen key a twice"),
+    ("workers/pool-a/metadata", {"fromHostInterfaces": [{"key": "a"}]}, "either interface or fromBootMAC"),
+    ("workers/pool-a/host_selector_expressions", [{"key": "a", "operator": "In"}], "expected values for In"),
+    ("workers/pool-a/host_selector_expressions", [{"key": "a", "operator": "Exists", "values": ["x"]}],
+     "expected none for Exists"),
+    ("workers/pool-a/node_taints", [{"key": "a", "effect": "Never"}], "workers.pool-a.node_taints[0]"),
+    ("workers/pool-a/users", [{"sudo": "x"}], "workers.pool-a.users[0].name"),
+    ("workers/pool-a/files", [{"path": "x", "content": ""}], "files[0].path: seen x"),
+    ("workers/pool-a/files", [{"path": "/x"}], "files[0]: seen both or neither"),
+    ("workers/pool-a/files", [{"path": "/x", "content": ""}] * 2, "files[1].path: seen /x twice"),
+    ("workers/pool-a/files", [{"path": "/x", "content": "", "permissions": "rw"}], "files[0].permissions: seen rw"),
+    ("workers/pool-a/files", [{"path": "/x", "content": "${#list}"}], "files[0].content: seen {# without #}"),
+    ("workers/pool-a/pre_commands", ["echo {% x"], "pre_commands[0]: seen {% without %}"),
+    ("workers/pool-a/health_check", {"reboot_timeout_seconds": 10}, "reboot_timeout_seconds: seen 10"),
+    ("workers/pool-a/health_check", {"reboot_retry_limit": 0}, "reboot_retry_limit: seen 0"),
+    ("workers/pool-a/health_check", {"node_startup_timeout_seconds": 5}, "node_startup_timeout_seconds: seen 5"),
+]
+
+
+@pytest.mark.parametrize("path, value, words", BAD)
+def test_one_mistake_is_named(path, value, words):
+    found = problems(changed(path, value))
+    assert any(words in line for line in found), found
+
+
+def test_preallocations_are_for_claims_that_can_occur():
+    description, _mistakes = cluster_description.read(GOOD)
+    template = cluster_render.data_template_name(description, cluster_description.groups(description)[1])
+    for name in (template + "-0-c1-prov", "some-host-c1-prov", "c1-pool-a-host-c1-prov", "endpoint", "c1"):
+        assert problems(changed("networks/prov/ipv4/pre_allocations", {name: "198.18.0.20"})) == []
+
+
+def test_a_pool_is_large_enough_for_the_autoscalers_largest():
+    description, _mistakes = cluster_description.read(changed("workers/pool-b", {
+        "autoscaler": {"min_size": 1, "max_size": 9}}))
+    assert cluster_validation.addresses_needed(description) == {"c1-prov": 3 + 1 + 4 + 1 + 9 + 1}
+
+
+def test_a_failure_domain_must_be_one_of_those_described():
+    params = changed("workers/pool-a/failure_domain", "x")
+    assert problems(params) == []
+    params["failure_domains"] = [{"name": "y"}]
+    assert "workers.pool-a.failure_domain: seen x, expected one of y" in problems(params)[0]
+
+
+def test_a_field_that_v1beta1_lacks_is_refused_there_only():
+    params = changed("control_plane/init_configuration", {"timeouts": {"etcdAPICallSeconds": 5}})
+    assert problems(params) == []
+    params["api_version"] = "v1beta1"
+    assert "etcdAPICallSeconds" in problems(params)[0]
+
+
+def test_all_mistakes_are_told_at_once():
+    params = changed("kubernetes_version", "x")
+    params["networks"]["prov"]["mtu"] = 1
+    params["control_plane"]["replicas"] = 2
+    params["workers"]["pool-a"]["files"] = [{"path": "x"}]
+    assert len(problems(params)) == 5

@@ -1,0 +1,91 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When a wait for a cluster ends: failures of this run at once, those of before only when they outlast their time."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import wait as cluster_wait
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import (
+    OLD_FAILURE_SECONDS,
+    ClusterWait,
+    WaitFailedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.failures import Failure
+
+
+class Silent:
+    """A Progress that tells nobody."""
+
+    def event(self, text):
+        pass
+
+    def status(self, text):
+        pass
+
+
+class Client:
+    server = "https://198.18.0.1:6443"
+
+
+def host_failure(name, cause="no disk"):
+    return Failure("BareMetalHost " + name, cause, "look at it")
+
+
+@pytest.fixture
+def wait(monkeypatch):
+    """Return a callable that waits through looks, each (seconds since the start, failures); the goal never comes."""
+    now = [0]
+    seen = []
+
+    class Script:
+        def __init__(self, *dummy):
+            pass
+
+        def steps(self):
+            for now[0], seen[:] in self.looks:
+                yield {}, None
+
+        def close(self):
+            pass
+
+    def run(*looks):
+        Script.looks = looks
+        ClusterWait(Client(), "metal3", "c1", 1000, Silent(), clock=lambda: now[0], wall_clock=lambda: 0).until(
+            "available", 900)
+
+    monkeypatch.setattr(cluster_wait, "Watcher", Script)
+    monkeypatch.setattr(cluster_wait.workflow_failures, "failures", lambda *dummy: list(seen))
+    return run
+
+
+def ended_by(wait, *looks):
+    with pytest.raises(WaitFailedError) as caught:
+        wait(*looks)
+    return str(caught.value)
+
+
+def test_a_failure_of_this_run_ends_it_at_once(wait):
+    told = ended_by(wait, (1, []), (2, [host_failure("h1")]))
+    assert told == "cluster metal3/c1 can't become ready:\n- BareMetalHost h1: no disk; look at it"
+
+
+def test_what_the_first_look_shows_is_old_however_late_it_comes(wait):
+    old = [host_failure("h1")]
+    assert "is not available within 1000 s" in ended_by(wait, (20, old), (20 + OLD_FAILURE_SECONDS - 1, old))
+    assert "h1: no disk" in ended_by(wait, (20, old), (20 + OLD_FAILURE_SECONDS, old))
+
+
+def test_an_old_failure_in_other_words_is_still_old(wait):
+    assert "is not available within" in ended_by(
+        wait, (1, [host_failure("h1")]), (9, [host_failure("h1", "a disk too small")]))
+
+
+def test_a_new_failure_beside_an_old_one_is_told_alone(wait):
+    told = ended_by(wait, (1, [host_failure("h1")]), (9, [host_failure("h1"), host_failure("h2")]))
+    assert "h2" in told and "h1" not in told
+
+
+def test_an_old_failure_that_was_over_is_new_when_it_comes_back(wait):
+    assert "h1: no disk" in ended_by(wait, (1, [host_failure("h1")]), (5, []), (9, [host_failure("h1")]))

@@ -1,0 +1,348 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One cluster is taken through the 15 steps of the deployment workflow, object by object, as its controllers do."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import (
+    failures as workflow_failures,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import (
+    goals as workflow_goals,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import (
+    snapshot as workflow_snapshot,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import (
+    steps as workflow_steps,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import (
+    tree as workflow_tree,
+)
+
+T0 = "2026-01-01T00:00:00Z"
+LABELS = {"cluster.x-k8s.io/cluster-name": "c1"}
+NOW = workflow_snapshot.seconds_of("2026-01-01T01:00:00Z")
+
+
+def obj(kind, name, spec=None, status=None, labels=None, owner=None, **metadata):
+    metadata.update(name=name, creationTimestamp=T0, labels=dict(LABELS, **(labels or {})))
+    if owner:
+        metadata["ownerReferences"] = [{"kind": owner[0], "name": owner[1]}]
+    return {"kind": kind, "metadata": metadata, "spec": spec or {}, "status": status or {}}
+
+
+def conditions(**entries):
+    return [{"type": kind, "status": value[0], "message": value[1], "reason": "R", "lastTransitionTime": T0}
+            for kind, value in entries.items()]
+
+
+class Story:
+    """The objects of a cluster with one control plane machine and one worker, at the beginning."""
+
+    def __init__(self):
+        self.cluster = obj("Cluster", "c1", {"infrastructureRef": {"name": "c1"},
+                                             "controlPlaneRef": {"name": "c1-control-plane"}})
+        self.infrastructure = obj("Metal3Cluster", "c1")
+        self.plane = obj("KubeadmControlPlane", "c1-control-plane", {"replicas": 1})
+        self.pool = obj("MachineDeployment", "c1-pool", {"replicas": 1})
+        self.host = obj("BareMetalHost", "host-1", {}, {"provisioning": {"state": "available"}})
+        self.spare = obj("BareMetalHost", "host-2", {}, {"provisioning": {"state": "available"}})
+        self.more = []
+
+    def snapshot(self):
+        items = [self.cluster, self.infrastructure, self.plane, self.pool, self.host, self.spare] + self.more
+        objects = {}
+        for item in items:
+            objects.setdefault(item["kind"], []).append(item)
+        return workflow_snapshot.Snapshot(objects, "c1")
+
+    def step(self):
+        """The control plane's machine, made or not."""
+        return workflow_steps.machine_steps(self.snapshot())[0]
+
+    # Each method is what one controller does next.
+    def s1_owner(self):
+        self.infrastructure["metadata"]["ownerReferences"] = [{"kind": "Cluster", "name": "c1"}]
+
+    def s2_endpoint(self):
+        self.infrastructure["status"]["initialization"] = {"provisioned": True}
+
+    def s3_infrastructure(self):
+        self.cluster["status"]["initialization"] = {"infrastructureProvisioned": True}
+
+    def s4_plane_owner(self):
+        self.plane["metadata"]["ownerReferences"] = [{"kind": "Cluster", "name": "c1"}]
+
+    def s5_machine(self):
+        self.machine = obj("Machine", "c1-control-plane-x", {
+            "bootstrap": {"configRef": {"name": "x"}}, "infrastructureRef": {"name": "x"}},
+            labels={"cluster.x-k8s.io/control-plane": ""})
+        self.metal3_machine = obj("Metal3Machine", "x", {"dataTemplate": {"name": "t"}})
+        self.config = obj("KubeadmConfig", "x")
+        self.more += [self.machine, self.metal3_machine, self.config]
+
+    def s6_user_data(self):
+        self.config["status"]["dataSecretName"] = "x"
+
+    def s7_handed_over(self):
+        self.machine["spec"]["bootstrap"]["dataSecretName"] = "x"
+
+    def s8_host(self):
+        self.metal3_machine["metadata"]["annotations"] = {"metal3.io/BareMetalHost": "metal3/host-1"}
+
+    def s9_claim(self):
+        self.claim = obj("Metal3DataClaim", "x", status={"renderedData": {"name": "t-0"}})
+        self.data = obj("Metal3Data", "t-0")
+        self.more += [self.claim, self.data]
+
+    def s10_data(self):
+        self.data["status"]["ready"] = True
+
+    def s11_host_written(self):
+        self.host["spec"].update(consumerRef={"kind": "Metal3Machine", "name": "x"}, image={"url": "u"})
+
+    def s12_deployed(self):
+        self.host["status"].update(provisioning={"state": "provisioned"}, operationHistory={"provision": {"end": T0}})
+
+    def s13_node_found(self):
+        self.machine["status"]["initialization"] = {"infrastructureProvisioned": True}
+
+    def s14_linked(self):
+        self.machine["status"]["nodeRef"] = {"name": "node-1"}
+
+    def s15_ready(self):
+        self.machine["status"]["conditions"] = conditions(Ready=("True", ""))
+
+    def until(self, number):
+        """Play the story up to the point where the machine is at a step."""
+        acts = sorted((name for name in dir(self) if name[0] == "s" and name[1].isdigit()),
+                      key=lambda name: int(name[1:].split("_")[0]))
+        for name in acts[:number - 1]:
+            getattr(self, name)()
+        return self
+
+
+WAITS = {
+    1: "an ownerReference on Metal3Cluster c1", 2: "Metal3Cluster c1 to be ready",
+    3: "Cluster's infrastructureProvisioned", 4: "an ownerReference on KubeadmControlPlane c1-control-plane",
+    5: "KubeadmControlPlane to make the Machine", 6: "user data from KubeadmConfig x",
+    7: "Cluster API to copy the Secret's name", 8: "a BareMetalHost that matches its selector",
+    9: "a Metal3DataClaim x", 10: "the Secrets of Metal3Data t-0", 11: "BareMetalHost host-1 to be written",
+    12: "host host-1, in state available", 13: "a Node with the label metal3.io/uuid of its host",
+    14: "a Node with providerID None", 15: "the node to be ready",
+}
+
+
+@pytest.mark.parametrize("number", sorted(WAITS))
+def test_each_step_is_recognised_and_says_what_it_waits_for(number):
+    step = Story().until(number).step()
+    assert (step["step"], step["waits_for"], step["complete"]) == (number, WAITS[number], False)
+    assert step["title"] == workflow_steps.STEPS[number]
+
+
+def test_after_the_last_step_a_machine_is_complete():
+    step = Story().until(16).step()
+    assert (step["step"], step["complete"], step["node"], step["host"]) == (15, True, "node-1", "host-1")
+
+
+def test_since_is_the_time_of_the_condition_that_tells():
+    story = Story().until(8)
+    story.metal3_machine["status"]["conditions"] = [
+        {"type": "AssociateBareMetalHost", "status": "False", "lastTransitionTime": "2026-01-01T00:10:00Z",
+         "message": "no available host found. Requeuing"}]
+    step = story.step()
+    assert (step["since"], step["waits_for"]) == ("2026-01-01T00:10:00Z", "no available host found. Requeuing")
+
+
+def test_a_host_counts_from_its_consumer_reference_on():
+    """CAPM3 writes the Metal3Machine's annotation after it."""
+    story = Story().until(8)
+    story.host["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "x"}
+    assert (story.step()["step"], story.step()["host"]) == (9, "host-1")
+    story.host["spec"]["consumerRef"]["kind"] = "Somebody"
+    assert (story.step()["step"], story.step()["host"]) == (8, None)
+    story.metal3_machine["metadata"]["annotations"] = {"metal3.io/BareMetalHost": "metal3/host-2"}
+    story.host["spec"]["consumerRef"]["kind"] = "Metal3Machine"
+    assert story.step()["host"] == "host-2"
+
+
+def test_a_worker_waits_for_the_control_plane():
+    worker = workflow_steps.machine_steps(Story().until(8).snapshot())[1]
+    assert (worker["machine"], worker["owner"], worker["step"]) == (None, "c1-pool", 5)
+    assert worker["waits_for"] == "the first control plane machine"
+
+
+def test_further_control_plane_machines_wait_for_their_turn():
+    story = Story().until(12)
+    story.plane["spec"]["replicas"] = 3
+    steps = workflow_steps.machine_steps(story.snapshot())
+    assert [step["step"] for step in steps[:3]] == [12, 15, 15]
+    assert "one after the other" in steps[1]["waits_for"]
+
+
+def test_a_pool_that_gives_no_address_is_named_and_ends_the_wait():
+    story = Story().until(10)
+    claim = obj("IPClaim", "t-0-prov", {"pool": {"name": "prov"}}, {"errorMessage": "Exhausted IP Pools"},
+                owner=("Metal3Data", "t-0"))
+    story.more.append(claim)
+    assert story.step()["waits_for"] == "an address of pool prov (Exhausted IP Pools)"
+    failure = workflow_failures.failures(story.snapshot(), NOW, 900)[0]
+    assert failure.subject == "IPClaim t-0-prov" and "Exhausted IP Pools" in failure.cause
+
+
+def failures(story, now=NOW, limit=900):
+    return workflow_failures.failures(story.snapshot(), now, limit)
+
+
+def test_a_wait_goes_on_while_the_story_goes_on():
+    for number in range(1, 13):
+        assert failures(Story().until(number)) == [], number
+
+
+def test_no_host_that_matches():
+    story = Story().until(8)
+    story.metal3_machine["spec"]["hostSelector"] = {"matchLabels": {"rack": "r9"}}
+    assert failures(story, workflow_snapshot.seconds_of(T0) + 5) == []
+    failure = failures(story)[0]
+    assert failure.subject == "Metal3Machine x"
+    assert failure.cause == "no host matches its selector, of 2 in the namespace"
+
+
+def test_hosts_that_are_kept_for_others_end_the_wait():
+    story = Story().until(8)
+    reuse = "infrastructure.cluster.x-k8s.io/node-reuse"
+    story.host["metadata"]["labels"][reuse] = story.spare["metadata"]["labels"][reuse] = "cp-c1-control-plane"
+    assert failures(story) == []
+    story.host["metadata"]["labels"][reuse] = story.spare["metadata"]["labels"][reuse] = "cp-c2-control-plane"
+    assert "host-1 is kept for cp-c2-control-plane (label" in failures(story)[0].cause
+
+
+def test_no_host_that_is_free_tells_why_each_is_not():
+    story = Story().until(8)
+    story.host["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "other"}
+    story.spare["status"].update(operationalStatus="error", errorMessage="disk broken")
+    failure = failures(story)[0]
+    assert "host-1 is in use by Metal3Machine other; host-2 is in error: disk broken" in failure.cause
+
+
+def test_hosts_that_will_be_free_are_waited_for():
+    story = Story().until(8)
+    story.host["status"]["provisioning"]["state"] = "inspecting"
+    story.spare["spec"]["consumerRef"] = {"kind": "x", "name": "other"}
+    assert failures(story) == []
+    story.host["status"]["provisioning"]["state"] = "provisioned"
+    assert len(failures(story)) == 1
+    story.more.append(obj("Machine", "leaving", {"bootstrap": {}}, deletionTimestamp=T0))
+    assert failures(story) == []
+
+
+def test_a_wrong_checksum_ends_the_wait_at_once_and_a_silent_bmc_after_some_errors():
+    story = Story().until(12)
+    story.host["status"].update(operationalStatus="error", errorType="provisioning error", errorCount=1,
+                                errorMessage="Image provisioning failed: checksum mismatch")
+    failure = failures(story)[0]
+    assert failure.subject == "BareMetalHost host-1" and "checksum" in failure.cause
+    story.host["status"].update(errorMessage="Connection refused")
+    assert failures(story) == []
+    story.host["status"].update(errorCount=3)
+    assert len(failures(story)) == 1
+
+
+def test_a_control_plane_machine_that_is_older_than_the_description_is_to_be_deleted():
+    """KubeadmControlPlane replaces no machine while one has no Node, so the corrected description has no effect."""
+    story = Story().until(12)
+    story.host["status"].update(operationalStatus="error", errorType="provisioning error", errorCount=1,
+                                errorMessage="Image provisioning failed: checksum mismatch")
+    story.machine["status"]["conditions"] = conditions(UpToDate=("True", ""))
+    assert "delete" not in failures(story)[0].next_step
+    story.machine["status"]["conditions"] = conditions(UpToDate=("False", "* Metal3Machine is not up-to-date"))
+    failure = failures(story)[0]
+    assert failure.next_step == (
+        "correct image.checksum and image.checksum_type, or the image on the server; Machine c1-control-plane-x is "
+        "older than the description, and KubeadmControlPlane c1-control-plane replaces none while one has no Node: "
+        "when the description is right, delete that Machine")
+
+
+def test_bootstrap_that_can_not_begin_or_never_ends():
+    story = Story().until(6)
+    story.config["status"]["deprecated"] = {"v1beta1": {"conditions": [
+        {"type": "DataSecretAvailable", "status": "False", "reason": "DataSecretGenerationFailed",
+         "message": "no secret"}]}}
+    assert failures(story)[0].cause == "the user data can't be made: no secret"
+    story = Story().until(13)
+    assert failures(story, workflow_snapshot.seconds_of(T0) + 899) == []
+    assert "bootstrap failed" in failures(story)[0].cause
+    assert failures(story, limit=0) == []
+
+
+def test_a_node_that_waits_for_its_cloud_controller_is_no_failed_bootstrap():
+    story = Story().until(13)
+    story.infrastructure["spec"]["cloudProviderEnabled"] = True
+    step, = [item for item in workflow_steps.machine_steps(story.snapshot()) if item["host"]]
+    assert step["waits_for"] == "a Node with the provider ID that a cloud controller gives it"
+    failure = failures(story)[0]
+    assert "cloud_provider_enabled" in failure.cause and "cloud controller" in failure.next_step
+
+
+def test_goals_are_reached_one_after_the_other():
+    story = Story().until(16)
+    assert workflow_goals.missing(story.snapshot(), "initialized") == "the control plane is not initialized"
+    story.cluster["status"]["initialization"]["controlPlaneInitialized"] = True
+    assert workflow_goals.missing(story.snapshot(), "initialized") is None
+    story.pool["spec"]["replicas"] = 0
+    assert workflow_goals.missing(story.snapshot(), "nodes") == (
+        "KubeadmControlPlane c1-control-plane: upToDateReplicas is 0 of 1")
+    story.plane["status"].update(upToDateReplicas=1)
+    assert workflow_goals.missing(story.snapshot(), "nodes") is None
+    assert "readyReplicas is 0 of 1" in workflow_goals.missing(story.snapshot(), "available")
+    story.plane["status"].update(readyReplicas=1, availableReplicas=1)
+    story.cluster["status"]["conditions"] = conditions(Available=("False", "why not"))
+    assert workflow_goals.missing(story.snapshot(), "available") == "the Cluster is not Available: why not"
+    story.cluster["status"]["conditions"] = conditions(Available=("True", ""))
+    assert workflow_goals.missing(story.snapshot(), "available") is None
+
+
+def test_a_change_that_no_controller_has_seen_is_not_taken_for_done():
+    story = Story().until(16)
+    story.cluster["status"]["initialization"]["controlPlaneInitialized"] = True
+    story.plane["metadata"]["generation"] = 2
+    assert "is not observed yet" in workflow_goals.missing(story.snapshot(), "nodes")
+
+
+def test_progress_counts_and_changes_name():
+    story = Story().until(12)
+    assert workflow_goals.progress(story.snapshot()).startswith("cluster c1: 0/2 machines complete, 1 at step 5")
+    before = workflow_steps.machine_steps(story.snapshot())
+    assert workflow_goals.changes(before, before) == []
+    story.s12_deployed()
+    after = workflow_steps.machine_steps(story.snapshot())
+    assert workflow_goals.changes(before, after) == [
+        "c1-control-plane-x (host host-1): step 13, the machine boots and joins, and CAPM3 finds its Node; "
+        "waits for a Node with the label metal3.io/uuid of its host"]
+
+
+def test_an_error_of_a_host_is_told_when_it_occurs():
+    story = Story().until(12)
+    before = workflow_steps.machine_steps(story.snapshot())
+    story.host["status"].update(operationalStatus="error", errorMessage="no\n disk")
+    after = workflow_steps.machine_steps(story.snapshot())
+    assert workflow_goals.changes(before, after) == ["c1-control-plane-x (host host-1): error: no disk"]
+    assert workflow_goals.changes(after, after) == []
+
+
+def test_the_tree_goes_from_the_cluster_to_the_node():
+    story = Story().until(16)
+    text = "\n".join(workflow_tree.lines(workflow_tree.tree(story.snapshot())))
+    assert text == """\
+Cluster c1
+├─ Metal3Cluster c1
+├─ KubeadmControlPlane c1-control-plane: 0/1 ready
+│  └─ Machine c1-control-plane-x: complete
+│     ├─ KubeadmConfig x
+│     ├─ Metal3Machine x
+│     │  └─ BareMetalHost host-1: provisioned, off
+│     └─ Node node-1
+└─ MachineDeployment c1-pool: 0/1 ready"""

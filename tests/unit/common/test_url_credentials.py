@@ -1,0 +1,41 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""User names and passwords in URLs."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import field_checks, url_credentials
+
+
+@pytest.mark.parametrize("text, shown", [
+    ("https://u:pw@h/i", "https://***@h/i"),
+    ("https://token@h:8080/i", "https://***@h:8080/i"),
+    ("redfish+http://u:p@w@[2001:db8::1]:443/x", "redfish+http://***@[2001:db8::1]:443/x"),
+    ("https://u:p/w?#@h/i", "https://***@h/i"),
+    ("https://u:123@h", "https://***@h"),
+    ("u:pw@192.0.2.1", "***@192.0.2.1"),
+    ("u:p/w@192.0.2.1", "***@192.0.2.1"),
+    ("'https://u:pw@h/i' and 'https://v:pw@k/j'", "'https://***@h/i' and 'https://***@k/j'"),
+])
+def test_they_are_not_shown(text, shown):
+    assert url_credentials.redacted(text) == shown
+
+
+@pytest.mark.parametrize("text", [
+    "https://h/i", "https://h:8080/i@2x.iso", "https://h/i?mail=a@b", "https://[2001:db8::1]:8080/i@2x.iso",
+    "oci://r.example.org:5000/i:1@sha256:abc", "oci://r.example.org/i:1@sha256:abc", "git@h:path", "a: me@example.org",
+    "me@example.org", "/srv/a@b", "",
+])
+def test_other_texts_are_left_as_they_are(text):
+    assert url_credentials.redacted(text) == text
+
+
+def test_whole_structures():
+    assert url_credentials.without({"a": ["https://u:pw@h/", 1, None], "b": {"c": True}, "d": ("u:pw@h",)}) == {
+        "a": ["https://***@h/", 1, None], "b": {"c": True}, "d": ["***@h"]}
+
+
+def test_messages_show_values_without_them():
+    assert field_checks.show(["https://u:pw@h/"]) == "'[\"https://***@h/\"]'"

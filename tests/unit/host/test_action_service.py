@@ -1,0 +1,276 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Actions on a list of hosts, against an API server in memory on which BMO acts."""
+from __future__ import annotations
+
+import copy
+import threading
+
+import pytest
+from fakes.api_server import WRITE, ApiServer, status
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import requests_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostListError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+
+
+class Server:
+    """As much of an API server as actions need: LIST, merge patches, and an operator that obeys ``online``."""
+
+    server = "https://198.18.0.1:6443"
+
+    def __init__(self, *names, obeys=True):
+        self.obeys = obeys
+        self.requests = []
+        self.refusals = {}
+        # What others do before a write is stored, and after one whose answer is lost.
+        self.meanwhile, self.lost = {}, {}
+        self.lock = threading.Lock()
+        self.hosts = dict((name, {
+            "metadata": {"name": name, "namespace": "metal3", "uid": "uid-" + name, "resourceVersion": "1"},
+            "spec": {"online": True, "bmc": {"address": "ipmi://192.0.2.1"}},
+            "status": {"operationalStatus": "OK", "poweredOn": True, "lastUpdated": "t",
+                       "provisioning": {"state": "available", "ID": "n1"}}}) for name in names)
+
+    def list(self, resource, namespace=None, label_selector=None):
+        self.requests.append(("LIST", resource.kind))
+        if resource.kind != "BareMetalHost":
+            return [], "1"
+        if self.obeys:
+            for host in self.hosts.values():
+                host["status"]["poweredOn"] = host["spec"]["online"]
+        return copy.deepcopy(list(self.hosts.values())), "1"
+
+    def get(self, resource, namespace, name):
+        return copy.deepcopy(self.hosts.get(name))
+
+    def touch(self, name, **spec):
+        """Do what another client does to a host: its version is another one afterwards."""
+        metadata = self.hosts[name]["metadata"]
+        metadata["resourceVersion"] = str(int(metadata["resourceVersion"]) + 1)
+        self.hosts[name]["spec"].update(spec)
+
+    def patch(self, resource, namespace, name, body, dry_run=False, checked=None):
+        with self.lock:
+            self.requests.append(("TRY" if dry_run else "PATCH", name))
+        if name in self.refusals:
+            raise KubeError(self.refusals[name], 422)
+        self.meanwhile.pop(name, lambda: None)()
+        host = self.hosts[name] if not dry_run else copy.deepcopy(self.hosts[name])
+        if precondition.identity(checked) != precondition.identity(host):
+            raise KubeError("BareMetalHost metal3/%s: the object has been modified" % name, 409)
+        host["spec"].update(body.get("spec", {}))
+        annotations = host["metadata"].setdefault("annotations", {})
+        for key, value in body.get("metadata", {}).get("annotations", {}).items():
+            if value is None:
+                annotations.pop(key, None)
+            else:
+                annotations[key] = value
+        if not dry_run:
+            self.touch(name)
+            if name in self.lost:
+                self.lost.pop(name)()
+                raise KubeError("no answer", reason="Unreachable")
+        return copy.deepcopy(host)
+
+    def watch(self, resource, namespace, resource_version, timeout_seconds=60, label_selector=None):
+        return iter(())
+
+    def writes(self):
+        return sorted(request for request in self.requests if request[0] != "LIST")
+
+
+class Reports:
+    def __init__(self):
+        self.lines = []
+
+    def event(self, text):
+        self.lines.append(text)
+
+    status = event
+
+
+def given(**values):
+    params = dict.fromkeys(("names", "hosts", "action", "mode", "key", "force", "delete_action", "reason"))
+    params.update(namespace="metal3", force_hosts=[], wait=True, wait_timeout_seconds=5, error_limit=2)
+    return dict(params, **values)
+
+
+def run(server, check_mode=False, **values):
+    params, reports = given(**values), Reports()
+    service = HostActionService(server, requests_of(params, "now"), params, check_mode, reports,
+                                sleep=lambda seconds: None)
+    return service.run(), reports.lines
+
+
+def test_many_hosts_by_one_list_and_a_patch_each():
+    server = Server("h1", "h2", "h3")
+    server.hosts["h3"]["spec"]["online"] = False
+    result, lines = run(server, names=["h1", "h2", "h3"], action="power_off")
+    assert server.writes() == [("PATCH", "h1"), ("PATCH", "h2")]
+    assert [facts["changed"] for facts in result["hosts"]] == [True, True, False]
+    assert not any(facts["powered_on"] or facts["failed"] for facts in result["hosts"])
+    assert result["counts"] == {"total": 3, "changed": 2, "failed": 0}
+    assert lines[0] == "writing 2 of 3 hosts" and "3/3 powered off" in lines[-1]
+    server.requests.clear()
+    again, dummy = run(server, names=["h1", "h2", "h3"], action="power_off")
+    assert not again["changed"] and server.requests == [("LIST", "BareMetalHost")]
+
+
+def test_a_host_s_own_options_go_before_those_of_the_task():
+    server = Server("h1", "h2")
+    result, dummy = run(server, names=["h1"], hosts=[{"name": "h2", "action": "pause", "reason": "disks"}],
+                        action="power_off")
+    assert [facts["action"] for facts in result["hosts"]] == ["power_off", "pause"]
+    assert result["hosts"][1]["annotations"] == {"baremetalhost.metal3.io/paused": "disks"}
+
+
+def test_options_of_the_task_are_for_the_actions_that_know_them():
+    params = given(names=["h1"], hosts=[{"name": "h2", "action": "reboot", "mode": "hard"}], action="pause", reason="x",
+                   force=True)
+    pause, reboot = requests_of(params, "now")
+    assert (pause.reason, pause.force, reboot.reason, reboot.force, reboot.mode) == ("x", False, None, True, "hard")
+    lost = requests_of(given(names=["h1"], action="resume", key="k"), "now")
+    assert lost[0].key == "k"
+
+
+def test_one_refusal_stops_all():
+    server = Server("h1", "h2")
+    server.hosts["h2"]["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "m", "namespace": "metal3"}
+    with pytest.raises(HostListError, match=r"(?s)1 problem in the list .*h2: power_off: .*force_hosts"):
+        run(server, names=["h1", "h2"], action="power_off")
+    assert server.writes() == []
+    result, dummy = run(server, names=["h1", "h2"], action="power_off", force_hosts=["h2"])
+    assert result["counts"]["changed"] == 2
+
+
+def test_check_mode_only_tries():
+    server = Server("h1")
+    result, lines = run(server, check_mode=True, names=["h1"], action="power_off")
+    assert server.writes() == [("TRY", "h1")] and result["changed"]
+    assert result["diff"] == [{"before_header": "BareMetalHost metal3/h1", "after_header": "BareMetalHost metal3/h1",
+                               "before": {"online": True}, "after": {"online": False}}]
+    assert result["hosts"][0]["online"] is True
+    assert lines == ["checking changes to 1 of 1 hosts"]
+
+
+def test_structures_are_tried_before_anything_is_written():
+    server = Server("h1", "h2")
+    for host in server.hosts.values():
+        host["spec"]["inspectionMode"] = "disabled"
+    server.refusals["h2"] = "json: unknown field nic"
+    with pytest.raises(HostListError, match="unknown field nic"):
+        run(server, hosts=[{"name": name, "hardware": {"cpu": {"count": 1}}} for name in ("h1", "h2")],
+            action="set_hardware")
+    assert server.writes() == [("TRY", "h1"), ("TRY", "h2")]
+    assert ("LIST", "HardwareData") in server.requests
+
+
+def test_a_refused_patch_fails_its_host_only():
+    server = Server("h1", "h2")
+    server.refusals["h2"] = "denied"
+    result, dummy = run(server, names=["h1", "h2"], action="power_off")
+    assert [(facts["failed"], facts["error"]) for facts in result["hosts"]] == [(False, ""), (True, "denied")]
+
+
+def test_a_wait_that_comes_to_nothing_tells_the_state():
+    server = Server("h1", obeys=False)
+    result, dummy = run(server, names=["h1"], action="power_off", wait_timeout_seconds=1)
+    assert "not powered off within 1 s: still available" in result["hosts"][0]["error"]
+    result, dummy = run(Server("h1", obeys=False), names=["h1"], action="power_off", wait=False)
+    assert not result["hosts"][0]["failed"]
+
+
+def test_a_status_that_is_no_object():
+    with pytest.raises(ValueError, match="h1: status: seen no JSON object"):
+        requests_of(given(hosts=[{"name": "h1", "status": "[1]"}], action="restore_status"), "now")
+
+
+CONSUMER = {"kind": "Metal3Machine", "name": "m", "namespace": "metal3"}
+
+
+def test_a_host_that_gets_a_consumer_meanwhile_is_not_powered_off():
+    server = Server("h1", "h2")
+    server.meanwhile["h1"] = lambda: server.touch("h1", consumerRef=CONSUMER)
+    result, dummy = run(server, names=["h1", "h2"], action="power_off")
+    assert [server.hosts[name]["spec"]["online"] for name in ("h1", "h2")] == [True, False]
+    assert "changed by somebody else during this run: power_off: seen a host in use by Metal3Machine metal3/m" in \
+        result["hosts"][0]["error"]
+    assert [facts["failed"] for facts in result["hosts"]] == [True, False]
+
+
+def test_a_host_that_changes_meanwhile_in_what_does_not_count_is_acted_on():
+    server = Server("h1")
+    server.meanwhile["h1"] = lambda: server.touch("h1", description="new")
+    result, dummy = run(server, names=["h1"], action="power_off")
+    assert server.hosts["h1"]["spec"]["online"] is False and not result["hosts"][0]["failed"]
+
+
+def test_a_host_that_another_one_replaced_is_looked_at_first():
+    server = Server("h1")
+
+    def replace():
+        server.hosts["h1"]["metadata"].update(uid="another", resourceVersion="9")
+        server.hosts["h1"]["spec"]["consumerRef"] = CONSUMER
+
+    server.meanwhile["h1"] = replace
+    result, dummy = run(server, names=["h1"], action="reboot", force=True)
+    assert "in use by Metal3Machine metal3/m" in result["hosts"][0]["error"]
+    assert "annotations" not in server.hosts["h1"]["metadata"]
+
+
+def test_a_reboot_whose_answer_was_lost_is_not_asked_for_twice():
+    server = Server("h1")
+
+    def operate():
+        # BMO has seen the request and is done with it.
+        server.hosts["h1"]["metadata"]["annotations"] = {}
+        server.touch("h1")
+
+    server.lost["h1"] = operate
+    result, dummy = run(server, names=["h1"], action="reboot", force=True)
+    assert "it may be that the request was stored" in result["hosts"][0]["error"]
+    assert server.hosts["h1"]["metadata"]["annotations"] == {}
+    # Where the request is still there, it was this run's.
+    server.lost["h1"] = lambda: None
+    result, dummy = run(server, names=["h1"], action="reboot", force=True, wait=False)
+    assert result["changed"] and not result["hosts"][0]["failed"]
+
+
+@pytest.mark.parametrize("retry_after", [{}, {"Retry-After": "1"}], ids=["", "Retry-After"])
+def test_a_reboot_is_stored_once_whatever_pause_a_5xx_asks_for(retry_after):
+    """With Retry-After the client sent it again by itself, and the service took the 409 for the change of another."""
+    host = dict(copy.deepcopy(Server("h1").hosts["h1"]), apiVersion="metal3.io/v1alpha1", kind="BareMetalHost")
+    host["status"]["provisioning"]["state"] = "provisioned"
+    writes = []
+
+    def fault(request):
+        if request.kind != WRITE:
+            return None
+        writes.append(request)
+        if len(writes) > 1:
+            # BMO has acted on the first one.
+            server.annotate(request.path)
+            return None
+        return status(503, "ServiceUnavailable", "etcdserver: request timed out")._replace(
+            headers=retry_after, form="stored")
+
+    with ApiServer([host], fault) as server:
+        params = given(names=["h1"], action="reboot", wait=False)
+        result = HostActionService(KubeClient({"host": server.url}), requests_of(params, "now"), params, False,
+                                   Reports(), sleep=lambda seconds: None).run()
+        reboots = [item for dummy, item in server.stored if item["metadata"].get("annotations")]
+    assert len(reboots) == 1 and len(writes) == 2
+    assert "the API server did not answer, and the host has changed since" in result["hosts"][0]["error"]
+
+
+def test_a_power_off_whose_answer_was_lost_has_happened():
+    server = Server("h1")
+    server.lost["h1"] = lambda: None
+    result, dummy = run(server, names=["h1"], action="power_off")
+    assert result["changed"] and not result["hosts"][0]["failed"]
+    assert server.writes() == [("PATCH", "h1"), ("PATCH", "h1")] and server.hosts["h1"]["spec"]["online"] is False

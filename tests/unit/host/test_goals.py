@@ -1,0 +1,291 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When a wait for hosts ends, well or badly, and what is told meanwhile."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
+    errors as host_errors,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
+    goals as host_goals,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
+    table as host_table,
+)
+
+IMAGE = {"image": {"url": "http://192.0.2.1/i"}}
+
+
+def bmh(state="", status="OK", spec=None, image=None, error=None, metadata=None):
+    body = {"operationalStatus": status, "provisioning": {"state": state, "image": {"url": image} if image else {}}}
+    if error:
+        body.update(operationalStatus="error", errorType=error[0], errorMessage=error[1], errorCount=error[2])
+    return {"metadata": dict({"name": "h1"}, **(metadata or {})), "status": body,
+            "spec": dict({"online": True, "bmc": {"address": "ipmi://192.0.2.1"}}, **(spec or {}))}
+
+
+@pytest.mark.parametrize("obj, goals", [
+    (None, {"deleted"}),
+    (bmh(""), set()),
+    (bmh("unmanaged"), set()),
+    (bmh("registering"), set()),
+    (bmh("inspecting"), {"registered"}),
+    (bmh("match profile"), {"registered"}),
+    (bmh("preparing"), {"registered", "inspected"}),
+    (bmh("ready"), {"registered", "inspected", "available"}),
+    (bmh("available"), {"registered", "inspected", "available"}),
+    (bmh("available", error=("power management error", "x", 1)), set()),
+    (bmh("available", spec=IMAGE), {"registered", "inspected", "available"}),
+    (bmh("provisioning", spec=IMAGE), {"registered", "inspected", "available"}),
+    (bmh("provisioned", spec=IMAGE, image="http://192.0.2.1/i"), {"registered", "inspected", "available",
+                                                                  "provisioned"}),
+    (bmh("provisioned", spec=IMAGE, image="http://192.0.2.1/old"), {"registered", "inspected", "available"}),
+    (bmh("provisioned", image="http://192.0.2.1/i"), {"registered", "inspected"}),
+    (bmh("deprovisioning"), {"registered", "inspected"}),
+    (bmh("externally provisioned"), {"registered", "inspected", "available", "provisioned"}),
+    (bmh("available", metadata={"deletionTimestamp": "t"}), set()),
+])
+def test_goals_reached(obj, goals):
+    assert set(goal for goal in host_goals.GOALS if host_goals.reached(obj, goal)) == goals
+
+
+def history(goal="available", baseline=None, **options):
+    return host_goals.HostHistory(goal, baseline, 0, **options)
+
+
+UNREACHABLE = ("registration error", "Unable to connect to https://192.0.2.1. Error: timed out")
+REFUSED = ("registration error", "HTTP GET https://192.0.2.1/redfish/v1/ returned code 401. unknown error")
+WRITING = "Image provisioning failed: Deploy step deploy.write_image failed on node u. "
+
+
+def test_a_new_host_goes_its_way():
+    seen = history()
+    assert seen.update(None, 0) == []
+    assert seen.state == "new" and seen.waiting
+    for now, state in ((1, ""), (2, "registering"), (20, "inspecting"), (50, "preparing")):
+        seen.update(bmh(state), now)
+        assert seen.waiting
+    assert seen.seconds_in_state(55) == 5
+    seen.update(bmh("available"), 60)
+    assert seen.verdict.outcome == host_goals.REACHED
+    assert seen.seconds_taken(100) == 60
+
+
+def test_refused_credentials_end_the_wait_at_once():
+    seen = history()
+    events = seen.update(bmh("registering", error=(*REFUSED, 1)), 10)
+    assert seen.verdict.outcome == host_goals.FAILED
+    assert "refused the credentials" in seen.verdict.cause and "code 401" in seen.verdict.full_cause
+    assert "bmc.password" in seen.verdict.next_step
+    assert events[0].startswith("registration error: HTTP GET")
+    assert events[1].startswith("failed: the BMC refused the credentials; correct")
+
+
+def test_errors_that_may_pass_end_the_wait_at_their_limit():
+    seen = history(error_limit=2)
+    seen.update(bmh("registering", error=(*UNREACHABLE, 1)), 10)
+    assert seen.waiting and "does not answer" in seen.verdict.cause
+    seen.update(bmh("registering"), 20)
+    assert seen.waiting and not seen.verdict.cause
+    seen.update(bmh("registering", error=(*UNREACHABLE, 2)), 30)
+    assert seen.verdict.outcome == host_goals.FAILED
+
+
+def test_an_error_is_told_once():
+    seen = history()
+    assert len(seen.update(bmh("registering", error=(*UNREACHABLE, 1)), 10)) == 1
+    assert seen.update(bmh("registering", error=(*UNREACHABLE, 1)), 11) == []
+    assert len(seen.update(bmh("registering", error=(*UNREACHABLE, 2)), 12)) == 1
+
+
+def test_an_error_from_before_counts_only_when_it_comes_again_or_stays():
+    old = bmh("registering", error=(*REFUSED, 4))
+    seen = history(baseline=old)
+    assert seen.update(old, 1) == [] and seen.waiting
+    assert "from before this run" in seen.verdict.cause
+    seen.update(bmh("registering", error=(*REFUSED, 5)), 2)
+    assert seen.waiting, "BMO may have repeated the old error"
+    seen.update(bmh("registering", error=(*REFUSED, 6)), 3)
+    assert seen.verdict.outcome == host_goals.FAILED
+
+    patient = history(baseline=old, patience_seconds=180)
+    patient.update(old, 179)
+    assert patient.waiting
+    patient.update(old, 181)
+    assert patient.verdict.outcome == host_goals.FAILED
+    assert "action retry" in patient.verdict.next_step
+
+
+def test_a_cured_error_does_not_excuse_the_next_one():
+    seen = history(baseline=bmh("registering", error=(*REFUSED, 4)))
+    seen.update(bmh("registering"), 1)
+    seen.update(bmh("registering", error=("registration error", "Resource https://b/x not found", 1)), 2)
+    assert seen.verdict.outcome == host_goals.FAILED
+
+
+def test_error_counts_outlive_recovery():
+    recovered = bmh("available")
+    recovered["status"]["errorCount"] = 3
+    seen = history()
+    seen.update(recovered, 1)
+    assert seen.verdict.outcome == host_goals.REACHED
+
+
+@pytest.mark.parametrize("obj, goal, told", [
+    (bmh("registering", metadata={"annotations": {"baremetalhost.metal3.io/paused": "metal3.io/capm3"}}), "available",
+     "paused by metal3.io/capm3"),
+    (bmh("registering", metadata={"annotations": {"baremetalhost.metal3.io/paused": ""}}), "available", "is paused,"),
+    (bmh("inspecting", metadata={"deletionTimestamp": "t"}), "available", "being deleted"),
+    (bmh("preparing", status="detached"), "available", "detached"),
+    (bmh("unmanaged", spec={"bmc": {}}), "registered", "no BMC address"),
+    (bmh("available", spec=dict(IMAGE, online=False)), "provisioned", "online is false"),
+])
+def test_what_can_not_get_there(obj, goal, told):
+    seen = history(goal)
+    seen.update(obj, 1)
+    assert seen.verdict.outcome == host_goals.FAILED
+    assert told in seen.verdict.cause and seen.verdict.next_step
+
+
+def test_reaching_the_goal_goes_before_what_would_stop_it():
+    seen = history()
+    seen.update(bmh("available", metadata={"annotations": {"baremetalhost.metal3.io/paused": ""}}), 1)
+    assert seen.verdict.outcome == host_goals.REACHED
+
+
+def test_a_host_that_vanishes():
+    seen = history()
+    seen.update(bmh("inspecting"), 1)
+    seen.update(None, 2)
+    assert seen.verdict.outcome == host_goals.FAILED and "deleted by somebody else" in seen.verdict.cause
+    gone = history("deleted", baseline=bmh("available"))
+    gone.update(bmh("deleting", metadata={"deletionTimestamp": "t"}), 1)
+    assert gone.waiting
+    gone.update(None, 2)
+    assert gone.verdict.outcome == host_goals.REACHED
+
+
+@pytest.mark.parametrize("annotations, outcome", [
+    ({"baremetalhost.metal3.io/detached": ""}, host_goals.WAITING),
+    ({"baremetalhost.metal3.io/detached": '{"deleteAction":"delete"}'}, host_goals.WAITING),
+    ({"baremetalhost.metal3.io/detached": '{"deleteAction":"delay"}'}, host_goals.FAILED),
+    ({}, host_goals.FAILED),
+])
+def test_a_detached_host_is_deleted_unless_that_is_delayed(annotations, outcome):
+    seen = history("deleted", baseline=bmh("available"))
+    seen.update(bmh("available", status="detached", metadata={"annotations": annotations, "deletionTimestamp": "t"}), 1)
+    assert seen.verdict.outcome == outcome
+
+
+def test_a_delayed_host_waits():
+    seen = history("provisioned")
+    seen.update(bmh("available", status="delayed", spec=IMAGE), 1)
+    assert seen.waiting and "PROVISIONING_LIMIT" in seen.verdict.cause
+
+
+def test_the_line_about_a_wait():
+    histories = dict((name, history()) for name in ("a", "b", "c", "d"))
+    histories["a"].update(bmh("available"), 1)
+    histories["b"].update(bmh("registering", error=(*REFUSED, 1)), 1)
+    histories["c"].update(bmh("inspecting"), 10)
+    histories["d"].update(bmh("registering"), 5)
+    assert host_goals.status_line(histories, 20) == (
+        "1/4 available, 1 failed, 1 inspecting, 1 registering; longest: d registering 15 s, c inspecting 10 s")
+    assert host_goals.status_line(histories, 20, unreachable_seconds=7.4).endswith(
+        "API server has not answered for 7 s, still trying")
+
+
+def test_a_timeout_tells_the_last_state_and_error():
+    seen = history()
+    seen.update(bmh("inspecting", error=("inspection error", "timeout reached while inspecting the node", 1)), 10)
+    assert host_goals.timeout_cause(seen, 40) == (
+        "still inspecting after 30 s; last error: inspection error: timeout reached while inspecting the node")
+
+
+@pytest.mark.parametrize("error_type, message, cause, definitive", [
+    ("registration error", "BMC CredentialsName secret doesn't exist secret \"x\" not found", "does not exist", True),
+    ("registration error", "Validation error with BMC credentials: Missing BMC connection details 'password'",
+     "lacks username or password", True),
+    ("registration error", "Unknown BMC type 'foo' for address foo://x", "does not know the scheme", True),
+    ("registration error", "MAC address 00:11:22:33:44:55 conflicts with existing node metal3~a", "boot MAC", True),
+    (*REFUSED, "refused the credentials", True),
+    ("registration error", "Resource https://b/redfish/v1/Systems/9 not found", "no system at the path", True),
+    ("registration error", "SSLError(SSLCertVerificationError(1, 'certificate verify failed: self-signed'))",
+     "certificate is not trusted", True),
+    (*UNREACHABLE, "does not answer", False),
+    ("registration error", "HTTP GET https://b/redfish/v1/ returned code 503. busy", "does not answer", False),
+    ("inspection error", "timeout reached while inspecting the node", "never reported", False),
+    ("inspection error", "Timeout reached while inspecting the node. Please check if the ramdisk responsible for the "
+     "inspection is running on the node.", "never reported", False),
+    ("provisioning error", "Image provisioning failed: Timeout reached while waiting for callback for node u",
+     "stopped calling", False),
+    ("provisioning error", "Image provisioning failed: Agent returned error for deploy step write_image: Error "
+     "verifying image checksum: Image failed to verify against checksum.", "checksum", True),
+    ("provisioning error", "Image provisioning failed: No suitable device was found for deployment", "no disk", True),
+    ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
+     "[Errno 5] Input/output error", "could not be written", False),
+    ("provisioning error", WRITING + "Writing image to device /dev/sda failed with exit code 1. stdout: . stderr: "
+     "qemu-img: error while writing: Input/output error", "could not be written", False),
+    ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
+     "[Errno 28] No space left on device", "does not fit on the root device", True),
+    ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
+     "HTTPSConnectionPool(host='192.0.2.1', port=443): Max retries exceeded (Caused by Connection refused)",
+     "can't be downloaded", False),
+    ("provisioning error", "Image provisioning failed: Error booting node u after deploy. PowerStateFailure: Failed to "
+     "set node power state to power on.", "power state", False),
+    ("preparation error", "Cleaning failed: something", "cleaning", False),
+    ("power management error", "PowerOn operation failed: x", "power state", False),
+    ("servicing error", "strange", "servicing failed", False),
+    ("", "strange", "the host is in error", False),
+    ("provisioning error", "Failed to prepare to deploy: Validation of image href https://192.0.2.1/node.raw failed, "
+     "reason: Got HTTP code 404 instead of 200 in response to HEAD request.", "does not give out the image", True),
+    ("provisioning error", "Received status code 403 from https://192.0.2.1/node.raw, expected 200",
+     "does not give out the image", True),
+    ("provisioning error", "Validation of image href https://192.0.2.1/node.raw failed, reason: timed out",
+     "can't be downloaded", False),
+])
+def test_errors_are_explained(error_type, message, cause, definitive):
+    explanation = host_errors.explain(error_type, message)
+    assert cause in explanation.cause
+    assert explanation.definitive is definitive
+    assert explanation.next_step
+
+
+DETAILS = {
+    "cpu": {"count": 8, "model": "A CPU", "arch": "x86_64"}, "ramMebibytes": 16384, "hostname": "h1",
+    "storage": [{"name": "/dev/sda", "sizeBytes": 480 * 10 ** 9, "serialNumber": "S1", "type": "SSD"},
+                {"name": "/dev/sdb", "sizeBytes": 480 * 10 ** 9, "rotational": True},
+                {"name": "/dev/sdc", "sizeBytes": 4000 * 10 ** 9}],
+    "nics": [{"name": "eth0", "mac": "m0", "ip": "192.0.2.1"}, {"name": "eth0", "mac": "m0", "ip": "2001:db8::1"},
+             {"name": "eth1", "mac": "m1"}],
+    "systemVendor": {"manufacturer": "V", "productName": "P", "serialNumber": "42"}}
+
+
+def test_the_table_is_aligned():
+    known = bmh("available", spec={"bootMACAddress": "00:5c:52:31:3a:01"})
+    known["status"].update(hardware=DETAILS, poweredOn=True)
+    lines = host_table.table([
+        dict(host_table.summary(known), seconds=61.4),
+        host_table.summary(bmh("registering", error=(*REFUSED, 1), metadata={"name": "a-long-name"}))])
+    assert lines == [
+        "NAME         STATE                POWER  CPU  RAM     DISKS              NICS  BOOT MAC           "
+        "BMC               TIME",
+        "h1           available            on     8    16 GiB  2x480 GB, 4000 GB  2     00:5c:52:31:3a:01  "
+        "ipmi://192.0.2.1  61 s",
+        "a-long-name  registering (error)  off    -    -       -                  -     -                  "
+        "ipmi://192.0.2.1  -"]
+
+
+def test_hardware_is_plain_data():
+    facts = host_table.hardware(DETAILS)
+    assert [disk["type"] for disk in facts["disks"]] == ["SSD", "HDD", ""]
+    assert facts["cpu"] == {"count": 8, "model": "A CPU", "architecture": "x86_64"}
+    assert host_table.hardware({}) == {}
+
+
+@pytest.mark.parametrize("mebibytes, text", [(0, "-"), (512, "512 MiB"), (4096, "4 GiB"), (131000, "128 GiB")])
+def test_memory(mebibytes, text):
+    assert host_table.memory(mebibytes) == text

@@ -1,0 +1,40 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which changes of a host take away what is deployed on it."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import redeploy as host_redeploy
+
+IMAGE = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
+OTHER = dict(IMAGE, url="http://192.0.2.1/j")
+
+
+def stored(state="provisioned", **spec):
+    return {"metadata": {"name": "h1"}, "spec": spec, "status": {"provisioning": {"state": state}}}
+
+
+@pytest.mark.parametrize("bmh, options, fields", [
+    (stored(image=IMAGE), {"image": OTHER}, ["image.url"]),
+    (stored(image=IMAGE), {"image": {}}, ["image.url"]),
+    (stored(customDeploy={"method": "a"}), {"custom_deploy": {"method": "b"}}, ["custom_deploy.method"]),
+    (stored(image=IMAGE, customDeploy={"method": "a"}), {"image": OTHER, "custom_deploy": {}},
+     ["image.url", "custom_deploy.method"]),
+    (stored(image=IMAGE), {}, []),
+    (stored(image=IMAGE), {"image": dict(IMAGE, checksum="http://192.0.2.1/t")}, []),
+    (stored(), {"image": IMAGE}, []),
+    # What is not on the disk yet can't be lost.
+    (stored("available", image=IMAGE), {"image": OTHER}, []),
+    (stored("provisioning", image=IMAGE), {"image": OTHER}, []),
+])
+def test_what_is_refused(bmh, options, fields):
+    assert [problem.field for problem in host_redeploy.check(dict(options, name="h1"), bmh)] == fields
+
+
+def test_nothing_is_taken_from_a_host_in_use_unless_it_is_forced():
+    bmh = stored(image=IMAGE, consumerRef={"kind": "Metal3Machine", "name": "m1"})
+    entry = {"name": "h1", "image": OTHER}
+    assert host_redeploy.check(entry, bmh) == []
+    assert len(host_redeploy.check(entry, bmh, forced=("h1",))) == 1

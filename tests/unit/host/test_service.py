@@ -1,0 +1,553 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A run over a list of hosts, against an API server in memory."""
+from __future__ import annotations
+
+import pytest
+from fakes.kubernetes import Reports, Server, host
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import bmc_service as host_bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.reading import BMH, SECRET
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostListError, HostService, failure
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+
+
+def run(server, hosts, check_mode=False, **values):
+    reports = Reports()
+    params = dict({"namespace": "metal3", "create_namespace": False, "hosts": hosts, "deploy": True, "force_hosts": [],
+                   "allow_detach": False, "allow_deprovision": False, "allow_power_off": False, "wait_for": None,
+                   "wait_timeout_seconds": 5,
+                   "error_limit": 3, "field_names": "options"}, **values)
+    service = HostService(server, params, check_mode, reports, sleep=lambda seconds: None)
+    return service.run(), reports.lines
+
+
+REDFISH = {"username": "admin", "password": "secret-1"}
+
+
+def test_hosts_and_their_secrets_are_made_in_the_right_order():
+    server = Server()
+    result, lines = run(server, [host(1, user_data={"content": "u"}), host(2)])
+    assert [facts["action"] for facts in result["hosts"]] == ["created", "created"]
+    assert result["counts"] == {"total": 2, "created": 2, "updated": 0, "deleted": 0, "failed": 0}
+    order = [(kind, name) for dummy, kind, name, dummy2 in server.writes()]
+    assert order.index(("Secret", "h1-bmc-secret")) < order.index(("BareMetalHost", "h1"))
+    owner = server.objects["Secret", "h1-user-data"]["metadata"]["ownerReferences"][0]
+    assert (owner["kind"], owner["uid"]) == ("BareMetalHost", "uid-h1")
+    assert lines == ["writing 2 of 2 hosts"]
+
+
+def test_a_second_run_reads_twice_and_writes_nothing():
+    server = Server()
+    hosts = [host(1, user_data={"content": "u"}), host(2)]
+    run(server, hosts)
+    server.requests.clear()
+    result, dummy = run(server, hosts)
+    assert result["changed"] is False
+    assert sorted(server.requests) == [("LIST", "BareMetalHost", None, False), ("LIST", "Secret", None, False)]
+
+
+def test_a_changed_password_changes_only_its_secret():
+    server = Server()
+    run(server, [host(1), host(2)])
+    server.requests.clear()
+    changed = host(1)
+    changed["bmc"]["password"] = "another-secret"
+    result, dummy = run(server, [changed, host(2)])
+    assert server.writes() == [("APPLY", "Secret", "h1-bmc-secret", False)]
+    assert [facts["action"] for facts in result["hosts"]] == ["updated", "none"]
+    assert "secret" not in str(result["diff"][0]["before"]["data"]) + str(result["diff"][0]["after"]["data"])
+    assert result["diff"][0]["before"] != result["diff"][0]["after"]
+
+
+def test_a_mac_address_that_the_host_has_need_not_be_given_again():
+    server = Server()
+    with pytest.raises(HostListError, match="boot_mac_address: seen none"):
+        run(server, [host(1, boot_mac_address=None, bmc=dict(REDFISH, address="redfish://192.0.2.1"))])
+    run(server, [host(1, bmc=dict(REDFISH, address="redfish://192.0.2.1"))])
+    result, dummy = run(server, [host(1, boot_mac_address=None, bmc=dict(REDFISH, address="redfish://192.0.2.1"))])
+    assert not result["changed"]
+
+
+MOVED = {"address": "ipmi://192.0.2.99", "username": "admin", "password": "secret-1"}
+DETACHED = "baremetalhost.metal3.io/detached"
+
+
+def enrolled(state="registering"):
+    server = Server()
+    run(server, [host(1)])
+    server.objects["BareMetalHost", "h1"]["status"] = {"operationalStatus": "OK", "provisioning": {
+        "state": state, "ID": "before"}}
+    server.requests.clear()
+    return server
+
+
+def test_a_host_is_detached_while_its_bmc_changes():
+    server = enrolled()
+    dummy3, lines = run(server, [host(1, bmc=MOVED)])
+    assert [(verb, kind) for verb, kind, dummy, dummy2 in server.writes()] == [
+        ("PATCH", "BareMetalHost"), ("APPLY", "BareMetalHost"), ("PATCH", "BareMetalHost")]
+    assert lines[0] == "detaching 1 hosts for the change of their BMC: h1"
+    stored = server.objects["BareMetalHost", "h1"]
+    assert stored["spec"]["bmc"]["address"] == "ipmi://192.0.2.99"
+    assert DETACHED not in stored["metadata"]["annotations"]
+    server.requests.clear()
+    run(server, [host(1, bmc=MOVED)])
+    assert server.writes() == []
+
+
+def test_the_wait_goes_on_until_the_host_is_registered_again():
+    server = enrolled("available")
+    result, dummy = run(server, [host(1, bmc=MOVED)], allow_detach=True, wait_for="available")
+    assert not result["hosts"][0]["failed"] and result["hosts"][0]["node_id"] == "anew"
+
+
+def test_a_registered_host_is_not_detached_unasked():
+    server = enrolled("available")
+    with pytest.raises(HostListError, match=r"h1: bmc.address: .*ipmi://192.0.2.1: .* set allow_detach"):
+        run(server, [host(1, bmc=MOVED)])
+    assert server.writes() == []
+    result, dummy = run(server, [host(1, bmc=MOVED)], allow_detach=True, check_mode=True)
+    assert result["changed"] and server.writes() == []
+
+
+def test_a_host_in_use_is_not_detached_unless_it_is_named():
+    server = enrolled("provisioned")
+    server.objects["BareMetalHost", "h1"]["spec"]["consumerRef"] = {
+        "kind": "Metal3Machine", "namespace": "metal3", "name": "m1"}
+    with pytest.raises(HostListError, match=r"h1: bmc.address: .*in use by Metal3Machine metal3/m1.* force_hosts"):
+        run(server, [host(1, bmc=MOVED)], allow_detach=True)
+    assert server.writes() == []
+    result, dummy = run(server, [host(1, bmc=MOVED)], allow_detach=True, force_hosts=["h1"])
+    assert result["changed"] and not result["hosts"][0]["failed"]
+
+
+def test_a_host_that_can_not_be_detached_is_left_attached(monkeypatch):
+    server = enrolled()
+    server.detaches = False
+    monkeypatch.setattr(host_bmc_service, "DETACH_SECONDS", 1)
+    result, dummy = run(server, [host(1, bmc=MOVED)])
+    assert "not detached within 1 s" in result["hosts"][0]["error"]
+    stored = server.objects["BareMetalHost", "h1"]
+    assert stored["spec"]["bmc"]["address"] == "ipmi://192.0.2.1" and stored["metadata"]["annotations"] == {}
+
+
+def test_changes_that_nothing_takes_up_are_told():
+    server = Server()
+    image = {"url": "http://192.0.2.1/i", "checksum": "a" * 64, "checksum_type": "sha256"}
+    given = {"image": image, "user_data": {"content": "u"}}
+    run(server, [host(1, **given)])
+    server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "provisioned"}}
+    assert run(server, [host(1, **given)])[0]["warnings"] == []
+    result, dummy = run(server, [host(1, image=dict(image, checksum="b" * 64), user_data={"content": "v"})])
+    assert result["warnings"] == [
+        "h1: image and user_data changed, but the server keeps what was deployed: deprovision it and provision it "
+        "again for the change to take effect"]
+    # Another URL is a deployment.
+    result, dummy = run(server, [host(1, image=dict(image, url="http://192.0.2.1/j"), user_data={"content": "w"})],
+                        allow_deprovision=True)
+    assert result["changed"] and result["warnings"] == []
+
+
+def test_a_host_that_a_killed_run_left_detached_is_attached():
+    server = enrolled("available")
+    server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] = {
+        DETACHED: '{"metal3.baremetal/bmc-change":true}'}
+    run(server, [host(1)])
+    assert server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] == {}
+    server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] = {DETACHED: ""}
+    run(server, [host(1)])
+    assert server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] == {DETACHED: ""}
+
+
+def test_hosts_of_other_namespaces_are_seen():
+    server = Server()
+    server.objects["BareMetalHost", "other"] = {
+        "metadata": {"name": "other", "namespace": "elsewhere"},
+        "spec": {"bootMACAddress": "00:5C:52:00:00:01", "bmc": {"address": "ipmi://192.0.2.1:623"}}}
+    with pytest.raises(HostListError) as refused:
+        run(server, [host(1)])
+    assert [problem["field"] for problem in refused.value.problems] == ["boot_mac_address", "bmc.address"]
+    assert all("elsewhere/other has it" in problem["expected"] for problem in refused.value.problems)
+    # As when hosts are moved from one namespace to another.
+    server.objects["BareMetalHost", "other"]["metadata"]["annotations"] = {"baremetalhost.metal3.io/paused": ""}
+    result, dummy = run(server, [host(1)])
+    assert result["counts"]["created"] == 1 and result["warnings"] == []
+
+
+def test_what_can_not_be_compared_is_told():
+    server = Server()
+    server.only_one_namespace = True
+    result, dummy = run(server, [host(1)])
+    assert result["counts"]["created"] == 1
+    assert "only hosts of namespace metal3 were compared" in result["warnings"][0]
+
+
+def test_check_mode_only_tries():
+    server = Server()
+    result, lines = run(server, [host(1)], check_mode=True, wait_for="available")
+    assert result["hosts"][0]["action"] == "created"
+    assert server.objects == {}
+    tried = [dry_run for dummy, dummy2, dummy3, dry_run in server.writes()]
+    assert tried and all(tried)
+    assert [item["after_header"] for item in result["diff"]] == ["Secret metal3/h1-bmc-secret",
+                                                                 "BareMetalHost metal3/h1"]
+    assert lines == ["checking changes to 1 of 1 hosts"]
+
+
+def test_a_faulty_list_is_refused_before_any_write():
+    server = Server()
+    with pytest.raises(HostListError) as caught:
+        run(server, [host(1), host(2, boot_mac_address="x"), host(3, bmc={"address": "foo://x"})])
+    assert [(item["host"], item["field"]) for item in caught.value.problems] == [
+        ("h2", "boot_mac_address"), ("h3", "bmc.address"), ("h3", "bmc")]
+    assert server.writes() == []
+
+
+def test_faults_of_the_list_are_told_even_when_the_server_is_away():
+    server = Server()
+
+    def away(*arguments, **options):
+        raise KubeError("away", reason="Unreachable")
+
+    server.list = away
+    with pytest.raises(HostListError):
+        run(server, [host(1, boot_mac_address="x")])
+    with pytest.raises(KubeError, match="away"):
+        run(server, [host(1)])
+
+
+def test_one_refused_host_does_not_stop_the_others():
+    server = Server()
+    server.failures["BareMetalHost", "h1"] = "spec.bmc.address: refused"
+    result, dummy = run(server, [host(1), host(2)])
+    assert [facts["failed"] for facts in result["hosts"]] == [True, False]
+    assert ("BareMetalHost", "h2") in server.objects
+    text = failure(result["hosts"], None)
+    assert text == "1 of 2 hosts failed:\n- h1 (absent): spec.bmc.address: refused"
+
+
+def test_a_host_whose_secret_was_refused_is_not_made():
+    server = Server()
+    server.failures["Secret", "h1-bmc-secret"] = "forbidden"
+    result, dummy = run(server, [host(1)])
+    assert result["hosts"][0]["error"] == "forbidden"
+    assert ("BareMetalHost", "h1") not in server.objects
+
+
+def test_writes_that_were_not_answered_are_sent_again():
+    server = Server()
+    server.unreachable = 3
+    result, lines = run(server, [host(1), host(2)])
+    assert result["counts"]["failed"] == 0 and result["counts"]["created"] == 2
+    assert any("were not answered (no answer); trying again in 1 s" in line for line in lines)
+
+
+def test_a_server_that_stays_away_is_told():
+    server = Server()
+    server.unreachable = 10 ** 6
+    result, dummy = run(server, [host(1)])
+    assert result["hosts"][0]["error"] == "no answer"
+
+
+def test_without_deploy_images_are_checked_and_left():
+    server = Server()
+    image = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
+    run(server, [host(1, image=image)], deploy=False)
+    assert "image" not in server.objects["BareMetalHost", "h1"]["spec"]
+    run(server, [host(1, image=image)])
+    assert server.objects["BareMetalHost", "h1"]["spec"]["image"] == image
+    run(server, [host(1)], deploy=False)
+    assert server.objects["BareMetalHost", "h1"]["spec"]["image"] == image
+    run(server, [host(1, image={})])
+    assert "image" not in server.objects["BareMetalHost", "h1"]["spec"]
+    with pytest.raises(HostListError):
+        run(server, [host(1, image={"url": "http://192.0.2.1/i"})], deploy=False)
+
+
+@pytest.mark.parametrize("given, told", [
+    ({"url": "http://192.0.2.1/j", "checksum": "http://192.0.2.1/s"}, "seen 'http://192.0.2.1/j'"), ({}, "seen none"),
+])
+def test_what_is_deployed_goes_only_when_that_is_allowed(given, told):
+    server = Server()
+    image = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
+    run(server, [host(1, image=image)])
+    server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "provisioned"}}
+    server.requests.clear()
+    for check_mode in (True, False):
+        with pytest.raises(HostListError, match="h1: image.url: %s; expected 'http://192.0.2.1/i'.*allow_depr" % told):
+            run(server, [host(1, image=given)], check_mode=check_mode)
+    assert server.writes() == []
+    assert run(server, [host(1, image=image)])[0]["changed"] is False
+    assert run(server, [host(1, image=given)], deploy=False)[0]["changed"] is False
+    run(server, [host(1, image=given)], allow_deprovision=True)
+    assert server.objects["BareMetalHost", "h1"]["spec"].get("image", {}) == given
+
+
+@pytest.mark.parametrize("state", ["provisioned", "externally provisioned"])
+def test_a_provisioned_host_is_powered_off_only_when_that_is_allowed(state):
+    server = Server()
+    run(server, [host(1), host(2), host(3)])
+    for name, stored_state in (("h1", state), ("h2", "available"), ("h3", state)):
+        server.objects["BareMetalHost", name]["status"] = {"provisioning": {"state": stored_state}}
+    run(server, [host(3, online=False)], allow_power_off=True)
+    off = [host(number, online=False) for number in (1, 2, 3)]
+    server.requests.clear()
+    for deploy in (True, False):
+        with pytest.raises(HostListError, match="h1: online: .*the host is %s.*allow_power_off" % state) as refused:
+            run(server, off, deploy=deploy)
+        assert "h2" not in str(refused.value) and "h3" not in str(refused.value)
+    assert server.writes() == []
+    # What is not provisioned, or is off already, needs nothing.
+    run(server, off[1:])
+    run(server, off, allow_power_off=True)
+    assert [server.objects["BareMetalHost", name]["spec"]["online"] for name in ("h1", "h2", "h3")] == [False] * 3
+
+
+def test_fields_of_another_owner_are_removed_by_a_patch():
+    server = Server()
+    run(server, [host(1)])
+    server.objects["BareMetalHost", "h1"]["spec"]["image"] = {"url": "theirs"}
+    result, dummy = run(server, [host(1, image={})])
+    assert ("PATCH", "BareMetalHost", "h1", False) in server.requests
+    assert result["hosts"][0]["action"] == "updated"
+    assert result["diff"][0]["before"]["spec"]["image"] == {"url": "theirs"}
+
+
+@pytest.mark.parametrize("changes, is_there, left", [
+    ({}, False, {}),
+    ({}, True, {"networkData": {"name": "m1-networkdata", "namespace": "metal3"}}),
+    ({"consumerRef": {"kind": "Metal3Machine", "name": "m1"}}, False,
+     {"networkData": {"name": "m1-networkdata", "namespace": "metal3"}}),
+])
+def test_data_of_a_machine_that_is_gone_does_not_hold_up_a_deployment(changes, is_there, left):
+    """CAPM3 may give a host back with references to Secrets that go with its machine."""
+    server = Server()
+    run(server, [host(1)])
+    spec = server.objects["BareMetalHost", "h1"]["spec"]
+    spec.update(changes, networkData={"name": "m1-networkdata", "namespace": "metal3"})
+    if is_there:
+        server.objects["Secret", "m1-networkdata"] = {"metadata": {"name": "m1-networkdata"}, "data": {}}
+    image = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
+    result, dummy = run(server, [host(1, image=image)])
+    spec = server.objects["BareMetalHost", "h1"]["spec"]
+    assert dict((key, spec[key]) for key in ("networkData",) if key in spec) == left
+    assert ("names Secret m1-networkdata, which is gone" in " ".join(result["warnings"])) is not bool(left)
+
+
+def test_hosts_are_deleted_and_left_over_secrets_with_them():
+    server = Server()
+    run(server, [host(1), host(2)])
+    del server.objects["BareMetalHost", "h2"]
+    gone = [dict(host(number), state="absent") for number in (1, 2, 3)]
+    result, dummy = run(server, gone)
+    assert [facts["action"] for facts in result["hosts"]] == ["deleted", "deleted", "none"]
+    assert ("BareMetalHost", "h1") not in server.objects
+    assert ("Secret", "h2-bmc-secret") not in server.objects
+
+
+def test_referenced_secrets_are_looked_up_even_without_the_label():
+    server = Server()
+    by_name = host(1, bmc={"address": "ipmi://192.0.2.1", "credentials_name": "mine"})
+    with pytest.raises(HostListError, match="a Secret in namespace metal3"):
+        run(server, [by_name])
+    server.objects["Secret", "mine"] = {"metadata": {"name": "mine"}, "data": {"username": "eA==", "password": "eA=="}}
+    result, dummy = run(server, [by_name])
+    assert result["hosts"][0]["action"] == "created"
+    assert "data" in server.objects["Secret", "mine"] and len(server.objects) == 2
+
+
+def test_a_wait_ends_with_the_last_state_of_each_host():
+    server = Server()
+    run(server, [host(1), host(2)])
+    server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "available"}}
+    server.objects["BareMetalHost", "h2"]["status"] = {"provisioning": {"state": "inspecting"}}
+    result, lines = run(server, [host(1), host(2)], wait_for="available", wait_timeout_seconds=1)
+    assert [facts["failed"] for facts in result["hosts"]] == [False, True]
+    assert "not available within 1 s: still inspecting" in result["hosts"][1]["error"]
+    assert any(line.startswith("1/2 available, 1 inspecting") for line in lines)
+
+
+def test_missing_definitions_name_the_next_step():
+    server = Server()
+
+    def missing(resource, *arguments, **options):
+        if resource is BMH:
+            raise KubeError("the server could not find the requested resource", 404)
+        return [], "1"
+
+    server.list = missing
+    with pytest.raises(KubeError, match="install the Bare Metal Operator first"):
+        run(server, [host(1)])
+    assert SECRET.kind == "Secret"
+
+
+CONSUMER = {"kind": "Metal3Machine", "namespace": "metal3", "name": "m1"}
+IMAGE = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
+
+
+def meanwhile(server, *names, kind="BareMetalHost", **spec):
+    """Let another client change objects between a run's reading and its writing."""
+    for name in names:
+        server.meanwhile[kind, name] = lambda name=name: server.change(kind, name, **spec)
+
+
+def test_a_host_that_gets_a_consumer_meanwhile_keeps_its_image():
+    server = Server()
+    run(server, [host(1), host(2)])
+    meanwhile(server, "h1", consumerRef=CONSUMER, image={"url": "theirs"})
+    result, dummy = run(server, [host(1, image=IMAGE), host(2, image=IMAGE)])
+    stored = server.objects["BareMetalHost", "h1"]["spec"]
+    assert (stored["image"], stored["consumerRef"]) == ({"url": "theirs"}, CONSUMER)
+    assert server.objects["BareMetalHost", "h2"]["spec"]["image"] == IMAGE
+    assert [(facts["action"], facts["protected"], facts["failed"]) for facts in result["hosts"]] == [
+        ("none", ["image"], False), ("updated", [], False)]
+
+
+def test_a_change_of_labels_does_not_bring_back_a_stale_power_state():
+    server = Server()
+    run(server, [host(1, online=False)])
+    meanwhile(server, "h1", online=True)
+    result, dummy = run(server, [host(1, labels={"rack": "r1"})])
+    assert server.objects["BareMetalHost", "h1"]["spec"]["online"] is True
+    assert server.objects["BareMetalHost", "h1"]["metadata"]["labels"] == {"rack": "r1"}
+    assert result["counts"] == {"total": 1, "created": 0, "updated": 1, "deleted": 0, "failed": 0}
+
+
+def test_a_host_that_gets_a_consumer_meanwhile_is_not_deleted():
+    server = Server()
+    run(server, [host(1)])
+    meanwhile(server, "h1", consumerRef=CONSUMER)
+    result, dummy = run(server, [host(1, state="absent")])
+    assert ("BareMetalHost", "h1") in server.objects
+    assert "changed by somebody else during this run: state: seen absent; expected no consumer (it is in use by " \
+        "Metal3Machine metal3/m1)" in result["hosts"][0]["error"]
+    assert result["hosts"][0]["action"] == "none"
+
+
+def test_a_host_that_changes_meanwhile_in_what_does_not_count_is_deleted():
+    server = Server()
+    run(server, [host(1)])
+    meanwhile(server, "h1", description="new")
+    result, dummy = run(server, [host(1, state="absent")])
+    assert ("BareMetalHost", "h1") not in server.objects
+    assert result["hosts"][0]["action"] == "deleted"
+
+
+def test_a_host_that_appears_meanwhile_is_checked_like_one_that_was_there():
+    server, theirs = Server(), Server()
+    run(theirs, [host(1, boot_mac_address="00:5c:52:00:00:77")])
+    bmh = theirs.objects["BareMetalHost", "h1"]
+    server.meanwhile["BareMetalHost", "h1"] = lambda: server.objects.update({("BareMetalHost", "h1"): bmh})
+    result, dummy = run(server, [host(1)])
+    assert "boot_mac_address: seen '00:5c:52:00:00:01'; expected 00:5c:52:00:00:77" in result["hosts"][0]["error"]
+    assert server.objects["BareMetalHost", "h1"]["spec"]["bootMACAddress"] == "00:5c:52:00:00:77"
+
+
+def test_a_host_that_is_deleted_meanwhile_is_not_made_from_half_an_entry():
+    server = Server()
+    run(server, [host(1)])
+    server.meanwhile["BareMetalHost", "h1"] = lambda: server.objects.pop(("BareMetalHost", "h1"))
+    result, dummy = run(server, [host(1, labels={"rack": "r1"})])
+    assert ("BareMetalHost", "h1") not in server.objects
+    assert "deleted by somebody else" in result["hosts"][0]["error"]
+
+
+def test_a_deployed_image_is_not_taken_away_because_it_came_meanwhile():
+    server = Server()
+    run(server, [host(1)])
+
+    def deploy():
+        server.change("BareMetalHost", "h1", image=dict(IMAGE, url="http://192.0.2.1/theirs"))
+        server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "provisioned"}}
+
+    server.meanwhile["BareMetalHost", "h1"] = deploy
+    result, dummy = run(server, [host(1, image=IMAGE)])
+    assert "image.url: seen 'http://192.0.2.1/i'" in result["hosts"][0]["error"]
+    assert server.objects["BareMetalHost", "h1"]["spec"]["image"]["url"] == "http://192.0.2.1/theirs"
+
+
+def test_a_field_of_another_owner_is_not_removed_under_a_consumer_that_came_meanwhile():
+    server = Server()
+    run(server, [host(1)])
+    server.objects["BareMetalHost", "h1"]["spec"]["image"] = {"url": "theirs"}
+    meanwhile(server, "h1", consumerRef=CONSUMER)
+    result, dummy = run(server, [host(1, image={})])
+    assert server.objects["BareMetalHost", "h1"]["spec"]["image"] == {"url": "theirs"}
+    assert result["hosts"][0]["protected"] == ["image"]
+
+
+def test_a_host_that_gets_a_consumer_meanwhile_is_not_detached():
+    server = enrolled("available")
+    meanwhile(server, "h1", consumerRef=CONSUMER)
+    result, dummy = run(server, [host(1, bmc=MOVED)], allow_detach=True)
+    stored = server.objects["BareMetalHost", "h1"]
+    assert "in use by Metal3Machine metal3/m1" in result["hosts"][0]["error"]
+    assert stored["spec"]["bmc"]["address"] == "ipmi://192.0.2.1" and "annotations" not in stored["metadata"]
+
+
+def test_a_secret_that_changes_meanwhile_is_compared_again():
+    server = Server()
+    run(server, [host(1)])
+    changed = host(1, bmc=dict(MOVED, address="ipmi://192.0.2.1", password="new"))
+    stored = server.objects["Secret", "h1-bmc-secret"]
+
+    def adopt():
+        stored["metadata"].update(resourceVersion="99", ownerReferences=[{"kind": "BareMetalHost", "name": "h1"}])
+
+    server.meanwhile["Secret", "h1-bmc-secret"] = adopt
+    result, dummy = run(server, [changed])
+    assert result["hosts"][0]["action"] == "updated" and not result["hosts"][0]["failed"]
+    assert server.objects["Secret", "h1-bmc-secret"]["data"]["password"] == "bmV3"
+
+
+def test_an_answer_that_was_lost_is_not_followed_by_a_second_write():
+    server = Server()
+    run(server, [host(1)])
+    server.stored.clear()
+    server.lost = [("APPLY", "BareMetalHost", "h1")]
+    result, lines = run(server, [host(1, labels={"rack": "r1"})])
+    assert result["hosts"][0]["action"] == "updated" and not result["hosts"][0]["failed"]
+    assert any("were not answered" in line for line in lines)
+    assert server.stored == [("APPLY", "BareMetalHost", "h1")]
+
+
+def test_what_another_did_after_a_lost_answer_stays():
+    server = Server()
+    run(server, [host(1)])
+    server.lost = [("APPLY", "BareMetalHost", "h1")]
+    server.after_loss = lambda: server.change("BareMetalHost", "h1", consumerRef=CONSUMER, image={"url": "theirs"})
+    run(server, [host(1, image=IMAGE)])
+    assert server.objects["BareMetalHost", "h1"]["spec"]["image"] == {"url": "theirs"}
+
+
+def test_a_deletion_whose_answer_was_lost_has_happened():
+    server = Server()
+    run(server, [host(1)])
+    server.lost = [("DELETE", "BareMetalHost", "h1")]
+    result, dummy = run(server, [host(1, state="absent")])
+    assert result["hosts"][0]["action"] == "deleted" and not result["hosts"][0]["failed"]
+
+
+def test_new_credentials_are_waited_for_until_they_were_tried():
+    server = Server()
+    run(server, [host(1)])
+    server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "available"}}
+    result, dummy = run(server, [host(1)], wait_for="available")
+    assert not result["hosts"][0]["failed"]
+    server.logs_in = False
+    changed = host(1, bmc=dict(MOVED, address="ipmi://192.0.2.1", password="wrong"))
+    result, dummy = run(server, [changed], wait_for="available", wait_timeout_seconds=1)
+    assert "BMO has not yet tried the user name and password of Secret h1-bmc-secret" in result["hosts"][0]["error"]
+    server.objects["BareMetalHost", "h1"]["status"]["triedCredentials"] = {
+        "credentials": {"name": "h1-bmc-secret"}, "credentialsVersion": "999"}
+    result, dummy = run(server, [changed], wait_for="available", wait_timeout_seconds=1)
+    assert "BMO is trying the user name and password" in result["hosts"][0]["error"]
+    assert result["warnings"] == []
+    server.logs_in = True
+    result, dummy = run(server, [changed], wait_for="available")
+    assert not result["hosts"][0]["failed"] and not result["changed"]
+    # BMO says so of a registered host without having logged in.
+    result, dummy = run(server, [host(1)], wait_for="available")
+    assert "h1: BMO has not logged in with the new user name and password" in result["warnings"][0]

@@ -1,0 +1,116 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pools are judged as a whole, and each mistake names pool, field, what was seen and what was expected."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import (
+    claim as ipam_claim,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import (
+    validation as ipam_validation,
+)
+
+GOOD = {"name": "prov", "prefix": 24, "gateway": "198.51.100.1",
+        "ranges": [{"start": "198.51.100.20", "end": "198.51.100.60"}]}
+
+
+def pool(**changes):
+    return dict(GOOD, **changes)
+
+
+def problems(*pools, **arguments):
+    return ipam_validation.pool_problems(list(pools), "metal3", **arguments)
+
+
+def test_a_good_pool_has_no_problem():
+    assert problems(GOOD) == []
+
+
+def test_good_pools_of_both_families_side_by_side():
+    six = {"name": "six", "prefix": 64, "gateway": "fe80::1",
+           "ranges": [{"subnet": "2001:db8::/64", "start": "2001:db8::10", "end": "2001:db8::ff"}],
+           "pre_allocations": {"a": "2001:db8::0010"}}
+    assert problems(GOOD, six) == []
+
+
+SIX = {"prefix": 64, "gateway": None,
+       "ranges": [{"subnet": "2001:db8::/64"}, {"start": "2001:db8:1::1", "end": "2001:db8:1::9"}]}
+
+
+@pytest.mark.parametrize("address, refused", [
+    ("2001:db8::f:4241", False), ("2001:db8::f:4242", True), ("2001:db8::1:0:0:5", True), ("2001:db8:1::1", True)])
+def test_addresses_that_ipam_would_count_up_to_for_ever_are_refused(address, refused):
+    """IPAM tries one address after the other, those of the ranges before too, and answers no other claim meanwhile."""
+    lines = problems(dict(GOOD, **dict(SIX, pre_allocations={"a": address})))
+    assert len(lines) == (1 if refused else 0)
+    assert all("pre_allocations.a: seen %s, after " % address in line for line in lines)
+    used = {"total": 9, "free": 9, "allocations": []}
+    wish = {"name": "a", "pool": "prov", "address": address}
+    lines = ipam_claim.claim_problems([wish], {"prov": dict(GOOD, **SIX)}, {"prov": used}, "metal3")
+    assert len(lines) == (1 if refused else 0)
+
+
+@pytest.mark.parametrize("changes, field, words", [
+    ({"name": ""}, "name", ["expected a name"]),
+    ({"ranges": []}, "ranges", ["start and end"]),
+    ({"ranges": [{"end": "198.51.100.60"}]}, "ranges[0]", ["neither start nor subnet"]),
+    ({"ranges": [{"start": "198.51.100.20"}]}, "ranges[0].end", ["an end or a subnet"]),
+    ({"ranges": [{"start": "198.51.100.60", "end": "198.51.100.20"}]}, "ranges[0]", ["is after the last address"]),
+    ({"ranges": [{"start": "198.51.100.20", "end": "2001:db8::1"}]}, "ranges[0]", ["IPv4", "IPv6"]),
+    ({"ranges": [{"start": "300.1.1.1", "end": "198.51.100.20"}]}, "ranges[0].start", ["300.1.1.1"]),
+    ({"ranges": [{"subnet": "198.51.100.0"}]}, "ranges[0].subnet", ["198.51.100.0/24"]),
+    ({"ranges": [{"subnet": "198.51.100.0/24", "start": "198.51.101.1"}]}, "ranges[0]", ["outside subnet"]),
+    ({"ranges": [{"subnet": "198.51.100.0/24", "start": "198.51.100.9", "end": "198.51.101.9"}]}, "ranges[0].end",
+     ["198.51.101.9", "198.51.100.0/24"]),
+    ({"ranges": [{"subnet": "198.51.100.0/25", "start": "198.51.100.9"}]}, "prefix", ["seen 24", "25"]),
+    ({"ranges": [{"subnet": "198.51.100.0/24", "start": "198.51.100.9", "prefix": 16}]}, "ranges[0].prefix",
+     ["seen 16", "24"]),
+    ({"prefix": 64}, "prefix", ["seen 64", "1 to 32"]),
+    ({"prefix": None}, "prefix", ["prefix length"]),
+    ({"gateway": "198.51.101.1"}, "gateway", ["198.51.100.0/24"]),
+    ({"gateway": "2001:db8::1"}, "gateway", ["IPv4"]),
+    ({"gateway": "198.51.100.30"}, "ranges[0]", ["holds the gateway"]),
+    ({"gateway": "nowhere"}, "gateway", ["nowhere"]),
+    ({"dns_servers": ["1.2.3"]}, "dns_servers[0]", ["1.2.3"]),
+    ({"pre_allocations": {"a": "198.51.100.10"}}, "pre_allocations.a", ["one of the ranges"]),
+    ({"pre_allocations": {"a": "198.51.100.21", "b": "198.51.100.21"}}, "pre_allocations.b", ["pre_allocations.a"]),
+    ({"pre_allocations": {"a": "x"}}, "pre_allocations.a", ["seen x"]),
+    ({"ranges": [{"start": "198.51.100.20", "end": "198.51.100.60"},
+                 {"start": "198.51.100.60", "end": "198.51.100.70"}]},
+     "ranges[0]", ["198.51.100.60 - 198.51.100.60", "ranges[1]"]),
+    ({"ranges": [{"start": "198.51.100.20", "end": "198.51.100.60"}, {"start": "2001:db8::1", "end": "2001:db8::2"}]},
+     "ranges[1]", ["seen IPv6", "one pool for each address family"]),
+])
+def test_one_mistake_is_named(changes, field, words):
+    lines = problems(pool(**changes))
+    name = changes.get("name", "prov") or "pools[0]"
+    hits = [line for line in lines if line.startswith("IPPool metal3/%s: %s: " % (name, field))]
+    assert len(hits) == 1, lines
+    for word in words:
+        assert word in hits[0]
+
+
+def test_all_mistakes_are_told_at_once():
+    lines = problems(pool(gateway="198.51.101.1", dns_servers=["x"], pre_allocations={"a": "198.51.100.10"}), GOOD)
+    assert len(lines) == 5  # the three of the first pool, the doubled name and the common range
+
+
+def test_ranges_of_two_pools_and_of_existing_pools_must_not_overlap():
+    other = pool(name="other", ranges=[{"start": "198.51.100.50", "end": "198.51.100.99"}])
+    assert "IPPool metal3/other" in problems(GOOD, other)[0]
+    assert "existing IPPool metal3/other" in problems(GOOD, existing=[other])[0]
+
+
+def test_a_pool_must_hold_what_will_be_asked_of_it():
+    assert problems(GOOD, needed={"prov": 41}) == []
+    assert "seen 41 addresses, expected at least 42" in problems(GOOD, needed={"prov": 42})[0]
+
+
+def test_changes_that_the_webhook_refuses():
+    changed = pool(name_prefix="new", ranges=[{"start": "198.51.100.30", "end": "198.51.100.60"}])
+    lines = ipam_validation.change_problems(changed, pool(name_prefix="prov"), "metal3", ["198.51.100.20"])
+    assert ["name_prefix" in lines[0], "198.51.100.20" in lines[1]] == [True, True]
+    assert ipam_validation.change_problems(GOOD, pool(name_prefix="prov"), "metal3", ["198.51.100.20"]) == []

@@ -1,0 +1,260 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lint of a site: each rule has a site that breaks it and nothing else."""
+from __future__ import annotations
+
+import copy
+import pathlib
+
+import pytest
+import yaml
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
+    inventory as cluster_inventory,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
+    spec as cluster_spec,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import combinations as host_combinations
+from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
+
+REPOSITORY = pathlib.Path(__file__).parents[3]
+CHECKSUM = "https://images.example/node.qcow2.sha256"
+
+
+def server(number, **options):
+    return dict({
+        "name": "server-%02d" % number, "boot_mac_address": "00:5c:52:00:00:%02x" % number, "labels": {"rack": "r1"},
+        "bmc": {"address": "redfish-virtualmedia://198.51.100.%d/redfish/v1/Systems/1" % number, "username": "admin",
+                "password": "canary-password"}}, **options)
+
+
+def cluster(**options):
+    return dict({
+        "name": "prod", "namespace": "metal3", "kubernetes_version": "v1.35.4",
+        "endpoint": {"host": "192.0.2.10", "holder": "external"},
+        "image": {"url": "https://images.example/node.qcow2", "checksum": CHECKSUM},
+        "control_plane": {"replicas": 1}, "workers": {"pool-a": {"replicas": 1}},
+        "networks": {"nodes": {"interface": "eno1", "ipv4": {
+            "ranges": [{"start": "192.0.2.20", "end": "192.0.2.60"}], "prefix": 24}}}}, **options)
+
+
+def site(hosts=None, clusters=None, **facts):
+    everything = {"namespace": "metal3", "hosts": [server(number) for number in (1, 2, 3)] if hosts is None else hosts,
+                  "clusters": {"prod-cluster": cluster()} if clusters is None else clusters, "pools": None,
+                  "secrets": None, "providers": {}, "provisioning_cidr": None, "has_provisioning_network": True}
+    return lint_checks.Site(**dict(everything, **facts))
+
+
+def more(*extra):
+    """Three good servers and others."""
+    return [server(number) for number in (1, 2, 3)] + list(extra)
+
+
+def one(**options):
+    return {"prod-cluster": cluster(**options)}
+
+
+ISO = {"url": "http://192.0.2.4/live.iso", "format": "live-iso"}
+NETWORKS = cluster()["networks"]
+BY_NAME = {"nodes": {"interface": "eno1", "ipv4": {"pool": "elsewhere"}}}
+OTHER = dict(cluster(), name="other", endpoint={"host": "192.0.2.11", "holder": "external"},
+             control_plane={"replicas": 1}, workers={}, networks={})
+POOL = {"name": "elsewhere", "prefix": 24, "ranges": [{"start": "192.0.2.100", "end": "192.0.2.120"}]}
+
+
+def pool_of(address):
+    return {"name": "elsewhere", "prefix": 24, "ranges": [{"start": address, "end": address}]}
+
+
+# rule: the site that breaks it; name and field of the finding; a part of what was seen or expected.
+BROKEN = {
+    "unknown-variable": (site(more(server(4, onlin=True))), "server-04", "onlin", "an unknown option"),
+    "value": (site(more(server(4, online="perhaps"))), "server-04", "online", "true or false"),
+    "no-hosts": (site([], {}), "", "", "no server"),
+    "host-duplicate": (site(more(server(4, boot_mac_address="00:5c:52:00:00:01"))), "server-04", "boot_mac_address",
+                       "the same as server-01"),
+    "host-name": (site(more(server(4, name="Server_04"))), "Server_04", "name", "lower case"),
+    "bmc-address": (site(more(server(4, bmc=dict(server(4)["bmc"], address="irmc://192.0.2.4")))), "server-04",
+                    "bmc.address", "went away"),
+    "bmc-credentials": (site(more(server(4, bmc=dict(server(4)["bmc"], password="")))), "server-04", "bmc.password",
+                        "an empty text"),
+    "boot-mac": (site(more(server(4, boot_mac_address="01:00:5e:00:00:01"))), "server-04", "boot_mac_address", "group"),
+    "boot-mode": (site(more(server(4, boot_mode="UEFISecureBoot", bmc=dict(
+        server(4)["bmc"], address="ipmi://192.0.2.4")))), "server-04", "boot_mode", "secure boot"),
+    "root-device-hints": (site(more(server(4, root_device_hints={"device_name": "sda"}))), "server-04",
+                          "root_device_hints.device_name", "/dev/"),
+    "raid": (site(more(server(4, raid={"hardware_raid_volumes": [{"level": "5", "number_of_physical_disks": 2}]}))),
+             "server-04", "raid.hardware_raid_volumes[0]", "at least 3"),
+    "image": (site(more(server(4, image={"url": "http://192.0.2.4/a.raw"}))), "server-04", "image.checksum", "none"),
+    "host-data": (site(more(server(4, user_data={"content": " "}))), "server-04", "user_data.content", "an empty text"),
+    "metadata": (site(more(server(4, labels={"a b": "c"}))), "server-04", "labels.a b", "letters"),
+    "power": (site(more(server(4, online=False, disable_power_off=True))), "server-04", "online", "disable_power_off"),
+    "obsolete": (site(more(server(4, firmware={"sriov_enabled": True}))), "server-04", "firmware", "no driver"),
+    "provisioning-network": (site(more(server(4, bmc=dict(server(4)["bmc"], address="redfish://192.0.2.4"))),
+                                  has_provisioning_network=False), "server-04", "bmc.address", "redfish"),
+    "unknown-secret": (site(more(server(4, bmc={
+        "address": server(4)["bmc"]["address"], "credentials_name": "nowhere"})), secrets=["elsewhere"]), "server-04",
+        "bmc.credentials_name", "nowhere"),
+    "live-iso-data": (site(more(server(4, image=ISO, user_data={"content": "a"}))), "server-04", "user_data",
+                      "config drive"),
+    "live-iso-disk": (site(more(server(4, image=ISO, root_device_hints={"model": "a"}))), "server-04",
+                      "root_device_hints", "not written"),
+    "live-iso-boot": (site(more(server(4, image=ISO, bmc=dict(server(4)["bmc"], address="redfish://192.0.2.4")))),
+                      "server-04", "image.format", "sanboot"),
+    "agent-network-data": (site(more(server(4, preprovisioning_network_data={"name": "a"}, bmc=dict(
+        server(4)["bmc"], address="redfish://192.0.2.4")))), "server-04", "preprovisioning_network_data", "DHCP"),
+    "legacy-on-arm": (site(more(server(4, boot_mode="legacy", architecture="aarch64"))), "server-04", "boot_mode",
+                      "UEFI"),
+    "external-deploy": (site(more(server(4, externally_provisioned=True, meta_data={"content": "{}"}))), "server-04",
+                        "meta_data", "deploys nothing"),
+    "network-overlap": (site(clusters=one(pod_cidrs=["192.0.2.0/25"])), "prod-cluster", "pod_cidrs[0]", "overlaps"),
+    "network": (site(clusters=one(pod_cidrs=["10.244.0.1/16"])), "prod-cluster", "pod_cidrs[0]", "host bits"),
+    "endpoint": (site(clusters=one(endpoint={"host": "192.0.2.30"})), "prod-cluster", "endpoint.host", "is in"),
+    "version": (site(clusters=one(kubernetes_version="v1.20.1")), "prod-cluster", "kubernetes_version", "supports"),
+    "host-capacity": (site(clusters=one(workers={"pool-a": {"replicas": 9}})), "prod-cluster",
+                      "workers.pool-a.host_selector", "2 free of 3"),
+    "host-selector": (site(clusters=one(host_selector_expressions=[{"key": "rack", "operator": "In"}])), "prod-cluster",
+                      "control_plane.host_selector_expressions[0].values", "values for In"),
+    "reference": (site(clusters=one(node_ip_network="node")), "prod-cluster", "node_ip_network", "one of nodes"),
+    "cluster-image": (site(clusters=one(image={"url": "https://images.example/a.raw"})), "prod-cluster",
+                      "control_plane.image.checksum", "nothing"),
+    "replicas": (site(clusters=one(control_plane={"replicas": 2})), "prod-cluster", "control_plane.replicas", "odd"),
+    "user-data": (site(clusters=one(pre_commands=["echo {{"])), "prod-cluster", "control_plane.pre_commands[0]",
+                  "Jinja"),
+    "health-check": (site(clusters=one(health_check={"reboot_retry_limit": 0})), "prod-cluster",
+                     "control_plane.health_check.reboot_retry_limit", "1 or more"),
+    "cluster-name": (site(clusters=one(name="Prod")), "prod-cluster", "name", "lower case"),
+    "address-overlap": (site(clusters=one(networks=dict(NETWORKS, other=NETWORKS["nodes"]))), "prod-cluster",
+                        "networks.nodes.ipv4.ranges[0]", "is in"),
+    "pool-capacity": (site(clusters=one(networks={"nodes": {"interface": "eno1", "ipv4": {"prefix": 24, "ranges": [
+        {"start": "192.0.2.20", "end": "192.0.2.21"}]}}})), "prod-cluster", "networks.nodes.ipv4.ranges", "at least 4"),
+    "pool": (site(clusters={}, pools=[dict(POOL, prefix=33)]), "elsewhere", "prefix", "1 to 32"),
+    "unknown-pool": (site(clusters=one(networks=BY_NAME), pools=[]), "prod-cluster", "networks.nodes.ipv4.pool",
+                     "elsewhere"),
+    "address-taken": (site(clusters={}, pools=[pool_of("198.51.100.2")]), "elsewhere", "ranges[0]",
+                      "BMC of server-02"),
+    "provisioning-overlap": (site(provisioning_cidr="10.96.3.0/24"), "prod-cluster", "service_cidrs[0]", "overlaps"),
+    "cluster-duplicate": (site(more(server(4), server(5)), {"a": cluster(), "b": dict(OTHER, endpoint={
+        "host": "192.0.2.10"})}), "b", "endpoint", "as in a"),
+    "endpoint-holder": (site(clusters=one(endpoint={"host": "192.0.2.10"})), "prod-cluster", "endpoint.holder",
+                        "a holder of the address"),
+    "cluster-size": (site(clusters=one(workers=None)), "prod-cluster", "workers", "nothing"),
+    "rollout-spare": (site([server(1), server(2)]), "prod-cluster", "control_plane", "no spare host"),
+}
+# Told by the controller's side, and the two that catch what no other rule names.
+ELSEWHERE = {"template-error", "host-and-cluster", "cluster-without-host", "cluster-identity", "cluster-group-nested",
+             "network-add-on", "host", "cluster"}
+
+
+def test_a_good_site_has_no_findings():
+    assert lint_checks.lint(site()) == []
+    assert lint_checks.lint(site(clusters=one(networks=BY_NAME), pools=[POOL], secrets=[],
+                                 provisioning_cidr="172.22.0.0/24", has_provisioning_network=False)) == []
+
+
+@pytest.mark.parametrize("rule", sorted(BROKEN))
+def test_each_rule_is_told(rule):
+    broken, name, field, text = BROKEN[rule]
+    before = copy.deepcopy(broken)
+    found = [item for item in lint_checks.lint(broken) if item.rule == rule]
+    assert found, lint_checks.lint(broken)
+    assert (found[0].name, found[0].field) == (name, field)
+    assert text in "%s, %s" % (found[0].seen, found[0].expected)
+    assert found[0].level == lint_rules.BY_NAME[rule].level
+    # A rule that both groups of machines break is told of both, and a warning may come with it; no other error does.
+    others = [item for item in lint_checks.lint(broken) if item.rule != rule and item.level == lint_rules.ERROR]
+    assert others == []
+    assert broken == before
+
+
+def test_every_rule_has_a_site():
+    assert set(BROKEN) | ELSEWHERE == set(lint_rules.BY_NAME)
+    assert len(lint_rules.BY_NAME) == len(lint_rules.RULES)
+
+
+def test_every_combination_names_its_source():
+    assert host_combinations.COMBINATIONS and all(item.source for item in host_combinations.COMBINATIONS)
+    assert lint_rules.RULES and all(rule.source and rule.summary.endswith(".") for rule in lint_rules.RULES)
+
+
+def test_documentation_is_made_from_the_table():
+    assert (REPOSITORY / "docs" / "lint-rules.md").read_text() == lint_rules.as_markdown(), \
+        "write to docs/lint-rules.md what lint_rules.as_markdown() returns"
+
+
+def test_all_is_told_at_once():
+    found = lint_checks.lint(site(
+        more(server(4, onlin=True, boot_mode="legcy")),
+        one(kubernetes_version="v1.20.1", workers={"a": {"replicas": 9}}),
+        provisioning_cidr="10.96.3.0/24"))
+    assert set(item.rule for item in found) >= {
+        "unknown-variable", "value", "version", "host-capacity", "provisioning-overlap"}
+
+
+def test_mistyped_options_of_a_cluster_say_which_is_meant():
+    found = lint_checks.lint(site(clusters=one(control_plane={"replcas": 1})))
+    assert [(item.rule, item.field) for item in found] == [("unknown-variable", "control_plane.replcas")]
+    assert "perhaps replicas is meant" in found[0].next_step
+
+
+def test_a_value_of_the_wrong_type_names_its_option():
+    found = lint_checks.lint(site(clusters=one(endpoint={"host": "a", "port": "https"})))
+    assert [(item.rule, item.field) for item in found] == [("value", "endpoint.port")]
+
+
+def test_hosts_that_are_taken_are_no_capacity():
+    image = {"url": "http://192.0.2.4/a.raw", "checksum": "http://192.0.2.4/a.sha256"}
+    hosts = [server(1), server(2, image=image), server(3, externally_provisioned=True)]
+    found = lint_checks.lint(site(hosts))
+    assert "host-capacity" in [item.rule for item in found]
+
+
+def test_two_clusters_share_the_hosts():
+    found = lint_checks.lint(site(clusters={"a": cluster(), "b": dict(OTHER, control_plane={"replicas": 3})}))
+    assert [(item.rule, item.name) for item in found] == [("host-capacity", "b")]
+
+
+def test_no_password_is_in_any_finding():
+    for broken, _name, _field, _text in BROKEN.values():
+        assert "canary-password" not in repr(lint_checks.lint(broken))
+
+
+# The cluster's variables --------------------------------------------------------------------------------------------
+
+def role(*path):
+    return yaml.safe_load(REPOSITORY.joinpath("roles", "cluster", *path).read_text())
+
+
+@pytest.mark.parametrize("option", cluster_inventory.OPTIONS)
+def test_the_role_reads_the_same_variables(option):
+    assert role("defaults", "main.yml")["cluster_" + option].startswith("{{ %s | default(" % option)
+    assert role("tasks", "main.yml")[0]["metal3.baremetal.cluster"][option] == "{{ cluster_%s }}" % option
+    assert option in cluster_spec.description_options()
+
+
+def test_the_role_has_no_other_options_of_the_description():
+    given = set(role("tasks", "main.yml")[0]["metal3.baremetal.cluster"])
+    assert given & set(cluster_spec.description_options()) == set(cluster_inventory.OPTIONS) | {"name", "namespace"}
+
+
+def test_names_and_namespaces():
+    variables = {"group_names": ["clusters", "prod"], "metal3_namespace": "site", "endpoint": {"host": "a"},
+                 "cluster_image": {"url": "b"}, "image": {"url": "c"}, "cluster_options": {"pod_cidrs": ["d"]}}
+    given = cluster_inventory.parameters("prod-cluster", variables)
+    assert given == {"name": "prod", "namespace": "site", "endpoint": {"host": "a"}, "image": {"url": "b"},
+                     "pod_cidrs": ["d"]}
+    assert cluster_inventory.parameters("alone", {"group_names": ["clusters"]})["name"] == "alone"
+    assert cluster_inventory.parameters("alone", {"cluster_name": "c", "cluster_namespace": "n"}) == {
+        "name": "c", "namespace": "n"}
+
+
+@pytest.mark.parametrize("path, variable", [
+    ("control_plane.replicas", "control_plane.replicas"), ("image.url", "cluster_image.url"), ("name", "cluster_name"),
+    ("pod_cidrs[0]", "cluster_options.pod_cidrs[0]"), ("workers.a", "cluster_options.workers.a"),
+    ("namespace", "metal3_namespace")])
+def test_where_an_option_stands(path, variable):
+    variables = {"cluster_image": {}, "metal3_namespace": "a", "cluster_options": {"workers": {}}}
+    assert cluster_inventory.variable_of(path, variables) == variable

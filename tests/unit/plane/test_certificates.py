@@ -1,0 +1,109 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import base64
+import json
+import os
+import stat
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import certificates, kubeconfig
+
+WANTED = {"name": "etcd", "common_name": "etcd", "organizations": [], "sans": ["localhost", "127.0.0.1"],
+          "usages": ["server", "client"]}
+
+
+@pytest.fixture
+def authority(tmp_path):
+    made = certificates.Authority(str(tmp_path / "pki"))
+    made.make("test")
+    return made
+
+
+def reasons(made):
+    return dict((item["name"], item["reason"]) for item in made)
+
+
+def test_made_once(tmp_path):
+    directory = str(tmp_path / "pki")
+    first = certificates.ensure(certificates.Authority(directory), [WANTED], ["service-account"])
+    assert reasons(first) == {"ca": "missing", "service-account": "missing", "etcd": "missing"}
+    assert certificates.ensure(certificates.Authority(directory), [WANTED], ["service-account"]) == []
+    for path in (tmp_path / "pki").iterdir():
+        private = path.suffix == ".key"
+        assert stat.S_IMODE(path.stat().st_mode) == (0o600 if private else 0o644), path
+
+
+def test_check_mode_makes_nothing(tmp_path):
+    made = certificates.ensure(certificates.Authority(str(tmp_path / "pki")), [WANTED], ["s"], check_mode=True)
+    assert [item["name"] for item in made] == ["ca", "s", "etcd"]
+    assert not (tmp_path / "pki").exists()
+
+
+@pytest.mark.parametrize("change,reason", [
+    ({"common_name": "other"}, "other subject"),
+    ({"organizations": ["system:masters"]}, "other subject"),
+    ({"sans": ["localhost"]}, "other alternative names"),
+    ({"usages": ["server"]}, "other usages"),
+])
+def test_a_changed_wish_is_reissued(authority, change, reason):
+    authority.issue(WANTED)
+    wanted = dict(WANTED, **change)
+    assert authority.certificate_fault(wanted) == reason
+    authority.issue(wanted)
+    assert authority.certificate_fault(wanted) is None
+
+
+def test_near_expiry(authority, monkeypatch):
+    authority.issue(WANTED)
+    monkeypatch.setattr(certificates, "RENEW_BEFORE_DAYS", certificates.VALIDITY_DAYS + 1)
+    assert authority.certificate_fault(WANTED) == "near expiry"
+
+
+def test_another_authority_and_mixed_up_files(authority, tmp_path):
+    authority.issue(WANTED)
+    other = dict(WANTED, name="other")
+    authority.issue(other)
+    os.replace(tmp_path / "pki" / "other.key", tmp_path / "pki" / "etcd.key")
+    assert authority.certificate_fault(WANTED) == "key and certificate do not match"
+    authority.issue(WANTED)
+    authority.make("test")
+    assert authority.certificate_fault(WANTED) == "signed by another authority"
+
+
+def test_an_unreadable_authority_is_made_anew(authority, tmp_path):
+    (tmp_path / "pki" / "ca.crt").write_text("broken")
+    made = certificates.ensure(certificates.Authority(str(tmp_path / "pki")), [WANTED])
+    assert reasons(made) == {"ca": "missing", "etcd": "missing"}
+
+
+def test_kubeconfigs_follow_their_certificate(authority, tmp_path):
+    path = tmp_path / "kubeconfigs" / "etcd"
+    wanted = dict(WANTED, kubeconfig={"path": str(path), "server": "https://127.0.0.1:1", "namespace": "n"})
+    assert reasons(certificates.ensure(authority, [wanted])) == {
+        "etcd": "missing", str(path): "missing or other contents"}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert certificates.ensure(authority, [wanted]) == []
+    path.chmod(0o644)
+    assert list(reasons(certificates.ensure(authority, [wanted]))) == [str(path)]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def token(**claims):
+    part = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+    return "header.%s.signature" % part
+
+
+@pytest.mark.parametrize("value,reason", [
+    (None, "missing"),
+    ("nonsense", "unreadable"),
+    (token(exp=10), "unreadable"),
+    (token(exp=10 ** 9, **{"kubernetes.io": {"serviceaccount": {"uid": "other"}}}), "of another service account"),
+    (token(exp=1000, **{"kubernetes.io": {"serviceaccount": {"uid": "u"}}}), "near expiry"),
+    (token(exp=10 ** 9, **{"kubernetes.io": {"serviceaccount": {"uid": "u"}}}), None),
+])
+def test_tokens(value, reason):
+    assert kubeconfig.token_fault(value, "u", 500) == reason

@@ -1,0 +1,57 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is told of a program that does not become ready."""
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import claim
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import process_group, readiness
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import Layout, SupervisorError
+
+
+class Dead:
+    """A supervisord with one program, which always dies."""
+
+    def __init__(self, lab_dir):
+        self.layout = Layout(str(lab_dir / "supervisor"))
+
+    def processes(self):
+        return {"etcd": {"start": 1, "statename": "FATAL", "spawnerr": "Exited too quickly"}}
+
+
+@pytest.fixture
+def dead(tmp_path, monkeypatch):
+    monkeypatch.setattr(readiness, "faults", lambda checks: dict.fromkeys(checks, "no answer"))
+    monkeypatch.setattr(
+        claim, "foreign_ports", lambda figures: ["port %d (etcd) is taken by pid 1 (x)" % figures["ports"]["etcd"]])
+    for folder in ("supervisor/conf.d", "log"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "supervisor" / "conf.d" / "etcd.conf").write_text("")
+    (tmp_path / "lab.json").write_text(json.dumps(
+        {"name": "x", "index": 0, "dir": str(tmp_path), "ports": {"etcd": 21000}, "bridge": {}}))
+    return Dead(tmp_path)
+
+
+def told(supervisor, log):
+    with open(supervisor.layout.log_file("etcd"), "w", encoding="utf-8") as stream:
+        stream.write(log)
+    with pytest.raises(SupervisorError) as caught:
+        process_group.wait(supervisor)
+    return str(caught.value).splitlines()
+
+
+def test_the_end_of_a_log_is_short(dead):
+    lines = told(dead, "".join("%d %s\n" % (number, "x" * 5000) for number in range(20)))
+    assert lines[0].startswith("program etcd is not ready (FATAL, Exited too quickly): no answer. Its log ")
+    assert [line.split()[0] for line in lines[1:]] == ["15", "16", "17", "18", "19"]
+    assert max(len(line) for line in lines[1:]) == 300
+
+
+def test_who_has_a_port_comes_first(dead):
+    lines = told(dead, '{"level":"fatal","error":"listen tcp 127.0.0.1:21000: bind: address already in use"}\n')
+    assert lines[0] == "port 21000 (etcd) is taken by pid 1 (x)"
+    assert lines[1].startswith("program etcd is not ready")

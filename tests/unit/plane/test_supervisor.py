@@ -1,0 +1,158 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import base64
+import http.server
+import os
+import shutil
+import subprocess
+import threading
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import status
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import layout as lab_layout
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import readiness, supervisor
+
+
+@pytest.fixture
+def layout(tmp_path):
+    made = supervisor.Layout(str(tmp_path / "lab" / "supervisor"))
+    supervisor.Supervisor(made).write_config()
+    return made
+
+
+def program(**changes):
+    return dict({"name": "etcd", "command": ["/bin/etcd", "--name=a b", "--share=50%"], "environment": {}}, **changes)
+
+
+def test_program_config_quotes(layout):
+    text = supervisor.program_config(layout, program(environment={"A": 'say "50%"\\', "N": 3}))
+    assert "command=/bin/etcd '--name=a b' --share=50%%\n" in text
+    assert 'environment=A="say \\"50%%\\"\\\\",METAL3_LAB_DIR="' in text and 'N="3"' in text
+
+
+@pytest.mark.parametrize("changes", [
+    {"name": "Etcd"}, {"name": "a:b"}, {"name": ""}, {"environment": {"A": "1\n2"}}, {"command": ["a\nb"]}])
+def test_what_the_config_cannot_hold_is_refused(layout, changes):
+    with pytest.raises(supervisor.SupervisorError):
+        supervisor.program_config(layout, program(**changes))
+
+
+def test_a_program_is_written_when_it_or_its_files_change(layout, tmp_path):
+    watched = tmp_path / "ca.crt"
+    wanted = program(restart_on=[str(watched)], ready={"tcp": "127.0.0.1:1"})
+    assert supervisor.write_program(layout, wanted, check_mode=True)
+    assert supervisor.configured(layout) == {}
+    assert supervisor.write_program(layout, wanted)
+    assert not supervisor.write_program(layout, wanted)
+    watched.write_text("new")
+    assert supervisor.write_program(layout, wanted)
+    assert supervisor.configured(layout) == {"etcd": {"tcp": "127.0.0.1:1"}}
+    for path in (layout.config, layout.program_file("etcd")):
+        assert os.stat(path).st_mode & 0o077 == 0
+    assert supervisor.remove_program(layout, "etcd")
+    assert not supervisor.remove_program(layout, "etcd")
+    assert supervisor.configured(layout) == {}
+
+
+def test_a_socket_path_that_is_too_long_is_refused(tmp_path):
+    long = supervisor.Layout("/" + "x" * 90 + "/supervisor")
+    with pytest.raises(supervisor.SupervisorError, match="choose a shorter folder"):
+        long.check()
+
+
+def test_without_supervisord(layout):
+    daemon = supervisor.Supervisor(layout)
+    assert not daemon.alive()
+    assert daemon.processes() == {}
+    assert daemon.pid() is None
+    assert daemon.shutdown(1) is False
+
+
+def test_last_lines(tmp_path):
+    path = tmp_path / "log"
+    path.write_text("".join("line %d\n" % number for number in range(10000)))
+    assert supervisor.last_lines(str(path), 2) == ["line 9998", "line 9999"]
+    assert supervisor.last_lines(str(tmp_path / "none")) == []
+    path.write_text("x" * 9000)
+    assert supervisor.last_lines(str(path)) == ["x" * supervisor.LINE_LIMIT]
+
+
+@pytest.fixture
+def server():
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            login = self.headers["Authorization"] == "Basic " + base64.b64encode(b"user:word").decode()
+            self.send_response(401 if self.path == "/login" and not login else 503 if self.path == "/" else 200)
+            self.end_headers()
+            self.wfile.write({"/login": b'{"drivers": [{}]}', "/idle": b'{"drivers": []}'}.get(self.path, b"ok"))
+
+        def log_message(self, format, *args):
+            """Keep quiet."""
+
+    made = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=made.serve_forever)
+    thread.start()
+    yield "127.0.0.1:%d" % made.server_port
+    made.shutdown()
+    thread.join()
+    made.server_close()
+
+
+def test_readiness(server, tmp_path):
+    assert readiness.fault({}) is None
+    assert readiness.fault({"tcp": server, "url": "http://%s/ok" % server, "file": str(tmp_path)}) is None
+    assert "HTTP 503, expected 200" in readiness.fault({"url": "http://%s/" % server})
+    assert readiness.fault({"url": "http://%s/" % server, "status": [200, 503]}) is None
+    assert "missing" in readiness.fault({"file": str(tmp_path / "none")})
+    assert readiness.faults({"a": {"tcp": server}, "b": {"file": "/nonexistent"}}) == {"b": "/nonexistent: missing"}
+
+
+def test_readiness_by_what_an_answer_holds(server, tmp_path):
+    for name, text in (("username", "user"), ("password", "word\n"), ("wrong", "other\n")):
+        (tmp_path / name).write_text(text)
+    check = {"url": "http://%s/login" % server, "holds": "drivers", "username_file": str(tmp_path / "username"),
+             "password_file": str(tmp_path / "password")}
+    assert readiness.fault(check) is None
+    assert "HTTP 401" in readiness.fault(dict(check, password_file=str(tmp_path / "wrong")))
+    assert "No such file" in readiness.fault(dict(check, password_file=str(tmp_path / "none")))
+    assert readiness.fault(dict(check, url="http://%s/idle" % server)) == "http://%s/idle: drivers is empty" % server
+    assert "not a JSON object" in readiness.fault(dict(check, url="http://%s/ok" % server))
+
+
+def test_waiting_ends_for_each_program_at_its_own_time(tmp_path):
+    times = iter(range(100))
+    missing = {"file": str(tmp_path / "none")}
+    failed = readiness.wait(
+        {"patient": dict(missing, timeout_seconds=3), "hasty": dict(missing, timeout_seconds=1)},
+        clock=lambda: next(times))
+    assert set(failed) == {"patient", "hasty"}
+    assert readiness.wait({"lost": missing}, lambda: ["lost"]) == {"lost": missing["file"] + ": missing"}
+
+
+def test_the_table_tells_what_is_down():
+    lab = lab_layout("lab", 0, {"HOME": "/h"})
+    checks = {"etcd": {}, "machine-room": {}, "other": {"tcp": "127.0.0.1:5"}}
+    states = {"etcd": {"statename": "RUNNING", "pid": 7, "start": 1}, "machine-room": {"statename": "FATAL", "pid": 0},
+              "other": {"statename": "RUNNING", "pid": 8, "start": 1}}
+    rows = status.program_parts(lab, checks, states, {"other": "refused"})
+    assert [(row["program"], row["kind"], row["pid"], row["address"], row["health"]) for row in rows] == [
+        ("etcd", "real", 7, "127.0.0.1:21000", "ok"),
+        ("machine-room", "simulated", None, "127.0.0.1:21014", "fatal"),
+        ("other", "real", 8, "127.0.0.1:5", "refused"),
+    ]
+    servers = status.server_parts(lab, [{"name": "server-01"}], rows[1])
+    assert servers[0]["kind"] == "simulated" and servers[0]["health"] == "fatal"
+    lines = status.table(rows + servers)
+    assert lines[0].split() == list(status.COLUMNS)
+    assert len(lines) == 5
+
+
+def test_exports_are_shell(tmp_path):
+    lab = dict(lab_layout("lab", 0, {"HOME": str(tmp_path / "a b")}), engine_dir=str(tmp_path / "c d"))
+    script = "\n".join(status.exports(lab)) + '\nprintf "%s\\n%s" "$KUBECONFIG" "${PATH%%:*}"'
+    printed = subprocess.run([shutil.which("bash"), "-euc", script], check=True, capture_output=True, text=True).stdout
+    assert printed.split("\n") == [lab["dir"] + "/kubeconfig", str(tmp_path / "c d" / "bin")]

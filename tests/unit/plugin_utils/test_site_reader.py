@@ -1,0 +1,152 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From an inventory's variables to findings with file and line, with Ansible's own loader and templating."""
+from __future__ import annotations
+
+import pytest
+from ansible.inventory.manager import InventoryManager
+from ansible.parsing.dataloader import DataLoader
+from ansible.vars.hostvars import HostVars
+from ansible.vars.manager import VariableManager
+
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _host_variables as host_variables
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import SiteReader
+
+OPTIONS = {"pools": None, "known_secrets": None, "versions": None, "provisioning_cidr": None,
+           "provisioning_network": True, "skip_rules": []}
+ROLE_VARIABLES = {"hosts": ["hosts_wait_for"], "cluster": ["cluster_options", "cluster_image"]}
+HOSTS = """\
+baremetal:
+  vars:
+    bmc_username: admin
+    bmc_password: canary-password
+    bmh_boot_mode: legcy
+  hosts:
+    one:
+      bmc_address: redfish-virtualmedia://198.51.100.1
+      bmh_labels:
+        rack: r1
+        "a b": c
+    two:
+      bmc_address: "{{ scheme }}://198.51.100.2"
+      bmh_description: "{{ nowhere }}"
+      boot_mca: 00:5c:52:00:00:01
+    three:
+      bmc_address: redfish-virtualmedia://198.51.100.3
+      bmh_online: [canary-password]
+      bmh_boot_mode: true
+"""
+
+
+@pytest.fixture
+def findings(tmp_path):
+    """Return a callable that lints an inventory: text of the file → findings."""
+    def call(text, clusters=(), children=None, **options):
+        path = tmp_path / "hosts.yml"
+        path.write_text(text)
+        loader = DataLoader()
+        inventory = InventoryManager(loader=loader, sources=[str(path)])
+        variables = VariableManager(loader=loader, inventory=inventory)
+        hostvars = HostVars(inventory, variables, loader)
+        names = [host.name for host in inventory.get_hosts("baremetal")] if "baremetal" in inventory.groups else []
+        own = dict((host.name, host.vars) for host in inventory.get_hosts())
+        reader = SiteReader(hostvars, names, list(clusters), own, ROLE_VARIABLES, children)
+        return reader.lint(dict(OPTIONS, base_dir=str(tmp_path), **options))
+    return call
+
+
+def places(found, rule):
+    return [(item["name"], item["variable"], item["path"], item["line"]) for item in found if item["rule"] == rule]
+
+
+def test_findings_have_file_and_line(findings):
+    found = findings(HOSTS)
+    assert ("one", "bmh_labels.a b", "hosts.yml", 11) in places(found, "metadata")
+    assert places(found, "template-error") == [
+        ("two", "bmc_address", "hosts.yml", 13), ("two", "bmh_description", "hosts.yml", 14)]
+    assert places(found, "unknown-variable") == [("two", "boot_mca", "hosts.yml", 15)]
+
+
+def test_a_line_that_hosts_share_is_told_once(findings):
+    found = findings(HOSTS)
+    shared = [item for item in found if item["variable"] == "bmh_boot_mode"]
+    assert [(item["name"], item["names"], item["line"]) for item in shared] == [
+        ("one and 1 more", ["one", "two"], 5), ("three", ["three"], 19)]
+
+
+def test_what_is_missing_is_told_where_the_host_is(findings):
+    text = "baremetal:\n  hosts:\n    one:\n      boot_mac: 00:5c:52:00:00:01\n      bmc_address: redfish://198.51.100.1\n"
+    assert places(findings(text), "bmc-credentials") == [("one", "bmc", "hosts.yml", 5)]
+
+
+def test_secrets_are_not_shown(findings):
+    found = findings(HOSTS)
+    assert "bmh_online" in [item["variable"] for item in found if item["name"] == "three" and item["rule"] == "value"]
+    assert "canary" not in repr(found)
+
+
+def test_rules_can_be_left_out(findings):
+    assert places(findings(HOSTS, skip_rules=["template-error"]), "template-error") == []
+
+
+def test_a_host_that_is_a_cluster_too(findings):
+    found = findings("baremetal:\n  hosts:\n    one:\n      bmc_address: ipmi://198.51.100.1\n", clusters=["one"])
+    assert [item["name"] for item in found if item["rule"] == "host-and-cluster"] == ["one"]
+
+
+def test_a_group_of_a_cluster_without_a_host(findings):
+    assert places(findings(HOSTS, children=[("prod", [])]), "cluster-without-host") == [("prod", "", None, None)]
+
+
+def test_clusters_are_told_of_by_their_variables(findings):
+    found = findings("""\
+clusters:
+  hosts:
+    prod:
+      kubernetes_version: v1.35
+      image: {url: "https://images.example/a", checksum: "https://images.example/b"}
+      endpont: {host: 198.51.100.9}
+      cluster_options:
+        pod_cidrs:
+          - 10.244.0.0/16
+          - 10.245.0.0/16
+""", clusters=["prod"])
+    lines = dict(((item["rule"], item["variable"]), item["line"]) for item in found)
+    assert lines["version", "kubernetes_version"] == 4
+    assert lines["unknown-variable", "endpont"] == 6
+    assert lines["network", "cluster_options.pod_cidrs"] == 8
+
+
+@pytest.mark.parametrize("more, told", [
+    ("", True), ("cluster_manifests: []", True), ("cluster_manifests: [a.yml]", False),
+    ("cluster_options: {network_addon: external}", False), ("cluster_wait_for: nodes", False)])
+def test_a_cluster_without_network_add_on(findings, more, told):
+    found = findings("clusters:\n  hosts:\n    prod:\n      kubernetes_version: v1.35.4\n      %s\n" % more,
+                     clusters=["prod"])
+    assert [place[0] for place in places(found, "network-add-on")] == (["prod"] if told else [])
+
+
+def test_without_the_loader_s_notes_there_is_no_line(findings, monkeypatch):
+    monkeypatch.setattr(host_variables, "Origin", None)
+    monkeypatch.setattr(host_variables, "VaultedValue", None)
+    found = findings(HOSTS)
+    assert found
+    assert all((item["path"], item["line"], item["column"]) == (None, None, None) for item in found)
+
+
+def test_variables_by_themselves():
+    variables = HostVariables({"a": 1, "password": "hidden-one", "b": {"token": "hidden-two"}},
+                              {"a": 1, "password": "hidden-one", "b": {"token": "hidden-two"}})
+    assert dict(variables) == {"a": 1, "password": "hidden-one", "b": {"token": "hidden-two"}}
+    assert "c" not in variables
+    assert variables.get("c") is None
+    assert variables.secrets == {"hidden-one", "hidden-two"}
+
+
+@pytest.mark.parametrize("text, shown", [
+    ("seen 'p4ssword'", "seen '(hidden)'"), ("seen 'a long se...", "seen 'a long se..."),
+    ("seen 'a long secret with...", "seen '(hidden)"), ("two\\nlines", "(hidden)"), ("two\nlines", "(hidden)")])
+def test_hiding(text, shown):
+    assert without_secrets(text, ["p4ssword", "a long secret with an end", "two\nlines", ""]) == shown

@@ -1,0 +1,54 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings against a host's FirmwareSchema: BMO leaves the present ones unjudged only while all of them are present."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import Seen, as_lines
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
+
+SCHEMA = {
+    "Turbo": {"attribute_type": "Enumeration", "allowable_values": ["Enabled", "Disabled"]},
+    "Cores": {"attribute_type": "Integer", "read_only": True},
+    "Scrub": {"attribute_type": "Integer", "lower_bound": 0, "upper_bound": 24},
+    "Quiet": {"attribute_type": "Boolean"},
+    "Words": {"attribute_type": "Boolean"},
+    "Serial": {"attribute_type": "String", "unique": True},
+}
+VALUES = {"Turbo": "Enabled", "Cores": "8", "Scrub": "99", "Quiet": "1", "Words": "true", "Serial": "S1",
+          "NoRules": "a"}
+
+
+def refused(settings):
+    """Return the lines by which settings are refused on a server that has VALUES."""
+    stored = {"metadata": {"name": "h1", "namespace": "metal3"}, "status": {
+        "settings": VALUES, "schema": {"name": "schema-1", "namespace": "metal3"}}}
+    seen = Seen({"FirmwareSchema": [{"metadata": {"name": "schema-1", "namespace": "metal3"},
+                                     "spec": {"schema": SCHEMA}}]})
+    return as_lines(FAMILIES["HostFirmwareSettings"].check_against(
+        "h1", {"name": "h1", "settings": settings}, stored, seen))
+
+
+@pytest.mark.parametrize("name, value, expected", [
+    ("Cores", 8, "read-only"),
+    ("NoRules", "a", "a setting of the host's FirmwareSchema"),
+    ("Scrub", 99, "0 to 24"),
+    ("Quiet", "1", "true or false"),
+])
+def test_a_present_value_that_bmo_refuses_is_refused_beside_one_that_changes(name, value, expected):
+    assert refused({name: value}) == []
+    lines = refused({"Turbo": "Disabled", name: value})
+    assert len(lines) == 1 and "settings." + name in lines[0] and expected in lines[0], lines
+    assert "remove it" in lines[0], lines
+
+
+@pytest.mark.parametrize("name, value", [("Turbo", "Enabled"), ("Words", True), ("Serial", "S1")])
+def test_a_present_value_that_bmo_takes_may_stand_beside_one_that_changes(name, value):
+    assert refused({"Scrub": 12, name: value}) == []
+
+
+def test_a_setting_that_the_server_lacks_makes_bmo_judge_the_others_too():
+    lines = refused({"Trubo": "Enabled", "Cores": 8})
+    assert len(lines) == 2 and "perhaps Turbo is meant" in lines[0] and "read-only" in lines[1], lines

@@ -1,0 +1,338 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The resources beside the BareMetalHost: what is refused, what is asked for, and how waits judge what they see."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import FAILED, REACHED, WAITING
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import Seen, as_lines, check_raw, desired
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
+
+SCHEMA = {
+    "Turbo": {"attribute_type": "Enumeration", "allowable_values": ["Enabled", "Disabled"], "read_only": False},
+    "Scrub": {"attribute_type": "Integer", "lower_bound": 0, "upper_bound": 24},
+    "Label": {"attribute_type": "String", "min_length": 2, "max_length": 8},
+    "Quiet": {"attribute_type": "Boolean"},
+    "Words": {"attribute_type": "Boolean"},
+    "Cores": {"attribute_type": "Integer", "read_only": True},
+    "Serial": {"attribute_type": "String", "unique": True},
+    "Admin": {"attribute_type": "Password"},
+    "Free": {},
+}
+VALUES = {"Turbo": "Enabled", "Scrub": "24", "Label": "rack", "Quiet": "1", "Words": "false", "Cores": "8",
+          "Serial": "S1", "Admin": "x", "Free": "a", "NoRules": "a"}
+
+
+def meta(name="h1", **more):
+    return dict({"name": name, "namespace": "metal3", "generation": 2}, **more)
+
+
+def conditions(generation=2, **status):
+    return [{"type": kind, "status": value, "observedGeneration": generation, "message": "why", "reason": "R"}
+            for kind, value in status.items()]
+
+
+def settings_object(wanted, changed="False", valid="True", generation=2):
+    return {"metadata": meta(), "spec": {"settings": wanted}, "status": {
+        "settings": VALUES, "schema": {"name": "schema-1", "namespace": "metal3"},
+        "conditions": conditions(generation, ChangeDetected=changed, Valid=valid)}}
+
+
+def components_object(updates, done=(), changed="False", valid="True", generation=2):
+    return {"metadata": meta(), "spec": {"updates": updates}, "status": {
+        "updates": list(done), "components": [{"component": "bios", "initialVersion": "1", "currentVersion": "1"}],
+        "conditions": conditions(generation, ChangeDetected=changed, Valid=valid)}}
+
+
+def host(state="available", operational="OK", error="", count=0, on=True, **annotations):
+    return {"metadata": meta(annotations=annotations), "spec": {"online": True}, "status": {
+        "provisioning": {"state": state}, "operationalStatus": "error" if count else operational, "errorCount": count,
+        "errorType": "preparation error" if count else "", "errorMessage": error, "poweredOn": on}}
+
+
+def seen(*hosts, policy=None):
+    policies = [{"metadata": meta(), "spec": policy}] if policy else []
+    return Seen({"BareMetalHost": list(hosts), "HostUpdatePolicy": policies,
+                 "FirmwareSchema": [{"metadata": {"name": "schema-1", "namespace": "metal3"}, "spec": {
+                     "schema": SCHEMA}}]})
+
+
+UPDATE = {"component": "bios", "url": "https://images.example/bios"}
+
+
+@pytest.mark.parametrize("kind, entry, field, text", [
+    ("HostFirmwareSettings", {"settings": {"Turbo": "x"}}, "name", "a value"),
+    ("HostFirmwareSettings", {"name": "Big", "settings": {}}, "name", "lower case"),
+    ("HostFirmwareSettings", {"name": "h1"}, "settings", "a value"),
+    ("HostFirmwareSettings", {"name": "h1", "settings": "x"}, "settings", "a dictionary"),
+    ("HostFirmwareSettings", {"name": "h1", "settings": {}, "state": "absent"}, "state", "a known option"),
+    ("HostFirmwareSettings", {"name": "h1", "settings": {"SysPassword": "x"}}, "settings.SysPassword", "no password"),
+    ("HostFirmwareSettings", {"name": "h1", "settings": {"Turbo": None}}, "settings.Turbo", "a text"),
+    ("HostFirmwareSettings", {"name": "h1", "settings": {"Turbo": 1.5}}, "settings.Turbo", "a text"),
+    ("HostFirmwareSettings", {"name": "h1", "settings": {"Turbo": ["on"]}}, "settings.Turbo", "a text"),
+    ("HostFirmwareComponents", {"name": "h1", "updates": {}}, "updates", "a list"),
+    ("HostFirmwareComponents", {"name": "h1", "updates": [{"component": "bios"}]}, "updates[0].url", "a value"),
+    ("HostFirmwareComponents", {"name": "h1", "updates": [dict(UPDATE, component="raid")]}, "updates[0].component",
+     "bmc, bios or nic:"),
+    ("HostFirmwareComponents", {"name": "h1", "updates": [dict(UPDATE, component="nic:")]}, "updates[0].component",
+     "bmc, bios or nic:"),
+    ("HostFirmwareComponents", {"name": "h1", "updates": [UPDATE, UPDATE]}, "updates[1].component", "one image"),
+    ("HostFirmwareComponents", {"name": "h1", "updates": [dict(UPDATE, url="bios.bin")]}, "updates[0].url", "schemes"),
+    ("HostFirmwareComponents", {"name": "h1", "updates": [dict(UPDATE, url="https://u:p@x/b")]}, "updates[0].url",
+     "a URL without"),
+    ("HostUpdatePolicy", {"name": "h1"}, "", "at least one"),
+    ("HostUpdatePolicy", {"name": "h1", "firmware_settings": "always"}, "firmware_settings", "onPreparing, onReboot"),
+    ("HostDeployPolicy", {"name": "p", "host_claim_namespaces": {"names": ["A B"]}}, "host_claim_namespaces.names[0]",
+     "a namespace's name"),
+    ("HostDeployPolicy", {"name": "p", "host_claim_namespaces": {"name_matches": "("}},
+     "host_claim_namespaces.name_matches", "a regular expression"),
+    ("HostDeployPolicy", {"name": "p", "host_claim_namespaces": {"has_labels": [{"value": "x"}]}},
+     "host_claim_namespaces.has_labels[0].name", "a value"),
+    ("DataImage", {"name": "h1"}, "url", "an ISO image"),
+    ("DataImage", {"name": "h1", "url": "ftp://x/y"}, "url", "an ISO image"),
+    ("BMCEventSubscription", {"name": "e", "destination": "https://x/y"}, "host_name", "BareMetalHost"),
+    ("BMCEventSubscription", {"name": "e", "host_name": "h1"}, "destination", "an http or https URL"),
+    ("BMCEventSubscription", {"name": "e", "host_name": "h1", "destination": "mailto:x"}, "destination", "http"),
+    ("BMCEventSubscription", {"name": "e", "host_name": "h1", "destination": "https://x"}, "destination", "a slash"),
+    ("BMCEventSubscription", {"name": "e", "host_name": "h1", "destination": "https://u:p@x/y"}, "destination",
+     "a URL without"),
+    ("BMCEventSubscription", {"name": "e", "host_name": "h1", "destination": "https://x/", "http_headers_ref": {}},
+     "http_headers_ref.name", "a value"),
+    ("PreprovisioningImage", {"name": "p"}, "accept_formats", "iso, initrd or both"),
+    ("PreprovisioningImage", {"name": "p", "accept_formats": ["iso", "img"]}, "accept_formats[1]", "iso or initrd"),
+    ("HostClaim", {"name": "c", "image": {"format": "raw"}}, "image.url", "the image's URL"),
+    ("HostClaim", {"name": "c", "host_selector": {"match_expressions": [{"key": "a", "operator": "in"}]}},
+     "host_selector.match_expressions[0].values", "values for the operator in"),
+    ("HostClaim", {"name": "c", "host_selector": {"match_expressions": [
+        {"key": "a", "operator": "exists", "values": ["b"]}]}}, "host_selector.match_expressions[0].values", "nothing"),
+    ("HostClaim", {"name": "c", "host_selector": {"match_expressions": [{"key": "a", "operator": "In"}]}},
+     "host_selector.match_expressions[0].operator", "one of in,"),
+    ("HostClaim", {"name": "c", "user_data": {"namespace": "x"}}, "user_data.name", "a value"),
+    ("HostClaim", {"name": "c", "labels": {"a b": "c"}}, "labels.a b", "[prefix/]name"),
+    ("HostClaim", {"name": "c", "powered_on": "perhaps"}, "powered_on", "true or false"),
+    ("HostClaim", {"name": "c", "poweredOn": True}, "poweredOn", "a known option"),
+])
+def test_bad_input(kind, entry, field, text):
+    found = check_raw(FAMILIES[kind], [entry])
+    assert field in [item.field for item in found], found
+    line = next(line for item, line in zip(found, as_lines(found)) if item.field == field)
+    assert text in line and (entry.get("name", "[0]") in line), line
+
+
+def test_all_mistakes_are_told_at_once():
+    entries = [{"name": "Big", "bogus": 1, "host_name": "h1", "destination": "https://x"}, "text",
+               {"name": "e", "host_name": ["h1"], "destination": "https://x/"},
+               {"name": "e", "host_name": "h1", "destination": "https://x/"}]
+    found = check_raw(FAMILIES["BMCEventSubscription"], entries)
+    assert sorted((item.host, item.field) for item in found) == [
+        ("BMCEventSubscription Big", "bogus"), ("BMCEventSubscription Big", "destination"),
+        ("BMCEventSubscription Big", "name"), ("BMCEventSubscription e", "host_name"),
+        ("BMCEventSubscription e", "name"), ("subscriptions[1]", "")]
+    assert check_raw(FAMILIES["BMCEventSubscription"], "x")[0].expected == "a list"
+
+
+@pytest.mark.parametrize("name, value, expected", [
+    ("Turbo", "Off", "one of Enabled, Disabled"), ("Turbo", "Disabled", None), ("Turbo", "Enabled", None),
+    ("Scrub", 25, "0 to 24"), ("Scrub", "-1", "0 to 24"), ("Scrub", "many", "a whole number"), ("Scrub", 0, None),
+    ("Label", "x", "a text of 2 to 8 characters"), ("Label", "x" * 9, "a text of 2 to 8"), ("Label", "new", None),
+    ("Quiet", True, "without end"), ("Quiet", False, "without end"), ("Words", True, None),
+    ("Words", "maybe", "true or false"),
+    ("Cores", 9, "read-only"), ("Cores", 8, None), ("Serial", "S2", "unique"), ("Serial", "S1", None),
+    ("Admin", "y", "type Password"), ("Free", "b", None), ("NoRules", "b", "FirmwareSchema"),
+    ("Trubo", "x", "perhaps Turbo is meant"),
+])
+def test_settings_against_the_schema(name, value, expected):
+    family = FAMILIES["HostFirmwareSettings"]
+    entry = {"name": "h1", "settings": {name: value}}
+    lines = as_lines(family.check_against("HostFirmwareSettings h1", entry, settings_object({}), seen(host())))
+    assert bool(lines) == bool(expected), lines
+    assert all(expected in line and "settings." + name in line for line in lines), lines
+
+
+def test_settings_of_a_server_that_nobody_has_looked_at_can_not_be_checked():
+    entry = {"name": "h1", "settings": {"Anything": "x"}}
+    assert FAMILIES["HostFirmwareSettings"].check_against("h1", entry, None, seen()) == []
+
+
+def test_values_as_bmo_knows_them():
+    obj = desired(FAMILIES["HostFirmwareSettings"], {"name": "h1", "settings": {"A": True, "B": 3, "C": "x"}}, "metal3")
+    assert obj["spec"] == {"settings": {"A": "true", "B": 3, "C": "x"}}
+
+
+def test_components_that_ironic_does_not_know():
+    entry = {"name": "h1", "updates": [dict(UPDATE, component="bmc")]}
+    found = FAMILIES["HostFirmwareComponents"].check_against("h1", entry, components_object([]), seen(host()))
+    assert [item.expected for item in found] == ["one of bios"]
+
+
+BUSY = host("preparing")
+LIVE = host("provisioned")
+
+
+@pytest.mark.parametrize("obj, others, goal, outcome, cause", [
+    (None, seen(host()), "valid", WAITING, "not made it yet"),
+    (settings_object({}), seen(), "valid", FAILED, "no BareMetalHost"),
+    (settings_object({}, generation=1), seen(host()), "valid", WAITING, "not looked"),
+    (settings_object({}, valid="False"), seen(host()), "valid", FAILED, "why"),
+    (settings_object({"Turbo": "Disabled"}, changed="True"), seen(host()), "valid", REACHED, ""),
+    (settings_object({"Turbo": "Disabled"}, changed="True"), seen(host()), "applied", WAITING, "until BMO prepares"),
+    (settings_object({"Turbo": "Disabled"}, changed="True"), seen(BUSY), "applied", WAITING, "preparing"),
+    (settings_object({"Turbo": "Enabled"}), seen(BUSY), "applied", WAITING, "not ready again"),
+    (settings_object({"Turbo": "Enabled"}), seen(host()), "applied", REACHED, ""),
+    (settings_object({}, changed="True"), seen(LIVE), "applied", FAILED, "does not say firmwareSettings"),
+    (settings_object({}, changed="True"), seen(LIVE, policy={"firmwareUpdates": "onReboot"}), "applied", FAILED,
+     "does not say firmwareSettings"),
+    (settings_object({}, changed="True"), seen(LIVE, policy={"firmwareSettings": "onReboot"}), "applied", WAITING,
+     "off and on again"),
+    (settings_object({}, changed="True"), seen(host("provisioned", "servicing")), "applied", WAITING, "servicing"),
+    (settings_object({}, changed="True"), seen(host(**{"baremetalhost.metal3.io/paused": ""})), "applied", FAILED,
+     "paused"),
+    (settings_object({}, changed="True"), seen(host(operational="detached")), "applied", FAILED, "detached"),
+    (settings_object({}, changed="True"), seen(host("preparing", error="boom", count=1)), "applied", FAILED, ""),
+])
+def test_waiting_for_settings(obj, others, goal, outcome, cause):
+    verdict = FAMILIES["HostFirmwareSettings"].judge(obj, others, goal, None)
+    assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
+
+
+def test_an_error_from_before_the_wait_does_not_end_it():
+    old = host("preparing", error="boom", count=1)
+    obj = settings_object({}, changed="True")
+    assert FAMILIES["HostFirmwareSettings"].judge(obj, seen(old), "applied", old).outcome == WAITING
+    again = host("preparing", error="boom", count=2)
+    assert FAMILIES["HostFirmwareSettings"].judge(obj, seen(again), "applied", old).outcome == FAILED
+
+
+@pytest.mark.parametrize("obj, others, goal, outcome, cause", [
+    (None, seen(host()), "valid", WAITING, "not made it yet"),
+    (components_object([UPDATE], generation=1), seen(host()), "applied", WAITING, "not looked"),
+    (components_object([UPDATE], valid="False"), seen(host()), "valid", FAILED, "why"),
+    (components_object([UPDATE], changed="True"), seen(host()), "applied", WAITING, "until BMO prepares"),
+    # BMO notes the update as done when it begins.
+    (components_object([UPDATE], [UPDATE], changed="True"), seen(BUSY), "applied", WAITING, "preparing"),
+    (components_object([UPDATE], [UPDATE], changed="True"), seen(host()), "applied", WAITING, "to see"),
+    (components_object([UPDATE], [UPDATE]), seen(BUSY), "applied", WAITING, "preparing"),
+    (components_object([UPDATE], [UPDATE]), seen(host(error="boom", count=1)), "applied", FAILED, "boom"),
+    (components_object([UPDATE], [UPDATE]), seen(host()), "applied", REACHED, ""),
+    (components_object([UPDATE]), seen(LIVE), "applied", FAILED, "firmwareUpdates: onReboot"),
+])
+def test_waiting_for_components(obj, others, goal, outcome, cause):
+    verdict = FAMILIES["HostFirmwareComponents"].judge(obj, others, goal, None)
+    assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
+
+
+def test_a_failed_flash_tells_which_component_is_meant():
+    updates = [dict(UPDATE, component="bmc", url=UPDATE["url"] + "-bmc"), UPDATE]
+    for update in updates:
+        error = "Firmware update failed for node u, firmware %s. Error: e" % update["url"]
+        verdict = FAMILIES["HostFirmwareComponents"].judge(
+            components_object(updates, updates), seen(host("preparing", error=error, count=1)), "applied", None)
+        assert verdict.outcome == FAILED
+        assert verdict.cause == update["component"] + ": a firmware image could not be flashed"
+
+
+def image(attached="", count=0):
+    return {"metadata": meta(), "spec": {"url": "https://x/a.iso"}, "status": {
+        "attachedImage": {"url": attached}, "error": {"count": count, "message": "broken"}}}
+
+
+@pytest.mark.parametrize("obj, others, outcome, cause", [
+    (image(), seen(host()), FAILED, "provisioned hosts only"),
+    (image(), seen(LIVE), WAITING, "off and on again"),
+    (image(count=1), seen(LIVE), WAITING, "broken"),
+    (image(count=3), seen(LIVE), FAILED, "broken"),
+    (image("https://x/old.iso"), seen(LIVE), WAITING, "off and on again"),
+    (image("https://x/a.iso"), seen(host("provisioned", on=False)), WAITING, "switched on"),
+    (image("https://x/a.iso"), seen(LIVE), REACHED, ""),
+    (image(), seen(), FAILED, "no BareMetalHost"),
+])
+def test_waiting_for_images(obj, others, outcome, cause):
+    verdict = FAMILIES["DataImage"].judge(obj, others, "attached", None)
+    assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
+
+
+def subscription(status=None, finalizers=("f",), **spec):
+    return {"metadata": meta("e", finalizers=list(finalizers)), "status": status or {},
+            "spec": dict({"hostName": "h1", "destination": "https://x/"}, **spec)}
+
+
+HEADERS = {"name": "s", "namespace": "metal3"}
+
+
+@pytest.mark.parametrize("obj, outcome, cause", [
+    (subscription({"subscriptionID": "7"}), REACHED, ""),
+    (subscription({"error": "no event service"}), FAILED, "no event service"),
+    (subscription(), WAITING, "not asked the BMC"),
+    (subscription(finalizers=(), httpHeadersRef=HEADERS), WAITING, "the webhook of BMO 0.13"),
+    (subscription(hostName="h2"), FAILED, "no BareMetalHost"),
+])
+def test_waiting_for_subscriptions(obj, outcome, cause):
+    verdict = FAMILIES["BMCEventSubscription"].judge(obj, seen(host()), "subscribed", None)
+    assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
+
+
+def test_subscriptions_can_not_be_changed():
+    family, entry = FAMILIES["BMCEventSubscription"], {
+        "name": "e", "namespace": "metal3", "host_name": "h1", "destination": "https://x/", "context": "new"}
+    found = as_lines(family.check_against("e", entry, subscription(context="old"), seen(host())))
+    assert len(found) == 1 and "another context" in found[0] and "state absent" in found[0]
+    assert family.check_against("e", entry, subscription(context="new"), seen(host())) == []
+    found = as_lines(family.check_against("e", dict(entry, host_name="h9"), None, seen(host())))
+    assert len(found) == 1 and "host_name: seen 'h9'" in found[0]
+
+
+@pytest.mark.parametrize("status, outcome, cause", [
+    ({}, WAITING, "-build-preprov-image"),
+    ({"conditions": conditions(Ready="True")}, REACHED, ""),
+    ({"conditions": conditions(1, Ready="True")}, WAITING, "why"),
+    ({"conditions": conditions(Ready="False", Error="True")}, FAILED, "R: why"),
+])
+def test_waiting_for_preprovisioning_images(status, outcome, cause):
+    obj = {"metadata": meta(), "spec": {}, "status": status}
+    verdict = FAMILIES["PreprovisioningImage"].judge(obj, seen(), "ready", None)
+    assert verdict.outcome == outcome and cause in verdict.full_cause + verdict.next_step, verdict
+
+
+@pytest.mark.parametrize("status, outcome, cause", [
+    ({}, WAITING, "no controller has looked at it"),
+    ({"conditions": conditions(Associated="False")}, WAITING, "R: why"),
+    ({"conditions": conditions(Associated="True"), "bareMetalHost": {"name": "h1", "namespace": "a"}}, REACHED, ""),
+])
+def test_waiting_for_claims(status, outcome, cause):
+    obj = {"metadata": meta(), "spec": {}, "status": status}
+    verdict = FAMILIES["HostClaim"].judge(obj, seen(), "associated", None)
+    assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
+
+
+def test_a_claim_as_the_crd_wants_it():
+    entry = {"name": "c", "host_selector": {"match_expressions": [{"key": "a", "operator": "exists"}]},
+             "labels": {"team": "a"}}
+    obj = desired(FAMILIES["HostClaim"], entry, "metal3")
+    assert obj["metadata"]["labels"] == {"team": "a"}
+    assert obj["spec"] == {"poweredOn": True, "hostSelector": {"matchExpressions": [
+        {"key": "a", "operator": "exists", "values": []}]}}
+
+
+def test_tables():
+    settings, components = FAMILIES["HostFirmwareSettings"], FAMILIES["HostFirmwareComponents"]
+    facts = dict(settings.facts(settings_object({"Turbo": "Disabled", "Scrub": 24}, "True"), seen(host())), name="h1")
+    assert settings.table([facts]) == [
+        "HOST  SETTING  IS       WANTED    STATE",
+        "h1    Scrub    24       24        in force",
+        "h1    Turbo    Enabled  Disabled  pending"]
+    facts = dict(components.facts(components_object([UPDATE]), seen(host())), name="h1")
+    assert components.table([facts])[1].split() == ["h1", "bios", "1", UPDATE["url"], "pending"]
+
+
+def test_entries_from_inventory_variables():
+    hostvars = {"h1": {"bmh_firmware_settings": {"Turbo": "Disabled"}, "bmh_update_policy": {"firmware_settings": "x"}},
+                "h2": {"bmh_firmware_settings": None}, "h3": {}}
+    names = ["h1", "h2", "h3"]
+    assert host_inventory.entries_of(hostvars, names, "bmh_firmware_settings", "settings") == [
+        {"name": "h1", "settings": {"Turbo": "Disabled"}}]
+    assert host_inventory.entries_of(hostvars, names, "bmh_update_policy") == [
+        {"name": "h1", "firmware_settings": "x"}]
+    assert "firmware_settings" not in host_inventory.entry("h1", hostvars["h1"])

@@ -1,0 +1,206 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A run over the objects of one family, against an API server in memory."""
+from __future__ import annotations
+
+import pytest
+from fakes.kubernetes import Reports
+from fakes.resources import Cluster
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts
+
+
+@pytest.fixture
+def cluster():
+    result = Cluster()
+    for name in ("h1", "h2"):
+        result.add("BareMetalHost", name, spec={"online": True}, status={
+            "provisioning": {"state": "available"}, "operationalStatus": "OK", "poweredOn": True})
+        result.add("HostFirmwareSettings", name, spec={"settings": {}}, status={
+            "settings": {"Turbo": "Enabled"}, "schema": {"name": "schema", "namespace": "metal3"},
+            "conditions": [{"type": "Valid", "status": "True"}, {"type": "ChangeDetected", "status": "False"}]})
+    result.add("FirmwareSchema", "schema", spec={"schema": {"Turbo": {
+        "attribute_type": "Enumeration", "allowable_values": ["Enabled", "Disabled"]}}})
+    return result
+
+
+def run(cluster, kind, entries, check_mode=False, **params):
+    family = FAMILIES[kind]
+    reports = Reports()
+    params = dict({"namespace": "metal3", family.option: entries}, **params)
+    result = FamilyService(cluster, family, params, check_mode, reports, sleep=lambda seconds: None).run()
+    return result, result[family.option], reports
+
+
+def settings(*names, value="Disabled"):
+    return [{"name": name, "settings": {"Turbo": value}} for name in names]
+
+
+def test_one_list_of_each_kind_and_writes_of_what_differs(cluster):
+    result, items, dummy = run(cluster, "HostFirmwareSettings", settings("h1", "h2"))
+    assert result["changed"] and [item["action"] for item in items] == ["updated", "updated"]
+    assert [item["pending"] for item in items] == [[{"name": "Turbo", "current": "Enabled", "wanted": "Disabled"}]] * 2
+    lists = [request[1] for request in cluster.requests if request[0] == "LIST"]
+    assert sorted(lists) == ["BareMetalHost", "FirmwareSchema", "HostFirmwareSettings", "HostUpdatePolicy"]
+    before = len(cluster.writes())
+    result, items, dummy = run(cluster, "HostFirmwareSettings", settings("h1", "h2"))
+    assert not result["changed"] and len(cluster.writes()) == before and result["diff"] == []
+
+
+def test_conditions_go_before_the_settings_are_written(cluster):
+    run(cluster, "HostFirmwareSettings", settings("h1"))
+    assert [(verb, name) for verb, dummy, name, dummy2 in cluster.writes()] == [("STATUS", "h1"), ("APPLY", "h1")]
+    assert cluster.cleared == ["h1"]
+
+
+def test_check_mode_writes_nothing_and_tells_the_same(cluster):
+    result, items, dummy = run(cluster, "HostFirmwareSettings", settings("h1"), check_mode=True, wait_for="applied",
+                               wait_timeout_seconds=5)
+    assert result["changed"] and items[0]["pending"] and cluster.cleared == []
+    tried = [dry_run for verb, dummy, dummy2, dry_run in cluster.writes()]
+    assert tried and all(tried)
+    assert result["diff"][0]["after"] == {"spec": {"settings": {"Turbo": "Disabled"}}}
+
+
+def test_a_mistake_anywhere_keeps_all_from_being_written(cluster):
+    with pytest.raises(RefusedError, match=r"h2: settings\.Turbo: seen 'Odd', expected one of Enabled, Disabled"):
+        run(cluster, "HostFirmwareSettings", settings("h1") + settings("h2", value="Odd"))
+    assert cluster.writes() == []
+
+
+def test_the_mistakes_of_all_entries_are_told_at_once(cluster):
+    """Those in a value of its own, and those that show against the host's schema."""
+    entries = settings("h1", value="Odd") + settings("h2", value=None) + settings("h3")
+    cluster.add("HostFirmwareSettings", "h3", **{
+        key: cluster.objects["HostFirmwareSettings", "h1"][key] for key in ("spec", "status")})
+    entries[2]["settings"] = {"Turbo": "Even", "Unknown": 1}
+    with pytest.raises(RefusedError) as caught:
+        run(cluster, "HostFirmwareSettings", entries)
+    told = [(line.subject, line.field, line.seen) for line in caught.value.problems]
+    assert sorted(told) == [
+        ("HostFirmwareSettings h1", "settings.Turbo", "'Odd'"), ("HostFirmwareSettings h2", "settings.Turbo", "'null'"),
+        ("HostFirmwareSettings h3", "settings.Turbo", "'Even'"),
+        ("HostFirmwareSettings h3", "settings.Unknown", "an unknown setting")]
+
+
+def test_mistakes_are_told_also_when_the_server_can_not_be_asked(cluster):
+    cluster.failures["HostFirmwareSettings", None] = "broken"
+    with pytest.raises(RefusedError, match="rename it"):
+        run(cluster, "HostFirmwareSettings", settings("Big"))
+
+
+def test_a_wait_ends_with_the_last_state(cluster):
+    run(cluster, "HostFirmwareSettings", settings("h1"))
+    cluster.objects["HostFirmwareSettings", "h1"]["status"]["conditions"] = [
+        {"type": "Valid", "status": "True"}, {"type": "ChangeDetected", "status": "True"}]
+    dummy, items, reports = run(cluster, "HostFirmwareSettings", settings("h1"), wait_for="applied",
+                                wait_timeout_seconds=2)
+    assert items[0]["error"].startswith("not applied within 2 s: waits until BMO prepares the host (state available)")
+    assert any("0/1 applied" in line for line in reports.lines)
+
+
+def test_a_wait_that_can_not_end_well_ends_at_once(cluster):
+    cluster.objects["BareMetalHost", "h1"]["status"]["provisioning"]["state"] = "provisioned"
+    run(cluster, "HostFirmwareSettings", settings("h1"))
+    cluster.objects["HostFirmwareSettings", "h1"]["status"]["conditions"] = [
+        {"type": "Valid", "status": "True"}, {"type": "ChangeDetected", "status": "True"}]
+    dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1"), wait_for="applied",
+                               wait_timeout_seconds=20)
+    assert "HostUpdatePolicy does not say firmwareSettings: onReboot" in items[0]["error"]
+    assert "host_update_policy" in items[0]["error"]
+
+
+def test_refusals_of_the_server_are_told_for_each_object(cluster):
+    cluster.failures["HostFirmwareSettings", "h2"] = "HostFirmwareSettings metal3/h2: denied"
+    cluster.objects["HostFirmwareSettings", "h2"]["status"].pop("conditions")
+    dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1", "h2"))
+    assert [item["error"] for item in items] == ["", "HostFirmwareSettings metal3/h2: denied"]
+    assert [item["action"] for item in items] == ["updated", "none"]
+
+
+def test_objects_are_made_and_removed(cluster):
+    policy = {"name": "h1", "firmware_settings": "onReboot"}
+    result, items, dummy = run(cluster, "HostUpdatePolicy", [dict(policy, state="present"), {
+        "name": "h2", "state": "absent"}])
+    assert [item["action"] for item in items] == ["created", "none"]
+    assert items[0]["firmware_settings"] == "onReboot"
+    gone = [{"name": "h1", "state": "absent"}]
+    result, items, dummy = run(cluster, "HostUpdatePolicy", gone, check_mode=True)
+    assert items[0]["action"] == "deleted" and ("HostUpdatePolicy", "h1") in cluster.objects
+    result, items, dummy = run(cluster, "HostUpdatePolicy", gone)
+    assert items[0]["action"] == "deleted" and ("HostUpdatePolicy", "h1") not in cluster.objects
+    assert result["diff"][0]["before"] == {"spec": {"firmwareSettings": "onReboot"}}
+    assert not run(cluster, "HostUpdatePolicy", gone)[0]["changed"]
+
+
+def test_deletion_is_waited_for(cluster):
+    entry = {"name": "c", "powered_on": True}
+    run(cluster, "HostClaim", [entry])
+    dummy, items, dummy2 = run(cluster, "HostClaim", [dict(entry, state="absent")], wait_for="deleted",
+                               wait_timeout_seconds=20)
+    assert items[0]["error"] == "" and items[0]["action"] == "deleted"
+
+
+def test_facts(cluster):
+    params = {"namespace": "metal3", "all_namespaces": False, "names": ["h2", "h9"], "label_selector": None,
+              "full_objects": True, "schemas": True}
+    result = read_facts(cluster, FAMILIES["HostFirmwareSettings"], params)
+    assert [facts["name"] for facts in result["hosts"]] == ["h2"] and result["missing"] == ["h9"]
+    assert result["hosts"][0]["schema"]["Turbo"]["attribute_type"] == "Enumeration"
+    assert "managedFields" not in result["hosts"][0]["object"]["metadata"]
+
+
+def test_an_object_that_changes_meanwhile_is_checked_and_written_again(cluster):
+    cluster.meanwhile["HostFirmwareSettings", "h1"] = lambda: cluster.change(
+        "HostFirmwareSettings", "h1", settings={"Other": "1"})
+    dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1", "h2"))
+    assert [(item["action"], item["error"]) for item in items] == [("updated", ""), ("updated", "")]
+
+
+def test_an_object_that_no_longer_fits_is_not_written(cluster):
+    def shrink():
+        cluster.objects["HostFirmwareSettings", "h1"]["status"]["settings"] = {"Turbo": "Enabled", "Locked": "x"}
+        cluster.objects["HostFirmwareSettings", "h1"]["status"].pop("schema")
+        cluster.change("HostFirmwareSettings", "h1")
+
+    cluster.meanwhile["HostFirmwareSettings", "h1"] = shrink
+    entries = [{"name": "h1", "settings": {"Turbo": "Disabled"}}]
+    run(cluster, "HostFirmwareSettings", entries)
+    cluster.stored.clear()
+    cluster.meanwhile["HostFirmwareSettings", "h1"] = lambda: (
+        cluster.objects["HostFirmwareSettings", "h1"]["status"].update(settings={"Fan": "1"}),
+        cluster.change("HostFirmwareSettings", "h1"))
+    dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1", value="Enabled"))
+    assert "changed by somebody else during this run" in items[0]["error"] and "Turbo" in items[0]["error"]
+    assert cluster.stored == []
+
+
+def test_an_object_that_is_deleted_meanwhile_is_not_made_again(cluster):
+    cluster.meanwhile["HostFirmwareSettings", "h1"] = lambda: cluster.objects.pop(("HostFirmwareSettings", "h1"))
+    dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1"))
+    assert "it was deleted; run again" in items[0]["error"]
+    assert ("HostFirmwareSettings", "h1") not in cluster.objects
+
+
+def test_an_object_that_appears_meanwhile_is_compared(cluster):
+    def make():
+        cluster.add("DataImage", "h1", spec={"url": "http://192.0.2.1/theirs.iso"})
+
+    cluster.meanwhile["DataImage", "h1"] = make
+    dummy, items, dummy2 = run(cluster, "DataImage", [{"name": "h1", "url": "http://192.0.2.1/a.iso"}])
+    assert [(item["action"], item["error"]) for item in items] == [("updated", "")]
+
+
+def test_a_deletion_names_what_it_deletes(cluster):
+    cluster.add("DataImage", "h1", spec={"url": "http://192.0.2.1/a.iso"})
+    cluster.meanwhile["DataImage", "h1"] = lambda: cluster.objects.pop(("DataImage", "h1"))
+    dummy, items, dummy2 = run(cluster, "DataImage", [{"name": "h1", "state": "absent"}])
+    assert [(item["action"], item["error"]) for item in items] == [("deleted", "")]
+    cluster.add("DataImage", "h1", spec={"url": "http://192.0.2.1/a.iso"})
+    cluster.meanwhile["DataImage", "h1"] = lambda: cluster.change("DataImage", "h1", url="http://192.0.2.1/b.iso")
+    result, items, dummy2 = run(cluster, "DataImage", [{"name": "h1", "state": "absent"}])
+    assert items[0]["action"] == "deleted" and result["diff"][0]["before"] == {
+        "spec": {"url": "http://192.0.2.1/b.iso"}}
