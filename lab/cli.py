@@ -29,10 +29,10 @@ def main(arguments=None):
     try:
         lab = claim.read(lab_dir(options.lab))
     except (claim.ClaimError, ValueError) as error:
-        print("cli.py: %s" % error, file=sys.stderr)
+        print(f"cli.py: {error}", file=sys.stderr)
         return 1
     if lab is None:
-        print("cli.py: there is no lab %s in %s. Bring it up: make lab" % (options.lab, labs_dir()), file=sys.stderr)
+        print(f"cli.py: there is no lab {options.lab} in {labs_dir()}. Bring it up: make lab", file=sys.stderr)
         return 1
     if options.command == "env":
         print("\n".join(status.exports(lab)))

@@ -134,7 +134,7 @@ def install(packages, services):
         apt_get("update")
     except PackagesError as error:
         # One broken source of many is no reason to stop: whether the packages can be had is seen next.
-        print("debian_packages.py: warning: %s" % error, file=sys.stderr)
+        print(f"debian_packages.py: warning: {error}", file=sys.stderr)
     known = known_services()
     with services_stay_down(known) as descriptor:
         apt_get("install", "--yes", "--no-install-recommends", *packages,
@@ -181,13 +181,13 @@ def main(arguments=None):
                   % ", ".join(wanted), file=sys.stderr)
             command = [*as_root, sys.executable, os.path.abspath(__file__), *map(os.path.abspath, options.lists)]
             return subprocess.run(command, check=False).returncode
-        print("Debian packages: installing %s" % ", ".join(wanted), file=sys.stderr)
+        print(f"Debian packages: installing {', '.join(wanted)}", file=sys.stderr)
         install(wanted, [service for package in wanted for service in packages[package].services])
         left = missing(dict((name, packages[name]) for name in wanted))
         if left:
-            raise PackagesError("apt-get reported success, but these are not installed: %s" % ", ".join(left))
+            raise PackagesError(f"apt-get reported success, but these are not installed: {', '.join(left)}")
     except PackagesError as error:
-        print("debian_packages.py: %s" % error, file=sys.stderr)
+        print(f"debian_packages.py: {error}", file=sys.stderr)
         return 1
     return 0
 

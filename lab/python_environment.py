@@ -91,7 +91,7 @@ def package_index():
         session = command.get_default_session(options)
 
         def files(name):
-            answer = session.get("%s/%s/" % (options.index_url.rstrip("/"), canonical(name)),
+            answer = session.get(f"{options.index_url.rstrip('/')}/{canonical(name)}/",
                                  headers={"Accept": "application/vnd.pypi.simple.v1+json"})
             if answer.status_code != 200 or "json" not in answer.headers.get("Content-Type", ""):
                 raise VenvError("%s: the package index answered with status code %d and content type %s; expected 200 "
@@ -139,11 +139,11 @@ def lock_text(in_file, locked, files):
     :param locked: list of pairs of name and version
     :param files: callable that returns an index's files of a package
     """
-    lines = ["# Made by `make lock` from %s: change that file, not this one." % os.path.basename(in_file),
+    lines = [f"# Made by `make lock` from {os.path.basename(in_file)}: change that file, not this one.",
              "--require-hashes", "--only-binary :all:"]
     for name, version in locked:
-        lines.append(" \\\n".join(["%s==%s" % (name, version)] + [
-            "    --hash=sha256:%s" % digest for digest in wheel_hashes(files(name), name, version)]))
+        lines.append(" \\\n".join([f"{name}=={version}"] + [
+            f"    --hash=sha256:{digest}" for digest in wheel_hashes(files(name), name, version)]))
     return "\n".join(lines) + "\n"
 
 
@@ -161,7 +161,7 @@ def lock(in_file, lock_file):
     with open(lock_file + ".part", "w") as stream:
         stream.write(text)
     os.rename(stream.name, lock_file)
-    print("%s: %d packages" % (lock_file, len(locked)), file=sys.stderr)
+    print(f"{lock_file}: {len(locked)} packages", file=sys.stderr)
 
 
 def main(arguments=None):
@@ -187,7 +187,7 @@ def main(arguments=None):
                     else venv_path(options.name, options.lock_file))
             print(path)
     except VenvError as error:
-        print("python_environment.py: %s" % error, file=sys.stderr)
+        print(f"python_environment.py: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -113,7 +113,7 @@ class Agent:
 
     def start(self):
         """Run in a thread of its own."""
-        threading.Thread(target=self._run, name="agent-%s" % self.server.name, daemon=True).start()
+        threading.Thread(target=self._run, name=f"agent-{self.server.name}", daemon=True).start()
 
     def stop(self):
         """End; work in progress ends at its next step."""
@@ -126,7 +126,7 @@ class Agent:
         :raises PoweredOff: when it has not
         """
         if self._stopped.is_set():
-            raise PoweredOff("%s has no power" % self.server.name)
+            raise PoweredOff(f"{self.server.name} has no power")
 
     def received(self, byte_count):
         """Take in a part of an image, as slowly as the knob ``slow_download`` says.
@@ -231,7 +231,7 @@ class Agent:
     def _heartbeats(self, ironic):
         settings = self.server.settings
         body = {
-            "callback_url": "%s/agents/%s" % (settings.url, self.server.name),
+            "callback_url": f"{settings.url}/agents/{self.server.name}",
             "agent_version": VERSION,
             "agent_token": self.token,
         }
@@ -263,4 +263,4 @@ class Agent:
                 soon = RETRY_SECONDS
 
     def __repr__(self):
-        return "<agent of %s>" % self.server.name
+        return f"<agent of {self.server.name}>"

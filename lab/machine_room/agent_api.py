@@ -44,7 +44,7 @@ class AgentApi:
             return answer(start_response, 200, {"commands": agent.commands.list()})
         result = agent.commands.get(path[1])
         if result is None:
-            return _fault(start_response, 404, "Command Result with id %s not found" % path[1])
+            return _fault(start_response, 404, f"Command Result with id {path[1]} not found")
         return answer(start_response, 200, result)
 
     def _execute(self, agent, environ, start_response, wait):
@@ -54,7 +54,7 @@ class AgentApi:
         except (ValueError, KeyError, TypeError):
             return _fault(start_response, 400, "Missing or invalid name or params")
         except AgentError as error:
-            return _fault(start_response, error.status, "%s: %s" % (error.message, error.details))
+            return _fault(start_response, error.status, f"{error.message}: {error.details}")
         return answer(start_response, 200, result)
 
 

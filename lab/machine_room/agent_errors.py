@@ -39,4 +39,4 @@ class AgentBusy(AgentError):
     status = 409
 
     def __init__(self, name):
-        super().__init__("executing command %s" % name)
+        super().__init__(f"executing command {name}")

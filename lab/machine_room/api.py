@@ -47,7 +47,7 @@ class Api:
         try:
             return answer(start_response, 200, self._dispatch(method, path, environ))
         except KeyError as error:
-            return answer(start_response, 404, {"error": "not found: %s" % error.args[0]})
+            return answer(start_response, 404, {"error": f"not found: {error.args[0]}"})
         except (BadRequest, ValueError) as error:
             return answer(start_response, 400, {"error": str(error)})
 
@@ -75,11 +75,11 @@ class Api:
             return {"lines": server.console.tail(int(query.get("lines", 100)))}
         if wanted == ("GET", "disks") and len(path) == 4:
             return self._disk(server, path[3], query)
-        raise KeyError("%s %s" % (method, "/".join(path)))
+        raise KeyError(f"{method} {'/'.join(path)}")
 
     def _power(self, server, action):
         if action not in POWER_ACTIONS:
-            raise BadRequest("action: expected one of %s, got %r" % (", ".join(POWER_ACTIONS), action))
+            raise BadRequest(f"action: expected one of {', '.join(POWER_ACTIONS)}, got {action!r}")
         server.console.print("by hand: %s", action)
         getattr(server, action)()
         return server.describe()

@@ -61,7 +61,7 @@ def check(entries, wanted):
     """
     table = dict((entry["AttributeName"], entry) for entry in entries)
     faults = [(name, _fault(table.get(name), value)) for name, value in sorted(wanted.items())]
-    named = ["%s: %s" % (name, fault) for name, fault in faults if fault]
+    named = [f"{name}: {fault}" for name, fault in faults if fault]
     if named:
         raise BiosError("; ".join(named))
 
@@ -74,7 +74,7 @@ def _fault(entry, value):
     kind = entry["Type"]
     if kind == "Enumeration":
         names = [item["ValueName"] for item in entry["Value"]]
-        return None if value in names else "expected one of %s" % ", ".join(names)
+        return None if value in names else f"expected one of {', '.join(names)}"
     if kind == "Boolean":
         return None if isinstance(value, bool) else "expected true or false"
     if kind == "Integer":

@@ -43,7 +43,7 @@ class MachineRoomDriver(fakedriver.FakeDriver):
             return self._servers[identity]
         if identity in self._names:
             raise error.AliasAccessError(self._names[identity])
-        raise error.NotFound("System %s was not found" % identity)
+        raise error.NotFound(f"System {identity} was not found")
 
     def uuid(self, identity):
         return self._server(identity).uuid
@@ -56,7 +56,7 @@ class MachineRoomDriver(fakedriver.FakeDriver):
 
     def set_power_state(self, identity, state):
         if state not in RESET_TYPES:
-            raise error.BadRequest("ResetType %s is not supported" % state)
+            raise error.BadRequest(f"ResetType {state} is not supported")
         self._server(identity).reset(state)
 
     def get_boot_device(self, identity):
@@ -116,7 +116,7 @@ class MachineRoomDriver(fakedriver.FakeDriver):
         try:
             bios.check(bios.registry(known)["RegistryEntries"]["Attributes"], attributes)
         except bios.BiosError as fault:
-            raise error.BadRequest("BIOS settings refused: %s" % fault) from fault
+            raise error.BadRequest(f"BIOS settings refused: {fault}") from fault
         server.configure(bios_pending=dict(server.bios_pending, **attributes))
 
     def reset_bios(self, identity):
@@ -182,7 +182,7 @@ def application(servers, settings):
 
 
 def _tell_power(server):
-    text = "The server was switched %s." % server.power.lower()
+    text = f"The server was switched {server.power.lower()}."
     event_service.send(server, "Alert", POWER_EVENTS[server.power], text)
 
 

@@ -39,7 +39,7 @@ class MachineRoomClient:
 
     def _request(self, method, path, body=None, **query):
         query = {name: value for name, value in query.items() if value is not None}
-        url = "%s/v1/%s%s" % (self._url, path, "?" + urllib.parse.urlencode(query) if query else "")
+        url = f"{self._url}/v1/{path}{'?' + urllib.parse.urlencode(query) if query else ''}"
         answer = self._web.request(url, method, body, {"Authorization": "Bearer " + self._token})
         if answer.status != 200:
             raise MachineRoomError("%s %s: %d %s" % (method, path, answer.status, answer.text()))
@@ -51,23 +51,23 @@ class MachineRoomClient:
 
     def server(self, name):
         """Return one server: power, boot device, what runs, knobs, disks."""
-        return self._request("GET", "servers/%s" % name)
+        return self._request("GET", f"servers/{name}")
 
     def set_knobs(self, name, **knobs):
         """Set some of a server's knobs; see knobs.py."""
-        return self._request("PUT", "servers/%s/knobs" % name, knobs)
+        return self._request("PUT", f"servers/{name}/knobs", knobs)
 
     def clear_knobs(self, name):
         """Turn all of a server's knobs off."""
-        return self._request("DELETE", "servers/%s/knobs" % name)
+        return self._request("DELETE", f"servers/{name}/knobs")
 
     def power(self, name, action):
         """Act as somebody at the machine: ``power_on``, ``power_off``, ``soft_off`` or ``restart``."""
-        return self._request("POST", "servers/%s/power" % name, {"action": action})
+        return self._request("POST", f"servers/{name}/power", {"action": action})
 
     def console(self, name, lines=100):
         """Return the last lines of a server's console."""
-        return self._request("GET", "servers/%s/console" % name, lines=lines)["lines"]
+        return self._request("GET", f"servers/{name}/console", lines=lines)["lines"]
 
     def disk(self, name, disk, algorithm="sha256", offset=None, length=None):
         """Return a disk's digest and partitions.
@@ -76,5 +76,5 @@ class MachineRoomClient:
         :param offset: byte to start the digest at, by default the first
         :param length: bytes to digest, by default all
         """
-        return self._request("GET", "servers/%s/disks/%s" % (name, disk), algorithm=algorithm, offset=offset,
+        return self._request("GET", f"servers/{name}/disks/{disk}", algorithm=algorithm, offset=offset,
                              length=length)

@@ -82,7 +82,7 @@ class Commands:
         """
         method = COMMANDS.get(name)
         if method is None:
-            raise InvalidContent("Unknown command: %s" % name)
+            raise InvalidContent(f"Unknown command: {name}")
         result = {"id": str(uuid.uuid4()), "command_name": name.split(".", 1)[1], "command_status": RUNNING,
                   "command_error": None, "command_result": None}
         with self._lock:
@@ -91,7 +91,7 @@ class Commands:
             self._results.append(result)
         if method.asynchronous and not wait:
             threading.Thread(target=self._run, args=(method, params, result), daemon=True,
-                             name="command-%s" % self._agent.server.name).start()
+                             name=f"command-{self._agent.server.name}").start()
         else:
             self._run(method, params, result)
         return self.get(result["id"])
@@ -100,7 +100,7 @@ class Commands:
         try:
             value = method(self, **params)
             if isinstance(value, str):
-                prefix = "%s: " % result["command_name"] if method.asynchronous else ""
+                prefix = f"{result['command_name']}: " if method.asynchronous else ""
                 value = {"result": prefix + value}
             change = {"command_result": value, "command_status": SUCCEEDED}
         except AgentError as error:
@@ -111,7 +111,7 @@ class Commands:
         if not self._agent.answers:
             return
         self._agent.log("%s: %s%s", result["command_name"], change["command_status"],
-                        " %s" % change["command_error"]["details"] if "command_error" in change else "")
+                        f" {change['command_error']['details']}" if "command_error" in change else "")
         with self._lock:
             result.update(change)
         self._agent.server.save()

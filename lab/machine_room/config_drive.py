@@ -25,7 +25,7 @@ def contents(web, value):
         try:
             answer = web.request(value)
         except Unreachable as error:
-            raise ConfigDriveError("Can't download the configdrive: %s" % error) from error
+            raise ConfigDriveError(f"Can't download the configdrive: {error}") from error
         if answer.status >= 400:
             raise ConfigDriveError("Can't download the configdrive content from %s: status code %d"
                                    % (value, answer.status))
@@ -33,7 +33,7 @@ def contents(web, value):
     try:
         return gzip.decompress(base64.b64decode(data, validate=False))
     except (binascii.Error, OSError, EOFError) as error:
-        raise ConfigDriveError("Config drive is not base64 encoded or the content is malformed: %s" % error) from error
+        raise ConfigDriveError(f"Config drive is not base64 encoded or the content is malformed: {error}") from error
 
 
 def write(disk, iso):
@@ -46,7 +46,7 @@ def write(disk, iso):
     try:
         partition = partitions.config_drive(disk.path) or partitions.add_config_drive(disk.path)
     except partitions.PartitionError as error:
-        raise ConfigDriveError("Failed to create config drive on disk %s: %s" % (disk.name, error)) from error
+        raise ConfigDriveError(f"Failed to create config drive on disk {disk.name}: {error}") from error
     room = partition["size"] * partitions.SECTOR_BYTES
     if len(iso) > room:
         raise ConfigDriveError("Config drive size exceeds maximum limit: %d bytes, room for %d" % (len(iso), room))

@@ -24,7 +24,7 @@ class Console:
         :param text: text, with ``%`` placeholders for ``arguments``
         """
         moment = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
-        line = "%sZ %s\n" % (moment, text % arguments if arguments else text)
+        line = f"{moment}Z {text % arguments if arguments else text}\n"
         with self._lock:
             if os.path.exists(self.path) and os.path.getsize(self.path) > LIMIT_BYTES:
                 os.replace(self.path, self.path + ".1")

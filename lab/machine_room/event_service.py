@@ -58,14 +58,14 @@ def subscribe():
         "event_types": wanted.get("EventTypes") or EVENT_TYPES, "headers": wanted.get("HttpHeaders") or []}}))
     server.console.print("BMC: events are sent to %s from now on", wanted["Destination"])
     return describe(identity, server.subscriptions[identity]), 201, {
-        "Location": "%s/%s" % (SUBSCRIPTIONS, identity)}
+        "Location": f"{SUBSCRIPTIONS}/{identity}"}
 
 
 @service.route(SUBSCRIPTIONS + "/<identity>")
 def subscription(identity):
     """Show a subscription."""
     known = redfish.asked().subscriptions.get(identity)
-    return describe(identity, known) if known else redfish.fault(404, "no subscription %s" % identity)
+    return describe(identity, known) if known else redfish.fault(404, f"no subscription {identity}")
 
 
 @service.route(SUBSCRIPTIONS + "/<identity>", methods=["DELETE"])
@@ -73,7 +73,7 @@ def unsubscribe(identity):
     """End a subscription."""
     server = redfish.asked()
     if identity not in server.subscriptions:
-        return redfish.fault(404, "no subscription %s" % identity)
+        return redfish.fault(404, f"no subscription {identity}")
     server.configure(subscriptions=dict(
         (key, value) for key, value in server.subscriptions.items() if key != identity))
     return "", 204
@@ -97,7 +97,7 @@ def mistake(wanted):
         return "Protocol: expected Redfish"
     types = wanted.get("EventTypes") or []
     if not isinstance(types, list) or not set(types) <= set(EVENT_TYPES):
-        return "EventTypes: expected some of %s" % ", ".join(EVENT_TYPES)
+        return f"EventTypes: expected some of {', '.join(EVENT_TYPES)}"
     headers = wanted.get("HttpHeaders") or []
     if not isinstance(headers, list) or not all(isinstance(header, dict) for header in headers):
         return "HttpHeaders: expected a list of objects"
@@ -107,8 +107,8 @@ def mistake(wanted):
 def describe(identity, known):
     """Return a subscription as Redfish shows it; its headers are never shown."""
     return {
-        "@odata.type": "#EventDestination.v1_10_0.EventDestination", "@odata.id": "%s/%s" % (SUBSCRIPTIONS, identity),
-        "Id": identity, "Name": "Event subscription %s" % identity, "Protocol": "Redfish",
+        "@odata.type": "#EventDestination.v1_10_0.EventDestination", "@odata.id": f"{SUBSCRIPTIONS}/{identity}",
+        "Id": identity, "Name": f"Event subscription {identity}", "Protocol": "Redfish",
         "Destination": known["destination"], "Context": known["context"], "EventTypes": known["event_types"],
         "HttpHeaders": None,
     }
@@ -128,7 +128,7 @@ def _event(server, known, event_type, message_id, message):
         "Events": [{
             "EventId": uuid.uuid4().hex, "EventType": event_type, "MessageId": message_id, "Message": message,
             "Severity": "OK", "EventTimestamp": datetime.datetime.now(datetime.timezone.utc).isoformat(),
-            "OriginOfCondition": {"@odata.id": "/redfish/v1/Systems/%s" % server.uuid},
+            "OriginOfCondition": {"@odata.id": f"/redfish/v1/Systems/{server.uuid}"},
         }],
     }
 

@@ -33,7 +33,7 @@ def _iso_file(path, names):
     try:
         image.open(path)
     except (pycdlibexception.PyCdlibException, OSError) as error:
-        raise FirmwareError("virtual CD: not a readable ISO 9660 image: %s" % error) from error
+        raise FirmwareError(f"virtual CD: not a readable ISO 9660 image: {error}") from error
     try:
         for name in names:
             content = io.BytesIO()
@@ -44,7 +44,7 @@ def _iso_file(path, names):
             return content.getvalue().decode("utf-8", "replace")
     finally:
         image.close()
-    raise FirmwareError("virtual CD: no boot loader configuration (%s)" % ", ".join(names))
+    raise FirmwareError(f"virtual CD: no boot loader configuration ({', '.join(names)})")
 
 
 def from_cd(path):
@@ -72,11 +72,11 @@ def from_network(web, boot_url, macs):
     :raises FirmwareError: if no NIC has a configuration, or the kernel isn't there
     """
     for mac in macs:
-        url = "%s/pxelinux.cfg/%s" % (boot_url, mac.replace(":", "-"))
+        url = f"{boot_url}/pxelinux.cfg/{mac.replace(':', '-')}"
         try:
             answer = web.request(url)
         except Unreachable as error:
-            raise FirmwareError("network boot: %s" % error) from error
+            raise FirmwareError(f"network boot: {error}") from error
         if answer.status == 404:
             continue
         if answer.status != 200:
@@ -84,9 +84,9 @@ def from_network(web, boot_url, macs):
         found = IPXE_LINE.search(answer.body.decode("utf-8", "replace"))
         # For an adopted node, which boots from its disk, Ironic leaves the kernel out and the parameters in.
         if not found or "://" not in found.group(1):
-            raise FirmwareError("network boot: %s names no kernel" % url)
+            raise FirmwareError(f"network boot: {url} names no kernel")
         kernel = web.request(found.group(1), method="HEAD")
         if kernel.status != 200:
             raise FirmwareError("network boot: kernel %s answered %d" % (found.group(1), kernel.status))
         return _parameters(found.group(2))
-    raise FirmwareError("network boot: no configuration found for %s" % ", ".join(macs))
+    raise FirmwareError(f"network boot: no configuration found for {', '.join(macs)}")

@@ -22,15 +22,14 @@ def read_image(web, url):
     try:
         answer = web.request(url)
     except (Unreachable, ValueError) as error:
-        raise FirmwareImageError("image can't be downloaded: %s" % error) from error
+        raise FirmwareImageError(f"image can't be downloaded: {error}") from error
     if answer.status != 200:
         raise FirmwareImageError("image can't be downloaded: %s answered %d" % (url, answer.status))
     try:
         image = json.loads(answer.body)
         component, version = image["component"], image["version"]
     except (ValueError, KeyError, TypeError) as error:
-        raise FirmwareImageError("%s is no firmware image of this server" % url) from error
+        raise FirmwareImageError(f"{url} is no firmware image of this server") from error
     if component not in COMPONENTS or not isinstance(version, str) or not version:
-        raise FirmwareImageError("%s is firmware for %s, not for one of %s" % (
-            url, component, ", ".join(sorted(COMPONENTS))))
+        raise FirmwareImageError(f"{url} is firmware for {component}, not for one of {', '.join(sorted(COMPONENTS))}")
     return component, version

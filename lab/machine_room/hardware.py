@@ -21,7 +21,7 @@ def disks(server):
         "wwn_vendor_extension": None,
         "serial": disk.spec["serial"],
         "hctl": disk.spec["hctl"],
-        "by_path": "/dev/disk/by-path/pci-0000:00:17.0-scsi-%s" % disk.spec["hctl"],
+        "by_path": f"/dev/disk/by-path/pci-0000:00:17.0-scsi-{disk.spec['hctl']}",
         "logical_sectors": 512,
         "physical_sectors": 512,
         "tran": "sata",
@@ -44,7 +44,7 @@ def interfaces(server):
         "client_id": None,
         "biosdevname": None,
         "speed_mbps": nic["speed_mbps"],
-        "pci_address": "0000:%02x:00.0" % (position + 1),
+        "pci_address": f"0000:{position + 1:02x}:00.0",
         "driver": "i40e",
     } for position, nic in enumerate(server.spec["nics"])]
 

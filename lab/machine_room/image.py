@@ -45,7 +45,7 @@ def parse_checksums(text, file_name):
             found = digests.search(line)
             if found:
                 return found.group(0)
-    raise ImageError("Checksum file does not contain name %s" % file_name)
+    raise ImageError(f"Checksum file does not contain name {file_name}")
 
 
 def expected_digest(web, info):
@@ -59,19 +59,19 @@ def expected_digest(web, info):
     if not (algorithm and value):
         algorithm, value = None, info.get("checksum")
     if not value:
-        raise ImageError("Unable to verify image %s with available checksums" % info["id"])
+        raise ImageError(f"Unable to verify image {info['id']} with available checksums")
     if _is_url(value):
         try:
             answer = web.request(value)
         except Unreachable as error:
-            raise ImageError("checksum file: %s" % error) from error
+            raise ImageError(f"checksum file: {error}") from error
         if answer.status != 200:
             raise ImageError("checksum file %s: status code %d, expected 200" % (value, answer.status))
         value = parse_checksums(answer.body.decode("utf-8", "replace"),
                                 os.path.basename(urllib.parse.urlparse(info["urls"][0]).path))
     algorithm = algorithm or ALGORITHM_BY_LENGTH.get(len(value))
     if algorithm not in hashlib.algorithms_available:
-        raise ImageError("Unable to identify the checksum algorithm of %s" % value)
+        raise ImageError(f"Unable to identify the checksum algorithm of {value}")
     return algorithm, value.lower()
 
 
@@ -134,7 +134,7 @@ def _qemu_img(arguments, received):
             process.kill()
             raise
     if process.returncode:
-        raise ImageError("qemu-img %s: %s" % (arguments[0], errors.strip()))
+        raise ImageError(f"qemu-img {arguments[0]}: {errors.strip()}")
     return output
 
 

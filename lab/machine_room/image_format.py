@@ -36,8 +36,7 @@ def check_header(header, claimed):
     """
     found = QCOW2 if header.startswith(MAGIC) else RAW
     if claimed not in (None, QCOW2):
-        raise ImageFormatError("Security: image format is %s, but %s was claimed; expected raw or qcow2"
-                               % (found, claimed))
+        raise ImageFormatError(f"Security: image format is {found}, but {claimed} was claimed; expected raw or qcow2")
     if found != QCOW2:
         raise ImageFormatError("Security: image has no qcow2 header, but %s was claimed" % (claimed or QCOW2))
     if len(header) < FEATURES_OFFSET:
@@ -69,15 +68,15 @@ def virtual_size(text):
     try:
         facts = json.loads(text)
     except ValueError as error:
-        raise ImageFormatError("qemu-img info: no JSON: %s" % error) from error
+        raise ImageFormatError(f"qemu-img info: no JSON: {error}") from error
     if not isinstance(facts, dict) or facts.get("format") != QCOW2:
         raise ImageFormatError("qemu-img info: expected an image of format qcow2")
     details = facts.get("format-specific")
     data = details.get("data") if isinstance(details, dict) else None
     foreign = [name for name in FOREIGN_FILES if facts.get(name)]
     if foreign or (isinstance(data, dict) and data.get("data-file")):
-        raise ImageFormatError("Security: the qcow2 image refers to another file (%s)" % (foreign or ["data-file"])[0])
+        raise ImageFormatError(f"Security: the qcow2 image refers to another file ({(foreign or ['data-file'])[0]})")
     size = facts.get("virtual-size")
     if not isinstance(size, int) or isinstance(size, bool) or size <= 0:
-        raise ImageFormatError("qemu-img info: virtual-size %r: expected a number of bytes" % (size,))
+        raise ImageFormatError(f"qemu-img info: virtual-size {size!r}: expected a number of bytes")
     return size

@@ -26,7 +26,7 @@ class IronicApi:
         :raises Unreachable: without an answer
         """
         query = urllib.parse.urlencode({"addresses": ",".join(macs)})
-        return self._web.request("%s/v1/lookup?%s" % (self._url, query), headers={VERSION_HEADER: LOOKUP_VERSION})
+        return self._web.request(f"{self._url}/v1/lookup?{query}", headers={VERSION_HEADER: LOOKUP_VERSION})
 
     def heartbeat(self, node_uuid, body):
         """Return the Answer to a heartbeat; 202 is success, 409 a locked node.
@@ -34,7 +34,7 @@ class IronicApi:
         :param body: callback_url, agent_version, agent_token, agent_verify_ca
         :raises Unreachable: without an answer
         """
-        return self._web.request("%s/v1/heartbeat/%s" % (self._url, node_uuid), "POST", body,
+        return self._web.request(f"{self._url}/v1/heartbeat/{node_uuid}", "POST", body,
                                  {VERSION_HEADER: HEARTBEAT_VERSION})
 
 

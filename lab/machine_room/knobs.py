@@ -50,9 +50,9 @@ class Knobs:
         errors = []
         for name, value in sorted(values.items()):
             if name not in KNOBS:
-                errors.append("unknown knob %s; known are %s" % (name, ", ".join(sorted(KNOBS))))
+                errors.append(f"unknown knob {name}; known are {', '.join(sorted(KNOBS))}")
             elif not _is_a(KNOBS[name][0], value):
-                errors.append("knob %s: expected a value like %r, got %r" % (name, KNOBS[name][0](), value))
+                errors.append(f"knob {name}: expected a value like {KNOBS[name][0]()!r}, got {value!r}")
             elif KNOBS[name][0] is int and not 0 <= value <= NUMBER_LIMIT:
                 errors.append("knob %s: expected 0 to %d" % (name, NUMBER_LIMIT))
         if errors:

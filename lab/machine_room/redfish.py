@@ -24,4 +24,4 @@ def collection(name, path, members):
     :param members: the last parts of its members' paths
     """
     return {"@odata.id": path, "Name": name, "Members@odata.count": len(members),
-            "Members": [{"@odata.id": "%s/%s" % (path, member)} for member in members]}
+            "Members": [{"@odata.id": f"{path}/{member}"} for member in members]}

@@ -24,12 +24,12 @@ def _expression(hint, value):
     text = str(value).strip()
     operator = next((operator for operator in OPERATORS if text.startswith(operator)), None)
     if operator is None:
-        return "s== %s" % _quoted(text) if hint in TEXT_HINTS else "== %s" % text
+        return f"s== {_quoted(text)}" if hint in TEXT_HINTS else f"== {text}"
     if hint not in TEXT_HINTS:
         return text
     if operator == "<or>":
-        return " ".join("<or> %s" % _quoted(part) for part in text.split("<or>") if part.strip())
-    return "%s %s" % (operator, _quoted(text[len(operator):]))
+        return " ".join(f"<or> {_quoted(part)}" for part in text.split("<or>") if part.strip())
+    return f"{operator} {_quoted(text[len(operator):])}"
 
 
 def _matches(disk, hint, wanted):
@@ -45,7 +45,7 @@ def _matches(disk, hint, wanted):
     elif hint in TEXT_HINTS:
         value = _quoted(value)
     else:
-        raise ValueError("unknown root device hint %s" % hint)
+        raise ValueError(f"unknown root device hint {hint}")
     return specs_matcher.match(value, _expression(hint, wanted))
 
 
@@ -65,4 +65,4 @@ def choose(disks, hints):
     for disk in disks:
         if all(_matches(disk, hint, wanted) for hint, wanted in hints.items()):
             return disk
-    raise NoDevice("No suitable device was found for deployment using these hints %s" % hints)
+    raise NoDevice(f"No suitable device was found for deployment using these hints {hints}")

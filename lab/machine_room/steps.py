@@ -58,7 +58,7 @@ def execute(agent, phase, step, node, arguments):
     :raises AgentError: if it fails
     """
     if step["step"] not in OFFERED[phase]:
-        raise AgentError("unknown %s step %s" % (phase, step["step"]), kind="HardwareManagerMethodNotFound")
+        raise AgentError(f"unknown {phase} step {step['step']}", kind="HardwareManagerMethodNotFound")
     arguments = dict(arguments, **(step.get("args") or {}))
     try:
         return STEPS[step["step"]](agent, node, **arguments)
@@ -116,7 +116,7 @@ def write_image(agent, node, image_info, configdrive=None):
     try:
         transferred = image.write(agent.server.web, image_info, disk, agent.received)
         if not disk.has_partitions():
-            raise AgentError("No partitions found on the device %s after writing the image." % disk.name,
+            raise AgentError(f"No partitions found on the device {disk.name} after writing the image.",
                              kind="DeploymentError")
         agent.check_alive()
         image.fill_disk(disk)
@@ -132,7 +132,7 @@ def write_image(agent, node, image_info, configdrive=None):
         raise AgentError(str(error), kind="DeploymentError") from error
     except OSError as error:
         raise _not_written(image_info, disk, error) from error
-    return "image (%s) written to device %s root_uuid=None" % (image_info["id"], disk.name)
+    return f"image ({image_info['id']}) written to device {disk.name} root_uuid=None"
 
 
 def _not_written(image_info, disk, error):

@@ -28,9 +28,9 @@ def simple_update():
     server = _server(wanted.get("Targets"))
     if server is None:
         return redfish.fault(400, "Targets: expected this BMC's own system or manager")
-    task = server.new_task("Firmware update from %s" % url)
+    task = server.new_task(f"Firmware update from {url}")
     threading.Thread(target=flash, args=(server, task, url), daemon=True).start()
-    location = "%s/%s" % (TASKS, task)
+    location = f"{TASKS}/{task}"
     return dict(describe(server, task)), 202, {"Location": location}
 
 
@@ -64,7 +64,7 @@ def describe(server, task):
     failed = known["state"] == "Exception"
     messages = [{"MessageId": "Update.1.0.ApplyFailed", "Message": known["message"]}] if known["message"] else []
     return {
-        "@odata.type": "#Task.v1_4_3.Task", "@odata.id": "%s/%s" % (TASKS, task), "Id": task, "Name": known["name"],
+        "@odata.type": "#Task.v1_4_3.Task", "@odata.id": f"{TASKS}/{task}", "Id": task, "Name": known["name"],
         "TaskState": known["state"], "TaskStatus": "Critical" if failed else "OK", "Messages": messages,
         "PercentComplete": 100 if known["state"] in ("Completed", "Exception") else 50,
     }
@@ -80,7 +80,7 @@ def tasks():
 def task_resource(task):
     """Show a task."""
     server = redfish.asked()
-    return describe(server, task) if task in server.tasks else redfish.fault(404, "no task %s" % task)
+    return describe(server, task) if task in server.tasks else redfish.fault(404, f"no task {task}")
 
 
 @service.route(ROOT + "/FirmwareInventory")
@@ -94,9 +94,9 @@ def inventory_member(name):
     """Show the version of one component."""
     component = dict((title, key) for key, title in COMPONENTS.items()).get(name)
     if component is None:
-        return redfish.fault(404, "no firmware %s" % name)
+        return redfish.fault(404, f"no firmware {name}")
     return {
-        "@odata.type": "#SoftwareInventory.v1_3_0.SoftwareInventory", "Id": name, "Name": "%s firmware" % name,
-        "@odata.id": "%s/FirmwareInventory/%s" % (ROOT, name), "Updateable": True,
+        "@odata.type": "#SoftwareInventory.v1_3_0.SoftwareInventory", "Id": name, "Name": f"{name} firmware",
+        "@odata.id": f"{ROOT}/FirmwareInventory/{name}", "Updateable": True,
         "Version": redfish.asked().firmware[component],
     }

@@ -52,7 +52,7 @@ class Web:
         except urllib.error.HTTPError:
             raise
         except (OSError, http.client.HTTPException) as error:
-            raise Unreachable("%s: %s" % (url, error)) from error
+            raise Unreachable(f"{url}: {error}") from error
 
     def request(self, url, method="GET", body=None, headers=None):
         """Return the Answer, whatever its status.
@@ -74,4 +74,4 @@ class Web:
                 return Answer(answer.status, answer.read())
         except (OSError, http.client.HTTPException) as error:
             # HTTPException: the server ended in the middle of its answer.
-            raise Unreachable("%s: %s" % (url, error)) from error
+            raise Unreachable(f"{url}: {error}") from error

@@ -57,7 +57,7 @@ def main(root, images):
     while not os.path.exists(socket):
         if daemon.poll() is not None or time.monotonic() > deadline:
             with open(log, encoding="utf-8", errors="replace") as stream:
-                sys.exit("containerd did not start: %s" % stream.read()[-2000:])
+                sys.exit(f"containerd did not start: {stream.read()[-2000:]}")
         time.sleep(0.1)
     for name in sorted(os.listdir(images)):
         chroot(root, [*CTR, "images", "import", "/tmp/images/" + name])

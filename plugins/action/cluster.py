@@ -20,4 +20,4 @@ class ActionModule(ProgressAction):
         for line in result.get("tree") or []:
             self.show(line)
         if result.get("workload_kubeconfig"):
-            self.show("kubeconfig: %s" % result["workload_kubeconfig"])
+            self.show(f"kubeconfig: {result['workload_kubeconfig']}")

@@ -49,7 +49,7 @@ def address_shift(address, offset):
     try:
         return address_arithmetic.shifted(address, offset)
     except ValueError as exc:
-        raise AnsibleFilterError("address_shift: %s" % exc) from exc
+        raise AnsibleFilterError(f"address_shift: {exc}") from exc
 
 
 class FilterModule:

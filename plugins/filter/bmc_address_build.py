@@ -69,7 +69,7 @@ def bmc_address_build(parts, **changes):
     """Return the address; see DOCUMENTATION."""
     unknown = sorted(set(changes) - set(PARTS))
     if unknown:
-        raise AnsibleFilterError("bmc_address_build: seen %s, expected %s" % (", ".join(unknown), ", ".join(PARTS)))
+        raise AnsibleFilterError(f"bmc_address_build: seen {', '.join(unknown)}, expected {', '.join(PARTS)}")
     try:
         if isinstance(parts, str):
             parts = bmc_address.described(bmc_address.parse(parts))
@@ -82,7 +82,7 @@ def bmc_address_build(parts, **changes):
                 "host" if parts["scheme"] else "scheme"))
         return bmc_address.build(parts["scheme"], parts["host"], parts["port"], parts["system"] or "", parts["query"])
     except bmc_address.AddressError as exc:
-        raise AnsibleFilterError("bmc_address_build: %s" % exc) from exc
+        raise AnsibleFilterError(f"bmc_address_build: {exc}") from exc
 
 
 class FilterModule:

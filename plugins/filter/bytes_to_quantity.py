@@ -49,7 +49,7 @@ def bytes_to_quantity(number, binary=True):
     try:
         return quantities.build(number, binary)
     except ValueError as exc:
-        raise AnsibleFilterError("bytes_to_quantity: %s" % exc) from exc
+        raise AnsibleFilterError(f"bytes_to_quantity: {exc}") from exc
 
 
 class FilterModule:

@@ -41,7 +41,7 @@ def mac_normal(text):
     try:
         return mac_address.normal(text)
     except ValueError as exc:
-        raise AnsibleFilterError("mac_normal: %s" % exc) from exc
+        raise AnsibleFilterError(f"mac_normal: {exc}") from exc
 
 
 class FilterModule:

@@ -70,7 +70,7 @@ def matching_hosts(hosts, selector):
     try:
         return _matching(hosts, host_selector.read(selector))
     except ValueError as exc:
-        raise AnsibleFilterError("matching_hosts: %s" % exc) from exc
+        raise AnsibleFilterError(f"matching_hosts: {exc}") from exc
 
 
 def _matching(hosts, selector):

@@ -60,7 +60,7 @@ def pool_addresses(ranges, limit=None, exclude=()):
     try:
         return ipam_addresses.addresses(ranges, exclude, limit)
     except ValueError as exc:
-        raise AnsibleFilterError("pool_addresses: %s" % exc) from exc
+        raise AnsibleFilterError(f"pool_addresses: {exc}") from exc
 
 
 class FilterModule:

@@ -49,7 +49,7 @@ def pool_size(ranges):
     try:
         return address_arithmetic.count(ranges)
     except ValueError as exc:
-        raise AnsibleFilterError("pool_size: %s" % exc) from exc
+        raise AnsibleFilterError(f"pool_size: {exc}") from exc
 
 
 class FilterModule:

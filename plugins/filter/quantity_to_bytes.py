@@ -46,7 +46,7 @@ def quantity_to_bytes(quantity):
     try:
         return quantities.to_integer(quantity)
     except ValueError as exc:
-        raise AnsibleFilterError("quantity_to_bytes: %s" % exc) from exc
+        raise AnsibleFilterError(f"quantity_to_bytes: {exc}") from exc
 
 
 class FilterModule:

@@ -61,7 +61,7 @@ def variable_entries(hostvars, names, variable, option=None):
     if option is None:
         wrong = [name for name in names if not isinstance(hostvars[name].get(variable) or {}, dict)]
         if wrong:
-            raise AnsibleFilterError("variable_entries: %s: expected a dictionary: %s" % (variable, ", ".join(wrong)))
+            raise AnsibleFilterError(f"variable_entries: {variable}: expected a dictionary: {', '.join(wrong)}")
     return host_inventory.entries_of(hostvars, names, variable, option)
 
 

@@ -220,12 +220,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         super().parse(inventory, loader, path, cache)
         wrong = inventory_options.mistake(self._read_config_data(path), self.option_definitions)
         if wrong:
-            raise AnsibleParserError("%s: %s" % (path, wrong))
+            raise AnsibleParserError(f"{path}: {wrong}")
         try:
             entries = inventory_hosts.entries(self._facts(path, cache), self.get_option("host_names"))
         except SourceError as exc:
             # The display of Ansible would add the texts of all causes.
-            raise AnsibleParserError("%s: %s" % (path, exc)) from None
+            raise AnsibleParserError(f"{path}: {exc}") from None
         except inventory_hosts.NameClash as exc:
             raise AnsibleParserError("%s: %s; set host_names to %s, or select one of them by namespaces or sources" % (
                 path, exc, inventory_hosts.NAME_AND_NAMESPACE)) from None
@@ -270,7 +270,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         given = dict((name, self._resolved(value)) for name, value in (self.get_option("ironic") or {}).items())
         checked = ArgumentSpecValidator(ironic_argument_spec()).validate(given)
         if checked.error_messages:
-            raise AnsibleParserError("%s: ironic: %s" % (path, "; ".join(checked.error_messages)))
+            raise AnsibleParserError(f"{path}: ironic: {'; '.join(checked.error_messages)}")
         return checked.validated_parameters
 
     def _resolved(self, value):
@@ -297,7 +297,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             try:
                 return value_at(path, variables)
             except KeyError as exc:
-                raise AnsibleUndefinedVariable("%s is undefined" % exc) from None
+                raise AnsibleUndefinedVariable(f"{exc} is undefined") from None
             except TypeError:
                 # Not a dictionary, which Jinja may know to look into.
                 pass

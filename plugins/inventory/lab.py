@@ -112,7 +112,7 @@ class InventoryModule(BaseInventoryPlugin):
         super().parse(inventory, loader, path, cache)
         wrong = inventory_options.mistake(self._read_config_data(path), self.option_definitions)
         if wrong:
-            raise AnsibleParserError("%s: %s" % (path, wrong))
+            raise AnsibleParserError(f"{path}: {wrong}")
         name = self.get_option("name")
         try:
             directory = lab_dir(name)
@@ -120,7 +120,7 @@ class InventoryModule(BaseInventoryPlugin):
                 self.get_option("servers"), self.get_option("defaults"), self.get_option("overrides"),
                 self.get_option("bmc_scheme"))
         except ValueError as exc:
-            raise AnsibleParserError("%s: %s" % (path, exc)) from exc
+            raise AnsibleParserError(f"{path}: {exc}") from exc
         inventory.set_variable("all", "lab_name", name)
         inventory.set_variable("all", "lab_dir", directory)
         for group in ("baremetal", "management", "clusters"):

@@ -171,7 +171,7 @@ def present(module):
         try:
             differing += host_limits.ensure(module.check_mode)
         except OSError as error:
-            module.warn("%s can't be raised (%s): more than four nodes will not start" % (host_limits.SETTING, error))
+            module.warn(f"{host_limits.SETTING} can't be raised ({error}): more than four nodes will not start")
     return {"changed": bool(differing) or made_environment, "lab": figures, "servers": made, "differing": differing,
             "existed": existed}
 

@@ -76,7 +76,7 @@ def main():
     try:
         sha256 = disk_image.build(path, module.params["size_mib"], module.params["files"])
     except (disk_image.DiskImageError, OSError) as exc:
-        module.fail_json(msg="%s: %s" % (path, exc))
+        module.fail_json(msg=f"{path}: {exc}")
     module.exit_json(changed=True, path=path, sha256=sha256)
 
 

@@ -161,7 +161,7 @@ def main():
             authority, module.params["certificates"], module.params["key_pairs"], module.params["authority"],
             module.check_mode)
     except OSError as exc:
-        module.fail_json(msg="%s: %s" % (exc.filename, exc.strerror))
+        module.fail_json(msg=f"{exc.filename}: {exc.strerror}")
     module.exit_json(changed=bool(made), made=made, ca_file=authority.certificate_file)
 
 

@@ -183,7 +183,7 @@ def run(module):
     else:
         for program in params["programs"]:
             if not program["command"]:
-                raise SupervisorError("program %s: no command" % program["name"])
+                raise SupervisorError(f"program {program['name']}: no command")
         actions = process_group.start(supervisor, params["programs"], module.check_mode)
         if params["wait"] and not module.check_mode:
             process_group.wait(supervisor, names)

@@ -80,7 +80,7 @@ class Reader:
         try:
             nodes = IronicClient(self._ironic).list_nodes(fields=inventory_hosts.NODE_FIELDS)
         except IronicError as exc:
-            raise SourceError("source nodes: %s" % exc.message) from exc
+            raise SourceError(f"source nodes: {exc.message}") from exc
         facts = [inventory_hosts.node_facts(node) for node in nodes]
         if self._namespaces == [None]:
             return facts

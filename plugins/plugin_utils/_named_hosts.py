@@ -17,4 +17,4 @@ def require(plugin, hostvars, names):
     """
     missing = [name for name in names if name not in hostvars]
     if missing:
-        raise AnsibleFilterError("%s: not in the inventory: %s" % (plugin, ", ".join(missing)))
+        raise AnsibleFilterError(f"{plugin}: not in the inventory: {', '.join(missing)}")

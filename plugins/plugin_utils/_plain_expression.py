@@ -50,6 +50,6 @@ def value_at(path, variables):
     value = variables
     for key in path:
         if not isinstance(value, dict):
-            raise TypeError("%s of something that is not a dictionary" % key)
+            raise TypeError(f"{key} of something that is not a dictionary")
         value = value[key]
     return value

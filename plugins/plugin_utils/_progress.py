@@ -140,7 +140,7 @@ class ProgressAction(ActionBase):
     def _execute_with_progress(self, task_vars):
         descriptor, path = tempfile.mkstemp(prefix="metal3-progress-", dir=C.DEFAULT_LOCAL_TMP)
         os.close(descriptor)
-        throttle = Throttle(lambda text: self.show("  %s" % text))
+        throttle = Throttle(lambda text: self.show(f"  {text}"))
         tail = _Tail(path, throttle)
         environment = self._task.environment
         self._task.environment = list(environment or []) + [{PROGRESS_FILE_VARIABLE: path}]

@@ -61,7 +61,7 @@ class SiteReader:
             "take it out of one of the groups") for name in self.hosts if name in clusters]
         found += [lint_checks.finding(
             "cluster-without-host", "site", name, "", "a group without a host", "a host, which stands for the cluster",
-            "give the group %s a host, for example %s-cluster" % (name, name))
+            f"give the group {name} a host, for example {name}-cluster")
             for name, hosts in self._children or [] if not hosts]
         found += [lint_checks.finding(
             "cluster-identity", "cluster", name, "name", line.seen, line.expected, line.advice)
@@ -86,7 +86,7 @@ class SiteReader:
     def _named_by_nested(self, clusters, unnamed):
         """Clusters that an upper group names: one that is meant to group clusters, such as a site, is taken for one."""
         return [lint_checks.finding(
-            "cluster-group-nested", "cluster", name, "name", "nothing, and the group %s with groups below it" % group,
+            "cluster-group-nested", "cluster", name, "name", f"nothing, and the group {group} with groups below it",
             "cluster_name, or a group without groups below it",
             "set cluster_name: the cluster's name would be %s, and a cluster that has another name now would be made a "
             "second time" % group)
@@ -133,7 +133,7 @@ class SiteReader:
                 if near:
                     found.append(lint_checks.finding(
                         "unknown-variable", kind, name, variable, "a variable that is not read",
-                        "a variable of a %s" % kind, "perhaps %s is meant" % near[0]))
+                        f"a variable of a {kind}", f"perhaps {near[0]} is meant"))
         return found
 
     def _variable(self, item):

@@ -57,7 +57,7 @@ def is_host_matching(host, selector):
     try:
         return host_selector.matches(host_selector.labels_of(host), host_selector.read(selector))
     except ValueError as exc:
-        raise AnsibleFilterError("host_matching: %s" % exc) from exc
+        raise AnsibleFilterError(f"host_matching: {exc}") from exc
 
 
 class TestModule:

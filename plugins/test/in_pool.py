@@ -52,7 +52,7 @@ def is_in_pool(address, ranges):
     try:
         return ipam_addresses.has(ranges, address)
     except ValueError as exc:
-        raise AnsibleFilterError("in_pool: %s" % exc) from exc
+        raise AnsibleFilterError(f"in_pool: {exc}") from exc
 
 
 class TestModule:

@@ -33,7 +33,7 @@ NAMESPACE = "metal3"
 GOAL = 1.05
 TIMEOUT_SECONDS = 900
 # What the playbook prints when a machine comes to another step.
-STEP = re.compile(r"^ *%s/(\S+)(?: \(host \S+\))?: (?:step (\d+), ([^;]+);|(ready) as node)" % NAME)
+STEP = re.compile(rf"^ *{NAME}/(\S+)(?: \(host \S+\))?: (?:step (\d+), ([^;]+);|(ready) as node)")
 TEMPLATE_PLAY = """
 - hosts: clusters
   gather_facts: false
@@ -84,13 +84,13 @@ class Bench:
             lines.append(line)
             yield time.monotonic() - began, line
         if process.wait():
-            raise RuntimeError("%s failed:\n%s" % (playbook, "".join(lines[-40:])))
+            raise RuntimeError(f"{playbook} failed:\n{''.join(lines[-40:])}")
 
     def write_manifests(self):
         """Write the objects that the playbook would write to ``cluster.yml`` and ``add-ons.yml``."""
         play = self.work_dir / "template.yml"
         play.write_text(TEMPLATE_PLAY.format(name=NAME))
-        for _seconds, _line in self.ansible(str(play), "-e", "folder=%s" % self.work_dir):
+        for _seconds, _line in self.ansible(str(play), "-e", f"folder={self.work_dir}"):
             pass
 
     def by_playbook(self):
@@ -113,8 +113,8 @@ class Bench:
         workload.touch(mode=0o600)
         workload.write_bytes(base64.b64decode(secret["data"]["value"]))
         self.kubectl(workload, "apply", "--server-side", "-f", self.work_dir / "add-ons.yml", namespace=None)
-        self.wait(kubeconfig, "machinedeployment/%s-pool-a" % NAME, "jsonpath={.status.availableReplicas}=1")
-        self.wait(kubeconfig, "kubeadmcontrolplane/%s-control-plane" % NAME, "jsonpath={.status.availableReplicas}=1")
+        self.wait(kubeconfig, f"machinedeployment/{NAME}-pool-a", "jsonpath={.status.availableReplicas}=1")
+        self.wait(kubeconfig, f"kubeadmcontrolplane/{NAME}-control-plane", "jsonpath={.status.availableReplicas}=1")
         self.wait(kubeconfig, "cluster/" + NAME, "condition=Available")
         self.kubectl(workload, "rollout", "status", "daemonset/kube-flannel-ds",
                      "--timeout=%ds" % TIMEOUT_SECONDS, namespace="kube-flannel")
@@ -134,7 +134,7 @@ class Bench:
              *(["--namespace", namespace] if namespace else []), *(str(argument) for argument in arguments)],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_SECONDS + 30, check=False)
         if done.returncode:
-            raise RuntimeError("kubectl %s: %s" % (" ".join(map(str, arguments)), done.stderr))
+            raise RuntimeError(f"kubectl {' '.join(map(str, arguments))}: {done.stderr}")
         return done.stdout
 
     def remove(self):
@@ -181,7 +181,7 @@ def main():
                     bench.remove()
                 if way == "playbook":
                     for machine, step, share in shares(steps, seconds):
-                        print("  %6.1f s  %s  %s" % (share, machine, step), flush=True)
+                        print(f"  {share:6.1f} s  {machine}  {step}", flush=True)
     ratio = min(ours) / min(theirs)
     print("cluster of 1 + 1, playbook / kubectl apply and wait, best of %d: %.2f x (goal <= %.2f: %s)" % (
         arguments.rounds, ratio, GOAL, "met" if ratio <= GOAL else "missed"))

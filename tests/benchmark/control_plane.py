@@ -66,7 +66,7 @@ class ControlPlane:
         key = self._dir / "service-account.key"
         subprocess.run(["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", key],
                        check=True, capture_output=True)
-        (self._dir / "tokens").write_text('%s,benchmark,1,"system:masters"\n' % token)
+        (self._dir / "tokens").write_text(f'{token},benchmark,1,"system:masters"\n')
         self._run("kube-apiserver", "--etcd-servers", client, "--bind-address", "127.0.0.1", "--secure-port", port,
                   "--cert-dir", self._dir / "certificates", "--token-auth-file", self._dir / "tokens",
                   "--authorization-mode", "RBAC", "--service-account-key-file", key,
@@ -108,9 +108,9 @@ class ControlPlane:
                 return ask()
             except (KubeError, OSError) as exc:
                 if time.monotonic() > deadline or any(process.poll() is not None for process in self._processes):
-                    logs = "".join("\n%s:\n%s" % (path.name, path.read_text(errors="replace")[-1500:])
+                    logs = "".join(f"\n{path.name}:\n{path.read_text(errors='replace')[-1500:]}"
                                    for path in self._dir.glob("*.log"))
-                    raise RuntimeError("API server not %s: %s%s" % (what, exc, logs)) from exc
+                    raise RuntimeError(f"API server not {what}: {exc}{logs}") from exc
             time.sleep(0.2)
 
     def _stop(self):

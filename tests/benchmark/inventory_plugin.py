@@ -20,7 +20,7 @@ GOAL_SECONDS = 2
 PLUGIN = "metal3.baremetal.baremetal_hosts"
 GROUPS = [{"key": "metal3.state", "prefix": "state"}, {"key": "metal3.labels.rack", "prefix": "rack"}]
 # In a process of its own, as a playbook's: what is imported once counts.
-PARSE = """
+PARSE = f"""
 import json, sys, time
 from ansible.plugins.loader import init_plugin_loader
 init_plugin_loader([])
@@ -29,9 +29,9 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.loader import inventory_loader
 loader, inventory = DataLoader(), InventoryData()
 began = time.monotonic()
-inventory_loader.get("%s").parse(inventory, loader, sys.argv[1])
+inventory_loader.get("{PLUGIN}").parse(inventory, loader, sys.argv[1])
 print(json.dumps([time.monotonic() - began, len(inventory.hosts)]))
-""" % PLUGIN
+"""
 
 
 def hardware(number):
@@ -76,7 +76,7 @@ def timed(command, environment):
     done = subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=600, check=False, env=environment)
     if done.returncode or "Failed to parse" in done.stderr:
-        raise RuntimeError("%s: %s" % (command, done.stderr[-3000:]))
+        raise RuntimeError(f"{command}: {done.stderr[-3000:]}")
     return done.stdout, time.monotonic() - began
 
 
@@ -109,13 +109,13 @@ def measure_inventory(control_plane, work_dir, engine_dir, count):
     listed.append(seconds)
     result, seconds = Playbooks(control_plane, work_dir).run(task, {})
     if len(result["resources"]) != count:
-        raise RuntimeError("k8s_info returned %d hosts" % len(result["resources"]))
+        raise RuntimeError(f"k8s_info returned {len(result['resources'])} hosts")
     looked_up.append(seconds)
     plugin, listed, printed, looked_up = min(plugin), min(listed), min(printed), min(looked_up)
     yield Figure("inventory of %d hosts with two keyed groups, plugin" % count, plugin, "s",
                  "<= %d" % GOAL_SECONDS, plugin <= GOAL_SECONDS, "loading it and its packages included")
     yield Figure("inventory: plugin / kubectl get -o json", plugin / printed, "x", "", None,
-                 "kubectl %.2f s" % printed)
+                 f"kubectl {printed:.2f} s")
     yield Figure("inventory: ansible-inventory --list as a whole", listed, "s", "", None, "")
     yield Figure("inventory: a play with kubernetes.core.k8s_info / ansible-inventory --list", looked_up / listed, "x",
-                 "", None, "k8s_info %.2f s" % looked_up)
+                 "", None, f"k8s_info {looked_up:.2f} s")

@@ -85,7 +85,7 @@ class Playbooks:
             cwd=self._dir, env=environment, capture_output=True, text=True, timeout=1800, check=False)
         seconds = time.monotonic() - began
         if done.returncode:
-            raise RuntimeError("playbook failed:\n%s\n%s" % (done.stdout[-3000:], done.stderr[-3000:]))
+            raise RuntimeError(f"playbook failed:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
         return json.loads(result.read_text()), seconds
 
     def enrol(self, namespace, hosts):
@@ -217,9 +217,9 @@ def measure(control_plane, work_dir, count, sample):
 
     again, program = playbooks.enrol(ours, hosts)
     if again["changed"]:
-        raise RuntimeError("the second run changed %s" % again["counts"])
+        raise RuntimeError(f"the second run changed {again['counts']}")
     yield Figure("run again, nothing changed, module", again["seconds"], "s", "<= 1", again["seconds"] <= 1,
-                 "first run %.2f s" % seconds)
+                 f"first run {seconds:.2f} s")
     yield Figure("run again, nothing changed, ansible-playbook as a whole", program, "s", "", None, "")
 
     looped = playbooks.enrol_by_loop(control_plane.make_namespace("loop"), hosts[:sample]) / sample * count
@@ -227,5 +227,5 @@ def measure(control_plane, work_dir, count, sample):
                  "%.0f s for %d hosts, extrapolated from %d" % (looped, count, sample))
 
     latencies = watch_latencies(control_plane, ours, [host["name"] for host in hosts[:200]])
-    yield Figure("status change sent to seen on the watch, median of %d" % len(latencies),
-                 statistics.median(latencies) * 1000, "ms", "", None, "slowest %.1f ms" % (max(latencies) * 1000))
+    yield Figure(f"status change sent to seen on the watch, median of {len(latencies)}",
+                 statistics.median(latencies) * 1000, "ms", "", None, f"slowest {max(latencies) * 1000:.1f} ms")

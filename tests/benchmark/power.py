@@ -48,7 +48,7 @@ def by_module(playbooks, names, action):
         {"metal3.baremetal.baremetal_host_action": {
             "namespace": NAMESPACE, "names": "{{ fleet }}", "action": action, "wait": False}}, {"fleet": names})
     if result["counts"] != {"total": len(names), "changed": len(names), "failed": 0}:
-        raise RuntimeError("expected %d hosts changed, seen %s" % (len(names), result["counts"]))
+        raise RuntimeError(f"expected {len(names)} hosts changed, seen {result['counts']}")
     return result["seconds"], program
 
 

@@ -68,7 +68,7 @@ def preflight(ports, concurrency, login_only=False):
     expected = "ok" if login_only else "warning"
     judged = [result["verdict"] for result in results]
     if judged != [expected] * len(ports):
-        raise RuntimeError("expected %s for each of %d BMCs, found %s" % (expected, len(ports), sorted(set(judged))))
+        raise RuntimeError(f"expected {expected} for each of {len(ports)} BMCs, found {sorted(set(judged))}")
     return seconds
 
 

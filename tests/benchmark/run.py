@@ -69,7 +69,7 @@ def main():
 
 def line(figure):
     """Return a figure as ``name: value unit (goal …: met or missed) peer``."""
-    goal = " (goal %s: %s)" % (figure.goal, "met" if figure.met else "missed") if figure.goal else ""
+    goal = f" (goal {figure.goal}: {'met' if figure.met else 'missed'})" if figure.goal else ""
     return "%s: %.3g %s%s%s" % (figure.name, figure.value, figure.unit, goal,
                                 "  [%s]" % figure.peer if figure.peer else "")
 

@@ -25,9 +25,9 @@ def main(artifact):
     with tarfile.open(artifact) as archive:
         built = {member.name for member in archive.getmembers() if not member.isdir()}
     known = known_to_git()
-    problems = ["%s: in the artifact, unknown to git" % path for path in sorted(built - known - MADE_BY_BUILD)]
-    problems += ["%s: not in the artifact" % path for path in sorted(known - built) if path.startswith(USED)]
-    print("\n".join(problems) or "%d files in the artifact" % len(built))
+    problems = [f"{path}: in the artifact, unknown to git" for path in sorted(built - known - MADE_BY_BUILD)]
+    problems += [f"{path}: not in the artifact" for path in sorted(known - built) if path.startswith(USED)]
+    print("\n".join(problems) or f"{len(built)} files in the artifact")
     return 1 if problems else 0
 
 

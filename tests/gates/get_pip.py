@@ -24,7 +24,7 @@ def names():
 
     source = pathlib.Path(ansible_test.__file__).parent / "_internal" / "python_requirements.py"
     versions = re.findall(r"\bpip='([0-9.]+)'", source.read_text())
-    return sorted("get_pip_%s.py" % version.replace(".", "_") for version in versions)
+    return sorted(f"get_pip_{version.replace('.', '_')}.py" for version in versions)
 
 
 def main():

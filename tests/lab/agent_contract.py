@@ -58,7 +58,7 @@ def agent_commands():
     for entry in importlib.metadata.entry_points(group="ironic_python_agent.extensions"):
         for _name, member in inspect.getmembers(entry.load()):
             if hasattr(member, "command_name"):
-                found["%s.%s" % (entry.name, member.command_name)] = {
+                found[f"{entry.name}.{member.command_name}"] = {
                     # The decorators' wrappers differ in what they return.
                     "asynchronous": "AsyncCommandResult" in member.__code__.co_names,
                     "parameters": signature(member),
@@ -70,7 +70,7 @@ def agent_steps():
     """Return the steps that the generic hardware manager offers: phase → step → priority and interface."""
     manager = hardware.GenericHardwareManager.__new__(hardware.GenericHardwareManager)
     return {phase: {step["step"]: {"priority": step["priority"], "interface": step["interface"]}
-                    for step in getattr(manager, "get_%s_steps" % phase)({}, [])}
+                    for step in getattr(manager, f"get_{phase}_steps")({}, [])}
             for phase in ("clean", "deploy", "service")}
 
 
@@ -198,7 +198,7 @@ def machine_room():
         "steps_not_simulated": steps.NOT_SIMULATED,
         "error": agent_errors.AgentError("why").serialize(),
         "busy": {"status": agent_errors.AgentBusy("name").status,
-                 "text": "%s: %s" % (agent_errors.AgentBusy.message, agent_errors.AgentBusy("name").details)},
+                 "text": f"{agent_errors.AgentBusy.message}: {agent_errors.AgentBusy('name').details}"},
         "statuses": [commands.RUNNING, commands.SUCCEEDED, commands.FAILED],
         "choices": [room_choice(hints) for hints in HINTS],
         "inventory": room_inventory(),

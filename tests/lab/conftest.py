@@ -27,7 +27,7 @@ def pytest_configure(config):
 def _end(number, _frame):
     # A second signal must not interrupt what cleans up. Unlike SIG_IGN, a handler is nothing that playbooks inherit.
     signal.signal(number, lambda *_arguments: None)
-    pytest.exit("told to end by %s" % signal.Signals(number).name, returncode=128 + number)
+    pytest.exit(f"told to end by {signal.Signals(number).name}", returncode=128 + number)
 
 
 @pytest.hookimpl(wrapper=True)

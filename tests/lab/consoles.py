@@ -53,4 +53,4 @@ def next_to_print(lab, text, seconds):
     def printed():
         return next((name for name, console in consoles.items() if any(text in line for line in console.lines())), None)
 
-    return lambda: eventually(printed, seconds, "a server that prints %r" % text, interval_seconds=0.5)
+    return lambda: eventually(printed, seconds, f"a server that prints {text!r}", interval_seconds=0.5)

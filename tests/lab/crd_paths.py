@@ -19,7 +19,7 @@ def of_schema(schema, path="spec"):
         # Free keys, or a plain value.
         return {path + ANY} if schema.get("additionalProperties") or "x-kubernetes-preserve-unknown-fields" in schema \
             or schema.get("type") == "object" else {path}
-    return set().union(*(of_schema(below, "%s.%s" % (path, name)) for name, below in properties.items()))
+    return set().union(*(of_schema(below, f"{path}.{name}") for name, below in properties.items()))
 
 
 def of_fields(fields, path="spec"):
@@ -28,7 +28,7 @@ def of_fields(fields, path="spec"):
     for field in fields:
         if field.crd is None:
             continue
-        place = "%s.%s%s" % (path, field.crd, "[]" if field.kind == "list" else "")
+        place = f"{path}.{field.crd}{'[]' if field.kind == 'list' else ''}"
         nested = [part for part in field.fields or () if part.crd]
         if nested:
             found |= of_fields(nested, place)
@@ -40,7 +40,7 @@ def of_fields(fields, path="spec"):
 def of_object(value, path="spec"):
     """Return the paths of all leaves of an object."""
     if isinstance(value, dict) and value:
-        return set().union(*(of_object(below, "%s.%s" % (path, key)) for key, below in value.items()))
+        return set().union(*(of_object(below, f"{path}.{key}") for key, below in value.items()))
     if isinstance(value, list) and value:
         return set().union(*(of_object(below, path + "[]") for below in value))
     return {path}

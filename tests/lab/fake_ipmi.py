@@ -21,7 +21,7 @@ class Session(serversession.ServerSession):
     """Counts logins, and knows that accounts differ."""
 
     def _got_rakp1(self, data):
-        print("login %s" % bytes(data[28:]).decode(), flush=True)
+        print(f"login {bytes(data[28:]).decode()}", flush=True)
         super()._got_rakp1(data)
 
     def handle_client_request(self, request):

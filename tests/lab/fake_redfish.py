@@ -169,7 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
         given = self.headers.get("Authorization", "")
         if not given.startswith("Basic "):
             return False
-        pair = "%s:%s" % (self.bmc.username, self.bmc.password)
+        pair = f"{self.bmc.username}:{self.bmc.password}"
         right = given == "Basic " + base64.b64encode(pair.encode()).decode()
         self.bmc.logins.append(("basic", right))
         return right

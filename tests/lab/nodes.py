@@ -153,8 +153,7 @@ class Nodes:
              "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "KUBECONFIG=/etc/kubernetes/admin.conf",
              "timeout", "--kill-after=5", str(seconds), *command],
             input=text, capture_output=True, text=True, check=False)
-        assert not check or result.returncode == 0, "%s on %s: %s%s" % (
-            " ".join(command), name, result.stdout, result.stderr)
+        assert not check or result.returncode == 0, f"{' '.join(command)} on {name}: {result.stdout}{result.stderr}"
         return result.stdout
 
     def kubectl(self, *arguments, **options):
@@ -169,15 +168,15 @@ class Nodes:
     def answers(self):
         """Tell whether the API server answers on its address, as this machine sees it."""
         result = subprocess.run(["curl", "--silent", "--insecure", "--max-time", "2",
-                                 "https://%s:6443/livez" % self.endpoint], capture_output=True, text=True, check=False)
+                                 f"https://{self.endpoint}:6443/livez"], capture_output=True, text=True, check=False)
         return result.stdout == "ok"
 
     def left(self, name):
         """Return what is there of a server's system on this machine: namespace, links, groups, loop devices."""
         group = "m3lab%d" % INDEX
-        found = [str(path) for path in Path("/sys/fs/cgroup").glob("*/%s/%s" % (group, name))]
-        found += [str(path) for path in Path("/sys/fs/cgroup").glob("%s/%s" % (group, name))]
-        found += [str(path) for path in Path("/run/netns").glob("%s-%s" % (group, name))]
+        found = [str(path) for path in Path("/sys/fs/cgroup").glob(f"*/{group}/{name}")]
+        found += [str(path) for path in Path("/sys/fs/cgroup").glob(f"{group}/{name}")]
+        found += [str(path) for path in Path("/run/netns").glob(f"{group}-{name}")]
         loops = subprocess.run(["losetup", "--all"], capture_output=True, text=True, check=True).stdout
         return found + [line for line in loops.splitlines() if self.machines[name].folder + "/" in line]
 

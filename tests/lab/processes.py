@@ -76,7 +76,7 @@ def processes_of(directory):
 
     Those that carry its mark, and the supervisor's session: nginx writes over its environment.
     """
-    mark = ("METAL3_LAB_DIR=%s" % directory).encode()
+    mark = f"METAL3_LAB_DIR={directory}".encode()
     pid_file = Path(directory) / "supervisor" / "supervisord.pid"
     session = int(pid_file.read_text()) if pid_file.exists() else None
     found = []

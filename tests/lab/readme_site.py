@@ -58,7 +58,7 @@ def servers(lab, names):
 
 def image(lab, name, form):
     """Return an image of the lab's image server, as a cluster's description has it."""
-    url = "%s/images/%s" % (lab.figures["urls"]["image_server"], name)
+    url = f"{lab.figures['urls']['image_server']}/images/{name}"
     return {"url": url, "checksum": url + ".sha256", "format": form}
 
 

@@ -32,11 +32,11 @@ def _answer(part, ask):
         return ask()
     except Exception as error:
         # A dead program shows itself in many ways.
-        return ["%s: %r" % (part, error)]
+        return [f"{part}: {error!r}"]
 
 
 def _knobs(room):
-    return ["knobs of %s are set: %s" % (server["name"], ", ".join(sorted(server["knobs"])))
+    return [f"knobs of {server['name']} are set: {', '.join(sorted(server['knobs']))}"
             for server in room.servers() if server["knobs"]]
 
 
@@ -51,7 +51,7 @@ def hosts_that_differ(hosts, servers, may_be_used):
     :param servers: names of the lab's servers
     :param may_be_used: whether the lab has a cluster, whose machines may have hosts
     """
-    found = dict((name, "%s is no host" % name) for name in servers if name not in hosts)
+    found = dict((name, f"{name} is no host") for name in servers if name not in hosts)
     for name, host in hosts.items():
         status = host.get("status") or {}
         consumer = host["spec"].get("consumerRef")
@@ -62,11 +62,11 @@ def hosts_that_differ(hosts, servers, may_be_used):
         if status.get("operationalStatus") != "OK":
             seen += [str(status.get("operationalStatus")), " ".join((status.get("errorMessage") or "").split())]
         if consumer:
-            seen.append("in use by %s %s" % (consumer.get("kind"), consumer.get("name")))
+            seen.append(f"in use by {consumer.get('kind')} {consumer.get('name')}")
         if name not in servers:
-            found[name] = "%s is a host, but no server" % name
+            found[name] = f"{name} is a host, but no server"
         elif seen != wanted and not (consumer and may_be_used):
-            found[name] = "%s: %s; expected %s" % (name, ", ".join(filter(None, seen)), wanted[0])
+            found[name] = f"{name}: {', '.join(filter(None, seen))}; expected {wanted[0]}"
     return found
 
 
@@ -114,10 +114,10 @@ def ensure(lab, room, module, before, tell):
     left = differences(lab, room)
     if not left:
         return
-    origin = "left by %s" % before if before else "as it was found"
+    origin = f"left by {before}" if before else "as it was found"
     began = time.monotonic()
-    tell("the lab before %s, %s: %s; repairing it" % (module, origin, "; ".join(left)))
+    tell(f"the lab before {module}, {origin}: {'; '.join(left)}; repairing it")
     repair(lab, room)
     tell("repaired in %d s" % (time.monotonic() - began))
     rest = differences(lab, room)
-    assert not rest, "the lab is not fit for %s, %s: %s" % (module, origin, "; ".join(rest))
+    assert not rest, f"the lab is not fit for {module}, {origin}: {'; '.join(rest)}"

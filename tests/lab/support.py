@@ -114,16 +114,16 @@ class Run:
 
     def failed(self, *texts):
         """Expect a failure whose output has each of the texts."""
-        assert self.returncode not in (0, None), "expected a failure:\n%s" % self.output
+        assert self.returncode not in (0, None), f"expected a failure:\n{self.output}"
         flat = " ".join(self.output.split())
         for text in texts:
-            assert text in flat, "%r is missing in:\n%s" % (text, self.output)
+            assert text in flat, f"{text!r} is missing in:\n{self.output}"
         return self
 
     def told_of(self, name):
         """Return the lines that the failure's message has about a host."""
-        lines = [line for line in self.output.splitlines() if re.match(r"- %s( \(.*?\))?: " % re.escape(name), line)]
-        assert lines, "nothing about %s in:\n%s" % (name, self.output)
+        lines = [line for line in self.output.splitlines() if re.match(rf"- {re.escape(name)}( \(.*?\))?: ", line)]
+        assert lines, f"nothing about {name} in:\n{self.output}"
         return lines
 
     def recap(self):
@@ -134,7 +134,7 @@ class Run:
             if colon and "changed=" in rest:
                 numbers[name.strip()] = dict((key, int(value)) for key, value in
                                              (pair.split("=") for pair in rest.split()))
-        assert numbers, "no play recap in:\n%s" % self.output
+        assert numbers, f"no play recap in:\n{self.output}"
         return numbers
 
     def changed(self):
@@ -149,7 +149,7 @@ class Lab:
         self.dir = Path(labs_dir()) / self.name
         self.figures = json.loads((self.dir / "lab.json").read_text())
         self.servers = dict((server["name"], server) for server in json.loads((self.dir / "servers.json").read_text()))
-        assert self.servers, "lab %s has no servers: nothing could be seen on it" % self.name
+        assert self.servers, f"lab {self.name} has no servers: nothing could be seen on it"
         self.kube = KubeClient({"kubeconfig": str(self.dir / "kubeconfig")})
         # Of the account that playbooks use; None for what the inventory says, which is the administrator's.
         self.kubeconfig = None
@@ -167,7 +167,7 @@ class Lab:
         own = isinstance(playbook, Path)
         command = [str(Path(sys.executable).parent / "ansible-playbook"),
                    str(playbook) if own else "metal3.baremetal." + playbook,
-                   "-i", str(inventory), *(["-e", "metal3_kubeconfig=%s" % self.kubeconfig] if self.kubeconfig else []),
+                   "-i", str(inventory), *(["-e", f"metal3_kubeconfig={self.kubeconfig}"] if self.kubeconfig else []),
                    *(["-e", json.dumps(extra)] if extra else []), *arguments]
         with log.open("w") as stream:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
@@ -250,7 +250,7 @@ class Lab:
         """Return, for a failed test, the newest run's last lines and what BMO, Ironic and the servers say."""
         lines = []
         for log in sorted(Path(self._logs).glob("*.log"), key=lambda path: path.stat().st_mtime)[-1:]:
-            lines += ["%s ends with:" % log.name, *log.read_text(errors="replace").splitlines()[-15:]]
+            lines += [f"{log.name} ends with:", *log.read_text(errors="replace").splitlines()[-15:]]
         try:
             nodes = self.nodes()
             for name, host in sorted(self.hosts().items()):
@@ -261,11 +261,11 @@ class Lab:
                         node.provision_state, node.power_state, node.last_error or "")))))
         except Exception as error:
             # Perhaps down by the test's own doing; the consoles tell something nevertheless.
-            lines.append("API server or Ironic: %r" % error)
+            lines.append(f"API server or Ironic: {error!r}")
         for name in self.servers:
             console = self.dir / "machines" / name / "console.log"
             if console.exists():
-                lines += ["%s: %s" % (name, line) for line in console.read_text(errors="replace").splitlines()[-6:]]
+                lines += [f"{name}: {line}" for line in console.read_text(errors="replace").splitlines()[-6:]]
         return "\n".join(line[:300] for line in lines)
 
     def parts(self):

@@ -68,9 +68,9 @@ def test_answers_have_the_agents_shape(contract):
 
 @pytest.mark.parametrize("phase", ["clean", "deploy", "service"])
 def test_steps_are_told_by_hardware_manager_with_its_version(contract, phase):
-    answer = contract["machine_room"]["results"]["%s.get_%s_steps" % (phase, phase)]["command_result"]
-    assert set(answer) == {"%s_steps" % phase, "hardware_manager_version"}
-    assert list(answer["%s_steps" % phase]) == ["GenericHardwareManager"]
+    answer = contract["machine_room"]["results"][f"{phase}.get_{phase}_steps"]["command_result"]
+    assert set(answer) == {f"{phase}_steps", "hardware_manager_version"}
+    assert list(answer[f"{phase}_steps"]) == ["GenericHardwareManager"]
 
 
 def test_a_step_that_is_not_simulated_fails_as_in_the_agent(contract):

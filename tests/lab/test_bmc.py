@@ -48,7 +48,7 @@ def test_all_servers_of_the_lab_are_ok(lab):
     rows = dict((line.split()[0], line.split()[1]) for line in run.output.splitlines() if line.startswith("server-"))
     # The recap has lines that begin like the table's.
     for name in lab.servers:
-        assert "%-9s  ok " % name in run.output, run.output
+        assert f"{name:9}  ok " in run.output, run.output
     assert set(rows) >= set(lab.servers)
 
 
@@ -65,7 +65,7 @@ def test_all_faults_are_told_at_once(faulty, lab, victims):
     assert "login: bmc_address" in silent
     assert "boot_mac: boot_mac: seen 00:5c:52:ff:ff:01" in wrong_mac
     for nic in lab.servers[victims[3]]["nics"]:
-        assert "%(name)s %(mac)s" % nic in wrong_mac
+        assert f"{nic['name']} {nic['mac']}" in wrong_mac
     assert "not-for-eyes" not in run.output
 
 
@@ -73,13 +73,13 @@ def test_servers_without_a_fault_are_not_told_of(faulty, lab, victims):
     sound = set(lab.servers) - set(victims)
     assert sound
     for name in sound:
-        assert not [line for line in faulty[0].output.splitlines() if line.startswith("- %s:" % name)]
+        assert not [line for line in faulty[0].output.splitlines() if line.startswith(f"- {name}:")]
 
 
 def test_another_certificate_authority(lab, victims, tmp_path):
     """In check mode, which asks as well; one of the two servers takes any certificate."""
     stranger = issue(tmp_path, "stranger")[0][0]
-    run = lab.playbook("preflight", "--check", "--limit", "%s,%s" % (victims[0], victims[3]), "-i", lab.inventory({
+    run = lab.playbook("preflight", "--check", "--limit", f"{victims[0]},{victims[3]}", "-i", lab.inventory({
         victims[3]: {"bmc_disable_certificate_verification": True}}), extra={"preflight_ca_cert": stranger})
     run.failed("1 problem at 1 of 2 servers")
     told = "\n".join(run.told_of(victims[0]))
@@ -95,7 +95,7 @@ def test_another_certificate_authority(lab, victims, tmp_path):
 def test_enrolment_tries_each_login_once_before_it_writes(lab, victims, arguments, extra, text):
     """A wrong boot MAC address is no matter of the login: found where all is checked."""
     before = lab.versions()
-    run = lab.playbook("enroll", *arguments, "--limit", "%s,%s" % (victims[0], victims[3]), "-i", lab.inventory({
+    run = lab.playbook("enroll", *arguments, "--limit", f"{victims[0]},{victims[3]}", "-i", lab.inventory({
         victims[0]: {"bmc_password": "not-for-eyes"}, victims[3]: {"boot_mac": "00:5c:52:ff:ff:01"}}), extra=extra)
     run.failed(text, "found before anything was written", "set enroll_preflight to none")
     assert "login: bmc_username: seen HTTP 401" in "\n".join(run.told_of(victims[0]))
@@ -108,7 +108,7 @@ def test_enrolment_goes_on_where_a_bmc_can_not_be_asked_from_here(lab, victims, 
     """Ironic may reach it: that is a warning, and nothing changes."""
     stranger = issue(tmp_path, "stranger")[0][0]
     run = lab.playbook("enroll", "--limit", victims[0], extra={"preflight_ca_cert": stranger}).ok()
-    assert "- %s: login: bmc_address: seen not tried: certificate of CN=machine-room" % victims[0] in run.output
+    assert f"- {victims[0]}: login: bmc_address: seen not tried: certificate of CN=machine-room" in run.output
     assert run.changed() == 0
 
 
@@ -146,8 +146,8 @@ def wanted(lab, site):
         "discover_schemes": ["redfish"],
         "discover_name_format": "{hostname}",
         "discover_boot_nic": "eno1",
-        "discover_username_expression": "lookup('ansible.builtin.file', %s.bmc.username_file)" % server,
-        "discover_password_expression": "lookup('ansible.builtin.file', %s.bmc.password_file)" % server,
+        "discover_username_expression": f"lookup('ansible.builtin.file', {server}.bmc.username_file)",
+        "discover_password_expression": f"lookup('ansible.builtin.file', {server}.bmc.password_file)",
         "discover_inventory_file": str(site / "00-discovered.yml"),
     }
 
@@ -222,7 +222,7 @@ def test_a_discovery_may_find_nothing_where_that_is_told(lab, site, wanted):
 
 def test_the_inventory_that_was_found_passes_preflight(lab, discovered, site, wanted):
     run = lab.playbook("preflight", inventory=site, extra={"metal3_ca_file": wanted["metal3_ca_file"]}).ok()
-    assert "%d of %d BMCs asked" % (len(lab.servers), len(lab.servers)) in run.output
+    assert f"{len(lab.servers)} of {len(lab.servers)} BMCs asked" in run.output
 
 
 def test_what_is_set_by_hand_is_left_out(lab, tmp_path, wanted):

@@ -90,7 +90,7 @@ def machines_of(lab, pool):
     """Return the Machines of a pool of workers that are not being deleted, with their hosts."""
     return dict((item["metadata"]["name"], host_of(lab, item["metadata"]["name"]))
                 for item in lab.kube.list(KNOWN["Machine"], NAMESPACE)[0]
-                if "-%s-" % pool in item["metadata"]["name"] and not item["metadata"].get("deletionTimestamp"))
+                if f"-{pool}-" in item["metadata"]["name"] and not item["metadata"].get("deletionTimestamp"))
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,7 @@ def test_a_run_that_is_killed_again_and_again_is_continued_and_nothing_is_double
     for stage in ("writing ", "step 12", "step 13"):
         run = lab.start("cluster")
         eventually(lambda seen=run, words=stage: words in seen.output or seen.process.poll() is not None, SECONDS,
-                   "a run to be killed at %r" % stage)
+                   f"a run to be killed at {stage!r}")
         assert stage in run.output, run.output
         run.kill()
         uids |= set(item["metadata"]["uid"] for item in lab.kube.list(KNOWN["Cluster"], NAMESPACE)[0])
@@ -222,7 +222,7 @@ def test_pods_answer_across_nodes_by_name(lab):
     for pod, node in pods.items():
         seen = set()
         eventually(lambda pod=pod, seen=seen: answering(client, pod, seen) == set(pods), 120,
-                   "both pods, reached from %s through the Service" % node, not_yet=KubeError)
+                   f"both pods, reached from {node} through the Service", not_yet=KubeError)
 
 
 def test_a_node_reaches_the_image_server(lab):
@@ -280,8 +280,8 @@ def test_check_mode_says_which_machines_would_roll(lab):
                    if "pool-a" in item["metadata"]["name"])
     labels = json.dumps({"workers": {"pool-a": {"replicas": 1, "node_labels": {"example.org/a": "b"}}}})
     run = lab.playbook("cluster", "--check", "-e", labels).ok()
-    assert "MachineDeployment %s-pool-a: replaces %s" % (NAME, machine) in run.output
-    assert "KubeadmControlPlane" not in run.output.replace("KubeadmControlPlane %s-control-plane: 1/1" % NAME, "")
+    assert f"MachineDeployment {NAME}-pool-a: replaces {machine}" in run.output
+    assert "KubeadmControlPlane" not in run.output.replace(f"KubeadmControlPlane {NAME}-control-plane: 1/1", "")
     assert objects(lab) == before
 
 
@@ -339,7 +339,7 @@ def test_a_worker_comes_although_the_image_server_dies_in_mid_deployment(lab, ro
     finally:
         for server in lab.servers:
             room.clear_knobs(server)
-    eventually(lambda: "(host %s): error: Image provisioning failed" % host in run.output, 300,
+    eventually(lambda: f"(host {host}): error: Image provisioning failed" in run.output, 300,
                "the failed deployment is told")
     # The operator looks again by itself after two minutes, or when something about the host changes.
     lab.kube.patch(HOST, NAMESPACE, host, {"metadata": {"annotations": {"example.org/look": "again"}}})
@@ -431,7 +431,7 @@ def test_a_wrong_checksum_ends_the_wait_with_the_cause(lab):
 
 def wait_until_nothing_is_left(lab, name):
     """Wait for the garbage collector, which takes Secrets and the like away in its own time."""
-    eventually(lambda: not objects(lab, name), 120, "nothing is left of cluster %s" % name)
+    eventually(lambda: not objects(lab, name), 120, f"nothing is left of cluster {name}")
 
 
 @pytest.mark.usefixtures("_one_worker")

@@ -172,7 +172,7 @@ def test_a_cluster_of_others_is_left_alone(cluster):
 def machine_of(cluster, owner):
     """Return the name of one of the Metal3Machines of an owner, which are there without a host."""
     return eventually(lambda: [name for name in cluster.names("Metal3Machine") if name.startswith(owner + "-")], 60,
-                      "a Metal3Machine of %s" % owner)[0]
+                      f"a Metal3Machine of {owner}")[0]
 
 
 def test_the_cleaning_mode_changes_in_place(cluster):
@@ -181,7 +181,7 @@ def test_the_cleaning_mode_changes_in_place(cluster):
     result = cluster.run(automated_cleaning_mode="disabled")
     assert result["changed"] and result["changes"] == [] and cluster.names("Metal3MachineTemplate") == templates
     eventually(lambda: cluster.get("Metal3Machine", machine)["spec"]["automatedCleaningMode"] == "disabled", 60,
-               "the cleaning mode of %s" % machine)
+               f"the cleaning mode of {machine}")
     warnings = [line for line in result["warnings"] if "automated_cleaning_mode" in line]
     assert len(warnings) == 1 and "Metal3MachineTemplate c1-sized-" in warnings[0]
     # What CAPM3 does to that machine.
@@ -210,6 +210,6 @@ def test_a_pool_of_workers_and_a_network_go_with_all_that_was_made_for_them(clus
     eventually(lambda: not of_empty("MachineSet"), 60, "no MachineSet of the pool")
     cluster.run(**without)
     for kind in ("Metal3MachineTemplate", "Metal3DataTemplate", "KubeadmConfigTemplate"):
-        eventually(lambda kind=kind: not of_empty(kind), 60, "no %s of the pool" % kind)
+        eventually(lambda kind=kind: not of_empty(kind), 60, f"no {kind} of the pool")
     assert cluster.run(**without)["changed"] is False
     assert "c1-machines" in cluster.names("IPPool")

@@ -211,7 +211,7 @@ def drive(lab, room, site, tmp_path_factory):
     """The files of the config drive that the machine of forms has."""
     lab.wait_for_host(OF_FORMS, lambda host: host["status"]["provisioning"]["state"] == "provisioned", "provisioned")
     files = config_drive(room.disk(OF_FORMS, "sda", length=0)["path"], tmp_path_factory.mktemp("drive"))
-    return dict((name, json.loads(files["openstack/latest/%s.json" % name])) for name in ("meta_data", "network_data"))
+    return dict((name, json.loads(files[f"openstack/latest/{name}.json"])) for name in ("meta_data", "network_data"))
 
 
 def test_the_readmes_cluster_becomes_available(prod):
@@ -276,7 +276,7 @@ def test_every_form_of_meta_data_is_rendered(lab, site, drive):
         "rack": "r4", "note": "from the host", "nodes_prefix": "24", "nodes_gateway": prefix + ".3",
         "name": name, "local-hostname": name, "local_hostname": name,
         "nodes_ipv4": prefix + ".95", "nodes_ipv6": "2001:db8:1::11",
-        "providerid": "%s/%s/%s" % (NAMESPACE, OF_FORMS, metal3_machine),
+        "providerid": f"{NAMESPACE}/{OF_FORMS}/{metal3_machine}",
         "uuid": host["metadata"]["uid"], "metal3-name": OF_FORMS, "metal3-namespace": NAMESPACE}
 
 
@@ -363,7 +363,7 @@ def test_a_cluster_that_waits_for_a_cloud_controller_says_so_and_goes_on_with_on
     taints = [taint["key"] for taint in node["spec"]["taints"]]
     assert "node.cloudprovider.kubernetes.io/uninitialized" in taints
     client.patch(KNOWN["Node"], None, node["metadata"]["name"], {"spec": {
-        "providerID": "metal3://%s/server-01/%s" % (NAMESPACE, host["spec"]["consumerRef"]["name"]),
+        "providerID": f"metal3://{NAMESPACE}/server-01/{host['spec']['consumerRef']['name']}",
         "taints": [taint for taint in node["spec"]["taints"] if "cloudprovider" not in taint["key"]]}})
     assert "Cluster cloud: Available True" in prod.run("cluster", prod.cloud_path).output
     machine, = prod.machines("cloud")

@@ -84,7 +84,7 @@ def test_the_api_server_would_refuse_what_is_wrong(lab):
 def test_upstreams_template_with_the_same_values_gives_the_same_objects(lab):
     pins = (REPOSITORY / "lab" / "engine" / "go.mod").read_text()
     pinned = next(line.split()[1] for line in pins.splitlines() if line.split()[:1] == [TEMPLATE_MODULE])
-    assert "%s %s," % (TEMPLATE_MODULE, pinned) in TEMPLATE.read_text(), "copy the template of %s anew" % pinned
+    assert f"{TEMPLATE_MODULE} {pinned}," in TEMPLATE.read_text(), f"copy the template of {pinned} anew"
     params = yaml.safe_load((GOLDEN / "upstream.yml").read_text())
     description, mistakes = cluster_description.read(params)
     assert mistakes == []

@@ -69,8 +69,8 @@ def test_a_token_without_rights_does_nothing_as_the_kubeconfigs_administrator(la
     error = refused(lambda: client.apply(KNOWN["BareMetalHost"], NAMESPACE, {
         "apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": {"name": NAME},
         "spec": {"online": False}}))
-    assert error.status == 403 and "system:serviceaccount:%s:%s" % (NAMESPACE, NAME) in error.message
-    assert "Role and RoleBinding in namespace %s with the verb patch on baremetalhosts" % NAMESPACE in error.message
+    assert error.status == 403 and f"system:serviceaccount:{NAMESPACE}:{NAME}" in error.message
+    assert f"Role and RoleBinding in namespace {NAMESPACE} with the verb patch on baremetalhosts" in error.message
     assert NAME not in lab.hosts()
 
 

@@ -36,7 +36,7 @@ MACHINE = {"readinessGates": NOT_OFFERED, "taints": "node_taints go to the kubel
 
 def below(path, reasons):
     """Return reasons for paths below another one."""
-    return dict(("%s.%s" % (path, name), reason) for name, reason in reasons.items())
+    return dict((f"{path}.{name}", reason) for name, reason in reasons.items())
 
 
 # kind: {path, or the beginning of paths: reason}
@@ -89,7 +89,7 @@ MORE = {
 def schema(lab, kind):
     """Return the OpenAPI schema of a kind's spec, as the API server has it."""
     resource = KNOWN[kind]
-    crd = lab.kube.get(KNOWN["CustomResourceDefinition"], None, "%s.%s" % (resource.plural, resource.group))
+    crd = lab.kube.get(KNOWN["CustomResourceDefinition"], None, f"{resource.plural}.{resource.group}")
     version = next(item for item in crd["spec"]["versions"] if item["name"] == resource.version)
     return version["schema"]["openAPIV3Schema"]["properties"]["spec"]
 
@@ -99,9 +99,9 @@ def compare(lab, kind, given):
     reasons = LEFT_OUT.get(kind, {})
     missing = lacking(of_schema(schema(lab, kind)), given)
     unexplained = [path for path in missing if not any(path.startswith(start) for start in reasons)]
-    assert unexplained == [], "%s has fields that no option writes" % kind
+    assert unexplained == [], f"{kind} has fields that no option writes"
     stale = [start for start in reasons if not any(path.startswith(start) for path in missing)]
-    assert stale == [], "%s: reasons for what is there" % kind
+    assert stale == [], f"{kind}: reasons for what is there"
 
 
 def host_paths():
@@ -110,7 +110,7 @@ def host_paths():
     paths = of_fields(plain)
     for field in host_fields.SPEC:
         if field.name in host_fields.DATA_KEYS:
-            paths.add("spec.%s" % field.crd if field.crd.endswith("Name") else "spec.%s.name" % field.crd)
+            paths.add(f"spec.{field.crd}" if field.crd.endswith("Name") else f"spec.{field.crd}.name")
     return paths
 
 

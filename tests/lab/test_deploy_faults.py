@@ -26,7 +26,7 @@ def deployable(lab, room, image):
     yield lab.inventory(dict((name, {"bmh_image": image}) for name in SERVERS))
     for name in SERVERS:
         room.clear_knobs(name)
-    lab.playbook("deprovision_hosts", *only(*SERVERS), "-e", "deprovision_confirm=%d" % len(SERVERS), seconds=900).ok()
+    lab.playbook("deprovision_hosts", *only(*SERVERS), "-e", f"deprovision_confirm={len(SERVERS)}", seconds=900).ok()
     assert [lab.state(name) for name in SERVERS] == ["available"] * len(SERVERS)
     assert sorted(lab.nodes()) == sorted(lab.servers)
 

@@ -96,7 +96,7 @@ def test_an_api_server_that_stops_for_a_while_is_waited_for(lab, removed):
 
 
 def test_a_kubeconfig_that_is_not_there_is_named(lab):
-    lab.playbook("enroll", "-e", "metal3_kubeconfig=%s" % (lab.dir / "no-such-kubeconfig")).failed("no-such-kubeconfig")
+    lab.playbook("enroll", "-e", f"metal3_kubeconfig={lab.dir / 'no-such-kubeconfig'}").failed("no-such-kubeconfig")
 
 
 def test_a_killed_playbook_is_taken_up_by_the_next_run(lab, removed):

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.usefixtures("as_operator")
 
 SETTINGS, SUBSCRIPTION = KNOWN["HostFirmwareSettings"], KNOWN["BMCEventSubscription"]
 RUN = uuid.uuid4().hex[:8]
-BIOS, LATER_BIOS, BMC = "2.0.%s" % RUN, "3.0.%s" % RUN, "2.%s" % RUN
+BIOS, LATER_BIOS, BMC = f"2.0.{RUN}", f"3.0.{RUN}", f"2.{RUN}"
 
 
 class Sink:
@@ -100,7 +100,7 @@ def free(lab, state):
     """Return the free servers that are meant to be in a state, when they are: scheme of the BMC's address → name."""
     names = [name for name, host in sorted(lab.hosts().items()) if not host["spec"].get("consumerRef")
              and bool(host["spec"].get("image")) is (state == "provisioned")]
-    assert names, "no free server is to be %s" % state
+    assert names, f"no free server is to be {state}"
     for name in names:
         lab.wait_for_host(name, lambda host: state_of(host) == state, state)
     return dict((lab.servers[name]["bmc"]["address"].partition("+")[0], name) for name in names)
@@ -142,11 +142,11 @@ def files(lab):
                           ("broken.fw", b"another vendor's"),
                           ("data.iso", b"\0" * 65536)):
         # BMO flashes an image once only.
-        path = folder / ("firmware-test-%s-%s" % (RUN, name))
+        path = folder / (f"firmware-test-{RUN}-{name}")
         path.write_bytes(content)
         path.chmod(0o644)
         made[name] = path
-    yield dict((name, "%s/images/%s" % (lab.figures["urls"]["image_server"], path.name)) for name, path in made.items())
+    yield dict((name, f"{lab.figures['urls']['image_server']}/images/{path.name}") for name, path in made.items())
     for path in made.values():
         path.unlink()
 
@@ -204,7 +204,7 @@ def changed(lab, prepared, others, live, files, sink, inventory):
         assert subscribed["subscription_id"]
         done(lab, "DataImage", {"name": live, "url": files["data.iso"]})
         yield lab.playbook("firmware", "-i", inventory, *only(prepared, *others, live),
-                           "-e", "hosts_firmware_reboot=hard", "-e", "firmware_confirm=%s" % live,
+                           "-e", "hosts_firmware_reboot=hard", "-e", f"firmware_confirm={live}",
                            "-e", "hosts_firmware_wait_timeout_seconds=600",
                            seconds=900)
 
@@ -219,13 +219,13 @@ def remove_image(lab, name):
 def bios_of(lab, name):
     """Return a node's BIOS settings as Ironic has them."""
     ironic = lab.ironic()
-    answer = ironic.get("/nodes/%s/bios" % lab.nodes()[name].id, microversion="1.40")
+    answer = ironic.get(f"/nodes/{lab.nodes()[name].id}/bios", microversion="1.40")
     return dict((item["name"], item["value"]) for item in answer.json()["bios"])
 
 
 def versions_of(lab, name):
     """Return the versions of a node's firmware as Ironic has them."""
-    answer = lab.ironic().get("/nodes/%s/firmware" % lab.nodes()[name].id, microversion="1.86")
+    answer = lab.ironic().get(f"/nodes/{lab.nodes()[name].id}/firmware", microversion="1.86")
     return dict((item["component"], item["current_version"]) for item in answer.json()["firmware"])
 
 
@@ -266,7 +266,7 @@ def test_the_agent_boots_as_the_scheme_of_the_bmc_says(lab, available):
     for scheme, name in available.items():
         host = lab.host(name)
         assert host["spec"]["bmc"]["address"].startswith(scheme + "+https://")
-        node = lab.ironic().get("/nodes/%s" % lab.nodes()[name].id, microversion="1.86").json()
+        node = lab.ironic().get(f"/nodes/{lab.nodes()[name].id}", microversion="1.86").json()
         assert node["boot_interface"] == interfaces[scheme]
         assert facts(lab, "HardwareData", name)["hardware"]["serial_number"] == lab.servers[name]["serial"]
 
@@ -308,7 +308,7 @@ def test_the_info_modules_tell_of_it(lab, changed, files, sink, prepared, live):
 
 
 def test_a_second_run_and_check_mode_change_nothing(lab, changed, inventory, prepared, live):
-    servers = "%s,%s" % (prepared, live)
+    servers = f"{prepared},{live}"
     before = lab.kube.get(SETTINGS, NAMESPACE, prepared)["metadata"]["generation"]
     again = lab.playbook("firmware", "-i", inventory, "--limit", servers).ok()
     assert again.changed() == 0, again.output

@@ -77,7 +77,7 @@ def test_the_endpoint_moves_when_its_machine_loses_power(lab, room, cluster):
         began = time.monotonic()
         eventually(lambda: ready(cluster) is not None and holder(lab) not in (None, first), 60,
                    "the endpoint answers from another machine")
-        print("seconds until the endpoint answered again: %.1f" % (time.monotonic() - began))
+        print(f"seconds until the endpoint answered again: {time.monotonic() - began:.1f}")
     finally:
         room.clear_knobs(first)
     room.power(first, "power_on")

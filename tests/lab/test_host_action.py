@@ -72,7 +72,7 @@ def is_on(room, name):
 
 def test_power_off_and_on_by_a_playbook(lab, room, pair):
     given = (*on(pair), "-e", "host_action=power_off")
-    lab.playbook("host_action", *given).failed("expected 2 (how many servers) or %s" % ",".join(pair))
+    lab.playbook("host_action", *given).failed(f"expected 2 (how many servers) or {','.join(pair)}")
     check = lab.playbook("host_action", *given, "-e", "host_action_confirm=2", "--check", "--diff").ok()
     assert check.changed() == 1 and "+online: false" in check.output
     assert all(is_on(room, name) for name in pair)
@@ -93,7 +93,7 @@ def test_reboot_and_hold(lab, room, act, pair):
                force=True)
     assert done[first]["powered_on"] and room.server(first)["boots"] == boots + 1
     assert not done[second]["powered_on"] and not is_on(room, second)
-    with pytest.raises(HostListError, match="%s: power_on: seen a host held .*reboot.metal3.io/test" % second):
+    with pytest.raises(HostListError, match=f"{second}: power_on: seen a host held .*reboot.metal3.io/test"):
         act({second: {"action": "power_on"}})
     assert act({second: {"action": "reboot_release", "key": "test"}})[second]["powered_on"]
     assert is_on(room, second)
@@ -102,7 +102,7 @@ def test_reboot_and_hold(lab, room, act, pair):
 def test_an_inspection_ends_a_hold_and_so_is_refused(lab, act, pair):
     name, held = pair[1], host_annotations.reboot_key("test")
     act({name: {"key": "test"}}, action="reboot_hold", force=True)
-    with pytest.raises(HostListError, match="%s: inspect: seen a host held .*%s.* key test" % (name, held)):
+    with pytest.raises(HostListError, match=f"{name}: inspect: seen a host held .*{held}.* key test"):
         act({name: {}}, action="inspect")
     act({name: {}}, action="inspect", force_hosts=[name])
     assert held not in host_annotations.of(lab.host(name))
@@ -117,7 +117,7 @@ def test_what_the_operator_would_not_do_is_refused(lab, act, pair):
         before = asked(lab, pair)
         run = lab.playbook("host_action", *on(pair), "-e", "host_action=power_off", "-e", "host_action_confirm=2")
         run.failed("nothing was written")
-        assert "in use by Somebody %s/else" % NAMESPACE in "\n".join(run.told_of(first))
+        assert f"in use by Somebody {NAMESPACE}/else" in "\n".join(run.told_of(first))
         assert "a paused host" in "\n".join(run.told_of(second))
         with pytest.raises(HostListError) as refused:
             act({first: {"action": "reboot"}, second: {"action": "inspect"}, "no-such-host": {"action": "pause"}},
@@ -177,9 +177,9 @@ def test_a_host_moves_with_its_status(lab, act, pair, tmp_path):
     """As clusterctl moves it: paused, its object made anew without its node in Ironic noticing."""
     name = pair[0]
     act({name: {}}, action="pause")
-    folder = ("-e", "hosts_action_status_dir=%s" % (tmp_path / "saved"))
+    folder = ("-e", f"hosts_action_status_dir={tmp_path / 'saved'}")
     lab.playbook("host_action", *on([name]), "-e", "host_action=save_status", *folder).ok()
-    kept = tmp_path / "saved" / ("%s.json" % name)
+    kept = tmp_path / "saved" / (f"{name}.json")
     saved, old = kept.read_text(), lab.host(name)
     assert kept.stat().st_mode & 0o777 == 0o600
     assert json.loads(saved) == old["status"] == json.loads(host_annotations.of(old)[STATUS])

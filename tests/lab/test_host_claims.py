@@ -89,7 +89,7 @@ def inside(key, address):
     def run(command, user="root"):
         done = subprocess.run(
             ["ssh", "-i", str(key), "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no", "-o", "LogLevel=ERROR",
-             "-o", "UserKnownHostsFile=/dev/null", "-o", "ConnectTimeout=2", "%s@%s" % (user, address), command],
+             "-o", "UserKnownHostsFile=/dev/null", "-o", "ConnectTimeout=2", f"{user}@{address}", command],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60)
         return done.stdout if done.returncode == 0 else None
     return run
@@ -99,8 +99,8 @@ def inside(key, address):
 def descriptions(lab, key, address):
     """What the inventory says of the servers."""
     images = lab.dir / "www" / "images"
-    small = {"url": "%s/images/lab.raw" % lab.figures["urls"]["image_server"], "format": "raw"}
-    node = "%s/images/node.qcow2" % lab.figures["urls"]["image_server"]
+    small = {"url": f"{lab.figures['urls']['image_server']}/images/lab.raw", "format": "raw"}
+    node = f"{lab.figures['urls']['image_server']}/images/node.qcow2"
     content, public = (images / "lab.raw").read_bytes(), key.with_suffix(".pub").read_text().strip()
     user = "- {name: %s, ssh_authorized_keys: ['%s']}\n"
     return {
@@ -145,20 +145,20 @@ def come_back(lab):
         lab.kube.patch(HOST, ELSEWHERE, MOVES, {"metadata": {"annotations": {
             host_annotations.DETACHED: '{"deleteAction": "delete"}', host_annotations.PAUSED: None}}})
         lab.kube.delete(HOST, ELSEWHERE, MOVES)
-        eventually(lambda: lab.kube.get(HOST, ELSEWHERE, MOVES) is None, 120, "%s gone from %s" % (MOVES, ELSEWHERE))
+        eventually(lambda: lab.kube.get(HOST, ELSEWHERE, MOVES) is None, 120, f"{MOVES} gone from {ELSEWHERE}")
     if lab.kube.get(KNOWN["Namespace"], None, ELSEWHERE) is not None:
         lab.kube.delete(KNOWN["Namespace"], None, ELSEWHERE)
         eventually(lambda: lab.kube.get(KNOWN["Namespace"], None, ELSEWHERE) is None, 60,
-                   "the namespace %s gone" % ELSEWHERE)
+                   f"the namespace {ELSEWHERE} gone")
 
 
 def deprovision(lab):
-    lab.playbook("deprovision_hosts", *only(*SERVERS), "-e", "deprovision_confirm=%d" % len(SERVERS)).ok()
+    lab.playbook("deprovision_hosts", *only(*SERVERS), "-e", f"deprovision_confirm={len(SERVERS)}").ok()
 
 
 def is_up(inside):
     """Wait until the system on the server's disk answers."""
-    eventually(lambda: inside("true") is not None, 120, "%s answers by SSH" % BOOTS)
+    eventually(lambda: inside("true") is not None, 120, f"{BOOTS} answers by SSH")
 
 
 def act(lab, name, *servers, **variables):
@@ -191,10 +191,10 @@ def other_address(lab):
 def adopted(lab, name, namespace, node):
     """Wait until a provisioned server has another node in Ironic, which was not deployed but adopted; return it."""
     def found():
-        seen = dict((item.name, item) for item in lab.ironic().nodes(details=True)).get("%s~%s" % (namespace, name))
+        seen = dict((item.name, item) for item in lab.ironic().nodes(details=True)).get(f"{namespace}~{name}")
         return seen if seen and seen.id != node and seen.provision_state == "active" else None
 
-    result = eventually(found, 60, "the node of %s/%s adopted" % (namespace, name))
+    result = eventually(found, 60, f"the node of {namespace}/{name} adopted")
     status = lab.kube.get(HOST, namespace, name)["status"]
     assert (status["provisioning"]["state"], status["operationalStatus"]) == ("provisioned", "OK")
     return result
@@ -317,7 +317,7 @@ def second(lab, room, first, descriptions, inside):
         here = lab.inventory({MOVES: dict(descriptions[MOVES], bmh_inspection_mode="")})
         move(lab, here, ELSEWHERE, NAMESPACE).ok()
 
-    seen.elsewhere = dict((item.name, item) for item in lab.ironic().nodes())["%s~%s" % (ELSEWHERE, MOVES)]
+    seen.elsewhere = dict((item.name, item) for item in lab.ironic().nodes())[f"{ELSEWHERE}~{MOVES}"]
     side_by_side(hold, detach, move_back)
     return seen
 

@@ -51,7 +51,7 @@ VARIANTS = {
 
 def entry(name, number, **values):
     address = "redfish://192.0.2.%d/redfish/v1/Systems/1" % (number + 1)
-    return dict({"name": "variant-" + name, "state": "present", "boot_mac_address": "00:5c:52:fe:01:%02x" % number,
+    return dict({"name": "variant-" + name, "state": "present", "boot_mac_address": f"00:5c:52:fe:01:{number:02x}",
                  "bmc": {"address": address, "username": "u", "password": "p"}}, **values)
 
 
@@ -118,7 +118,7 @@ def test_a_path_that_was_wrong_is_told_to_ironic_whoever_owns_the_secret(lab):
 
     def enrol(path):
         return run(lab.kube, [entry("path", 90, bmc={
-            "address": "%s/%s" % (systems, path), "credentials_name": "test-credentials"})],
+            "address": f"{systems}/{path}", "credentials_name": "test-credentials"})],
             wait_for="registered", wait_timeout_seconds=120)["hosts"][0]
     try:
         assert "no system at the path" in enrol("wrong-one")["error"]
@@ -172,8 +172,8 @@ def limited(lab):
 
 
 def test_hosts_of_other_namespaces_are_compared_as_far_as_they_may_be_read(lab, elsewhere, limited):
-    with pytest.raises(HostListError, match=r"boot_mac_address.*%s/theirs has it" % ELSEWHERE):
+    with pytest.raises(HostListError, match=rf"boot_mac_address.*{ELSEWHERE}/theirs has it"):
         run(lab.kube, [entry("double", 99)], check_mode=True)
     result = run(limited, [entry("double", 99)], check_mode=True)
     assert result["counts"] == {"total": 1, "created": 1, "updated": 0, "deleted": 0, "failed": 0}
-    assert "only hosts of namespace %s were compared" % NAMESPACE in result["warnings"][0]
+    assert f"only hosts of namespace {NAMESPACE} were compared" in result["warnings"][0]

@@ -125,7 +125,7 @@ def play(lab, folder, options, *arguments):
     with log.open("w") as stream:
         process = subprocess.Popen(
             [str(Path(sys.executable).parent / "ansible-playbook"), str(folder / "play.yml"), "-e",
-             "@%s" % (folder / "vars.json"), *arguments],
+             f"@{folder / 'vars.json'}", *arguments],
             stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True,
             env=dict((key, value) for key, value in os.environ.items() if not key.startswith("OS_")))
     return Run(process, log).finish(300)
@@ -255,7 +255,7 @@ def test_an_image_is_deployed_rebuilt_and_removed(lab, room, act, image, server,
 def change_firmware(act, client, node):
     """Change a BIOS setting of the deployed server by service steps, and change it back."""
     def value():
-        settings = client.request("GET", "/nodes/%s/bios" % node["name"])["bios"]
+        settings = client.request("GET", f"/nodes/{node['name']}/bios")["bios"]
         return next(setting["value"] for setting in settings if setting["name"] == "ProcTurboMode")
 
     before = value()
@@ -286,14 +286,14 @@ def check_disk(lab, room, server, user_data):
 
 
 def test_nodes_of_the_operator_are_refused(lab, client, act):
-    owned = "%s~%s" % (NAMESPACE, sorted(lab.hosts())[0])
+    owned = f"{NAMESPACE}~{sorted(lab.hosts())[0]}"
     for attempt in (lambda: act("power_off", owned), lambda: register(client, {"name": owned, "description": "x"})):
         with pytest.raises(RefusedError, match="it belongs to BareMetalHost"):
             attempt()
 
 
 def test_an_abandoned_node_is_found_and_deleted(lab, client):
-    lost = "%s~nobody" % NAMESPACE
+    lost = f"{NAMESPACE}~nobody"
     register(client, {"name": lost, "driver": "fake-hardware"}, force=True)
     where = {"ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml"),
              "ironic_audit_kubeconfig": str(lab.dir / "kubeconfig")}
@@ -307,7 +307,7 @@ def test_an_abandoned_node_is_found_and_deleted(lab, client):
         refused = module(lab, "ironic_audit", hosts=[], earlier_findings=earlier, **found)
         assert "at least one node whose UUID a host has as its node_id" in refused["msg"]
         lab.playbook("ironic_audit", extra=dict(repair, ironic_audit_confirm=2)).failed(
-            "confirm: seen 2, expected 1 (how many they are) or %s" % lost)
+            f"confirm: seen 2, expected 1 (how many they are) or {lost}")
         assert lost in [item["name"] for item in client.list_nodes()]
     finally:
         assert lab.playbook("ironic_audit", "--diff", extra=repair).ok().changed() == 1
@@ -332,7 +332,7 @@ def test_a_host_without_its_node_and_a_mac_address_of_two_nodes_are_found(lab, c
         lab.playbook("ironic_audit", extra={
             "ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml"),
             "ironic_audit_kubeconfig": str(lab.dir / "kubeconfig")}).failed(
-                "MAC %s: it is at node spare-a and node spare-b" % mac,
+                f"MAC {mac}: it is at node spare-a and node spare-b",
                 "BareMetalHost %s/%s: its node c0ffee00-0000-4000-8000-000000000000 is not in Ironic" % lost)
     finally:
         lab.kube.delete(HOST, *lost)
@@ -360,7 +360,7 @@ def test_ports_are_made_moved_and_deleted(lab, two_nodes):
 def test_ports_of_the_operators_nodes_are_refused(lab):
     host = sorted(lab.hosts())[0]
     refused = module(lab, "ironic_port", ports=[{"address": lab.servers[host]["boot_mac"], "state": "absent"}])
-    assert "it belongs to BareMetalHost %s/%s" % (NAMESPACE, host) in refused["msg"]
+    assert f"it belongs to BareMetalHost {NAMESPACE}/{host}" in refused["msg"]
 
 
 def test_an_adopted_node_is_deleted_only_by_force(client, node, act):
@@ -436,8 +436,8 @@ def test_a_playbook_takes_an_inventory_to_available(lab, room, client, server, n
     before = untouched(room, server["name"])
     # It runs something, and nobody has said that this may be erased.
     held = lab.playbook("ironic_nodes", **inventory()).failed(
-        "1 of 1 servers are neither available nor deployed", "%s, manageable, power on" % node["name"],
-        '"ironic_nodes_provide": ["%s"]' % node["name"])
+        "1 of 1 servers are neither available nor deployed", f"{node['name']}, manageable, power on",
+        f"\"ironic_nodes_provide\": [\"{node['name']}\"]")
     assert held.changed() == 2 and untouched(room, server["name"]) == before
     again = lab.playbook("ironic_nodes", **inventory()).failed("cleaning erases their disks")
     assert again.changed() == 0 and untouched(room, server["name"]) == before
@@ -460,7 +460,7 @@ def test_servers_of_the_operator_are_left_to_it(lab, client):
             item["uuid"] for item in client.list_ports())
 
     before, host = everything(), sorted(lab.hosts())[0]
-    told = "BareMetalHost %s/%s" % (NAMESPACE, host)
+    told = f"BareMetalHost {NAMESPACE}/{host}"
     where = {"ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml")}
     refused = lab.playbook("ironic_nodes", "--limit", host, extra=where).failed(
         "the BMC of " + told, "a port of " + told, "take it out of this list or inventory group")
@@ -472,4 +472,4 @@ def test_servers_of_the_operator_are_left_to_it(lab, client):
 
 def test_a_dictionary_is_no_name_of_a_node(lab, node):
     refused = module(lab, "ironic_node_action", action="power_off", nodes=[{"name": node["name"]}])
-    assert "nodes[0]: seen a dictionary with the name %s, expected a text" % node["name"] in refused["msg"]
+    assert f"nodes[0]: seen a dictionary with the name {node['name']}, expected a text" in refused["msg"]

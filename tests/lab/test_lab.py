@@ -75,7 +75,7 @@ def test_nothing_listens_beyond_loopback_and_the_bridge(lab):
     for table, family, loopback in (("tcp", socket.AF_INET, "127.0.0.1"), ("tcp6", socket.AF_INET6, "::1")):
         for line in Path("/proc/net/" + table).read_text().splitlines()[1:]:
             fields = line.split()
-            if fields[3] != "0A" or "socket:[%s]" % fields[9] not in inodes:
+            if fields[3] != "0A" or f"socket:[{fields[9]}]" not in inodes:
                 continue
             ports.add(int(fields[1].partition(":")[2], 16))
             raw = bytes.fromhex(fields[1].partition(":")[0])
@@ -110,7 +110,7 @@ def installed(tmp_path_factory):
     environment = dict((key, value) for key, value in os.environ.items()
                        if not key.startswith(("ANSIBLE_", "METAL3_", "LAB", "MAKE", "MFLAGS", "PYTHON")))
     environment.update(ANSIBLE_COLLECTIONS_PATH=str(folder / "collections"),
-                       PATH="%s:%s" % (programs, os.environ["PATH"]))
+                       PATH=f"{programs}:{os.environ['PATH']}")
 
     def run(*command, seconds, cwd=folder, **variables):
         return subprocess.run(command, cwd=cwd, env=dict(environment, **variables), stdin=subprocess.DEVNULL,

@@ -19,24 +19,23 @@ BREAKS = (
     ("group_vars/direct.yml", "format: raw", "format: rew"),
     ("group_vars/baremetal.yml", "boot_mac:", "boot_mca:"),
 )
-SERVERS = """\
-baremetal:
+SERVERS = f"""baremetal:
   hosts:
     extra:
       bmc_address: ipmi://192.0.2.200
       bmc_username: admin
-      bmc_password: [%s]
+      bmc_password: [{PASSWORD}]
       boot_mac: 00:5c:52:00:00:fe
     another:
       bmc_address: ipmi://192.0.2.201
       bmc_username: admin
-      bmc_password: %s
+      bmc_password: {PASSWORD}
       boot_mac: 00:5c:52:00:00:ff
       bmh_boot_mode: UEFISecureBoot
 clusters:
   children:
     nobody:
-""" % (PASSWORD, PASSWORD)
+"""
 # What must be told: rule, host, variable, and the file and text by which its line is found.
 TOLD = (
     ("unknown-variable", "workload-cluster", "networks.nodes.interfaces", "group_vars/clusters.yml",

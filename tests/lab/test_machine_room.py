@@ -91,7 +91,7 @@ def test_secrets_are_their_owners(lab):
     secrets = [path for path in (lab.dir / "secrets").rglob("*") if path.is_file()]
     names = set(str(path.relative_to(lab.dir / "secrets")) for path in secrets)
     assert {"ironic_password", "machine_room_token"} <= names
-    assert set("bmc/%s/%s" % (name, part) for name in lab.servers for part in ("username", "password")) <= names
+    assert set(f"bmc/{name}/{part}" for name in lab.servers for part in ("username", "password")) <= names
     for path in secrets + [lab.dir / "clouds.yaml", lab.dir / "ironic" / "htpasswd"]:
         assert path.stat().st_mode & 0o077 == 0, path
 

@@ -73,9 +73,9 @@ def wait_for_kubelet(nodes, name):
         return nodes.kubectl("get", "lease", name, "-n", "kube-node-lease", "-o", "jsonpath={.spec.renewTime}",
                              check=False)
 
-    before = eventually(lease, 120, "the lease of %s can be read" % name)
-    eventually(lambda: lease() not in ("", before), 300, "the kubelet of %s renews its lease" % name)
-    eventually(lambda: name in nodes.ready(), 60, "%s is Ready" % name)
+    before = eventually(lease, 120, f"the lease of {name} can be read")
+    eventually(lambda: lease() not in ("", before), 300, f"the kubelet of {name} renews its lease")
+    eventually(lambda: name in nodes.ready(), 60, f"{name} is Ready")
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_service_answers_across_nodes(nodes):
     for pod in pods:
         seen = set()
         eventually(lambda pod=pod, seen=seen: answering(nodes, pod, seen) == names, 120,
-                   "both pods, reached from %s through the Service" % pod["metadata"]["name"])
+                   f"both pods, reached from {pod['metadata']['name']} through the Service")
 
 
 def test_node_has_the_servers_identity_and_memory(nodes):
@@ -164,7 +164,7 @@ def test_node_sees_no_foreign_disk_and_no_sysrq(nodes):
         "Operation not permitted\n")
     nodes.inside("server-02", "rm", "/var/disk")
     hidden = " ".join("/proc/" + name for name in HIDDEN_FILES)
-    assert nodes.inside("server-02", "sh", "-c", "cat %s 2>/dev/null" % hidden, check=False) == ""
+    assert nodes.inside("server-02", "sh", "-c", f"cat {hidden} 2>/dev/null", check=False) == ""
     assert nodes.inside("server-02", "sh", "-c", "ls /dev/kvm /dev/mem 2>/dev/null", check=False) == ""
 
 

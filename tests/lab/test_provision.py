@@ -75,7 +75,7 @@ def test_the_disk_holds_the_image(lab, room):
 def test_the_config_drive_holds_what_the_inventory_says(lab, room, tmp_path):
     files = config_drive(disk(room), tmp_path)
     for folder in ("openstack/latest/", "openstack/2012-08-10/"):
-        assert files.pop(folder + "user_data") == "#cloud-config\nhostname: %s\n" % SERVER
+        assert files.pop(folder + "user_data") == f"#cloud-config\nhostname: {SERVER}\n"
         assert json.loads(files.pop(folder + "network_data.json")) == {
             "links": [{"id": "eno1", "type": "phy", "ethernet_mac_address": lab.servers[SERVER]["boot_mac"]}],
             "networks": [{"id": "provisioning", "link": "eno1", "type": "ipv4_dhcp"}],
@@ -159,7 +159,7 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2, tmp_path)
         assert all(text in told for text in texts), told
     lab.playbook("provision", "--limit", "server-01").failed("bmh_image: seen none for server-01")
     assert lab.host(SERVER)["spec"] == before
-    entry = {"url": "%s/images/%s" % (lab.figures["urls"]["image_server"], image.name), "format": "qcow2",
+    entry = {"url": f"{lab.figures['urls']['image_server']}/images/{image.name}", "format": "qcow2",
              "checksum": "0" * 64, "checksum_type": "sha256"}
     wrong = lab.inventory({SERVER: {"bmh_image": entry}})
     run = lab.playbook("provision", "-i", wrong).failed("provisioning error")
@@ -178,7 +178,7 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2, tmp_path)
         entry, checksum=hashlib.sha256(content(image)).hexdigest())}})
     told = lab.playbook("provision", "-i", other).ok()
     assert "bmh_user_data changed, but the server keeps what was deployed" in told.output
-    assert data_of(path, tmp_path / "before")["user_data"] == "#cloud-config\nhostname: %s\n" % SERVER
+    assert data_of(path, tmp_path / "before")["user_data"] == f"#cloud-config\nhostname: {SERVER}\n"
     again = ("-i", other, "--limit", SERVER, "-e", "hosts_reprovision=true")
     lab.playbook("provision", *again).failed("what is on the servers' disks is lost", "provision_confirm")
     lab.playbook("provision", *again, "-e", "provision_confirm=1").ok()

@@ -26,11 +26,11 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources i
 
 # Provisioned by the lab's inventory: what it is given anew is written, and nothing is deployed.
 SERVER = "server-03"
-CANARY = "c4nary-%s" % random.token_hex(16)
+CANARY = f"c4nary-{random.token_hex(16)}"
 # Where people put secrets into the description of a cluster.
-CLUSTER_CANARIES = dict((place, "c4nary-%s" % random.token_hex(16)) for place in (
+CLUSTER_CANARIES = dict((place, f"c4nary-{random.token_hex(16)}") for place in (
     "file", "new file", "password", "command", "variable", "meta data", "image", "argument", "wrong token"))
-CLUSTER_CANARIES["token"] = "%s.%s" % (random.token_hex(3), random.token_hex(8))
+CLUSTER_CANARIES["token"] = f"{random.token_hex(3)}.{random.token_hex(8)}"
 CLUSTER = "canary"
 SAMPLE_INTERVAL_SECONDS = 0.1
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -44,19 +44,19 @@ def forms(*texts):
 @pytest.fixture(scope="module")
 def secrets(lab):
     """Return what must not be seen: {where it comes from: its forms}."""
-    found = {"user data": forms(CANARY, "# %s\n" % CANARY)}
+    found = {"user data": forms(CANARY, f"# {CANARY}\n")}
     found.update((place, forms(text)) for place, text in CLUSTER_CANARIES.items())
     for path in (lab.dir / "secrets").rglob("*"):
         # Names of accounts are no secrets.
         if path.is_file() and not path.name.endswith("username"):
             text = path.read_text().strip()
             user = path.with_name(path.name.replace("password", "username")).read_text().strip()
-            found[str(path)] = forms(text, "%s:%s" % (user, text))
+            found[str(path)] = forms(text, f"{user}:{text}")
     for path in (lab.dir / "pki").rglob("*.key"):
         key = path.read_text()
         found[str(path)] = [line.encode() for line in key.splitlines() if "---" not in line][:1] + forms(key)
     paths = ["secrets/ironic_password", "secrets/machine_room_token", "pki/ca.key",
-             *("secrets/bmc/%s/password" % name for name in lab.servers)]
+             *(f"secrets/bmc/{name}/password" for name in lab.servers)]
     assert set(str(lab.dir / path) for path in paths) | set(CLUSTER_CANARIES) | {"user data"} <= set(found)
     return found
 
@@ -141,7 +141,7 @@ class Observed:
         finally:
             watch.stop()
         assert any(b"metal3.baremetal.%b" % playbook.encode() in seen_arguments.split(b"\0")
-                   for seen_arguments in watch.arguments), "the watch was too late for %s" % playbook
+                   for seen_arguments in watch.arguments), f"the watch was too late for {playbook}"
         self.files.update(watch.files)
         assert watch.found == set()
         assert seen(self._secrets, run.output.encode()) == []
@@ -171,7 +171,7 @@ def test_enrolling(observed):
 
 
 def test_data_for_a_server(lab, observed):
-    data = {"bmh_user_data": "# %s\n" % CANARY, "bmh_meta_data": {"token": CANARY}, "bmh_network_data": {
+    data = {"bmh_user_data": f"# {CANARY}\n", "bmh_meta_data": {"token": CANARY}, "bmh_network_data": {
         "links": [], "networks": [], "services": [], "comment": CANARY}}
     arguments = ("provision", "--limit", SERVER, "-i", lab.inventory({SERVER: data}))
     expected = observed.run(*arguments, "--check").ok()
@@ -185,18 +185,18 @@ def described(lab, folder, **changes):
     """Write an inventory of a cluster whose machines find no host, and return its path."""
     canary = CLUSTER_CANARIES
     options = {
-        "files": [{"path": "/etc/same", "content": "# %s\n" % canary["file"]},
+        "files": [{"path": "/etc/same", "content": f"# {canary['file']}\n"},
                   {"path": "/etc/other", "content": canary["file"]}],
         "users": [{"name": "me", "passwd": canary["password"]}],
-        "pre_commands": ["login --password %s" % canary["command"]],
+        "pre_commands": [f"login --password {canary['command']}"],
         "metadata": {"strings": [{"key": "a", "value": canary["meta data"]}]},
         "init_configuration": {"bootstrapTokens": [{"token": canary["token"]}]},
         "cluster_configuration": {"apiServer": {"extraEnvs": [{"name": "A", "value": canary["variable"]}]}},
-        "kubelet_extra_args": {"proxy": "http://me:%s@198.18.0.2" % canary["argument"]}}
+        "kubelet_extra_args": {"proxy": f"http://me:{canary['argument']}@198.18.0.2"}}
     prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
     variables = {
         "endpoint": {"host": prefix + ".12"}, "networks": {},
-        "image": {"url": "https://me:%s@images.example.org/a.raw" % canary["image"], "checksum": "0" * 64},
+        "image": {"url": f"https://me:{canary['image']}@images.example.org/a.raw", "checksum": "0" * 64},
         "control_plane": {"replicas": 1, "host_selector": {"rack": "nowhere"}},
         "workers": {"pool-a": {"replicas": 1, "host_selector": {"rack": "nowhere"}}},
         "cluster_options": dict(options, **changes), "cluster_manifests": [], "cluster_wait_for": "none",
@@ -231,7 +231,7 @@ def test_a_cluster(lab, observed, inventories):
     for place in ("file", "password", "command", "variable", "token", "argument"):
         assert CLUSTER_CANARIES[place] in json.dumps(plane["spec"]), place
     described(lab, inventories, files=[
-        {"path": "/etc/same", "content": "# %s\n" % CLUSTER_CANARIES["file"]},
+        {"path": "/etc/same", "content": f"# {CLUSTER_CANARIES['file']}\n"},
         {"path": "/etc/other", "content": CLUSTER_CANARIES["new file"]}])
     differs = observed.run(*cluster, "--check").ok()
     assert differs.changed() == 1 and "(hidden, changed)" in differs.output
@@ -257,7 +257,7 @@ def test_the_watch_sees(lab, secrets, tmp_path):
     watch = Watch(secrets, tmp_path)
     watch.start()
     os.chmod(tmp_path / "open", 0o644)
-    lab.playbook("lab_status", "-e", "nothing=%s" % CANARY).ok()
+    lab.playbook("lab_status", "-e", f"nothing={CANARY}").ok()
     watch.stop()
     assert set(name for dummy, name in watch.found) == {"user data"}
     places = set(place for place, dummy in watch.found)

@@ -55,7 +55,7 @@ def test_hosts_go_when_they_are_named_once_more(lab, room, deployed):
         assert "execute_clean_step: SUCCEEDED" in printed[-2] and printed[-1].endswith("power off"), printed
         assert not any(beginning(room, VICTIMS[0]))
         # The garbage collector takes them away, in its own time.
-        eventually(lambda: not secrets(lab), 60, "no Secret of %s" % " and ".join(VICTIMS))
+        eventually(lambda: not secrets(lab), 60, f"no Secret of {' and '.join(VICTIMS)}")
         assert lab.playbook("unenroll", *LIMIT, "-e", "unenroll_confirm=2").ok().changed() == 0
     finally:
         if lab.host(VICTIMS[0]):

@@ -64,7 +64,7 @@ class Server:
     def request(self, method, path, query=None, body=None, content_type=None, subject=None, **options):
         if method != "GET":
             self.writes.append((method, path))
-            raise KubeError("%s: refused by the test" % subject, 403)
+            raise KubeError(f"{subject}: refused by the test", 403)
         if path in self.objects:
             return copy.deepcopy(self.objects[path])
         # A list: by its last part, of one namespace or of all.
@@ -76,7 +76,7 @@ class Server:
                                    "verbs": ["get", "list", "patch"]} for resource in served]}
         if path.rpartition("/")[2] in PLURALS:
             return {"items": copy.deepcopy(items), "metadata": {"resourceVersion": "1"}}
-        raise KubeError("%s: not found" % subject, 404)
+        raise KubeError(f"{subject}: not found", 404)
 
 
 class Ironic:
@@ -89,7 +89,7 @@ class Ironic:
     def send(self, method, path, query, body, subject, repeatable=True):
         if method != "GET":
             self.writes.append((method, path))
-            raise IronicError("%s: refused by the test" % subject, status=403)
+            raise IronicError(f"{subject}: refused by the test", status=403)
         key = path.strip("/").partition("/")[0]
         found = [item for item in self.objects if item["path"] == key]
         answer = {key: found} if key in ("nodes", "ports", "drivers") else {}
@@ -139,7 +139,7 @@ def run(monkeypatch, capsys, tmp_path):
         if "server" not in table:
             arguments["kubeconfig"] = str(kubeconfig)
         module = importlib.import_module(
-            "ansible_collections.metal3.baremetal.plugins.modules.%s" % table.get("module", name))
+            f"ansible_collections.metal3.baremetal.plugins.modules.{table.get('module', name)}")
         with patch_module_args(dict(arguments, _ansible_remote_tmp=str(tmp_path))), pytest.raises(SystemExit):
             module.main()
         printed = capsys.readouterr()

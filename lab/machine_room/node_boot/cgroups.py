@@ -139,7 +139,7 @@ class NodeGroup:
             try:
                 _write(os.path.join(folder, "cgroup.subtree_control"), "+" + controller)
             except OSError as error:
-                raise GroupError("control group %s: can't pass on %s: %s" % (folder, controller, error)) from error
+                raise GroupError(f"control group {folder}: can't pass on {controller}: {error}") from error
 
     def join(self):
         """Move this process into the group."""
@@ -182,7 +182,7 @@ class NodeGroup:
                         # Busy until its last process is reaped; the deadline decides.
                         continue
             if time.monotonic() > deadline and any(os.path.isdir(path) for path in left):
-                raise GroupError("control group %s can't be removed: something in it does not end" % left[0])
+                raise GroupError(f"control group {left[0]} can't be removed: something in it does not end")
             if any(os.path.isdir(path) for path in left):
                 time.sleep(0.05)
         for dummy, path in self.paths():

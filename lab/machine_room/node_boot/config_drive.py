@@ -51,7 +51,7 @@ def kernel_mounts_iso():
 def _run(*arguments):
     result = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS)
     if result.returncode:
-        raise ConfigDriveError("%s: %s" % (arguments[0], result.stderr.strip()[-500:]))
+        raise ConfigDriveError(f"{arguments[0]}: {result.stderr.strip()[-500:]}")
 
 
 @contextlib.contextmanager

@@ -57,8 +57,8 @@ def _mount_root(device, root):
             linux.mount(device, root, kind)
             return
         except OSError as error:
-            errors.append("%s: %s" % (kind, error.strerror.rpartition(": ")[2]))
-    raise FirstStageError("the root partition can't be mounted (%s)" % "; ".join(errors))
+            errors.append(f"{kind}: {error.strerror.rpartition(': ')[2]}")
+    raise FirstStageError(f"the root partition can't be mounted ({'; '.join(errors)})")
 
 
 def _write(path, text):
@@ -183,7 +183,7 @@ def become_init(spec, group, loops, console, network_namespace):
     root = spec["root_folder"]
     _mount_root(loops[0], root)
     if not os.path.lexists(os.path.join(root, INIT.lstrip("/"))):
-        raise FirstStageError("the root partition has no %s" % INIT)
+        raise FirstStageError(f"the root partition has no {INIT}")
     linux.mount("proc", os.path.join(root, "proc"), "proc", FLAGS)
     linux.mount("sysfs", os.path.join(root, "sys"), "sysfs", FLAGS)
     _device_folder(root, loops, console)

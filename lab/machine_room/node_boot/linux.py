@@ -31,7 +31,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def _check(result, what):
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, "%s: %s" % (what, os.strerror(number)))
+        raise OSError(number, f"{what}: {os.strerror(number)}")
     return result
 
 
@@ -42,7 +42,7 @@ def _bytes(text):
 def mount(source, target, kind=None, flags=0, data=None):
     """mount(2)."""
     _check(_libc.mount(_bytes(source), _bytes(target), _bytes(kind), ctypes.c_ulong(flags), _bytes(data)),
-           "mount %s on %s" % (source or kind, target))
+           f"mount {source or kind} on {target}")
 
 
 def bind(source, target, read_only=False):
@@ -54,13 +54,13 @@ def bind(source, target, read_only=False):
 
 def unmount(target, flags=0):
     """umount2(2)."""
-    _check(_libc.umount2(_bytes(target), flags), "umount %s" % target)
+    _check(_libc.umount2(_bytes(target), flags), f"umount {target}")
 
 
 def change_root(directory):
     """Make a mount point the root of this mount namespace and drop everything else."""
     os.chdir(directory)
-    _check(_libc.syscall(PIVOT_ROOT[platform.machine()], b".", b"."), "pivot_root %s" % directory)
+    _check(_libc.syscall(PIVOT_ROOT[platform.machine()], b".", b"."), f"pivot_root {directory}")
     unmount(".", MNT_DETACH)
     os.chdir("/")
 

@@ -22,5 +22,5 @@ def host_link(index, server, nic):
 
     :param nic: the NIC's name
     """
-    text = "%s/%s" % (network_namespace(index, server), nic)
-    return "m3v%s" % hashlib.sha256(text.encode()).hexdigest()[:10]
+    text = f"{network_namespace(index, server)}/{nic}"
+    return f"m3v{hashlib.sha256(text.encode()).hexdigest()[:10]}"

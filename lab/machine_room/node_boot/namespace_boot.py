@@ -82,7 +82,7 @@ class NamespaceBoot(DiskBoot):
             text = answer.read().decode()
         if text != "ok":
             child.wait(timeout=START_TIMEOUT_SECONDS)
-            raise BootError(text or "the process that runs the system ended, see %s" % log.name)
+            raise BootError(text or f"the process that runs the system ended, see {log.name}")
         return child
 
     def _watch(self, server, child):

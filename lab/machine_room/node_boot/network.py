@@ -17,7 +17,7 @@ class NetworkError(Exception):
 def _ip(*arguments):
     result = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS)
     if result.returncode:
-        raise NetworkError("ip %s: %s" % (" ".join(arguments), result.stderr.strip()))
+        raise NetworkError(f"ip {' '.join(arguments)}: {result.stderr.strip()}")
     return result.stdout
 
 

@@ -20,7 +20,7 @@ def impossible_links(data):
         if link.get("type") == "bond":
             members = link.get("bond_links")
             names = ", ".join(str(member) for member in members) if isinstance(members, list) else ""
-            found.append("%s is a bond of %s" % (name, names or "no link"))
+            found.append(f"{name} is a bond of {names or 'no link'}")
         elif link.get("type") == "vlan":
-            found.append("%s is VLAN %s on %s" % (name, link.get("vlan_id", "?"), link.get("vlan_link", "?")))
+            found.append(f"{name} is VLAN {link.get('vlan_id', '?')} on {link.get('vlan_link', '?')}")
     return found

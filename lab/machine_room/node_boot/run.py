@@ -79,7 +79,7 @@ class Node:
         disk = self.spec["disk"]
         partition = root_partition(partitions.table(disk)["partitions"])
         if partition is None:
-            raise NotBootable("no partition with a Linux file system on %s" % os.path.basename(disk))
+            raise NotBootable(f"no partition with a Linux file system on {os.path.basename(disk)}")
         impossible = network_data.impossible_links(config_drive.network_data(disk, self.spec["folder"]))
         if impossible:
             raise NotBootable("network data: %s: the lab's network carries neither bonds nor VLANs, describe plain "

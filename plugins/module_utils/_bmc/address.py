@@ -84,7 +84,7 @@ class AddressError(ValueError):
     """
 
     def __init__(self, expected, next_step):
-        super().__init__("expected %s; %s" % (expected, next_step))
+        super().__init__(f"expected {expected}; {next_step}")
         self.expected = expected
         self.next_step = next_step
 
@@ -123,7 +123,7 @@ class BmcAddress(namedtuple("BmcAddress", ["scheme", "host", "port", "path", "qu
     def endpoint(self):
         """The service's URL for Redfish (``https://host:port``), ``host:port`` for IPMI."""
         authority = "%s:%d" % (_bracketed(self.host), self.effective_port)
-        return authority if self.driver.protocol == "ipmi" else "%s://%s" % (self.scheme.transport, authority)
+        return authority if self.driver.protocol == "ipmi" else f"{self.scheme.transport}://{authority}"
 
     @property
     def identity(self):
@@ -133,11 +133,11 @@ class BmcAddress(namedtuple("BmcAddress", ["scheme", "host", "port", "path", "qu
     def __str__(self):
         query = "?" + urlencode(sorted(self.query.items())) if self.query else ""
         port = "" if self.effective_port == self.scheme.default_port else ":%d" % self.port
-        return "%s://%s%s%s%s" % (self.scheme.name, _bracketed(self.host), port, self.system, query)
+        return f"{self.scheme.name}://{_bracketed(self.host)}{port}{self.system}{query}"
 
 
 def _bracketed(host):
-    return "[%s]" % host if ":" in host else host
+    return f"[{host}]" if ":" in host else host
 
 
 def parse(address):
@@ -171,7 +171,7 @@ def parse(address):
         raise AddressError("an address without #", "remove it and what follows from bmc.address")
     mistake = path_mistake(parts.path) or _mistake(_NO_QUERY, parts.query)
     if mistake:
-        raise AddressError("an address of URL characters and whole percent escapes, found %s" % mistake,
+        raise AddressError(f"an address of URL characters and whole percent escapes, found {mistake}",
                            "correct bmc.address; write other characters as percent escapes")
     return BmcAddress(scheme, host, port, parts.path, _query(scheme, parts.query))
 
@@ -196,9 +196,9 @@ def _split_scheme(address):
         return name.lower(), rest
     # BMO reads [address]:port as IPMI, but not without a port.
     if address.startswith("[") and not re.match(r"^\[[^]]+\]:\d+$", address):
-        raise AddressError("a scheme before a bracketed IPv6 address", "write ipmi://%s" % address)
+        raise AddressError("a scheme before a bracketed IPv6 address", f"write ipmi://{address}")
     if ":" in address and _is_ip(address):
-        raise AddressError("a scheme before an IPv6 address", "write ipmi://[%s]" % address)
+        raise AddressError("a scheme before an IPv6 address", f"write ipmi://[{address}]")
     match = _SCHEME.match(address)
     if not match:
         return "ipmi", address
@@ -207,7 +207,7 @@ def _split_scheme(address):
         return name, rest
     # BMO takes what stands before the colon for the scheme.
     if re.match(r"^\d+(/|\?|$)", rest):
-        raise AddressError("a scheme before host:port", "write ipmi://%s" % address)
+        raise AddressError("a scheme before host:port", f"write ipmi://{address}")
     return name, rest
 
 
@@ -217,8 +217,8 @@ def _known_scheme(name):
     base = name.partition("+")[0]
     if base in REMOVED:
         release, instead = REMOVED[base]
-        raise AddressError("a scheme that BMO still supports (%s went away with BMO %s)" % (base, release),
-                           "write %s" % instead)
+        raise AddressError(f"a scheme that BMO still supports ({base} went away with BMO {release})",
+                           f"write {instead}")
     near = difflib.get_close_matches(name[:_LONGEST_SCHEME], SCHEMES, 1)
     raise AddressError(
         "ipmi, libvirt, or one of %s, each bare or with +http or +https" % ", ".join(
@@ -231,7 +231,7 @@ def _split(name, rest):
         # The scheme is replaced, so that urlsplit treats all of them alike.
         return urlsplit("http://" + rest)
     except ValueError as exc:
-        raise AddressError("%s://host[:port][/path]" % name, "correct bmc.address (%s)" % exc) from exc
+        raise AddressError(f"{name}://host[:port][/path]", f"correct bmc.address ({exc})") from exc
 
 
 def _host(parts):
@@ -283,7 +283,7 @@ def _query(scheme, text):
         raise AddressError("only privilegelevel in the query of an IPMI address",
                            "remove %s from bmc.address" % (", ".join(unknown) or "the query"))
     if query["privilegelevel"] not in PRIVILEGE_LEVELS:
-        raise AddressError("privilegelevel one of %s" % ", ".join(PRIVILEGE_LEVELS),
+        raise AddressError(f"privilegelevel one of {', '.join(PRIVILEGE_LEVELS)}",
                            "correct privilegelevel in bmc.address")
     return query
 
@@ -298,7 +298,7 @@ def build(scheme, host, port=None, path="", query=None):
     :param query: dict, for IPMI
     :raises AddressError: when the parts don't make a valid address
     """
-    text = "%s://%s" % (scheme, _bracketed(host))
+    text = f"{scheme}://{_bracketed(host)}"
     if port is not None:
         text += ":%d" % port
     text += path

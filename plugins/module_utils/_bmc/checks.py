@@ -55,7 +55,7 @@ def login_verdict(host, facts, limits):
     """
     error = facts["error"]
     if not error:
-        return Verdict("login", *ok("logged in by %s" % facts["login"]["method"]))
+        return Verdict("login", *ok(f"logged in by {facts['login']['method']}"))
     if error["stage"] == "credentials":
         return Verdict("login", *unknown("not tried: no user name and password are given"))
     if error["kind"] in ("unauthorized", "privilege"):
@@ -102,24 +102,24 @@ def _tls(host, facts, limits):
         return unread(facts)
     tls = facts["tls"]
     certificate = tls.get("certificate") or {}
-    about = "certificate of %s" % certificate["subject"] if certificate else "certificate"
+    about = f"certificate of {certificate['subject']}" if certificate else "certificate"
     left = (certificate.get("valid_until", limits.now + 10 ** 10) - limits.now) / DAY_SECONDS
     if left < 0:
-        about += ", expired on %s" % _date(certificate["valid_until"])
+        about += f", expired on {_date(certificate['valid_until'])}"
     if not tls["verified"]:
         if host["certificate_unseen"]:
             return (WARNING, "bmc.disable_certificate_verification", "%s: %s; taken unseen as told" % (
                 about, tls["error"]), "a certificate that is verified",
                 "install one of your certificate authority, then drop bmc.disable_certificate_verification")
-        return (PROBLEM, "bmc.address", "%s: %s" % (about, tls["error"]),
+        return (PROBLEM, "bmc.address", f"{about}: {tls['error']}",
                 "a certificate that the given certificate authorities vouch for",
                 "give the BMC's certificate authority as ca_cert, or install a certificate of yours, or set "
                 "bmc.disable_certificate_verification for this host; no credentials were sent")
     if left < limits.certificate_days:
         return (WARNING, "bmc.address", "%s, valid until %s (%d days)" % (
             about, _date(certificate["valid_until"]), left), "%d days at least" % limits.certificate_days, "renew it")
-    until = ", valid until %s" % _date(certificate["valid_until"]) if certificate else ""
-    return ok("%s verified%s" % (about, until))
+    until = f", valid until {_date(certificate['valid_until'])}" if certificate else ""
+    return ok(f"{about} verified{until}")
 
 
 def _service(dummy_host, facts, dummy_limits):
@@ -128,7 +128,7 @@ def _service(dummy_host, facts, dummy_limits):
                 "see that Redfish is switched on in the BMC, and that port and scheme are right")
     if not facts["service"].get("redfish_version"):
         return unread(facts)
-    return ok("Redfish %s" % facts["service"]["redfish_version"])
+    return ok(f"Redfish {facts['service']['redfish_version']}")
 
 
 def _login(host, facts, dummy_limits):
@@ -151,7 +151,7 @@ def _login(host, facts, dummy_limits):
                 "restarting, then run again")
     if not login["ok"]:
         return unread(facts)
-    return ok("logged in by %s" % login["method"])
+    return ok(f"logged in by {login['method']}")
 
 
 # The account --------------------------------------------------------------------------------------------------------
@@ -163,22 +163,22 @@ def _privileges(dummy_host, facts, dummy_limits):
                 "set a password at the BMC")
     if not account.get("privileges"):
         if account.get("role") in ("Administrator", "Operator"):
-            return ok("role %s" % account["role"])
+            return ok(f"role {account['role']}")
         if account.get("role") == "ReadOnly":
             return _too_little(account)
         return unread(facts, "role", "account", "account_service")
     if _NEEDED_PRIVILEGE not in account["privileges"]:
         return _too_little(account)
     if _WANTED_PRIVILEGE not in account["privileges"]:
-        return (WARNING, "bmc.username", "role %s without %s" % (account["role"] or "?", _WANTED_PRIVILEGE),
-                "%s, which many BMCs ask for virtual media and secure boot" % _WANTED_PRIVILEGE,
+        return (WARNING, "bmc.username", f"role {account['role'] or '?'} without {_WANTED_PRIVILEGE}",
+                f"{_WANTED_PRIVILEGE}, which many BMCs ask for virtual media and secure boot",
                 "give the account the role Administrator")
     return ok("role %s" % (account["role"] or "with " + ", ".join(account["privileges"])))
 
 
 def _too_little(account):
-    return (PROBLEM, "bmc.username", "role %s without %s" % (account["role"] or "?", _NEEDED_PRIVILEGE),
-            "%s, to set power and boot device" % _NEEDED_PRIVILEGE,
+    return (PROBLEM, "bmc.username", f"role {account['role'] or '?'} without {_NEEDED_PRIVILEGE}",
+            f"{_NEEDED_PRIVILEGE}, to set power and boot device",
             "give the account the role Operator or Administrator")
 
 
@@ -207,15 +207,15 @@ def _ipmi_reach(host, facts, dummy_limits):
     address = host["address"]
     where = "%s:%d/udp" % (address.host, address.effective_port)
     if stopped(facts, "reach"):
-        return (PROBLEM, "bmc.address", "%s: %s" % (where, facts["error"]["text"]), "a BMC that answers IPMI over LAN",
+        return (PROBLEM, "bmc.address", f"{where}: {facts['error']['text']}", "a BMC that answers IPMI over LAN",
                 "see that it has power and network, and that IPMI over LAN is switched on in it")
-    return ok("%s answers" % where) if facts["reached"] else unread(facts)
+    return ok(f"{where} answers") if facts["reached"] else unread(facts)
 
 
 def _ipmi_privilege(host, facts, dummy_limits):
     level = host["address"].query.get("privilegelevel", "ADMINISTRATOR")
     if stopped(facts, "login") and facts["error"]["kind"] == "privilege":
-        return (PROBLEM, "bmc.username", "%s is refused" % level, "an account with the level %s" % level,
+        return (PROBLEM, "bmc.username", f"{level} is refused", f"an account with the level {level}",
                 "raise the account's level, or add ?privilegelevel=OPERATOR to bmc.address")
     return ok(level) if facts["login"]["ok"] else unread(facts)
 
@@ -223,7 +223,7 @@ def _ipmi_privilege(host, facts, dummy_limits):
 def _ipmi_power(dummy_host, facts, dummy_limits):
     if not facts["ipmi"]["power"]:
         return (PROBLEM, "bmc.address", "no power state", "on or off", "see whether the BMC is healthy")
-    return ok("power %s" % facts["ipmi"]["power"])
+    return ok(f"power {facts['ipmi']['power']}")
 
 
 def _ipmi_scheme(host, facts, dummy_limits):
@@ -232,7 +232,7 @@ def _ipmi_scheme(host, facts, dummy_limits):
             host["address"].scheme.name, facts["redfish_version"]))
     if not facts["reached"]:
         return unread(facts)
-    return ok("%s: no Redfish service was found" % host["address"].scheme.name)
+    return ok(f"{host['address'].scheme.name}: no Redfish service was found")
 
 
 _REDFISH, _IPMI = ("redfish",), ("ipmi",)

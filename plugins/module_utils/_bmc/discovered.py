@@ -61,7 +61,7 @@ def problems(servers, refusals, silent, hosts, names=None):
         "ca_cert", "disable_certificate_verification", "username", "password", "addresses", "ports", "transports")),
         **(names or {}))
     # Several accounts of one BMC meet the same certificate.
-    lines = list(dict.fromkeys("%s: %s" % (line(refusal), _ADVICE[refusal["stage"]].format(**names))
+    lines = list(dict.fromkeys(f"{line(refusal)}: {_ADVICE[refusal['stage']].format(**names)}"
                                for refusal in refusals if refusal["stage"] in _ADVICE))
     if not servers and not lines:
         lines = ["no server was found: %d of %d addresses did not answer, %d answered without a Redfish service; "
@@ -114,7 +114,7 @@ def _scheme(facts, address, drivers):
         obstacle = _obstacle(driver, facts)
         if not obstacle:
             return name + suffix, obstacles or ["the first of those allowed that fits"]
-        obstacles.append("not %s: %s" % (name, obstacle))
+        obstacles.append(f"not {name}: {obstacle}")
     return recommended["scheme"], obstacles + recommended["reasons"]
 
 

@@ -56,7 +56,7 @@ def read(text):
     try:
         content = yaml.load(text, Loader=_loader())  # a SafeLoader, which knows one more tag
     except (yaml.YAMLError, ValueError, RecursionError) as exc:
-        raise ValueError("it is no YAML: %s" % " ".join(str(exc).split())) from exc
+        raise ValueError(f"it is no YAML: {' '.join(str(exc).split())}") from exc
     if not _is_inventory(content):
         raise ValueError("after that line it has not the form that discovery writes")
     return content
@@ -102,7 +102,7 @@ def _loader():
 
     def construct(loader, node):
         if not isinstance(node, yaml.MappingNode):
-            raise ValueError("%s before something else than the variables of a host" % _UNSAFE)
+            raise ValueError(f"{_UNSAFE} before something else than the variables of a host")
         return loader.construct_mapping(node, deep=True)
 
     Loader.add_constructor(_UNSAFE, construct)
@@ -122,7 +122,7 @@ def merge(servers, content, known, options, taken=()):
         Servers of the present content that were not found this time stay as they are
     """
     problems = check_format(options["name_format"])
-    problems += ["%s: seen braces, expected an expression without them, such as vault_bmc_password" % option
+    problems += [f"{option}: seen braces, expected an expression without them, such as vault_bmc_password"
                  for option in ("username_expression", "password_expression")
                  if "{" in (options[option] or "") or "}" in (options[option] or "")]
     servers = [_clean(server) for server in servers]
@@ -176,7 +176,7 @@ def _mistakes(number, server):
         wrong.append(("nics", "a list of name and mac"))
     if not isinstance(server.get("boot_mac_candidates"), list) or not all(map(_is_mac, server["boot_mac_candidates"])):
         wrong.append(("boot_mac_candidates", "a list of MAC addresses"))
-    return [problem(subject, field, server.get(field), "%s, as bmc_discovery returns it" % expected)
+    return [problem(subject, field, server.get(field), f"{expected}, as bmc_discovery returns it")
             for field, expected in wrong]
 
 
@@ -192,7 +192,7 @@ def _boot_nic_mistakes(server, given, ours, boot_nic):
     names = [nic["name"] for nic in server["nics"]]
     if not boot_nic or not names or boot_nic in names or (given is not None and given != ours):
         return []
-    return [problem("server at %s" % server["address"], "boot_nic", boot_nic, "one of %s" % ", ".join(names),
+    return [problem(f"server at {server['address']}", "boot_nic", boot_nic, f"one of {', '.join(names)}",
                     "correct it, or set boot_mac for this server and leave boot_nic empty")]
 
 
@@ -269,7 +269,7 @@ def _named(servers, before, entries, name_format, reserved):
         known = _known_name(server, before, entries, uuids[server["uuid"]] == 1)
         name = known or _new_name(server, name_format)
         if name in taken:
-            owner = "the server at %s has it" % taken[name]
+            owner = f"the server at {taken[name]} has it"
         elif known is None and (name in before or (entries.get(name) or {}).get("bmc")):
             owner = "another server of the inventory has it"
         elif known is None and name in reserved:
@@ -277,8 +277,8 @@ def _named(servers, before, entries, name_format, reserved):
         else:
             owner = None
         if owner:
-            problems.append(problem("server at %s" % server["address"], "name_format", name,
-                                    "a name of its own (%s)" % owner, "use a field that tells them apart"))
+            problems.append(problem(f"server at {server['address']}", "name_format", name,
+                                    f"a name of its own ({owner})", "use a field that tells them apart"))
             continue
         taken[name] = server["address"]
         named.append((name, server))
@@ -308,7 +308,7 @@ def _new_name(server, name_format):
     fields["host"] = server["bmc"]["host"]
     name = _dns_name(name_format.format(**fields)) if all(fields[field] for field in _fields(name_format)) else ""
     # What the BMC does not tell, or in signs that no name has, must not make names that are alike.
-    return name or _dns_name("server-%s-%s" % (fields["host"], server["system_path"].rpartition("/")[2]))
+    return name or _dns_name(f"server-{fields['host']}-{server['system_path'].rpartition('/')[2]}")
 
 
 def _dns_name(text):

@@ -118,7 +118,7 @@ def run_discovered_inventory():
             len(problems), "\n".join("- " + _renamed(text, _names(module)) for text in problems)))
     after = discovered_inventory.write(content) if params["servers"] else before
     result = {"changed": after != before, "path": params["path"], "hosts": report,
-              "lines": ["%(name)s: %(action)s, %(address)s" % server for server in report]}
+              "lines": [f"{server['name']}: {server['action']}, {server['address']}" for server in report]}
     if module._diff:
         result["diff"] = {"before_header": params["path"], "after_header": params["path"],
                           "before": before, "after": after}
@@ -130,14 +130,14 @@ def run_discovered_inventory():
 def _present(module, path):
     """Return a file's text, empty when there is none; fails the module when its folder is missing."""
     if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
-        module.fail_json(msg="path: seen %s, expected a file in a folder that exists; make the folder" % path)
+        module.fail_json(msg=f"path: seen {path}, expected a file in a folder that exists; make the folder")
     if not os.path.exists(path):
         return ""
     try:
         with open(path, encoding="utf-8") as stream:
             return stream.read()
     except (OSError, ValueError) as exc:
-        module.fail_json(msg="path: seen %s, expected a file that can be read as UTF-8 (%s)" % (path, exc))
+        module.fail_json(msg=f"path: seen {path}, expected a file that can be read as UTF-8 ({exc})")
 
 
 def _replace(module, path, text):

@@ -113,7 +113,7 @@ def _handshake(connection, host, context):
         return {"verified": False, "error": "handshake failed (%s)" % (exc.reason or exc), "protocol": "",
                 "certificate": {}}
     except OSError as exc:
-        return {"verified": False, "error": "handshake failed (%s)" % reason(exc), "protocol": "", "certificate": {}}
+        return {"verified": False, "error": f"handshake failed ({reason(exc)})", "protocol": "", "certificate": {}}
 
 
 def _shown_certificate(host, port, timeout_seconds):

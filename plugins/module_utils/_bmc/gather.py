@@ -216,7 +216,7 @@ def _surveys_of_all(target, read, root, common):
     reasons = [shared.survey.unread.get("systems")]
     if not readable:
         # Beside others, these are an account's that may read its own systems only.
-        reasons += ["%s: %s" % (path, facts["unread"].get("system")) for path, facts in found]
+        reasons += [f"{path}: {facts['unread'].get('system')}" for path, facts in found]
     common["unread"] = {"systems": shortened("; ".join(reason for reason in reasons if reason), 400)}
     return readable
 

@@ -92,7 +92,7 @@ def virtual_media_obstacle(facts):
     entry = find(facts)
     firmware = (facts["manager"] or {}).get("firmware_version") or ""
     if entry and older(firmware, entry.virtual_media_firmware):
-        return "virtual media needs BMC firmware %s or newer, this is %s" % (entry.virtual_media_firmware, firmware)
+        return f"virtual media needs BMC firmware {entry.virtual_media_firmware} or newer, this is {firmware}"
     return ""
 
 
@@ -137,5 +137,5 @@ def fits(driver, facts):
     if dell and driver.driver != "idrac":
         return "", "is not made for Dell machines"
     if driver.name.startswith("ilo5-"):
-        return "", "is an alias of %s and should not be used any more" % _ALIASES[driver.name]
+        return "", f"is an alias of {_ALIASES[driver.name]} and should not be used any more"
     return "", ""

@@ -68,7 +68,7 @@ def ask(host, port, username, password, privilege, timeout_seconds):
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
                 timeout=timeout_seconds * 10)
         except FileNotFoundError as exc:
-            raise IpmiError("missing", "the program %s is not installed" % PROGRAM) from exc
+            raise IpmiError("missing", f"the program {PROGRAM} is not installed") from exc
         except subprocess.TimeoutExpired as exc:
             raise IpmiError("unreachable", "no answer in time") from exc
     return read(done.stdout)

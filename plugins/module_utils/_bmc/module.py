@@ -56,7 +56,7 @@ def settings(module):
     try:
         ssl.create_default_context(cafile=params["ca_cert"])
     except OSError as exc:
-        problems.append("ca_cert: seen %s, expected a file with certificates (%s)" % (params["ca_cert"], exc))
+        problems.append(f"ca_cert: seen {params['ca_cert']}, expected a file with certificates ({exc})")
     if problems:
         module.fail_json(msg="; ".join(problems))
     return Settings(params["ca_cert"], params["connect_timeout_seconds"], params["read_timeout_seconds"],
@@ -101,5 +101,5 @@ def run_bmc_preflight():
     if text:
         # Ansible prints a failed result as a whole.
         result["hosts"] = [bmc_service.shortened(host) for host in results]
-        module.fail_json(msg="%s\n%s" % (text, params["advice"]) if params["advice"] else text, **result)
+        module.fail_json(msg=f"{text}\n{params['advice']}" if params["advice"] else text, **result)
     module.exit_json(**result)

@@ -127,7 +127,7 @@ class RedfishClient:
         answer = self._send("get", path, **options)
         document = _json(answer.content)
         if not isinstance(document, dict):
-            raise RedfishError("malformed", "%s is no JSON object" % path, answer.status_code)
+            raise RedfishError("malformed", f"{path} is no JSON object", answer.status_code)
         return document
 
     def _send(self, method, path, **options):

@@ -49,7 +49,7 @@ def info(hosts, settings, progress=None):
 
 
 def _address_error(entry, error):
-    return {"stage": "address", "kind": "invalid", "text": "%s: %s" % (_shown(entry), error)}
+    return {"stage": "address", "kind": "invalid", "text": f"{_shown(entry)}: {error}"}
 
 
 def _shown(entry):

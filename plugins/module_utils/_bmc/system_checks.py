@@ -26,9 +26,9 @@ def system(host, facts, dummy_limits):
     there = ", ".join(facts["systems"]) or "none"
     wanted = host["address"].system
     if not wanted:
-        return (PROBLEM, "bmc.address", "no system path, and these systems: %s" % there,
+        return (PROBLEM, "bmc.address", f"no system path, and these systems: {there}",
                 "the path of one, unless the BMC has exactly one", "add it to bmc.address")
-    return (PROBLEM, "bmc.address", "%s: %s; there is %s" % (wanted, facts["unread"].get("system", "not read"), there),
+    return (PROBLEM, "bmc.address", f"{wanted}: {facts['unread'].get('system', 'not read')}; there is {there}",
             "the path of a system of this BMC", "correct the path in bmc.address")
 
 
@@ -40,9 +40,9 @@ def power(dummy_host, facts, dummy_limits):
                 "see whether the BMC is healthy; without a power state Ironic can't manage the server")
     lacking = [kind for kind in ("On", "ForceOff") if resets and kind not in resets]
     if lacking:
-        return (PROBLEM, "bmc.address", "power %s; reset types %s" % (state, ", ".join(resets)),
+        return (PROBLEM, "bmc.address", f"power {state}; reset types {', '.join(resets)}",
                 "the reset types On and ForceOff", "update the BMC's firmware")
-    return ok("power %s" % state.lower())
+    return ok(f"power {state.lower()}")
 
 
 def boot_override(host, facts, dummy_limits):
@@ -52,18 +52,18 @@ def boot_override(host, facts, dummy_limits):
     if not boot["targets"]:
         return unknown("the BMC does not tell which boot targets it takes")
     if not set(wanted) & set(boot["targets"]):
-        return (PROBLEM, "bmc.address", "boot targets %s" % ", ".join(boot["targets"]),
-                "%s, which the scheme %s boots by" % (wanted[0], host["address"].scheme.name),
+        return (PROBLEM, "bmc.address", f"boot targets {', '.join(boot['targets'])}",
+                f"{wanted[0]}, which the scheme {host['address'].scheme.name} boots by",
                 "use another scheme, or switch the boot method on in the firmware")
     legacy = host["boot_mode"] == "legacy"
     if boot["modes"] and ("Legacy" if legacy else "UEFI") not in boot["modes"]:
-        return (PROBLEM, "boot_mode", "boot modes %s" % ", ".join(boot["modes"]),
+        return (PROBLEM, "boot_mode", f"boot modes {', '.join(boot['modes'])}",
                 "Legacy" if legacy else "UEFI", "correct boot_mode, or the firmware's settings")
     if boot["override_mode"] and legacy != (boot["override_mode"] == "Legacy"):
-        return (WARNING, "boot_mode", "boot mode %s" % boot["override_mode"],
+        return (WARNING, "boot_mode", f"boot mode {boot['override_mode']}",
                 "%s, as boot_mode says; Ironic changes it, which some servers need a restart for"
                 % (host["boot_mode"] or "UEFI"), "set it in the firmware beforehand")
-    return ok("targets %s" % ", ".join(boot["targets"]))
+    return ok(f"targets {', '.join(boot['targets'])}")
 
 
 def virtual_media(host, facts, dummy_limits):
@@ -71,15 +71,15 @@ def virtual_media(host, facts, dummy_limits):
     needed = host["address"].supports_virtual_media
     obstacle = bmc_hardware.virtual_media_obstacle(facts)
     if obstacle and not facts["virtual_media"] and facts["unread"].get("virtual_media"):
-        obstacle = "%s (%s)" % (obstacle, facts["unread"]["virtual_media"])
+        obstacle = f"{obstacle} ({facts['unread']['virtual_media']})"
     if obstacle:
         if not needed:
-            return unknown("not needed by this scheme: %s" % obstacle)
+            return unknown(f"not needed by this scheme: {obstacle}")
         return (PROBLEM, "bmc.address", obstacle, "a virtual CD that an image can be inserted into by HTTP or HTTPS",
                 "use a scheme that boots from the network, or license or update the BMC")
     busy = [media["name"] for media in facts["virtual_media"] if media["inserted"]]
     if busy and needed:
-        return ok("there is; in use: %s (Ironic ejects it)" % ", ".join(busy))
+        return ok(f"there is; in use: {', '.join(busy)} (Ironic ejects it)")
     return ok("there is")
 
 
@@ -95,12 +95,12 @@ def secure_boot(host, facts, dummy_limits):
         return unread(facts, "secure_boot")
     state = "on" if secure_boot["enabled"] else "off"
     if wanted and secure_boot["mode"] == "SetupMode":
-        return (PROBLEM, "boot_mode", "secure boot %s, in setup mode without keys" % state, "enrolled keys",
+        return (PROBLEM, "boot_mode", f"secure boot {state}, in setup mode without keys", "enrolled keys",
                 "restore the firmware's default keys")
     if secure_boot["enabled"] and not wanted:
         return (WARNING, "boot_mode", "secure boot on", "off, as boot_mode says: Ironic does not switch it off for "
                 "UEFI, and unsigned ramdisks then don't boot", "set boot_mode to UEFISecureBoot, or switch it off")
-    return ok("secure boot %s" % state)
+    return ok(f"secure boot {state}")
 
 
 def bios(dummy_host, facts, dummy_limits):
@@ -109,7 +109,7 @@ def bios(dummy_host, facts, dummy_limits):
     if not attributes:
         return (WARNING, "bmc.address", "no BIOS attributes (%s)" % (facts["unread"].get("bios") or "none told"),
                 "attributes, which HostFirmwareSettings are made of", "update the BMC, or do without firmware settings")
-    return ok("%d attributes" % len(attributes))
+    return ok(f"{len(attributes)} attributes")
 
 
 def clock(dummy_host, facts, limits):
@@ -129,14 +129,14 @@ def hardware(dummy_host, facts, dummy_limits):
     entry = bmc_hardware.find(facts)
     system, firmware = facts["system"], (facts["manager"] or {}).get("firmware_version") or "?"
     if entry is None:
-        return (WARNING, "bmc.address", "%s %s" % (system["manufacturer"] or "?", system["model"] or "?"),
+        return (WARNING, "bmc.address", f"{system['manufacturer'] or '?'} {system['model'] or '?'}",
                 "a vendor of the supported-hardware table", "try one server before the others")
     if entry.support == bmc_hardware.UNUSABLE:
-        return (PROBLEM, "bmc.address", entry.name, "hardware that Redfish is supported on: %s" % entry.note,
+        return (PROBLEM, "bmc.address", entry.name, f"hardware that Redfish is supported on: {entry.note}",
                 "use ipmi")
     if bmc_hardware.older(firmware, entry.firmware):
-        return (PROBLEM, "bmc.address", "%s, BMC firmware %s" % (entry.name, firmware),
-                "firmware %s or newer" % entry.firmware, "update the BMC")
+        return (PROBLEM, "bmc.address", f"{entry.name}, BMC firmware {firmware}",
+                f"firmware {entry.firmware} or newer", "update the BMC")
     level = "" if entry.support == bmc_hardware.TESTED else ", users report that it works"
     return ok("%s%s%s" % (entry.name, level, "; %s" % entry.note if entry.note else ""))
 
@@ -145,12 +145,12 @@ def scheme(host, facts, dummy_limits):
     """The address's scheme fits the server; the best one is told."""
     name = host["address"].scheme.name
     choice = facts["recommended"]
-    advice = "%s (%s)" % (choice["address"], "; ".join(choice["reasons"]))
+    advice = f"{choice['address']} ({'; '.join(choice['reasons'])})"
     problem, warning = bmc_hardware.fits(host["address"].driver, facts)
     if problem or warning:
-        return (PROBLEM if problem else WARNING, "bmc.address", "%s %s" % (name, problem or warning),
-                "a scheme that fits the server", "write %s" % advice)
-    return ok("%s; best is %s" % (name, advice))
+        return (PROBLEM if problem else WARNING, "bmc.address", f"{name} {problem or warning}",
+                "a scheme that fits the server", f"write {advice}")
+    return ok(f"{name}; best is {advice}")
 
 
 def boot_mac(host, facts, dummy_limits):
@@ -167,14 +167,14 @@ def boot_mac(host, facts, dummy_limits):
                       for nic in told)
     if not wanted:
         if not host["address"].driver.needs_mac:
-            return ok("not given, not needed; the BMC tells %s" % there)
-        return (PROBLEM, "boot_mac_address", "none", "one of the server's: %s" % there,
-                "set boot_mac_address: %s needs it" % host["address"].scheme.name)
+            return ok(f"not given, not needed; the BMC tells {there}")
+        return (PROBLEM, "boot_mac_address", "none", f"one of the server's: {there}",
+                f"set boot_mac_address: {host['address'].scheme.name} needs it")
     nic = next((nic for nic in told if nic["mac"] == wanted), None)
     if nic is None:
-        return (PROBLEM, "boot_mac_address", given, "one of the server's: %s" % there,
+        return (PROBLEM, "boot_mac_address", given, f"one of the server's: {there}",
                 "correct boot_mac_address, or bmc.address if it leads to another server")
     if nic["link"] in ("LinkDown", "NoLink") and facts["system"]["power_state"] == "On":
-        return (WARNING, "boot_mac_address", "%s has no link" % nic["name"], "a NIC with a link",
+        return (WARNING, "boot_mac_address", f"{nic['name']} has no link", "a NIC with a link",
                 "see whether its cable and switch port are right")
-    return ok("NIC %s" % nic["name"])
+    return ok(f"NIC {nic['name']}")

@@ -46,7 +46,7 @@ def _bounds(text):
         try:
             network = ipaddress.ip_network(text)
         except ValueError as exc:
-            raise ValueError("a network like 192.0.2.0/24 (%s)" % exc) from exc
+            raise ValueError(f"a network like 192.0.2.0/24 ({exc})") from exc
         # Not by hosts(), which makes a list of them for some networks.
         edge = 1 if network.version == 4 and network.prefixlen < 31 else 0
         return network[edge], network[-1 - edge]
@@ -63,7 +63,7 @@ def _bounds(text):
     if only is not None:
         return only, only
     try:
-        if bmc_address.parse("redfish://%s" % text).host != text.lower():
+        if bmc_address.parse(f"redfish://{text}").host != text.lower():
             raise ValueError("more than a name")
     except ValueError as exc:
         raise ValueError(

@@ -40,8 +40,8 @@ def unread(facts, *parts):
     """
     for part in parts:
         if facts["unread"].get(part):
-            return unknown("not read: %s" % facts["unread"][part])
-    return unknown("not asked: %s failed" % facts["error"]["stage"] if facts["error"] else "not told by the BMC")
+            return unknown(f"not read: {facts['unread'][part]}")
+    return unknown(f"not asked: {facts['error']['stage']} failed" if facts["error"] else "not told by the BMC")
 
 
 def stopped(facts, stage):

@@ -52,7 +52,7 @@ def read(params):
         read_items = {}
         for name, value in (description.get(option) or {}).items():
             given = _known({} if value is None else value)
-            read_items[name] = _checked("%s.%s" % (option, name), options, given, mistakes)
+            read_items[name] = _checked(f"{option}.{name}", options, given, mistakes)
         description[option] = read_items
     pools = description["workers"]
     description["absent_workers"] = sorted(name for name in pools if pools[name].get("state") == "absent")
@@ -143,7 +143,7 @@ def _with_text_keys(value):
 
 def _checked(where, options, params, mistakes):
     if not isinstance(params, dict):
-        mistakes.append("%s: seen %s, expected a dictionary" % (where, type(params).__name__))
+        mistakes.append(f"{where}: seen {type(params).__name__}, expected a dictionary")
         params = {}
     params = _with_right_shapes(where, options, params, mistakes)
     result = ArgumentSpecValidator(options).validate(params)
@@ -167,7 +167,7 @@ def _with_right_shapes(where, options, params, mistakes):
             _check_shape(name, value, _shape_of(name, options[name]), found)
         if len(found) == before:
             right[name] = value
-    mistakes.extend("%s%s" % (where + "." if where else "", line) for line in found)
+    mistakes.extend(f"{where + '.' if where else ''}{line}" for line in found)
     return right
 
 
@@ -186,10 +186,10 @@ def _check_shape(path, value, shape, found):
     if value is None or wanted is None or (isinstance(value, str) and path.isidentifier() and path not in FREE_SHAPES):
         return
     if not isinstance(value, type(shape)):
-        found.append("%s: seen %s, expected %s" % (path, type(value).__name__, wanted))
+        found.append(f"{path}: seen {type(value).__name__}, expected {wanted}")
     elif isinstance(value, dict):
         for key, item in value.items():
-            _check_shape("%s.%s" % (path, key), item, shape.get(key, shape.get("*")), found)
+            _check_shape(f"{path}.{key}", item, shape.get(key, shape.get("*")), found)
     else:
         for number, item in enumerate(value):
             if item is None and shape[0] is not None:
@@ -215,9 +215,9 @@ def without_mistakes(params):
         if option == "control_plane":
             given[option] = _sound(inner, value, option, paths)
         else:
-            given[option] = dict((name, _sound(inner, item or {}, "%s.%s" % (option, name), paths)
+            given[option] = dict((name, _sound(inner, item or {}, f"{option}.{name}", paths)
                                   if isinstance(item or {}, dict) else {}) for name, item in value.items())
-            paths.update("%s.%s" % (option, name) for name, item in value.items() if not isinstance(item or {}, dict))
+            paths.update(f"{option}.{name}" for name, item in value.items() if not isinstance(item or {}, dict))
     given = _sound(description_options(), given, "", paths)
     for name in ("name", "namespace"):
         if not given.get(name):
@@ -233,7 +233,7 @@ def _sound(options, given, where, paths):
         if name in options and not _has_mistakes({name: dict(options[name], required=False)}, {name: value}):
             result[name] = value
         elif name in options:
-            paths.add("%s.%s" % (where, name) if where else name)
+            paths.add(f"{where}.{name}" if where else name)
     return result
 
 

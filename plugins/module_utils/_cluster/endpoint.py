@@ -118,14 +118,14 @@ def holder_problems(subject, description):
     """
     endpoint = description["endpoint"]
     if endpoint.get("holder") != KEEPALIVED:
-        return [problem(subject, "endpoint.%s" % option, endpoint[option], "nothing without holder: %s" % KEEPALIVED)
+        return [problem(subject, f"endpoint.{option}", endpoint[option], f"nothing without holder: {KEEPALIVED}")
                 for option in ("interface", "virtual_router_id") if endpoint.get(option) is not None]
     found = []
     try:
         ipaddress.ip_address(endpoint["host"])
     except ValueError:
-        found.append(problem(subject, "endpoint.host", endpoint["host"], "an address with holder: %s" % KEEPALIVED,
-                             "a name belongs to something outside of the cluster, which is holder: %s" % EXTERNAL))
+        found.append(problem(subject, "endpoint.host", endpoint["host"], f"an address with holder: {KEEPALIVED}",
+                             f"a name belongs to something outside of the cluster, which is holder: {EXTERNAL}"))
     router_id = endpoint.get("virtual_router_id")
     if router_id is not None and not 1 <= router_id <= 255:
         found.append(problem(subject, "endpoint.virtual_router_id", router_id, "1 to 255"))
@@ -139,7 +139,7 @@ def _device_problems(subject, description):
         return [problem(subject, "endpoint.interface", None, "one of %s" % (", ".join(devices) or "no interfaces"),
                         "name the one that holds the address, or node_ip_network")]
     if devices and device not in devices:
-        return [problem(subject, "endpoint.interface", device, "one of %s" % ", ".join(devices),
+        return [problem(subject, "endpoint.interface", device, f"one of {', '.join(devices)}",
                         "describe its network in networks, and attach the control plane to it")]
     if not _DEVICE.fullmatch(device):
         return [problem(subject, "endpoint.interface", device,
@@ -157,7 +157,7 @@ def _port_problems(subject, description):
         if port != description["endpoint"]["port"]:
             found.append(problem(subject, "endpoint.port", description["endpoint"]["port"],
                                  "%d, the port of control_plane.%s.localAPIEndpoint.bindPort" % (port, field),
-                                 "nothing forwards another port with holder: %s" % KEEPALIVED))
+                                 f"nothing forwards another port with holder: {KEEPALIVED}"))
     return found
 
 
@@ -179,6 +179,6 @@ def holder_warning(description):
     texts = [entry.get("content") or "" for entry in plane.get("files") or []] + list(plane.get("boot_commands") or [])
     if hidden or any(endpoint["host"] in text for text in texts + list(plane.get("pre_commands") or [])):
         return None
-    return ("endpoint.holder", "nothing, and no file or command of the control plane names %s" % endpoint["host"],
+    return ("endpoint.holder", f"nothing, and no file or command of the control plane names {endpoint['host']}",
             "without a holder of this address no machine joins: set holder to %s for the control plane machines "
             "themselves, or to %s when a load balancer has it" % (KEEPALIVED, EXTERNAL))

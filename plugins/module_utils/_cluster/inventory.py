@@ -47,9 +47,9 @@ def name_of(inventory_name, variables, children=None):
         groups = [group for group, hosts in children if inventory_name in hosts]
     if len(groups) > 1:
         raise ClusterNameError(problem(
-            _subject(inventory_name), PREFIX + "name", "nothing, and the groups %s" % ", ".join(groups),
-            "one group directly below %s, which gives the cluster its name" % GROUP,
-            "set %sname for this host, or leave it in one of these groups" % PREFIX))
+            _subject(inventory_name), PREFIX + "name", f"nothing, and the groups {', '.join(groups)}",
+            f"one group directly below {GROUP}, which gives the cluster its name",
+            f"set {PREFIX}name for this host, or leave it in one of these groups"))
     return (groups + [inventory_name])[0]
 
 
@@ -72,7 +72,7 @@ def name_problems(clusters, children=None):
     found, owners = {}, {}
     for inventory_name, variables in clusters.items():
         try:
-            key = "%s/%s" % (namespace_of(variables), name_of(inventory_name, variables, children))
+            key = f"{namespace_of(variables)}/{name_of(inventory_name, variables, children)}"
         except ClusterNameError as exc:
             found[inventory_name] = exc.args[0]
             continue
@@ -88,7 +88,7 @@ def name_problems(clusters, children=None):
 
 
 def _subject(inventory_name):
-    return "cluster of inventory host %s" % inventory_name
+    return f"cluster of inventory host {inventory_name}"
 
 
 def parameters(inventory_name, variables, children=None):
@@ -120,11 +120,11 @@ def variable_of(path, variables):
     head = re.split(r"[.\[]", path)[0]
     options = variables.get(OPTIONS_VARIABLE)
     if isinstance(options, dict) and head in options:
-        return "%s.%s" % (OPTIONS_VARIABLE, path)
+        return f"{OPTIONS_VARIABLE}.{path}"
     if head in OPTIONS:
         return PREFIX + path if PREFIX + head in variables else path
     if head == "name":
         return PREFIX + path
     if head == "namespace":
         return next((name for name in NAMESPACES if name in variables), NAMESPACES[0])
-    return "%s.%s" % (OPTIONS_VARIABLE, path)
+    return f"{OPTIONS_VARIABLE}.{path}"

@@ -116,7 +116,7 @@ class KubeconfigFile:
             raise self._refused("another file") from None
         servers = set(entry["cluster"]["server"] for entry in found["clusters"])
         if len(found["clusters"]) != 1:
-            raise self._refused("a kubeconfig of %d clusters (%s)" % (len(servers), ", ".join(sorted(servers))))
+            raise self._refused(f"a kubeconfig of {len(servers)} clusters ({', '.join(sorted(servers))})")
         if not self._is_own(found["clusters"][0], wanted):
             raise self._refused("the kubeconfig of another cluster (%s, %s)" % (
                 found["clusters"][0]["name"], ", ".join(servers)))
@@ -134,8 +134,8 @@ class KubeconfigFile:
 
     def _refused(self, seen):
         return RefusedError([problem(
-            "cluster %s/%s" % (self._service.namespace, self._service.name), "workload_kubeconfig",
-            "%s: %s" % (self._path, seen), "no file, or this cluster's kubeconfig, which is replaced or removed with "
+            f"cluster {self._service.namespace}/{self._service.name}", "workload_kubeconfig",
+            f"{self._path}: {seen}", "no file, or this cluster's kubeconfig, which is replaced or removed with "
             "it", _ADVICE)])
 
 

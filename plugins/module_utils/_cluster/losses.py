@@ -80,9 +80,9 @@ def lines(found):
 def _what(loss):
     total = len(loss.machines)
     if loss.cause == REMOVED:
-        return "is deleted with its %s" % _number(total)
+        return f"is deleted with its {_number(total)}"
     if loss.cause == REPLACED:
-        return "replaces its %s, each before another has taken its place (max_surge, max_unavailable)" % _number(total)
+        return f"replaces its {_number(total)}, each before another has taken its place (max_surge, max_unavailable)"
     return "loses %s%s" % (_number(loss.count), " out of these %d" % total if total > loss.count else "")
 
 

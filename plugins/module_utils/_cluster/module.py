@@ -92,7 +92,7 @@ def run_cluster():
     except RefusedError as exc:
         _fail(module, service, msg=str(exc), problems=exc.problems)
     except RolloutError as exc:
-        _fail(module, service, msg="cluster %s/%s: its manifests are %s" % (params["namespace"], params["name"], exc))
+        _fail(module, service, msg=f"cluster {params['namespace']}/{params['name']}: its manifests are {exc}")
     except WaitFailedError as exc:
         _fail(module, service, msg=str(exc), machines=exc.steps)
     except KubeError as exc:
@@ -170,7 +170,7 @@ def _write(module, path, content, mode):
     try:
         return whole_file.write(path, content, mode, module.check_mode)
     except OSError as exc:
-        module.fail_json(msg="%s: %s" % (path, exc.strerror or exc))
+        module.fail_json(msg=f"{path}: {exc.strerror or exc}")
 
 
 def _require_kubernetes(module):

@@ -52,7 +52,7 @@ def _images(description):
     images = {}
     for group in cluster_description.groups(description):
         if group.get("image"):
-            field = "control_plane" if group["role"] == "control-plane" else "workers.%s" % group["name"]
+            field = "control_plane" if group["role"] == "control-plane" else f"workers.{group['name']}"
             images.setdefault((group["image"]["url"], group["image"].get("checksum")),
                               (field + ".image", group["image"]))
     return list(images.values())

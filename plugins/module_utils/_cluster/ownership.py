@@ -21,7 +21,7 @@ def problems(subject, description, desired, objects, adopt):
     if adopt == description["name"]:
         return []
     stored = dict(((kind, item["metadata"]["name"]), item) for kind, items in objects.items() for item in items)
-    foreign = ["%s %s" % (item["kind"], item["metadata"]["name"]) for item in desired
+    foreign = [f"{item['kind']} {item['metadata']['name']}" for item in desired
                if _is_foreign(stored.get((item["kind"], item["metadata"]["name"])), description["name"])]
     return [_mistake(subject, ", ".join(foreign), description["name"])] if foreign else []
 
@@ -35,7 +35,7 @@ def deletion_problem(subject, name, item, adopt):
     """
     if adopt == name or not _is_foreign(item, name):
         return None
-    return _mistake(subject, "%s %s" % (item["kind"], item["metadata"]["name"]), name)
+    return _mistake(subject, f"{item['kind']} {item['metadata']['name']}", name)
 
 
 def _is_foreign(item, cluster):
@@ -48,6 +48,6 @@ def _is_foreign(item, cluster):
 
 
 def _mistake(subject, names, cluster):
-    own = "objects of this collection (label %s: %s)" % (MANAGED_BY_LABEL, MANAGER)
-    return problem(subject, "adopt", "%s, which others have made" % names, own, "choose another name, or "
+    own = f"objects of this collection (label {MANAGED_BY_LABEL}: {MANAGER})"
+    return problem(subject, "adopt", f"{names}, which others have made", own, "choose another name, or "
                    "to take them over repeat the cluster's name %s (option adopt, variable cluster_adopt)" % cluster)

@@ -39,7 +39,7 @@ def removed(objects, desired, description, prune):
     :param prune: whether what is not described any more goes
     """
     found = undescribed(objects, desired, description["name"])
-    names = set("%s-%s" % (description["name"], name) for name in description["absent_workers"])
+    names = set(f"{description['name']}-{name}" for name in description["absent_workers"])
     return [item for item in found if prune or item["metadata"]["name"] in names]
 
 
@@ -89,7 +89,7 @@ def undescribed_pools(objects, addresses, desired, cluster):
 
 
 def _templates_with(templates, pool):
-    return ["Metal3DataTemplate %s" % item["metadata"]["name"] for item in templates
+    return [f"Metal3DataTemplate {item['metadata']['name']}" for item in templates
             if _mentions(item["spec"], pool["metadata"]["name"])]
 
 
@@ -104,7 +104,7 @@ def _mentions(value, name):
 def _holders(pool, addresses, claims):
     going = set(claim["metadata"]["name"] for claim in claims if claim["metadata"].get("deletionTimestamp"))
     used = usage(pool, addresses, claims)
-    return ["%s of %s" % (entry["address"], entry["owner"] or entry["claim"] or entry["object"])
+    return [f"{entry['address']} of {entry['owner'] or entry['claim'] or entry['object']}"
             for entry in used["allocations"] if entry["claim"] not in going] + [
         entry["claim"] for entry in used["unanswered"] if entry["claim"].partition("/")[2] not in going]
 

@@ -61,9 +61,9 @@ def lines(changes):
     """Return a preview as lines for people."""
     result = []
     for change in changes:
-        text = "%s %s" % (change["kind"], change["owner"])
+        text = f"{change['kind']} {change['owner']}"
         if change["replicas_before"] != change["replicas_after"]:
-            result.append("%s: machines %s to %s" % (text, change["replicas_before"], change["replicas_after"]))
+            result.append(f"{text}: machines {change['replicas_before']} to {change['replicas_after']}")
         if change["rolls"]:
             result.append("%s: replaces %s, because of %s" % (
                 text, ", ".join(change["machines"]) or "no machine", ", ".join(change["reasons"])))
@@ -86,7 +86,7 @@ def cleaning_warnings(entries):
         before, after = _at(entry.current, path), _at(entry.desired, path)
         if before == after:
             continue
-        subject = "%s %s" % (entry.resource.kind, entry.name)
+        subject = f"{entry.resource.kind} {entry.name}"
         if after is None:
             warnings.append(
                 "%s: automated_cleaning_mode host counts for new machines: those that there are, and their hosts, keep "

@@ -56,8 +56,8 @@ def read_description(params):
     :raises RefusedError: when it has mistakes
     """
     description, mistakes, found = checked_description(params)
-    subject = "cluster %s/%s" % (description.get("namespace"), description.get("name"))
-    found = ["%s: %s" % (subject, line) for line in mistakes] + found
+    subject = f"cluster {description.get('namespace')}/{description.get('name')}"
+    found = [f"{subject}: {line}" for line in mistakes] + found
     if found:
         raise RefusedError(found)
     return description
@@ -89,7 +89,7 @@ class ClusterService:
         self.sleep = sleep
         self.namespace = params["namespace"]
         self.name = params["name"]
-        self.subject = "cluster %s/%s" % (self.namespace, self.name)
+        self.subject = f"cluster {self.namespace}/{self.name}"
         # What has been done so far, for a run that fails later on: it has changed something all the same.
         self.done = {"changed": False, "objects": [], "removed": [], "diff": []}
         self._rendered = {}
@@ -141,11 +141,11 @@ class ClusterService:
         if self.options["wait_for"] == "available":
             warnings += addon_warnings(description, manifests)
         if unconfirmed:
-            warnings.append("without check mode this would be refused: %s" % unconfirmed)
+            warnings.append(f"without check mode this would be refused: {unconfirmed}")
         self.done["warnings"] = warnings
         self._replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
         # Before a wait that they may be the cause of.
-        early = ["warning: %s" % line for line in warnings] if snapshot.cluster is None else []
+        early = [f"warning: {line}" for line in warnings] if snapshot.cluster is None else []
         for line in early + cluster_rollout.lines(changes) + cluster_losses.lines(losses):
             self.progress.event(line)
         self._write(description, entries)
@@ -205,7 +205,7 @@ class ClusterService:
         for wave in (("Cluster",), None, _LAST_KINDS):
             due = [entry for entry in entries if entry.action != "none" and _in_wave(entry, wave)]
             if due:
-                self.progress.event("cluster %s: writing %s" % (self.name, ", ".join(map(_entry_title, due))))
+                self.progress.event(f"cluster {self.name}: writing {', '.join(map(_entry_title, due))}")
                 self._put(description, due)
 
     def _put(self, description, entries):
@@ -267,7 +267,7 @@ class ClusterService:
     def _raise_refused(answers, dry_run=False):
         """Raise a KubeError with all refusals among ``(entry, error or None)``."""
         # Webhooks quote what they refuse.
-        refused = ["%s: %s" % (_entry_title(entry), without_secrets(error.message, secret_texts(entry.desired)))
+        refused = [f"{_entry_title(entry)}: {without_secrets(error.message, secret_texts(entry.desired))}"
                    for entry, error in answers if error is not None]
         if refused:
             raise KubeError("the API server refused %d of %d objects%s:\n%s" % (
@@ -306,7 +306,7 @@ class ClusterService:
                 self.done["changed"] = True
                 self.done["removed"].append(_title(item))
                 self.done["diff"].append(_removal(item))
-        refused = ["%s: %s" % (_title(item), outcome.error.message)
+        refused = [f"{_title(item)}: {outcome.error.message}"
                    for item, outcome in zip(items, written) if outcome.error is not None]
         if refused:
             raise KubeError("the API server refused to delete:\n%s" % "\n".join("- " + line for line in refused))
@@ -411,7 +411,7 @@ class ClusterService:
         if snapshot.cluster is not None:
             # The Cluster's controllers take machines, control plane and infrastructure away in the right order; what
             # is deleted beside it could be missed by them.
-            self.progress.event("cluster %s: deleting it, with %s" % (self.name, ", ".join(hosts) or "no host"))
+            self.progress.event(f"cluster {self.name}: deleting it, with {', '.join(hosts) or 'no host'}")
             self._delete([snapshot.cluster], self._still_deleted)
         else:
             self._delete(rest, self._still_deleted)
@@ -471,9 +471,9 @@ class ClusterService:
             endpoint = ((cluster or {}).get("spec") or {}).get("controlPlaneEndpoint") or {}
         if not endpoint.get("host"):
             return None
-        host = "[%s]" % endpoint["host"] if ":" in endpoint["host"] else endpoint["host"]
+        host = f"[{endpoint['host']}]" if ":" in endpoint["host"] else endpoint["host"]
         port = endpoint.get("port") or description_options()["endpoint"]["options"]["port"]["default"]
-        return "https://%s:%s" % (host, port)
+        return f"https://{host}:{port}"
 
 
 def read_cluster(client, namespace, name):
@@ -492,11 +492,11 @@ def _in_wave(entry, kinds):
 
 
 def _entry_title(entry):
-    return "%s %s" % (entry.resource.kind, entry.name)
+    return f"{entry.resource.kind} {entry.name}"
 
 
 def _title(item):
-    return "%s %s" % (item["kind"], item["metadata"]["name"])
+    return f"{item['kind']} {item['metadata']['name']}"
 
 
 def _named(entry):
@@ -508,7 +508,7 @@ def _diff(entry, replaced):
 
     :param replaced: the object that a new template takes the place of, or None
     """
-    header = "%s %s/%s" % (entry.resource.kind, entry.namespace, entry.name)
+    header = f"{entry.resource.kind} {entry.namespace}/{entry.name}"
     before, after = hidden_difference(entry.before, entry.after, reference=replaced)
     return {"before_header": header if before else "", "after_header": header, "before": before, "after": after}
 

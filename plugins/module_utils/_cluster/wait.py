@@ -80,7 +80,7 @@ class ClusterWait:
             self.endpoint_watch.look(snapshot)
             line = self.endpoint_watch.news()
             if line:
-                self.progress.event("cluster %s: %s" % (self.cluster, line))
+                self.progress.event(f"cluster {self.cluster}: {line}")
             due = self._due_failures(snapshot, node_startup_timeout_seconds)
             if missing is None:
                 return snapshot
@@ -95,7 +95,7 @@ class ClusterWait:
 
     def _endpoint(self):
         line = self.endpoint_watch.silence()
-        return "\n- %s" % line if line else ""
+        return f"\n- {line}" if line else ""
 
     def _show(self, text):
         """Show the state of the whole, with a number that changes now and then so that a long wait is not silent."""
@@ -121,7 +121,7 @@ class ClusterWait:
         steps = machine_steps(snapshot)
         seconds = round(self.clock() - self.began_at, 1)
         for line in workflow_goals.changes(self._steps, steps):
-            self.progress.event("%s/%s" % (self.cluster, line))
+            self.progress.event(f"{self.cluster}/{line}")
         known = dict((step["machine"], (step["step"], step["complete"])) for step in self._steps or [])
         for step in steps:
             if step["machine"] and known.get(step["machine"]) != (step["step"], step["complete"]):
@@ -167,7 +167,7 @@ class ClusterWait:
                 return
             if snapshot.cluster is None:
                 sweep(objects)
-            self._show("cluster %s: %s" % (self.cluster, "; ".join(rest[:4])))
+            self._show(f"cluster {self.cluster}: {'; '.join(rest[:4])}")
             self._give_up_deleting(objects, hosts, before)
         raise WaitFailedError("cluster %s/%s is not gone within %d s:\n%s" % (
             self.namespace, self.cluster, self.timeout_seconds, "\n".join("- " + line for line in rest)), [])
@@ -204,24 +204,24 @@ def leftovers(objects, cluster, hosts, is_others=lambda item: False):
     rest = []
     snapshot = Snapshot(objects, cluster)
     if snapshot.cluster is not None:
-        rest.append("Cluster %s" % cluster)
+        rest.append(f"Cluster {cluster}")
     for kind in ("Machine", "Metal3Machine", "KubeadmControlPlane", "MachineDeployment", "Metal3Cluster",
                  "Metal3Data") + TEMPLATE_KINDS:
         names = sorted(item["metadata"]["name"] for item in objects.get(kind) or []
                        if belongs(item, cluster) and not (kind in TEMPLATE_KINDS and is_others(item)))
         if names:
-            rest.append("%s %s" % (kind, ", ".join(names)))
+            rest.append(f"{kind} {', '.join(names)}")
     pools = set(item["metadata"]["name"] for item in objects.get("IPPool") or []
                 if belongs(item, cluster) and not is_others(item))
     used = sorted(item["spec"]["address"] for item in objects.get("IPAddress") or []
                   if item["spec"]["pool"].get("name") in pools)
     if used:
-        rest.append("addresses %s" % ", ".join(used))
+        rest.append(f"addresses {', '.join(used)}")
     for host in objects.get("BareMetalHost") or []:
         name = host["metadata"]["name"]
         state = ((host.get("status") or {}).get("provisioning") or {}).get("state")
         if name in hosts and (host["spec"].get("consumerRef") or state not in ("available", "ready")):
-            rest.append("host %s in state %s" % (name, state))
+            rest.append(f"host {name} in state {state}")
     return rest
 
 

@@ -22,4 +22,4 @@ def expected(names):
 
     :param names: names of the things that the operation concerns
     """
-    return "%d (how many they are) or %s" % (len(names), ",".join(sorted(names)))
+    return f"{len(names)} (how many they are) or {','.join(sorted(names))}"

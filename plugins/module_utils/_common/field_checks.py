@@ -50,7 +50,7 @@ def show(value, secret=False):
     text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
     text = redacted(text)
     text = text if len(text) <= 120 else text[:117] + "..."
-    return text if isinstance(value, (int, float)) else "'%s'" % text
+    return text if isinstance(value, (int, float)) else f"'{text}'"
 
 
 def check_fields(label, prefix, fields, values):
@@ -68,7 +68,7 @@ def check_fields(label, prefix, fields, values):
         if name not in known:
             near = nearest(str(name), fields)
             problems.append(Problem(label, prefix + str(name), UNKNOWN, "a known option",
-                                    "remove it" + (" (perhaps %s is meant)" % near if near else "")))
+                                    "remove it" + (f" (perhaps {near} is meant)" if near else "")))
     for field in fields:
         value = values.get(field.name)
         path = prefix + field.name
@@ -87,7 +87,7 @@ def nearest(name, fields):
     :param fields: tuple of Fields (``host_fields``)
     """
     known = sorted(field.name for field in fields)
-    known += ["%s.%s" % (field.name, part.name) for field in fields if field.kind == "dict"
+    known += [f"{field.name}.{part.name}" for field in fields if field.kind == "dict"
               for part in field.fields or ()]
     begun = [option for option in known if len(name) > 3 and option.startswith(name)]
     near = begun or difflib.get_close_matches(name, known, 1)
@@ -124,7 +124,7 @@ def _check_value(label, path, field, value):
         return check_fields(label, path + ".", field.fields, value)
     if field.kind == "list":
         if field.maximum_length is not None and len(value) > field.maximum_length:
-            problems.append(Problem(label, path, "%d elements" % len(value), "at most %d" % field.maximum_length,
+            problems.append(Problem(label, path, f"{len(value)} elements", "at most %d" % field.maximum_length,
                                     "remove some"))
         for position, item in enumerate(value):
             place = "%s[%d]" % (path, position)
@@ -135,11 +135,11 @@ def _check_value(label, path, field, value):
                 problems += check_fields(label, place + ".", field.fields, item)
         return problems
     if field.choices and str(value) not in field.choices and not (value == "" and field.name in REMOVABLE):
-        problems.append(Problem(label, path, show(value), "one of %s" % ", ".join(field.choices), "correct it"))
+        problems.append(Problem(label, path, show(value), f"one of {', '.join(field.choices)}", "correct it"))
     if field.minimum is not None and int(value) < field.minimum:
         problems.append(Problem(label, path, show(value), "at least %d" % field.minimum, "correct it"))
     if field.kind == "str" and field.maximum_length is not None and len(value) > field.maximum_length:
-        problems.append(Problem(label, path, "%d characters" % len(value), "at most %d" % field.maximum_length,
+        problems.append(Problem(label, path, f"{len(value)} characters", "at most %d" % field.maximum_length,
                                 "shorten it"))
     return problems
 
@@ -169,10 +169,10 @@ def check_metadata(label, entry):
     for kind in ("labels", "annotations"):
         for key, value in (entry.get(kind) or {}).items():
             if not is_label_key(str(key)):
-                problems.append(Problem(label, "%s.%s" % (kind, key), "the key %s" % show(key), LABEL_KEY_RULE,
+                problems.append(Problem(label, f"{kind}.{key}", f"the key {show(key)}", LABEL_KEY_RULE,
                                         "rename it"))
             if isinstance(value, (dict, list)) and kind == "labels":
-                problems.append(Problem(label, "%s.%s" % (kind, key), show(value), "text", "correct it"))
+                problems.append(Problem(label, f"{kind}.{key}", show(value), "text", "correct it"))
             elif kind == "labels" and not is_label_value(text_of(value)):
-                problems.append(Problem(label, "%s.%s" % (kind, key), show(value), LABEL_VALUE_RULE, "correct it"))
+                problems.append(Problem(label, f"{kind}.{key}", show(value), LABEL_VALUE_RULE, "correct it"))
     return problems

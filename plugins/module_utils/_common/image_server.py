@@ -50,7 +50,7 @@ def image_fetcher(ca_file=None, reading_seconds=_READING_SECONDS):
             except urllib.error.URLError as exc:
                 raise OSError(_short(exc.reason)) from exc
             except (OpenUrlError, http.client.HTTPException, ValueError) as exc:
-                raise OSError(_short("%s: %s" % (type(exc).__name__, _without_query(str(exc))))) from exc
+                raise OSError(_short(f"{type(exc).__name__}: {_without_query(str(exc))}")) from exc
         raise OSError("more than %d redirections" % (_REDIRECTIONS - 1))
     return fetch
 

@@ -36,7 +36,7 @@ def _check(subject, path, option, value):
     if wrong:
         return [problem(subject, path, show(value), wrong, "correct it")]
     if option.get("choices") and value not in option["choices"]:
-        return [problem(subject, path, show(value), "one of %s" % ", ".join(option["choices"]), "correct it")]
+        return [problem(subject, path, show(value), f"one of {', '.join(option['choices'])}", "correct it")]
     if kind == "list":
         element = {"type": option.get("elements", "str"), "options": option.get("options")}
         return [line for position, item in enumerate(value)
@@ -47,7 +47,7 @@ def _check(subject, path, option, value):
 
 
 def _check_dict(subject, prefix, options, values):
-    found = [problem(subject, prefix + str(name), "an unknown option", "one of %s" % ", ".join(sorted(options)),
+    found = [problem(subject, prefix + str(name), "an unknown option", f"one of {', '.join(sorted(options))}",
                      "remove or rename it") for name in values if name not in options]
     for name, option in options.items():
         found += _check(subject, prefix + name, option, values.get(name))

@@ -22,9 +22,9 @@ def problem(subject, field, seen, expected, advice=None):
     :param expected: what should be there, a phrase
     :param advice: what to do next, a phrase
     """
-    where = "%s: %s" % (subject, field) if field else subject
-    seen = "nothing" if seen is None else redacted("%s" % (seen,))
-    text = "%s: seen %s, expected %s" % (where, seen, expected)
-    line = Mistake("%s; %s" % (text, advice) if advice else text)
+    where = f"{subject}: {field}" if field else subject
+    seen = "nothing" if seen is None else redacted(f"{seen}")
+    text = f"{where}: seen {seen}, expected {expected}"
+    line = Mistake(f"{text}; {advice}" if advice else text)
     line.subject, line.field, line.seen, line.expected, line.advice = subject, field, seen, expected, advice
     return line

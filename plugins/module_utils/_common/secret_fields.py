@@ -29,7 +29,7 @@ _REFERENCE = re.compile(r"(from|secret)$", re.IGNORECASE)
 _LIST = re.compile(r"(files|users|tokens|secrets|passwords)$", re.IGNORECASE)
 # In other texts: credentials in URLs, and assignments, as in options of a mount.
 _PARTS = (
-    re.compile("()(%s)" % USER_INFO),
+    re.compile(f"()({USER_INFO})"),
     re.compile(r"((?:passw\w*|passphrase|token|secret)[\"']?[ \t]*[=:][ \t]*[\"']?)([^\s,;&\"']+)", re.IGNORECASE))
 # Shorter texts are parts of ordinary words.
 _LEAST_CHARACTERS = 6

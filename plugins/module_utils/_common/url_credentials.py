@@ -12,7 +12,7 @@ _NAME_AND_PASSWORD = r"(?!\[)[^/?#\s@:]*:(?!//)(?!\d*(?:[/?#]|$))[^\s'\"]*"
 # A regular expression of the user information in URLs that have a scheme.
 USER_INFO = r"(?<=//)(?:%s|[^/?#\s'\"]*)(?=@)" % _NAME_AND_PASSWORD
 # Addresses may have no scheme.
-_ALL = re.compile("%s|^%s(?=@)" % (USER_INFO, _NAME_AND_PASSWORD))
+_ALL = re.compile(f"{USER_INFO}|^{_NAME_AND_PASSWORD}(?=@)")
 
 
 def redacted(text):

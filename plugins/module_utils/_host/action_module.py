@@ -75,7 +75,7 @@ def _json_object(name, text):
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise ValueError("%s: status: seen no JSON object, expected the status that save_status returned" % name)
+        raise ValueError(f"{name}: status: seen no JSON object, expected the status that save_status returned")
     return value
 
 

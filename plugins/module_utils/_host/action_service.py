@@ -189,7 +189,7 @@ class HostActionService:
 
     def _diff(self, item):
         before, after = difference(item.current, item.change)
-        header = "BareMetalHost %s/%s" % (self.namespace, item.request.name)
+        header = f"BareMetalHost {self.namespace}/{item.request.name}"
         return {"before_header": header, "after_header": header, "before": before, "after": after}
 
     # Waiting

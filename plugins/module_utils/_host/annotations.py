@@ -41,7 +41,7 @@ def is_reboot(key):
 
 def reboot_key(key):
     """Return the name of the keyed reboot annotation of a key."""
-    return "%s/%s" % (REBOOT, key)
+    return f"{REBOOT}/{key}"
 
 
 def arguments(value):

@@ -73,7 +73,7 @@ def check_consumer(host, bmh, forced):
     if not options or detaching(host, bmh) is None or is_left_detached(bmh) or not consumer_of(bmh) \
             or host["name"] in forced:
         return []
-    return [Problem(host["name"], options[0], "a change of a host in use by %s" % consumer_of(bmh),
+    return [Problem(host["name"], options[0], f"a change of a host in use by {consumer_of(bmh)}",
                     "a host without consumer, because it is detached for the change",
                     "name the host in force_hosts if it may be without management meanwhile")]
 
@@ -96,7 +96,7 @@ def check(host, bmh, allow_detach):
         "another value", str(bool(stored.get("disableCertificateVerification"))).lower()))
 
     def problem(expected, next_step):
-        return [Problem(host["name"], option, seen, "%s: %s" % (was, expected), next_step)]
+        return [Problem(host["name"], option, seen, f"{was}: {expected}", next_step)]
 
     if host_annotations.DETACHED in host_annotations.of(bmh) and not is_left_detached(bmh):
         return problem("it does not change before the host is detached", "wait until it is, then run again")
@@ -105,12 +105,12 @@ def check(host, bmh, allow_detach):
     if state == "registering" or (state in STEADY and allow_detach):
         return []
     if state in STEADY:
-        return problem("it changes only in registering or detached, the host is %s" % state,
+        return problem(f"it changes only in registering or detached, the host is {state}",
                        "set allow_detach: the host is detached for the change and attached again, what runs on it goes "
                        "on; or delete and enrol it anew")
     if state in _UNREGISTERED:
         # The webhook (validateChanges) knows of no other state, not even of those before registering.
-        return problem("it changes only in registering or detached, the host is %s" % state,
+        return problem(f"it changes only in registering or detached, the host is {state}",
                        "wait until BMO registers the host, then run again")
-    return problem("it changes only in registering or detached, the host is %s" % state,
+    return problem(f"it changes only in registering or detached, the host is {state}",
                    "wait until the host is available, then set allow_detach")

@@ -30,7 +30,7 @@ class Verdict(namedtuple("Verdict", ["outcome", "cause", "next_step", "detail"],
     @property
     def full_cause(self):
         """The cause with BMO's own words."""
-        return "%s (%s)" % (self.cause, self.detail) if self.detail else self.cause
+        return f"{self.cause} ({self.detail})" if self.detail else self.cause
 
 
 def state_of(bmh):
@@ -144,7 +144,7 @@ class HostHistory:
         if not error[2]:
             self._old_count = 0
         if error != self._reported and error[2]:
-            events.append("%s: %s" % (error[0] or "error", error[1] or "no message"))
+            events.append(f"{error[0] or 'error'}: {error[1] or 'no message'}")
         self._reported = error
         before = self.verdict.outcome
         self.verdict = self._judge(bmh, error, now)
@@ -153,7 +153,7 @@ class HostHistory:
         elif before == WAITING:
             self.settled_at = now
             if self.verdict.outcome == FAILED:
-                events.append("failed: %s; %s" % (self.verdict.cause, self.verdict.next_step))
+                events.append(f"failed: {self.verdict.cause}; {self.verdict.next_step}")
         return events
 
     @property
@@ -194,14 +194,14 @@ class HostHistory:
         annotations = host_annotations.of(bmh)
         if host_annotations.PAUSED in annotations and "paused" not in self.tolerated:
             by_whom = " by " + annotations[host_annotations.PAUSED] if annotations[host_annotations.PAUSED] else ""
-            return Verdict(FAILED, "the host is paused%s, so BMO does nothing with it" % by_whom,
-                           "remove the annotation %s (a paused Cluster sets it again)" % host_annotations.PAUSED)
+            return Verdict(FAILED, f"the host is paused{by_whom}, so BMO does nothing with it",
+                           f"remove the annotation {host_annotations.PAUSED} (a paused Cluster sets it again)")
         if bmh["metadata"].get("deletionTimestamp") and "deleting" not in self.tolerated:
             return Verdict(FAILED, "the host is being deleted", "wait until it is gone, then run again")
         detached = (bmh.get("status") or {}).get("operationalStatus") == "detached" and "detached" not in self.tolerated
         if detached and self.goal != "deleted":
             return Verdict(FAILED, "the host is detached, so BMO does not manage it",
-                           "remove the annotation %s" % host_annotations.DETACHED)
+                           f"remove the annotation {host_annotations.DETACHED}")
         if detached and host_annotations.delays_deletion(bmh):
             return Verdict(FAILED, "the host is detached in a way that delays its deletion",
                            "attach it, or detach it with delete_action delete")
@@ -212,7 +212,7 @@ class HostHistory:
     def _judge_error(self, error, now):
         error_type, text, count = error
         explanation = explain(error_type, text)
-        cause, detail = explanation.cause, "%s: %s" % (error_type or "error", text or "no message")
+        cause, detail = explanation.cause, f"{error_type or 'error'}: {text or 'no message'}"
         if count <= self._old_count:
             if now - self.began_at < self.patience_seconds:
                 return Verdict(WAITING, "an error from before this run: " + cause, explanation.next_step, detail)
@@ -259,5 +259,5 @@ def timeout_cause(history, now):
     text = "still %s after %d s" % (history.state, history.seconds_in_state(now))
     error_type, message, dummy = error_of(history.bmh)
     if message:
-        return "%s; last error: %s: %s" % (text, error_type, message)
-    return "%s; %s" % (text, history.verdict.cause) if history.verdict.cause else text
+        return f"{text}; last error: {error_type}: {message}"
+    return f"{text}; {history.verdict.cause}" if history.verdict.cause else text

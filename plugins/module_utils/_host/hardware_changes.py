@@ -42,12 +42,12 @@ def changes(before, after):
             if key not in old or key not in new:
                 item = old.get(key) or new.get(key)
                 sides = _text(item, compared), "-"
-                result.append(_row("%s %s" % (part, key), *(sides if key in old else reversed(sides))))
+                result.append(_row(f"{part} {key}", *(sides if key in old else reversed(sides))))
                 continue
             for name, word in compared:
                 values = [_value(name, side[key].get(name)) for side in (old, new)]
                 if values[0] != values[1]:
-                    result.append(_row("%s %s, %s" % (part, key, word), *(value or "-" for value in values)))
+                    result.append(_row(f"{part} {key}, {word}", *(value or "-" for value in values)))
     return result
 
 
@@ -70,7 +70,7 @@ def _value(name, value):
     if name == "sizeBytes" and value:
         return "%d GB" % round(value / 10 ** 9)
     if name == "speedGbps" and value:
-        return "%s Gb/s" % value
+        return f"{value} Gb/s"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value) if value else ""

@@ -44,7 +44,7 @@ def field_names():
     for field in host_fields.HOST:
         if field.name not in ("name", "state", "bmc"):
             names[field.name] = PREFIX + field.name
-            names.update(("%s.%s" % (field.name, part.name), "%s.%s" % (PREFIX + field.name, part.name))
+            names.update((f"{field.name}.{part.name}", f"{PREFIX + field.name}.{part.name}")
                          for part in field.fields or ())
     names.update(VARIABLES)
     return names

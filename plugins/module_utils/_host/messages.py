@@ -19,7 +19,7 @@ def message(problems, names=None):
     """
     count = len(problems)
     lines = ["%d problem%s in the list of hosts, nothing was written:" % (count, "" if count == 1 else "s")]
-    lines += ["- %s: %s" % (problem.host, line(problem, names)) for problem in problems]
+    lines += [f"- {problem.host}: {line(problem, names)}" for problem in problems]
     return "\n".join(lines)
 
 
@@ -42,7 +42,7 @@ def renamed(text, names):
     plain = [option for option in names if option not in options]
     text = re.sub(r"(?<=\b(?:set|put)\s)(%s)(?![\w/.])|(?<=\(perhaps )(%s)(?= is meant\))" % (
         (_longest_first(plain),) * 2), lambda match: names[match.group()], text) if plain else text
-    return re.sub(r"(?<![\w./])(%s)(?![\w/])" % _longest_first(options), lambda match: names[match.group(1)], text)
+    return re.sub(rf"(?<![\w./])({_longest_first(options)})(?![\w/])", lambda match: names[match.group(1)], text)
 
 
 def _longest_first(options):

@@ -31,7 +31,7 @@ def consumer_of(bmh):
     reference = (bmh.get("spec") or {}).get("consumerRef")
     if not reference:
         return ""
-    return "%s %s/%s" % (reference.get("kind", "object"), reference.get("namespace", ""), reference.get("name", ""))
+    return f"{reference.get('kind', 'object')} {reference.get('namespace', '')}/{reference.get('name', '')}"
 
 
 def has_inline_credentials(bmc):
@@ -41,12 +41,12 @@ def has_inline_credentials(bmc):
 
 def credentials_secret_name(host):
     """Return the name of the credentials Secret of an entry."""
-    return (host.get("bmc") or {}).get("credentials_name") or "%s-bmc-secret" % host.get("name")
+    return (host.get("bmc") or {}).get("credentials_name") or f"{host.get('name')}-bmc-secret"
 
 
 def data_secret_name(host, option):
     """Return the name of the Secret that holds an entry's user, network or meta data."""
-    return (host.get(option) or {}).get("name") or "%s-%s" % (host.get("name"), option.replace("_", "-"))
+    return (host.get(option) or {}).get("name") or f"{host.get('name')}-{option.replace('_', '-')}"
 
 
 def is_removal(value):

@@ -26,21 +26,21 @@ def fault(secret, url):
     """
     kind = secret.get("type") or "Opaque"
     if kind not in KEYS:
-        return "a Secret of type %s" % kind, "one of type %s" % " or ".join(KEYS)
+        return f"a Secret of type {kind}", f"one of type {' or '.join(KEYS)}"
     key = KEYS[kind]
     text = (secret.get("data") or {}).get(key)
     if not text:
-        return "a Secret without the key %s" % key, "the key %s" % key
+        return f"a Secret without the key {key}", f"the key {key}"
     try:
         config = json.loads(base64.b64decode(text, validate=True))
     except (ValueError, binascii.Error):
         config = None
     if not isinstance(config, dict):
-        return "no JSON object in %s" % key, "Docker's configuration"
+        return f"no JSON object in {key}", "Docker's configuration"
     hosts = config.get("auths") if key == ".dockerconfigjson" else config
     host = urlsplit(url).netloc
     wanted = _RESOLVED.get(host, host)
     entry = hosts.get(wanted) if isinstance(hosts, dict) else None
     if not isinstance(entry, dict) or not any(entry.get(field) for field in ("auth", "username", "identitytoken")):
-        return "no credentials for %s" % wanted, "an entry of just this name, the registry of the image"
+        return f"no credentials for {wanted}", "an entry of just this name, the registry of the image"
     return None

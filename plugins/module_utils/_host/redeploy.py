@@ -37,8 +37,8 @@ def check(host, bmh, forced=()):
         given = host.get(option)
         if stored and given is not None and given.get(part) != stored:
             problems.append(Problem(
-                host["name"], "%s.%s" % (option, part), show(given[part]) if given.get(part) else "none",
-                "%s, which is deployed: with anything else what is on the server's disks is lost" % show(stored),
+                host["name"], f"{option}.{part}", show(given[part]) if given.get(part) else "none",
+                f"{show(stored)}, which is deployed: with anything else what is on the server's disks is lost",
                 "if that is meant, set allow_deprovision, or run the playbook provision with "
                 "provision_confirm=<how many servers>"))
     return problems

@@ -74,26 +74,26 @@ def read(selector):
         parts[_KEYS[key]] = value
     labels, expressions = parts.get("labels") or {}, parts.get("expressions") or []
     if not isinstance(labels, Mapping):
-        raise ValueError("match_labels: seen %r, expected a dictionary of labels and values" % (labels,))
+        raise ValueError(f"match_labels: seen {labels!r}, expected a dictionary of labels and values")
     if not isinstance(expressions, list):
-        raise ValueError("match_expressions: seen %r, expected a list" % (expressions,))
+        raise ValueError(f"match_expressions: seen {expressions!r}, expected a list")
     return Selector(labels, [_expression(number, entry) for number, entry in enumerate(expressions)])
 
 
 def _expression(number, entry):
     field = "match_expressions[%d]" % number
     if not isinstance(entry, Mapping) or not entry.get("key"):
-        raise ValueError("%s: seen %r, expected a dictionary with key, operator and values" % (field, entry))
+        raise ValueError(f"{field}: seen {entry!r}, expected a dictionary with key, operator and values")
     operator = _OPERATORS.get(str(entry.get("operator")).lower())
     if operator is None:
         raise ValueError("%s.operator: seen %s, expected In, NotIn, Exists or DoesNotExist" % (
             field, entry.get("operator") or "nothing"))
     values = entry.get("values") or []
     if not isinstance(values, list):
-        raise ValueError("%s.values: seen %r, expected a list" % (field, values))
+        raise ValueError(f"{field}.values: seen {values!r}, expected a list")
     if (not values) if operator.values is None else (len(values) != operator.values):
         wanted = "one or more" if operator.values is None else operator.values or "none"
-        raise ValueError("%s.values: seen %d, expected %s for %s" % (field, len(values), wanted, entry["operator"]))
+        raise ValueError(f"{field}.values: seen {len(values)}, expected {wanted} for {entry['operator']}")
     return Expression(entry["key"], str(entry["operator"]), values)
 
 
@@ -127,10 +127,10 @@ def labels_of(host):
         seen = "a dictionary with %s" % (", ".join(sorted(map(str, host))[:5]) or "nothing")
     else:
         seen = type(host).__name__
-    raise ValueError("host: seen %s, expected a BareMetalHost, its facts, or the variables of an inventory host" % seen)
+    raise ValueError(f"host: seen {seen}, expected a BareMetalHost, its facts, or the variables of an inventory host")
 
 
 def _texts(labels):
     if labels and not isinstance(labels, Mapping):
-        raise ValueError("labels: seen %r, expected a dictionary of labels and values" % (labels,))
+        raise ValueError(f"labels: seen {labels!r}, expected a dictionary of labels and values")
     return dict((str(key), text_of(value)) for key, value in (labels or {}).items())

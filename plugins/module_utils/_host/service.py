@@ -267,5 +267,5 @@ def failure(hosts, goal):
     if not failed:
         return ""
     lines = ["%d of %d hosts failed%s:" % (len(failed), len(hosts), " to become %s" % goal if goal else "")]
-    lines += ["- %s (%s): %s" % (facts["name"], facts["state"], facts["error"]) for facts in failed]
+    lines += [f"- {facts['name']} ({facts['state']}): {facts['error']}" for facts in failed]
     return "\n".join(lines)

@@ -41,11 +41,11 @@ class HostWait:
         for step in follow(self._client, KNOWN["BareMetalHost"], self._namespace, deadline, clock=self._clock):
             now = self._clock()
             if step.unreachable_seconds is not None and unreachable is None:
-                cause = " (%s)" % step.error.cause if step.error and step.error.status else ""
+                cause = f" ({step.error.cause})" if step.error and step.error.status else ""
                 self._progress.event("API server %s does not answer%s, trying on until the deadline" % (
                     self._client.server, cause))
             elif step.unreachable_seconds is None and unreachable is not None:
-                self._progress.event("API server %s answers again" % self._client.server)
+                self._progress.event(f"API server {self._client.server} answers again")
             unreachable, error = step.unreachable_seconds, step.error
             if step.listed:
                 self._judge(histories, step, now)
@@ -63,7 +63,7 @@ class HostWait:
             if history.verdict.outcome == host_goals.REACHED or (not history.waiting and name not in step.changed):
                 continue
             for text in history.update(shaped(step.objects.get(name), HOST), now):
-                self._progress.event("%s: %s" % (name, self._text(text)))
+                self._progress.event(f"{name}: {self._text(text)}")
 
     def error(self, history, timeout_seconds):
         """Return why a host did not get to its goal, and the next step; empty when it did.
@@ -73,7 +73,7 @@ class HostWait:
         """
         verdict = history.verdict
         if verdict.outcome == host_goals.FAILED:
-            return self._text("%s; %s" % (verdict.full_cause, verdict.next_step))
+            return self._text(f"{verdict.full_cause}; {verdict.next_step}")
         if verdict.outcome == host_goals.WAITING:
             step = verdict.next_step or "raise wait_timeout_seconds or look at the server's console"
             return self._text("not %s within %d s: %s; %s" % (

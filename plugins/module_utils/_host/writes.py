@@ -124,8 +124,7 @@ class HostWrites:
         dangling = dict((crd, name) for crd, name in host_objects.left_references(item.host, item.current).items()
                         if name not in self.current.secrets)
         for crd, name in dangling.items():
-            self._warn("host %s: spec.%s names Secret %s, which is gone; the reference is removed" % (
-                item.name, crd, name))
+            self._warn(f"host {item.name}: spec.{crd} names Secret {name}, which is gone; the reference is removed")
         desired = self._desired[item.name] = host_objects.desired_host(
             item.host, self.namespace, item.current, owned, item.name in self.rules.forced, dangling)
         item.protected = desired.protected
@@ -282,7 +281,7 @@ class HostWrites:
                                    "before": before, "after": after})
 
     def _header(self, resource, name):
-        return "%s %s/%s" % (resource.kind, self.namespace, name)
+        return f"{resource.kind} {self.namespace}/{name}"
 
 
 def _is_orphan(secret):

@@ -30,7 +30,7 @@ class NameClash(ValueError):
     """
 
     def __init__(self, name, subjects):
-        super().__init__("%s: seen %s, expected one object for each inventory host" % (name, " and ".join(subjects)))
+        super().__init__(f"{name}: seen {' and '.join(subjects)}, expected one object for each inventory host")
 
 
 def host_facts(bmh):
@@ -169,7 +169,7 @@ def entries(all_facts, host_names=NAME):
     for facts in all_facts:
         name = facts["name"]
         if host_names == NAME_AND_NAMESPACE and facts.get("namespace"):
-            name = "%s.%s" % (name, facts["namespace"])
+            name = f"{name}.{facts['namespace']}"
         other = result.setdefault(name, facts)
         if other is not facts:
             raise NameClash(name, [_subject(other), _subject(facts)])
@@ -177,4 +177,4 @@ def entries(all_facts, host_names=NAME):
 
 
 def _subject(facts):
-    return "%s %s%s" % (facts["kind"], facts["namespace"] + "/" if facts.get("namespace") else "", facts["name"])
+    return f"{facts['kind']} {facts['namespace'] + '/' if facts.get('namespace') else ''}{facts['name']}"

@@ -78,4 +78,4 @@ def address_of(text):
     try:
         return ipaddress.ip_address(text)
     except ValueError as exc:
-        raise ValueError("address: seen %r, expected an IP address" % (text,)) from exc
+        raise ValueError(f"address: seen {text!r}, expected an IP address") from exc

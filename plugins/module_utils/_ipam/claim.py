@@ -56,7 +56,7 @@ def claim_problems(claims, pools, usages, namespace):
     undecided = []
     for claim in claims:
         kind = claim.get("kind") or "IPClaim"
-        subject = "%s %s/%s" % (kind, claim.get("namespace") or namespace, claim["name"])
+        subject = f"{kind} {claim.get('namespace') or namespace}/{claim['name']}"
         if (kind, claim["name"]) in seen:
             found.append(problem(subject, "name", "the same name twice", "one description for each claim"))
         seen.add((kind, claim["name"]))
@@ -74,7 +74,7 @@ def claim_problems(claims, pools, usages, namespace):
     # After those that name theirs, which no other address can stand in for.
     for subject, claim in undecided:
         if not free[claim["pool"]].take(claim["name"]):
-            found.append(problem(subject, "pool", "%s with %s" % (claim["pool"], free[claim["pool"]].exhausted()),
+            found.append(problem(subject, "pool", f"{claim['pool']} with {free[claim['pool']].exhausted()}",
                                  "a free address", "widen a range of the pool or delete claims that nobody needs"))
     return found
 
@@ -123,14 +123,14 @@ def _address(subject, claim, pool, usage, wanted):
         except ValueError:
             continue
     if not any(contains(span, address) for span in spans):
-        found.append(problem(subject, "address", address, "an address in a range of pool %s" % claim["pool"]))
+        found.append(problem(subject, "address", address, f"an address in a range of pool {claim['pool']}"))
     elif too_far(spans, address):
         found.append(problem(subject, "address", "%s, after %d others" % (address, too_far(spans, address)),
                              "one of the first %d addresses of pool %s" % (LONGEST_SEARCH, claim["pool"]),
                              "IPAM counts up to it one by one and answers nobody meanwhile"))
     for entry in usage["allocations"]:
         if ipaddress.ip_address(entry["address"]) == address and entry["claim"] != claim["name"]:
-            found.append(problem(subject, "address", "%s, which %s has" % (address, entry["claim"]), "a free address"))
+            found.append(problem(subject, "address", f"{address}, which {entry['claim']} has", "a free address"))
     if (claim["pool"], address) in wanted:
         found.append(problem(subject, "address", "%s, which claim %s asks for too" % (
             address, wanted[(claim["pool"], address)]), "an address of its own"))
@@ -138,8 +138,8 @@ def _address(subject, claim, pool, usage, wanted):
     for name, text in (pool.get("pre_allocations") or {}).items():
         same = ipaddress.ip_address(text) == address
         if same and name != claim["name"]:
-            found.append(problem(subject, "address", "%s, which the pool keeps for claim %s" % (address, name),
+            found.append(problem(subject, "address", f"{address}, which the pool keeps for claim {name}",
                                  "an address that is not preallocated"))
         if not same and name == claim["name"]:
-            found.append(problem(subject, "address", address, "%s, preallocated for this claim" % text))
+            found.append(problem(subject, "address", address, f"{text}, preallocated for this claim"))
     return found

@@ -69,7 +69,7 @@ def run_ip_claim():
     module = AddressModule("IPClaim", "claims", claim_argument_spec())
     for claim in module.params["claims"]:
         if module.params["state"] == "present" and not claim["pool"]:
-            module.fail_json(msg="claims: %s: pool: seen nothing, expected the name of an IPPool" % claim["name"])
+            module.fail_json(msg=f"claims: {claim['name']}: pool: seen nothing, expected the name of an IPPool")
     _run(module, "claims", lambda client: ClaimService(client, module.params, module.check_mode, Progress()).run())
 
 

@@ -89,7 +89,7 @@ def span_of(range_):
     if first.version != last.version:
         raise ValueError("start is IPv%d, end or subnet IPv%d" % (first.version, last.version))
     if network is not None and first not in network:
-        raise ValueError("start %s is outside subnet %s" % (first, network))
+        raise ValueError(f"start {first} is outside subnet {network}")
     if first > last:
-        raise ValueError("start %s is after the last address %s" % (first, last))
+        raise ValueError(f"start {first} is after the last address {last}")
     return Span(first, last)

@@ -93,7 +93,7 @@ def read_usage(client, namespace, names=None, cluster_name=None):
 
 
 def _diff(entry):
-    header = "%s %s/%s" % (entry.resource.kind, entry.namespace, entry.name)
+    header = f"{entry.resource.kind} {entry.namespace}/{entry.name}"
     return {"before_header": header if entry.before else "", "after_header": header,
             "before": entry.before, "after": entry.after}
 
@@ -169,7 +169,7 @@ class PoolService:
             schema = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
             if version["name"] == POOL.version and "allocationStrategy" in schema:
                 return []
-        return [problem("IPPool %s/%s" % (self.namespace, name), "allocation_strategy", "a value",
+        return [problem(f"IPPool {self.namespace}/{name}", "allocation_strategy", "a value",
                         "none, for the IPAM of this API server has no such field", "upgrade IPAM or leave it out")
                 for name in asking]
 
@@ -188,13 +188,13 @@ class PoolService:
             action = "deleted" if outcome.task is not None else "none"
             results.append(_pool_result(pool["name"], action, outcome, None))
             if action == "deleted":
-                diffs.append({"before_header": "IPPool %s/%s" % (self.namespace, pool["name"]), "after_header": "",
+                diffs.append({"before_header": f"IPPool {self.namespace}/{pool['name']}", "after_header": "",
                               "before": {"spec": outcome.task.get("spec")}, "after": {}})
         return results, diffs
 
     def _use_problems(self, name, known):
         used = known.usage(name)["allocations"] if name in known.pools else []
-        return [problem("IPPool %s/%s" % (self.namespace, name), "", "%d addresses in use (%s)" % (
+        return [problem(f"IPPool {self.namespace}/{name}", "", "%d addresses in use (%s)" % (
             len(used), ", ".join("%s by %s" % (entry["address"], entry["claim"]) for entry in used[:5])), "none",
             "delete the claims, or the cluster that has them, first")] if used else []
 
@@ -321,11 +321,11 @@ class ClaimService:
     def _owner_problems(self, claim):
         """Whoever owns a claim uses its address, which would be free for another server."""
         metadata = claim["metadata"]
-        owners = ["%s %s" % (owner.get("kind"), owner.get("name")) for owner in metadata.get("ownerReferences") or []]
+        owners = [f"{owner.get('kind')} {owner.get('name')}" for owner in metadata.get("ownerReferences") or []]
         if not owners or metadata.get("deletionTimestamp") or metadata["name"] in self.forced:
             return []
-        return [problem("%s %s/%s" % (claim["kind"], self.namespace, metadata["name"]), "state", "absent",
-                        "no owner (it belongs to %s)" % ", ".join(owners),
+        return [problem(f"{claim['kind']} {self.namespace}/{metadata['name']}", "state", "absent",
+                        f"no owner (it belongs to {', '.join(owners)})",
                         "delete the owner instead, or name the claim in force_claims")]
 
     def _decide_renewal(self, claim):
@@ -363,7 +363,7 @@ class ClaimService:
             outcome = outcomes.get((kind, name), checked.Written(None, None, None))
             results.append(_claim_result(kind, name, "deleted" if gone else "none", outcome, None))
             if gone:
-                diffs.append({"before_header": "%s %s/%s" % (kind, self.namespace, name), "after_header": "",
+                diffs.append({"before_header": f"{kind} {self.namespace}/{name}", "after_header": "",
                               "before": {"spec": current[(kind, name)]["spec"]}, "after": {}})
         return results, diffs
 
@@ -376,7 +376,7 @@ class ClaimService:
                     for name in list(pending):
                         if self._judged(pending[name], step.objects.get(name)):
                             del pending[name]
-                self.progress.status("waiting for %d of %d claims" % (len(pending), len(results)))
+                self.progress.status(f"waiting for {len(pending)} of {len(results)} claims")
                 if not pending:
                     break
             for result in pending.values():
@@ -420,11 +420,11 @@ def _claim_change(item, current, namespace):
     """IPAM's webhook refuses another pool for a claim; another address is not looked at once there is one."""
     if current is None:
         return []
-    subject = "%s %s/%s" % (item["kind"], namespace, item["metadata"]["name"])
+    subject = f"{item['kind']} {namespace}/{item['metadata']['name']}"
     found = []
     pools = [(obj["spec"].get("pool") or obj["spec"].get("poolRef") or {}).get("name") for obj in (item, current)]
     if pools[0] != pools[1]:
-        found.append(problem(subject, "pool", pools[0], "%s, for a claim keeps its pool" % pools[1],
+        found.append(problem(subject, "pool", pools[0], f"{pools[1]}, for a claim keeps its pool",
                              "delete the claim first"))
     addresses = [(obj["metadata"].get("annotations") or {}).get(ipam_claim.ADDRESS_ANNOTATION)
                  for obj in (item, current)]

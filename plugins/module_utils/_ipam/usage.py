@@ -41,7 +41,7 @@ def usage(pool, addresses, claims):
         claim = by_name.get((kind, claim_name))
         entry = {"address": item["spec"]["address"], "claim": claim_name, "owner": _owner(claim) if claim else None,
                  "preallocated": claim_name in (description.get("pre_allocations") or {}),
-                 "object": "%s/%s" % (item["kind"], item["metadata"]["name"])}
+                 "object": f"{item['kind']}/{item['metadata']['name']}"}
         allocations.append(entry)
         reason = _leak(item, claim, kind, claim_name, spans)
         if reason:
@@ -79,12 +79,12 @@ def _address_claim(item):
 def _owner(claim):
     """Return who asked for the address: the claim's owner (a Metal3Data, for CAPM3's claims), or None."""
     owners = claim["metadata"].get("ownerReferences") or []
-    return "%s/%s" % (owners[0]["kind"], owners[0]["name"]) if owners else None
+    return f"{owners[0]['kind']}/{owners[0]['name']}" if owners else None
 
 
 def _leak(item, claim, kind, claim_name, spans):
     if claim is None:
-        return "its %s %s does not exist" % (kind, claim_name or "(none)")
+        return f"its {kind} {claim_name or '(none)'} does not exist"
     if claim["metadata"].get("deletionTimestamp"):
         return "its %s %s is being deleted since %s, held by %s" % (
             kind, claim_name, claim["metadata"]["deletionTimestamp"],
@@ -105,5 +105,5 @@ def _unanswered(claim):
     for condition in status.get("conditions") or []:
         if condition.get("type") == "Ready" and condition.get("status") == "False":
             reason = reason or condition.get("message") or condition.get("reason")
-    return {"claim": "%s/%s" % (claim["kind"], claim["metadata"]["name"]), "owner": _owner(claim),
+    return {"claim": f"{claim['kind']}/{claim['metadata']['name']}", "owner": _owner(claim),
             "reason": reason or "IPAM has not answered yet"}

@@ -34,7 +34,7 @@ def pool_problems(pools, namespace, existing=(), needed=None):
     found += _doubled(pools, namespace)
     others = []
     for pool in existing:
-        subject = "existing IPPool %s/%s" % (pool.get("namespace") or namespace, pool["name"])
+        subject = f"existing IPPool {pool.get('namespace') or namespace}/{pool['name']}"
         others += [(subject, field, span) for field, span in _ranges(subject, pool)[0]]
     mine = [entry for number in sorted(spans) for entry in spans[number]]
     for left, right in itertools.combinations(mine, 2):
@@ -51,16 +51,16 @@ def change_problems(pool, current, namespace, allocated=()):
     :param current: the description of the pool as it is
     :param allocated: addresses in use (strings)
     """
-    subject = "IPPool %s/%s" % (pool.get("namespace") or namespace, pool["name"])
+    subject = f"IPPool {pool.get('namespace') or namespace}/{pool['name']}"
     found = []
     prefix = pool.get("name_prefix") or pool["name"]
     if current.get("name_prefix") and prefix != current["name_prefix"]:
-        found.append(problem(subject, "name_prefix", prefix, "%s, for it can't be changed" % current["name_prefix"],
+        found.append(problem(subject, "name_prefix", prefix, f"{current['name_prefix']}, for it can't be changed",
                              "keep the old value or make a pool of another name"))
     spans = [span for _field, span in _ranges(subject, pool)[0]]
     for address in allocated:
         if not any(contains(span, ipaddress.ip_address(address)) for span in spans):
-            found.append(problem(subject, "ranges", "no range with %s" % address, "every address that is in use",
+            found.append(problem(subject, "ranges", f"no range with {address}", "every address that is in use",
                                  "keep the address in a range until its claim is gone"))
     return found
 
@@ -90,7 +90,7 @@ def _ranges(subject, pool):
             found.append(problem(subject, field + ".end", None, "an end or a subnet",
                                  "without them the range goes on to the last address there is"))
         if range_.get("end") and range_.get("subnet") and _outside(range_["end"], range_):
-            found.append(problem(subject, field + ".end", range_["end"], "an address in subnet %s" % range_["subnet"]))
+            found.append(problem(subject, field + ".end", range_["end"], f"an address in subnet {range_['subnet']}"))
         if spans and span.first.version != spans[0][1].first.version:
             found.append(problem(subject, field, "IPv%d" % span.first.version,
                                  "IPv%d like the pool's first range" % spans[0][1].first.version,
@@ -106,7 +106,7 @@ def _unreadable(subject, field, range_):
     found = []
     for key in ("start", "end", "gateway"):
         if range_.get(key):
-            found += _address(subject, "%s.%s" % (field, key), range_[key])
+            found += _address(subject, f"{field}.{key}", range_[key])
     for number, server in enumerate(range_.get("dns_servers") or []):
         found += _address(subject, "%s.dns_servers[%d]" % (field, number), server)
     if range_.get("subnet"):
@@ -135,7 +135,7 @@ def _prefix(subject, field, pool, range_, span):
     prefix = range_.get("prefix") or pool.get("prefix")
     where = field + ".prefix" if range_.get("prefix") else "prefix"
     if prefix is None:
-        return [problem(subject, "prefix", None, "a prefix length for %s" % field,
+        return [problem(subject, "prefix", None, f"a prefix length for {field}",
                         "set prefix for the pool or for the range")]
     if not 1 <= prefix <= span.first.max_prefixlen:
         return [problem(subject, where, prefix, "1 to %d for IPv%d" % (span.first.max_prefixlen, span.first.version))]
@@ -163,10 +163,10 @@ def _gateway(subject, field, pool, range_, span):
         network = ipaddress.ip_network("%s/%d" % (span.first, prefix), strict=False)
     found = []
     if network is not None and address not in network and not address.is_link_local:
-        found.append(problem(subject, where, gateway, "an address in %s, the network of %s" % (network, field),
+        found.append(problem(subject, where, gateway, f"an address in {network}, the network of {field}",
                              "nodes can't reach a gateway outside their own network"))
     if contains(span, address):
-        found.append(problem(subject, field, "%s - %s, which holds the gateway %s" % (span.first, span.last, gateway),
+        found.append(problem(subject, field, f"{span.first} - {span.last}, which holds the gateway {gateway}",
                              "ranges without the gateway", "a node would be given the gateway's address"))
     return found
 
@@ -183,14 +183,14 @@ def _shared_addresses(subject, pool):
 def _preallocations(subject, pool, spans):
     found, seen = [], {}
     for claim, text in sorted((pool.get("pre_allocations") or {}).items()):
-        field = "pre_allocations.%s" % claim
+        field = f"pre_allocations.{claim}"
         mistakes = _address(subject, field, text)
         if mistakes:
             found += mistakes
             continue
         address = ipaddress.ip_address(text)
         if address in seen:
-            found.append(problem(subject, field, text, "an address that %s does not have" % seen[address]))
+            found.append(problem(subject, field, text, f"an address that {seen[address]} does not have"))
         seen.setdefault(address, field)
         if spans and not any(contains(span, address) for span in spans):
             found.append(problem(subject, field, text, "an address in one of the ranges",
@@ -226,6 +226,6 @@ def _overlap(left, right):
     common = overlap(left[2], right[2])
     if common is None:
         return []
-    where = right[1] if left[0] == right[0] else "%s of %s" % (right[1], right[0])
-    return [problem(left[0], left[1], "%s - %s, which is in %s too" % (common.first, common.last, where),
+    where = right[1] if left[0] == right[0] else f"{right[1]} of {right[0]}"
+    return [problem(left[0], left[1], f"{common.first} - {common.last}, which is in {where} too",
                     "ranges without common addresses", "two nodes would be given one address")]

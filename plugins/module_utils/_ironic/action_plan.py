@@ -115,7 +115,7 @@ def _sent(found, options, steps, node, image):
     after["provision_state"] = goal.value
     if goal.value == node["provision_state"]:
         # It comes back to where it is: the verb is what happens to it.
-        after["provision_state"] += " (after %s)" % found.verbs[-1]
+        after["provision_state"] += f" (after {found.verbs[-1]})"
     return Plan(requests, None, before, after, "", "")
 
 
@@ -153,11 +153,11 @@ def _power(action, options, node):
     if node.get("target_power_state"):
         if action != "reboot" and node["target_power_state"] == expected:
             return _NOTHING._replace(goal=Goal("power", expected))
-        return _refused("it is on its way to %s; wait for the end of that" % node["target_power_state"])
+        return _refused(f"it is on its way to {node['target_power_state']}; wait for the end of that")
     body = {"target": target}
     if options.get("power_timeout_seconds"):
         body["timeout"] = options["power_timeout_seconds"]
-    after = expected if action != "reboot" else "power on (%s)" % target
+    after = expected if action != "reboot" else f"power on ({target})"
     resend = ONCE if action == "reboot" else SAFE
     return Plan([Request("PUT", "/states/power", body, Goal("power", expected), resend)], None,
                 {"power_state": node.get("power_state")}, {"power_state": after}, "", "")

@@ -88,8 +88,8 @@ class ActionService:
             if any(item.changed for item in items):
                 self._read_again(items)
         results = [item.result() for item in items]
-        diffs = [{"before_header": "node %s" % item.name, "before": item.plan.before,
-                  "after_header": "node %s" % item.name, "after": item.plan.after}
+        diffs = [{"before_header": f"node {item.name}", "before": item.plan.before,
+                  "after_header": f"node {item.name}", "after": item.plan.after}
                  for item in items if item.plan.requests]
         return {"changed": any(item.changed for item in items), "nodes": results, "diff": diffs,
                 "seconds": round(self.clock() - self.began_at, 3)}
@@ -101,7 +101,7 @@ class ActionService:
         problems = node_validation.check_traits("traits", self.options.get("traits") or [])
         nodes = self._read()
         found = [(name, nodes.get(node_validation.key_of(name))) for name in names]
-        problems += [problem("node %s" % name, "", None, "name or UUID of a node of this Ironic",
+        problems += [problem(f"node {name}", "", None, "name or UUID of a node of this Ironic",
                              "register it with ironic_node") for name, node in found if node is None]
         problems += node_validation.check_named_once("nodes", found)
         items = [Item(name, node) for name, node in found if node is not None]
@@ -109,7 +109,7 @@ class ActionService:
         if self.action not in _READING:
             refusals = [(item, ownership.refusal(item.node["name"], self.forced | self._forced_by_uuid(item)))
                         for item in items]
-            problems += [problem("node %s" % item.name, "", "a node of the operator", "a node that is nobody else's",
+            problems += [problem(f"node {item.name}", "", "a node of the operator", "a node that is nobody else's",
                                  text) for item, text in refusals if text]
         if problems:
             raise RefusedError(problems)
@@ -118,9 +118,9 @@ class ActionService:
             item.plan = action_plan.plan(self.action, self.options, item.node, self.client.minor, answer)
             if self.action in _READING:
                 item.answer = answer
-        problems = [problem("node %s" % item.name, "", item.node["provision_state"], "a node to %s" % self.action,
+        problems = [problem(f"node {item.name}", "", item.node["provision_state"], f"a node to {self.action}",
                             item.plan.refusal) for item in items if item.plan.refusal]
-        problems += [problem("node %s" % item.name, "wait", "false", "true: %d requests, one after the other, lead to "
+        problems += [problem(f"node {item.name}", "wait", "false", "true: %d requests, one after the other, lead to "
                              "the goal" % len(_goals(item.plan)), "wait, or run manage first") for item in items
                      if not self.options["wait"] and len(_goals(item.plan)) > 1]
         problems += self._unconfirmed(items)
@@ -131,7 +131,7 @@ class ActionService:
     def _unconfirmed(self, items):
         losing = [item for item in items if item.plan.loses and not item.plan.refusal]
         names = [item.name for item in losing]
-        reasons = ", ".join("%s (%s)" % (item.name, item.plan.loses) for item in losing)
+        reasons = ", ".join(f"{item.name} ({item.plan.loses})" for item in losing)
         given = self.options.get("confirm")
         if not losing or confirmation.confirmed(given, names):
             return []
@@ -163,7 +163,7 @@ class ActionService:
 
     def _getter(self, item, path):
         def call():
-            subject = "node %s" % item.name
+            subject = f"node {item.name}"
             answer = self.client.request("GET", path_of("nodes", item.node["uuid"], path), subject=subject)
             return answer if self.action in _READING or answer is None else answers.dictionary(answer, subject)
         return call
@@ -198,7 +198,7 @@ class ActionService:
                 request = item.left[0]
                 before = item.history.node if item.history else item.node
                 item.delivery = item.delivery or Delivery(
-                    self.client, before, request, "node %s: %s" % (item.name, self.action), self.sleep)
+                    self.client, before, request, f"node {item.name}: {self.action}", self.sleep)
                 item.delivery.send()
                 item.delivery = None
                 item.left.pop(0)
@@ -235,7 +235,7 @@ class ActionService:
             if not item.history.waiting:
                 continue
             for text in item.history.update(nodes.get(item.node["uuid"]), now):
-                self.progress.event("%s: %s" % (item.name, text))
+                self.progress.event(f"{item.name}: {text}")
         due = [item for item in items if item.left and item.history.verdict.outcome == host_goals.REACHED]
         if due:
             self._send(due)
@@ -247,7 +247,7 @@ class ActionService:
             item.seconds = item.history.seconds_taken(now)
             verdict = item.history.verdict
             if verdict.outcome == host_goals.FAILED:
-                item.error = item.error or "%s; %s" % (verdict.cause, verdict.next_step)
+                item.error = item.error or f"{verdict.cause}; {verdict.next_step}"
             elif verdict.outcome == host_goals.WAITING:
                 item.error = "not %s within %d s: %s; raise wait_timeout_seconds or look at the server's console" % (
                     item.history.goal, self.options["wait_timeout_seconds"], item.history.timeout_cause(now))
@@ -272,7 +272,7 @@ def failure(results, action):
     failed = [result for result in results if result["failed"]]
     if not failed:
         return ""
-    lines = ["%d of %d nodes failed to %s:" % (len(failed), len(results), action)]
-    lines += ["- %s (%s): %s" % (result["name"], result.get("provision_state") or "unknown", result["error"])
+    lines = [f"{len(failed)} of {len(results)} nodes failed to {action}:"]
+    lines += [f"- {result['name']} ({result.get('provision_state') or 'unknown'}): {result['error']}"
               for result in failed]
     return "\n".join(lines)

@@ -38,8 +38,8 @@ def items(answer, key, fields=None):
     :raises IronicError: when it is no such list
     """
     if not isinstance(answer, dict) or not isinstance(answer.get(key), list):
-        raise _wrong("list of %s" % key, "", answer if not isinstance(answer, dict) else answer.get(key),
-                     "a dictionary with a list of %s" % key)
+        raise _wrong(f"list of {key}", "", answer if not isinstance(answer, dict) else answer.get(key),
+                     f"a dictionary with a list of {key}")
     return [item(entry, key, fields, "list of %s: number %d" % (key, number))
             for number, entry in enumerate(answer[key], 1)]
 

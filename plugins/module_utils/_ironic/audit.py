@@ -107,7 +107,7 @@ def _label(node):
 def _nodes_without_host(nodes, hosts, namespaces):
     names = set((host["namespace"], host["name"]) for host in hosts)
     ids = set(host.get("node_id") for host in hosts)
-    advice = "enrol the host again, or delete the node (repair %s)" % NODE_WITHOUT_HOST if belong_together(
+    advice = f"enrol the host again, or delete the node (repair {NODE_WITHOUT_HOST})" if belong_together(
         nodes, hosts) else "look first whether these are the hosts of this Ironic: no node is the node of one of them"
     return [Finding(NODE_WITHOUT_HOST, _label(node), "BareMetalHost %s/%s is not there" % owner, advice, ("node", node))
             for node in nodes for owner in [ownership.host_of(node.get("name"))]
@@ -118,7 +118,7 @@ def _nodes_without_host(nodes, hosts, namespaces):
 def _hosts_without_node(nodes, hosts):
     there = set(node["uuid"] for node in nodes)
     names = set(ownership.host_of(node.get("name")) for node in nodes)
-    return [Finding(HOST_WITHOUT_NODE, "BareMetalHost %s/%s" % (host["namespace"], host["name"]),
+    return [Finding(HOST_WITHOUT_NODE, f"BareMetalHost {host['namespace']}/{host['name']}",
                     "its node %s is not in Ironic" % (host.get("node_id") or "(none yet)"),
                     "the operator registers it anew within a minute or two; if it does not, look at the host's error",
                     None)
@@ -129,8 +129,8 @@ def _hosts_without_node(nodes, hosts):
 
 def _ports_without_node(nodes, ports):
     there = set(node["uuid"] for node in nodes)
-    return [Finding(PORT_WITHOUT_NODE, "port %s" % port["address"], "its node %s is not there" % port["node_uuid"],
-                    "delete the port (repair %s)" % PORT_WITHOUT_NODE, ("port", port))
+    return [Finding(PORT_WITHOUT_NODE, f"port {port['address']}", f"its node {port['node_uuid']} is not there",
+                    f"delete the port (repair {PORT_WITHOUT_NODE})", ("port", port))
             for port in ports if port["node_uuid"] not in there]
 
 
@@ -139,7 +139,7 @@ def _macs_twice(nodes, ports, portgroups):
     owners = {}
     for item in list(ports) + [group for group in portgroups if group.get("address")]:
         owners.setdefault(item["address"].lower(), set()).add(item["node_uuid"])
-    return [Finding(MAC_TWICE, "MAC %s" % address, "it is at %s" % " and ".join(
+    return [Finding(MAC_TWICE, f"MAC {address}", "it is at %s" % " and ".join(
         sorted(labels.get(uuid, "node " + uuid) for uuid in uuids)), "delete the wrong one with ironic_port", None)
         for address, uuids in sorted(owners.items()) if len(uuids) > 1]
 
@@ -150,7 +150,7 @@ def _bmcs_twice(nodes):
         bmc = node_bmc.of(node.get("driver_info"))
         if bmc:
             found.setdefault(bmc, []).append(_label(node))
-    return [Finding(BMC_TWICE, "BMC %s" % node_bmc.text(bmc), "it is the BMC of %s" % " and ".join(sorted(labels)),
+    return [Finding(BMC_TWICE, f"BMC {node_bmc.text(bmc)}", f"it is the BMC of {' and '.join(sorted(labels))}",
                     "delete the node that is wrong: two nodes would switch one server on and off", None)
             for bmc, labels in sorted(found.items()) if len(labels) > 1]
 
@@ -172,7 +172,7 @@ def _macs_of_other_nodes(nodes, ports, hosts):
             MAC_OF_OTHER_NODE, "BareMetalHost %s/%s" % mine,
             "its boot MAC address %s is a port of %s, so that the operator does not register it" % (
                 port["address"], _label(node)),
-            "correct the address, or delete the port there (repair %s)" % MAC_OF_OTHER_NODE, ("port", port)))
+            f"correct the address, or delete the port there (repair {MAC_OF_OTHER_NODE})", ("port", port)))
     return found
 
 
@@ -180,8 +180,8 @@ def _boot_macs_twice(hosts):
     owners = {}
     for host in hosts:
         if host.get("boot_mac_address"):
-            owners.setdefault(host["boot_mac_address"].lower(), []).append("%s/%s" % (host["namespace"], host["name"]))
-    return [Finding(BOOT_MAC_TWICE, "MAC %s" % address,
-                    "it is the boot MAC address of %s" % " and ".join(sorted(names)),
+            owners.setdefault(host["boot_mac_address"].lower(), []).append(f"{host['namespace']}/{host['name']}")
+    return [Finding(BOOT_MAC_TWICE, f"MAC {address}",
+                    f"it is the boot MAC address of {' and '.join(sorted(names))}",
                     "correct it in the inventory and enrol the host anew: its boot MAC address can't be changed", None)
             for address, names in sorted(owners.items()) if len(names) > 1]

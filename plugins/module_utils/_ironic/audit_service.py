@@ -66,10 +66,10 @@ def _problems(params):
     found = _malformed("hosts", params["hosts"] or [], _HOST_TEXTS, _HOST_OPTIONAL_TEXTS)
     found += _malformed("earlier_findings", params["earlier_findings"] or [], _FINDING_TEXTS, ())
     if params["hosts"] is None:
-        return found + [problem(option, "", "%s without hosts" % seen, "hosts: what baremetal_host_info returns")
+        return found + [problem(option, "", f"{seen} without hosts", "hosts: what baremetal_host_info returns")
                         for option, seen in needing if seen]
     if by_hosts and params["earlier_findings"] is None:
-        found.append(problem("repair", "", "%s without earlier_findings" % by_hosts,
+        found.append(problem("repair", "", f"{by_hosts} without earlier_findings",
                              "findings of a run without repair, after which hosts were read again", "see the examples"))
     return found
 
@@ -81,7 +81,7 @@ def _malformed(option, entries, texts, optional):
         wrong = [name for name in texts if not isinstance(entry.get(name), str)]
         wrong += [name for name in optional if not isinstance(entry.get(name, ""), (str, type(None)))]
         if wrong:
-            return [problem("%s[%d]" % (option, number), wrong[0], "no text", "what %s returns" % module)]
+            return [problem("%s[%d]" % (option, number), wrong[0], "no text", f"what {module} returns")]
     return []
 
 

@@ -116,7 +116,7 @@ def _adapter(params):
     try:
         files = [settings["clouds_file"]] if settings["clouds_file"] else None
         if files and not os.path.exists(files[0]):
-            raise IronicError("clouds_file %s: seen no such file, expected a clouds.yaml" % files[0],
+            raise IronicError(f"clouds_file {files[0]}: seen no such file, expected a clouds.yaml",
                               reason="Configuration")
         # With an address at hand, OS_* variables would only add another cloud.
         config = openstack.config.OpenStackConfig(
@@ -173,7 +173,7 @@ class IronicClient:
         return min(int(match.group(1)), NEWEST_MINOR)
 
     def _send(self, method, path, query, body, subject, repeatable):
-        fields = "&".join("%s=%s" % (key, quote(str(value), safe=",")) for key, value in (query or {}).items()
+        fields = "&".join(f"{key}={quote(str(value), safe=',')}" for key, value in (query or {}).items()
                           if value is not None)
         url = path + ("?" + fields if fields else "")
         options = {} if body is None else {"json": body}
@@ -260,7 +260,7 @@ class IronicClient:
         return self._one("ports", uuid, fields)
 
     def _one(self, key, uuid, fields):
-        subject = "%s %s" % (key[:-1], uuid)
+        subject = f"{key[:-1]} {uuid}"
         try:
             answer = self.request("GET", path_of(key, uuid), {"fields": ",".join(fields)} if fields else None,
                                   subject=subject)
@@ -307,7 +307,7 @@ def path_of(kind, uuid, rest=""):
     :param rest: what comes after it, beginning with a slash
     """
     # Clients resolve the steps of a relative path whatever they are quoted as.
-    return "/%s/%s%s" % (kind, quote(uuid, safe="") if uuid.strip(".") else "-", rest)
+    return f"/{kind}/{quote(uuid, safe='') if uuid.strip('.') else '-'}{rest}"
 
 
 def _never_sent(exc):
@@ -322,20 +322,20 @@ def _no_answer(subject, server, exc, repeatable):
     text = " ".join(str(exc).split())
     if isinstance(exc, (keystoneauth1.exceptions.MissingAuthPlugin, keystoneauth1.exceptions.AuthorizationFailure,
                         keystoneauth1.exceptions.Unauthorized)):
-        return IronicError("%s: no login at Ironic: %s" % (subject, text), reason="Configuration")
+        return IronicError(f"{subject}: no login at Ironic: {text}", reason="Configuration")
     if isinstance(exc, keystoneauth1.exceptions.SSLError):
         return IronicError("%s: TLS with %s fails: %s; set ca_cert to the authority of Ironic's certificate" % (
             subject, server, text), reason="Configuration")
     if not repeatable and not _never_sent(exc):
         return lost_answer(subject, text)
-    return IronicError("%s: Ironic %s does not answer; start it, or correct the endpoint: %s" % (subject, server, text),
+    return IronicError(f"{subject}: Ironic {server} does not answer; start it, or correct the endpoint: {text}",
                        reason="Unreachable")
 
 
 def _no_json(subject, server, text, repeatable):
     begin = " ".join(text[:80].split())
     if not repeatable:
-        return lost_answer(subject, "no JSON, but: %s" % begin)
+        return lost_answer(subject, f"no JSON, but: {begin}")
     # The first half of an answer; the next time it may be whole.
     cut = text.lstrip()[:1] in ("{", "[")
     return IronicError("%s: %s answers with something that is no JSON (%s); check the endpoint, and what is between "

@@ -43,7 +43,7 @@ def problems(options, nodes):
     found = _drive_problems("all nodes", "config_drive", options.get("config_drive"))
     own = options.get("config_drives") or {}
     for key, drive in own.items():
-        found += _drive_problems("node %s" % key, "config_drives.%s" % key, drive)
+        found += _drive_problems(f"node {key}", f"config_drives.{key}", drive)
     known = set(options["nodes"]).union(*(_keys(node) for node in nodes))
     found += [problem("config_drives", "", key, "names or UUIDs of nodes of the list", "correct it, or add the node")
               for key in own if key not in known]
@@ -104,14 +104,14 @@ def _drive_problems(subject, path, drive):
     if drive is None:
         return []
     if not isinstance(drive, dict):
-        return [problem(subject, path, _kind(drive), "a dictionary", "give %s or %s" % (", ".join(_PARTS), _READY))]
+        return [problem(subject, path, _kind(drive), "a dictionary", f"give {', '.join(_PARTS)} or {_READY}")]
     known, found = [*_PARTS, _READY], []
     for key, value in _given(drive).items():
-        place = "%s.%s" % (path, key)
+        place = f"{path}.{key}"
         if key not in known:
             near = difflib.get_close_matches(str(key), known, 1)
             found.append(problem(subject, place, "an unknown option", "one of " + ", ".join(known),
-                                 "remove it" + (" (perhaps %s is meant)" % near[0] if near else "")))
+                                 "remove it" + (f" (perhaps {near[0]} is meant)" if near else "")))
         elif key == _READY:
             found += _ready_problems(subject, place, value, [part for part in _PARTS if drive.get(part) is not None])
         elif not isinstance(value, _PARTS[key]):
@@ -126,7 +126,7 @@ def _ready_problems(subject, place, value, others):
     if "://" not in value and not _BASE64.match(value):
         found.append(problem(subject, place, secrets.HIDDEN, "a URL, or gzip in base64", "correct it"))
     if others:
-        found.append(problem(subject, place, "%s beside it" % ", ".join(others), "iso alone: it is a whole drive",
+        found.append(problem(subject, place, f"{', '.join(others)} beside it", "iso alone: it is a whole drive",
                              "remove one or the other"))
     return found
 

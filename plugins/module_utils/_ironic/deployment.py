@@ -31,13 +31,13 @@ def carried(node):
     if state == states.ADOPT_FAILED:
         return "its adoption failed, so that the system that was to be adopted is still on its disks"
     if state in _DEPLOYED:
-        return "it is %s" % state
+        return f"it is {state}"
     if state in _UNDECIDED and node.get("instance_uuid"):
-        return "it has the instance %s" % node["instance_uuid"]
+        return f"it has the instance {node['instance_uuid']}"
     info = node.get("instance_info") or {}
     image = next((info[field] for field in _IMAGE if info.get(field)), None)
     if state in _UNDECIDED and image:
-        return "its instance_info names the image %s" % redacted(str(image))
+        return f"its instance_info names the image {redacted(str(image))}"
     return ""
 
 

@@ -75,10 +75,10 @@ def error_from_answer(status, text, subject, repeatable=True, retry_after=None):
             subject, status, message), status, "Unauthorized")
     advice = _ADVICE.get(status)
     if status in (502, 504) and not repeatable:
-        return lost_answer(subject, "HTTP %s: %s" % (status, message), status)
-    text = "%s: %s" % (subject, message)
+        return lost_answer(subject, f"HTTP {status}: {message}", status)
+    text = f"{subject}: {message}"
     if advice:
-        text = "%s: HTTP %s: %s; %s" % (subject, status, message, advice)
+        text = f"{subject}: HTTP {status}: {message}; {advice}"
     # The second one is Ironic's database, where that is SQLite: what was asked for was rolled back.
     locked = (status == 409 and "is locked by host" in message) or (status == 500 and "database is locked" in message)
     reason = "Locked" if locked else "Unauthorized" if status == 403 else None

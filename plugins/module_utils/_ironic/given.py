@@ -41,5 +41,5 @@ def _text(where, element):
     name = element.get("name") if isinstance(element, dict) else None
     if not isinstance(name, str):
         return [problem(where, "", seen, "a text", "correct it")]
-    return [problem(where, "", "%s with the name %s" % (seen, name), "a text",
+    return [problem(where, "", f"{seen} with the name {name}", "a text",
                     "give the name alone, for example by map(attribute='name')")]

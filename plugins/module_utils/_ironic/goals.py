@@ -22,7 +22,7 @@ Goal = namedtuple("Goal", ["kind", "value"])
 
 def goal_text(goal):
     """Return a goal in words."""
-    return goal.value if goal.kind in ("provision", "power") else "%s %s" % (goal.kind, goal.value)
+    return goal.value if goal.kind in ("provision", "power") else f"{goal.kind} {goal.value}"
 
 
 def judge(goal, node):
@@ -44,7 +44,7 @@ def judge(goal, node):
     if not busy and seen == goal.value:
         return Verdict(REACHED, "", "")
     if not busy:
-        return Verdict(FAILED, "it is %s, expected %s; last_error: %s" % (seen, goal.value, _error(node)),
+        return Verdict(FAILED, f"it is {seen}, expected {goal.value}; last_error: {_error(node)}",
                        "look at the BMC, then run again")
     return Verdict(WAITING, "", "")
 
@@ -57,12 +57,12 @@ def _judge_provision(wanted, node):
         # Ironic works on it still: the error follows the state.
         return Verdict(WAITING, step_text(node), "")
     if state in states.HOLDS:
-        return Verdict(FAILED, "it is held (%s)" % state, "let it go on with the action unhold, or abort it")
+        return Verdict(FAILED, f"it is held ({state})", "let it go on with the action unhold, or abort it")
     if state in states.FAILURES or state == states.ENROLL:
         advice = _advice(state)
         if not node.get("last_error"):
-            advice = "see the conductor's log, %s" % advice
-        return Verdict(FAILED, "it is %s; last_error: %s" % (state, _error(node)), advice)
+            advice = f"see the conductor's log, {advice}"
+        return Verdict(FAILED, f"it is {state}; last_error: {_error(node)}", advice)
     if wanted in states.HOLDS and state in states.STABLE:
         return Verdict(FAILED, "its steps ended (it is %s) without a hold: Ironic left the step out, as version 39.0 "
                        "does with all steps of its conductor" % state, "use another version of Ironic")
@@ -145,7 +145,7 @@ class NodeHistory:
         if self.waiting:
             return []
         self.settled_at = now
-        return ["%s; %s" % (self.verdict.cause, self.verdict.next_step)] if self.verdict.outcome == FAILED else []
+        return [f"{self.verdict.cause}; {self.verdict.next_step}"] if self.verdict.outcome == FAILED else []
 
     def aim(self, goal, now):
         """Go on to another goal: a further request was accepted."""

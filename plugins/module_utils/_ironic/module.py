@@ -161,8 +161,8 @@ def run_ironic_port():
     """Run the module ``ironic_port``."""
     module = IronicModule(port_argument_spec())
     result = _run(module, lambda client: PortService(client, module.params, module.check_mode, Progress()).run())
-    failed = ["- %s: %s" % (port["address"], port["error"]) for port in result["ports"] if port["failed"]]
-    _finish(module, result, "\n".join(["%d of %d ports failed:" % (len(failed), len(result["ports"]))] + failed)
+    failed = [f"- {port['address']}: {port['error']}" for port in result["ports"] if port["failed"]]
+    _finish(module, result, "\n".join([f"{len(failed)} of {len(result['ports'])} ports failed:"] + failed)
             if failed else "")
 
 
@@ -200,8 +200,8 @@ def run_ironic_audit():
     module = IronicModule(audit_argument_spec())
     result = _run(module, lambda client: audit_service.run(client, module.params, module.check_mode, Progress().event))
     failed = [finding for finding in result["findings"] if finding["error"]]
-    _finish(module, result, "\n".join(["%d repairs failed:" % len(failed)] + [
-        "- %s: %s" % (finding["subject"], finding["error"]) for finding in failed]) if failed else "")
+    _finish(module, result, "\n".join([f"{len(failed)} repairs failed:"] + [
+        f"- {finding['subject']}: {finding['error']}" for finding in failed]) if failed else "")
 
 
 def _run(module, work):

@@ -22,7 +22,7 @@ def of(driver_info):
     if info.get("redfish_address"):
         return Bmc(_normal(str(info["redfish_address"])), "/" + str(info.get("redfish_system_id") or "").strip("/"))
     if info.get("ipmi_address"):
-        return Bmc("ipmi://%s:%s" % (str(info["ipmi_address"]).lower(), info.get("ipmi_port") or 623), "/")
+        return Bmc(f"ipmi://{str(info['ipmi_address']).lower()}:{info.get('ipmi_port') or 623}", "/")
     return None
 
 

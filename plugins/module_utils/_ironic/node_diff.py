@@ -118,7 +118,7 @@ def _masked(key, seen):
 def _set(change, field, key, value, seen):
     if (value is None and key not in seen) or (value is not None and seen.get(key) == value):
         return
-    path = "/%s/%s" % (field, str(key).replace("~", "~0").replace("/", "~1"))
+    path = f"/{field}/{str(key).replace('~', '~0').replace('/', '~1')}"
     change.patch.append({"op": "remove", "path": path} if value is None else
                         {"op": "add", "path": path, "value": value})
     hidden = secrets.is_secret(key)

@@ -113,7 +113,7 @@ class NodeService:
     def _execute(self, items, call_of, action, stored=True):
         """Send a request for each item; note what came of it."""
         if items and not self.check_mode:
-            self.progress.event("%s %d of %d nodes" % (action, len(items), len(self.options)))
+            self.progress.event(f"{action} {len(items)} of {len(self.options)} nodes")
         calls = [] if self.check_mode else [call_of(item) for item in items]
         outcomes = bulk.persist(calls, self.progress.event, self.sleep)
         for item, outcome in zip(items, outcomes or [bulk.parallel.Outcome(None, None)] * len(items)):
@@ -126,8 +126,8 @@ class NodeService:
                 item.stored = outcome.value
 
     def _diff(self, name, before, after):
-        self.diffs.append({"before_header": "node %s" % name if before else "", "before": before,
-                           "after_header": "node %s" % name if after else "", "after": after})
+        self.diffs.append({"before_header": f"node {name}" if before else "", "before": before,
+                           "after_header": f"node {name}" if after else "", "after": after})
 
     def _create(self, items):
         for item in items:
@@ -140,7 +140,7 @@ class NodeService:
     def _creator(self, item):
         # Chosen here, so that a repeated request can't make a second node.
         body = dict({"uuid": str(uuid.uuid4())}, **node_diff.create_body(item.option))
-        return lambda: delivery.create(self.client, "nodes", body, "node %s" % item.name)
+        return lambda: delivery.create(self.client, "nodes", body, f"node {item.name}")
 
     def _change(self, items):
         changes = dict((item.name, node_diff.node_change(item.option, item.current, self.update_secrets))
@@ -155,7 +155,7 @@ class NodeService:
             patch = changes[item.name].patch
             # A driver's interfaces are of no use to another driver, unless they are given anew.
             query = {"reset_interfaces": "True"} if any(step["path"] == "/driver" for step in patch) else None
-            return lambda: delivery.patch(self.client, "nodes", item.stored["uuid"], patch, "node %s" % item.name,
+            return lambda: delivery.patch(self.client, "nodes", item.stored["uuid"], patch, f"node {item.name}",
                                           query)
         self._execute([item for item in items if changes[item.name].patch], call, "updated")
 
@@ -168,7 +168,7 @@ class NodeService:
                            {"traits": sorted(item.option["traits"])})
         self._execute(due, lambda item: lambda: self.client.request(
             "PUT", path_of("nodes", item.stored["uuid"], "/traits"),
-            body={"traits": sorted(set(item.option["traits"]))}, subject="node %s: traits" % item.name,
+            body={"traits": sorted(set(item.option["traits"]))}, subject=f"node {item.name}: traits",
             repeatable=True), "updated", stored=False)
 
     def _delete(self, items):
@@ -262,7 +262,7 @@ class PortPlan:
         self._option = option
         self._current = current
         self._node_uuid = node_uuid
-        self._subject = "port %s of node %s" % (option["address"].lower(), node_name)
+        self._subject = f"port {option['address'].lower()} of node {node_name}"
         self._change = node_diff.port_change(option, current, node_uuid) if current else None
         # Chosen here, so that a repeated request can't make a second port.
         self._new_uuid = str(uuid.uuid4())
@@ -299,5 +299,5 @@ class PortPlan:
         try:
             return self._create(node_diff.moved_port_body(self._option, self._current, self._node_uuid))
         except IronicError as exc:
-            raise IronicError("%s; it is deleted at its node, and not made here: run again" % exc.message, exc.status,
+            raise IronicError(f"{exc.message}; it is deleted at its node, and not made here: run again", exc.status,
                               exc.reason) from exc

@@ -35,8 +35,8 @@ def check_named_once(subject, named):
     spellings = {}
     for name, node in named:
         spellings.setdefault(node["uuid"] if node else name, []).append(name)
-    return [problem(subject, "", "%s, which are one node" % " and ".join(names) if len(set(names)) > 1
-                    else "%s %d times" % (names[0], len(names)), "each node once", "remove the others")
+    return [problem(subject, "", f"{' and '.join(names)}, which are one node" if len(set(names)) > 1
+                    else f"{names[0]} {len(names)} times", "each node once", "remove the others")
             for names in spellings.values() if len(names) > 1]
 
 
@@ -79,9 +79,9 @@ def _check_bmcs(options, currents, known):
         bmc = node_bmc.of(dict(old, **(option.get("driver_info") or {})))
         if bmc is None:
             continue
-        subject, neighbours = "node %s" % option["name"], listed.setdefault(bmc.address, [])
-        found += [problem(subject, "driver_info", "BMC %s" % node_bmc.text(bmc),
-                          "another one than that of node %s of the list" % name)
+        subject, neighbours = f"node {option['name']}", listed.setdefault(bmc.address, [])
+        found += [problem(subject, "driver_info", f"BMC {node_bmc.text(bmc)}",
+                          f"another one than that of node {name} of the list")
                   for name, other in neighbours if node_bmc.same(bmc, other)]
         neighbours.append((option["name"], bmc))
         if current is None or bmc != node_bmc.of(old):
@@ -105,7 +105,7 @@ def _repeated(values, subject, field):
 
 
 def _check_node(option, current, drivers, forced, minor):
-    subject, found = "node %s" % option["name"], []
+    subject, found = f"node {option['name']}", []
     if not _NAME.match(option["name"]) or option["name"] in _RESERVED_NAMES or _UUID.match(option["name"]):
         found.append(problem(subject, "name", option["name"],
                              "letters, digits, '-', '.', '_' and '~', no UUID and no word of Ironic's paths"))
@@ -123,7 +123,7 @@ def _check_node(option, current, drivers, forced, minor):
     if current is None and driver is None:
         found.append(problem(subject, "driver", None, "one of " + ", ".join(drivers)))
     if current is None:
-        found += [problem(subject, "driver_info." + key, None, "the address of the BMC, which driver %s needs" % driver)
+        found += [problem(subject, "driver_info." + key, None, f"the address of the BMC, which driver {driver} needs")
                   for key in node_fields.REQUIRED_DRIVER_INFO.get(driver, ()) if not (option.get("driver_info") or {})
                   .get(key)]
     found += [problem(subject, field, option[field], "nothing: this Ironic speaks API version 1.%d" % minor,
@@ -149,9 +149,9 @@ def _check_deletion(subject, current, forced):
     free = state in states.DELETABLE and not current.get("instance_uuid")
     if free or current.get("maintenance") or forced:
         return []
-    seen = "instance %s" % current["instance_uuid"] if state in states.DELETABLE else state
-    return [problem(subject, "state", "%s at the node" % seen,
-                    "a node that is %s and has no instance" % " or ".join(sorted(states.DELETABLE)),
+    seen = f"instance {current['instance_uuid']}" if state in states.DELETABLE else state
+    return [problem(subject, "state", f"{seen} at the node",
+                    f"a node that is {' or '.join(sorted(states.DELETABLE))} and has no instance",
                     "undeploy it with ironic_node_action, or name it in force_nodes: Ironic forgets it then and the "
                     "server is left as it is")]
 
@@ -166,7 +166,7 @@ def check_port(option, known, node_uuid, move, minor):
     :param minor: minor API version that is spoken
     :returns: list of lines
     """
-    subject, found = "port %s" % option["address"], []
+    subject, found = f"port {option['address']}", []
     expected = mac_error(option["address"])
     if expected:
         return [problem(subject, "address", option["address"], expected)]
@@ -176,7 +176,7 @@ def check_port(option, known, node_uuid, move, minor):
         host = ownership.host_of(owner)
         advice = ownership.LEAVE_IT if host else "delete it there, or set move with ironic_port"
         seen = "a port of BareMetalHost %s/%s" % host if host else "a port of node %s" % (owner or current["node_uuid"])
-        found.append(problem(subject, "node", seen, "a port of node %s" % option["node"], advice))
+        found.append(problem(subject, "node", seen, f"a port of node {option['node']}", advice))
     return found + [problem(subject, field, option[field], "nothing: this Ironic speaks API version 1.%d" % minor,
                             "it came with 1.%d" % needed)
                     for field, needed in node_fields.PORT_MINORS.items()
@@ -185,4 +185,4 @@ def check_port(option, known, node_uuid, move, minor):
 
 def _meant(seen, known):
     close = difflib.get_close_matches(seen, known, 1)
-    return "%s may be meant" % close[0] if close else "enable it in Ironic (enabled_hardware_types)"
+    return f"{close[0]} may be meant" if close else "enable it in Ironic (enabled_hardware_types)"

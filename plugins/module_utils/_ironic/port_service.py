@@ -53,7 +53,7 @@ class PortService:
         found = [problem("ports", "address", "%s %d times" % (address, count), "once", "remove the others")
                  for address, count in Counter(option["address"] for option in self.options).items() if count > 1]
         for option in self.options:
-            subject, owner = "port %s" % option["address"], owners[option["address"]]
+            subject, owner = f"port {option['address']}", owners[option["address"]]
             if option["state"] == "present" and owner is None:
                 found.append(problem(subject, "node", option.get("node"), "name or UUID of a node that is there",
                                      "register it with ironic_node"))
@@ -73,7 +73,7 @@ class PortService:
         if item.option["state"] == "absent":
             if item.current is None:
                 return None
-            subject = "port %s" % item.name
+            subject = f"port {item.name}"
             self.diffs.append({"before_header": subject, "after_header": "", "after": {},
                                "before": {"address": item.name, "node_uuid": item.current["node_uuid"]}})
             return lambda: delete_port(self.client, item.current, subject)

@@ -103,7 +103,7 @@ def _abort(state, minor):
         return Route("none", [], state, "")
     needed = ABORT_MINORS.get(state, 0)
     if state not in ABORTS:
-        return Route("refuse", [], state, "it is %s, which Ironic aborts only while it waits for the agent" % state)
+        return Route("refuse", [], state, f"it is {state}, which Ironic aborts only while it waits for the agent")
     if minor is not None and minor < needed:
         return Route("refuse", [], state, "it is %s, which only API version 1.%d and newer abort; undeploy it" % (
             state, needed))
@@ -113,15 +113,15 @@ def _abort(state, minor):
 def _reason(action, state, target):
     verb = VERBS[action]
     if state in HOLDS:
-        return "it is held (%s); unhold or abort it first" % state
+        return f"it is held ({state}); unhold or abort it first"
     if state not in STABLE:
-        return "it is %s on its way to %s; wait for the end of that, or abort it" % (state, target or "another state")
-    expected = "it is %s, and %s needs %s" % (state, action, " or ".join(sorted(verb.accepted)))
+        return f"it is {state} on its way to {target or 'another state'}; wait for the end of that, or abort it"
+    expected = f"it is {state}, and {action} needs {' or '.join(sorted(verb.accepted))}"
     if state == ADOPT_FAILED:
         return "%s; correct the cause (last_error) and adopt it again: the system on its disks is not to be lost" % (
             expected)
     leading = first_action(state, verb.accepted)
-    return "%s; %s it first%s" % (expected, leading, _COSTS.get(leading, "")) if leading else expected
+    return f"{expected}; {leading} it first{_COSTS.get(leading, '')}" if leading else expected
 
 
 def first_action(state, wanted):

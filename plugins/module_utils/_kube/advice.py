@@ -22,7 +22,7 @@ def next_step_of(error, method, path, query, server, user):
     :param user: whose credentials were sent, as the reader knows them; empty for nobody's
     """
     if error.retry_after_seconds is not None:
-        return "%s is busy and wants to be left alone for %.0f s: run again then" % (server, error.retry_after_seconds)
+        return f"{server} is busy and wants to be left alone for {error.retry_after_seconds:.0f} s: run again then"
     if error.reason == "Certificate":
         return _certificate(error.message)
     if error.reason == "Unreachable":
@@ -54,7 +54,7 @@ def _unauthorized(server, user):
     if not user:
         return "no credentials were sent: give api_key, or client_cert and client_key, or a kubeconfig as an option; " \
             "one of the environment is not read when host is given"
-    return "%s does not know this user: renew the token or client certificate of %s" % (server, user)
+    return f"{server} does not know this user: renew the token or client certificate of {user}"
 
 
 def _forbidden(method, path, query, user):
@@ -83,11 +83,10 @@ def _not_found(error, method, path, server):
     if not found:
         return ""
     namespace = found.group("namespace")
-    if namespace and 'namespaces "%s" not found' % namespace in error.message:
-        return "make the namespace (kubectl create namespace %s), or correct namespace" % namespace
+    if namespace and f'namespaces "{namespace}" not found' in error.message:
+        return f"make the namespace (kubectl create namespace {namespace}), or correct namespace"
     if not found.group("name") or method == "PATCH":
-        return "install what serves %s on %s first (playbook metal3.baremetal.install)" % (
-            found.group("plural"), server)
+        return f"install what serves {found.group('plural')} on {server} first (playbook metal3.baremetal.install)"
     return ""
 
 
@@ -101,7 +100,7 @@ def reading_failed(error, resource, namespace, server, verb="list"):
     :param verb: as RBAC calls the read
     """
     advice = error.next_step or _advice(error, resource, namespace, server, verb)
-    return "%s; %s" % (error.cause, advice) if advice else error.message
+    return f"{error.cause}; {advice}" if advice else error.message
 
 
 def _advice(error, resource, namespace, server, verb):
@@ -114,7 +113,7 @@ def _advice(error, resource, namespace, server, verb):
     if error.status == 400:
         return "correct label_selector"
     if error.status == 401:
-        return "%s does not know this user: renew the token or client certificate of the kubeconfig" % server
+        return f"{server} does not know this user: renew the token or client certificate of the kubeconfig"
     if error.status == 403:
         return allow(verb, resource.plural, resource.group, namespace)
     if error.status == 404:

@@ -12,7 +12,7 @@ _EVENTS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
 
 
 def _invalid(subject, text):
-    return KubeError("%s: the answer is invalid: %s" % (subject, text), reason="InvalidAnswer",
+    return KubeError(f"{subject}: the answer is invalid: {text}", reason="InvalidAnswer",
                      next_step="correct host or kubeconfig, or the proxy before the API server")
 
 
@@ -46,11 +46,11 @@ def read_object(value, subject):
     for name in ("labels", "annotations"):
         _expect(metadata, name, dict, subject, metadata["name"], "metadata.")
         if any(not isinstance(item, str) for item in (metadata.get(name) or {}).values()):
-            raise _invalid(subject, "%s: metadata.%s: expected texts" % (metadata["name"][:100], name))
+            raise _invalid(subject, f"{metadata['name'][:100]}: metadata.{name}: expected texts")
     for name, kind in (("finalizers", str), ("ownerReferences", dict)):
         _expect(metadata, name, list, subject, metadata["name"], "metadata.")
         if any(not isinstance(item, kind) for item in metadata.get(name) or []):
-            raise _invalid(subject, "%s: metadata.%s: expected entries of one type" % (metadata["name"][:100], name))
+            raise _invalid(subject, f"{metadata['name'][:100]}: metadata.{name}: expected entries of one type")
     for name in ("spec", "status"):
         _expect(value, name, dict, subject, metadata["name"])
         if name in value and value[name] is None:
@@ -68,7 +68,7 @@ def _expect(parent, name, kind, subject, title, prefix=""):
 
 def list_subject(resource, namespace):
     """Return what errors of a LIST name."""
-    return "%s list in %s" % (resource.kind, namespace or "all namespaces")
+    return f"{resource.kind} list in {namespace or 'all namespaces'}"
 
 
 def read_list(answer, resource, namespace):
@@ -88,7 +88,7 @@ def read_list(answer, resource, namespace):
     token, version = metadata.get("continue"), metadata.get("resourceVersion")
     for name, value in (("continue", token), ("resourceVersion", version)):
         if value is not None and not isinstance(value, str):
-            raise _invalid(subject, "metadata.%s: seen %s, expected text" % (name, type(value).__name__))
+            raise _invalid(subject, f"metadata.{name}: seen {type(value).__name__}, expected text")
     for item in items:
         read_object(item, subject)
         item.setdefault("apiVersion", resource.api_version)
@@ -107,7 +107,7 @@ def read_event(line, subject):
     kind = event.get("type") if isinstance(event, dict) else None
     body = event.get("object") if isinstance(event, dict) else None
     if kind not in _EVENTS or not isinstance(body, dict):
-        raise _invalid(subject, "seen no event, expected one of %s" % ", ".join(_EVENTS))
+        raise _invalid(subject, f"seen no event, expected one of {', '.join(_EVENTS)}")
     if kind == "ERROR":
         status = body.get("code")
         raise error_from_answer(status if isinstance(status, int) else 500, body, subject)

@@ -91,7 +91,7 @@ class KubeClient:
                 _pause(pause)
 
     def _send(self, method, path, query, body, content_type, subject, timeout_seconds, stream, any_content):
-        fields = "&".join("%s=%s" % (key, _quote(value)) for key, value in (query or {}).items() if value is not None)
+        fields = "&".join(f"{key}={_quote(value)}" for key, value in (query or {}).items() if value is not None)
         data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         headers = {"Accept": _JSON, "User-Agent": FIELD_MANAGER}
         if content_type or data:
@@ -115,7 +115,7 @@ class KubeClient:
         if not isinstance(answer, dict) and not any_content:
             # Not quoted: what was to be the JSON of a Secret is one still.
             is_markup = str(answer).lstrip().startswith("<")
-            content = text_of(answer) if is_markup else "%d bytes that are no JSON object" % len(response.data)
+            content = text_of(answer) if is_markup else f"{len(response.data)} bytes that are no JSON object"
             raise self._no_kubernetes(subject, "HTTP %d with %s" % (response.status, content))
         return answer
 
@@ -129,15 +129,15 @@ class KubeClient:
 
     def _no_kubernetes(self, subject, seen):
         return KubeError(
-            "%s: seen %s, expected the JSON of a Kubernetes API server at %s" % (subject, seen, self._server),
+            f"{subject}: seen {seen}, expected the JSON of a Kubernetes API server at {self._server}",
             reason="InvalidAnswer", next_step="correct host or kubeconfig, or the proxy before the API server")
 
     def _no_answer(self, subject, exc):
         text = " ".join(str(exc).split())[:500]
         if "CERTIFICATE_VERIFY_FAILED" in text:
-            return KubeError("%s: the certificate of API server %s is not trusted: %s" % (subject, self._server, text),
+            return KubeError(f"{subject}: the certificate of API server {self._server} is not trusted: {text}",
                              reason="Certificate")
-        return KubeError("%s: API server %s does not answer: %s" % (subject, self._server, text), reason="Unreachable")
+        return KubeError(f"{subject}: API server {self._server} does not answer: {text}", reason="Unreachable")
 
     def _advised(self, exc, method, path, query, may_be_stored=False):
         if exc.next_step:
@@ -233,7 +233,7 @@ class KubeClient:
         :param timeout_seconds: after which the server ends the watch
         :raises KubeError: status 410 when the resource version is too old: LIST again
         """
-        subject = "watch of %s in %s" % (resource.kind, namespace or "all namespaces")
+        subject = f"watch of {resource.kind} in {namespace or 'all namespaces'}"
         response = self.request(
             "GET", resource.path(namespace),
             {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": resource_version,
@@ -247,14 +247,14 @@ class KubeClient:
                     if line.strip():
                         yield read_event(line, subject)
         except (urllib3.exceptions.HTTPError, OSError) as exc:
-            raise KubeError("%s: connection to %s lost: %s" % (subject, self.server, exc),
+            raise KubeError(f"{subject}: connection to {self.server} lost: {exc}",
                             reason="Unreachable") from exc
         finally:
             response.close()
 
 
 def _subject(resource, namespace, name):
-    return "%s %s%s" % (resource.kind, namespace + "/" if namespace else "", name)
+    return f"{resource.kind} {namespace + '/' if namespace else ''}{name}"
 
 
 def _dry_run(dry_run):

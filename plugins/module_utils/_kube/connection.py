@@ -127,7 +127,7 @@ class Choice:
             self._params["host"] = check_server(self["host"], self.name("host"))
         for name in _FILES:
             if self[name] is not None and not os.path.isfile(os.path.expanduser(self[name])):
-                raise _wrong("%s: seen no file %s, expected one" % (self.name(name), self[name]), "correct the path")
+                raise _wrong(f"{self.name(name)}: seen no file {self[name]}, expected one", "correct the path")
 
     def kubeconfig_paths(self):
         """Return the paths of the kubeconfig's files."""
@@ -137,7 +137,7 @@ class Choice:
 
 def _boolean(variable, value):
     if value.strip().lower() not in _BOOLEANS:
-        raise _wrong("%s: seen %s, expected true or false" % (variable, value[:50]), "correct it")
+        raise _wrong(f"{variable}: seen {value[:50]}, expected true or false", "correct it")
     return _BOOLEANS[value.strip().lower()]
 
 
@@ -200,13 +200,13 @@ class Connection:
             self.pool = kubernetes.client.ApiClient(settings).rest_client.pool_manager
         # An SSLError is an OSError.
         except (OSError, ValueError, urllib3.exceptions.HTTPError) as exc:
-            raise _wrong("%s: certificates can't be used: %s" % (self._user or self.server, exc),
+            raise _wrong(f"{self._user or self.server}: certificates can't be used: {exc}",
                          "correct ca_cert, client_cert and client_key, or the kubeconfig's") from exc
 
     def _own_credentials(self, settings):
         choice = self._choice
         if choice["api_key"] is not None:
-            settings.api_key = {"authorization": "Bearer %s" % choice["api_key"]}
+            settings.api_key = {"authorization": f"Bearer {choice['api_key']}"}
             self._user = choice.name("api_key")
         elif choice["client_cert"] is not None:
             settings.cert_file = os.path.expanduser(choice["client_cert"])
@@ -223,7 +223,7 @@ class Connection:
         paths = choice.kubeconfig_paths()
         config = read_files(paths)
         if config is not None:
-            name = "kubeconfig %s" % os.pathsep.join(paths)
+            name = f"kubeconfig {os.pathsep.join(paths)}"
             return self._take(settings, config, name)
         if choice.kubeconfig is not None:
             raise _wrong("%s: seen no file %s that is not empty, expected a kubeconfig" % (
@@ -231,7 +231,7 @@ class Connection:
         return self._load_service_account(settings)
 
     def _load_service_account(self, settings):
-        host, port = (self._environ.get("KUBERNETES_SERVICE_%s" % part) for part in ("HOST", "PORT"))
+        host, port = (self._environ.get(f"KUBERNETES_SERVICE_{part}") for part in ("HOST", "PORT"))
         token_file, authority = (os.path.join(SERVICE_ACCOUNT, name) for name in ("token", "ca.crt"))
         if not host or not port or not os.path.isfile(token_file) or not os.path.isfile(authority):
             raise _wrong("no Kubernetes API server given: seen neither kubeconfig nor host, no file %s and no service "
@@ -246,20 +246,20 @@ class Connection:
     def _take(self, settings, config, name):
         """Set what one context of a kubeconfig says and return the path of its token, if it has one."""
         context, cluster, user = choose(config, self._context or self._choice["context"], name)
-        self._pin(check_server(cluster["server"], name), "%s, context %s" % (name, context))
+        self._pin(check_server(cluster["server"], name), f"{name}, context {context}")
         self._context = context
         has_own = self._choice["api_key"] is not None or self._choice["client_cert"] is not None
         user = {} if has_own else dict(user)
-        self._user = "" if not user else "%s, context %s" % (name, context)
+        self._user = "" if not user else f"{name}, context {context}"
         # kubectl prefers it to a token beside it, and so does the server's administrator who renews it.
         token_file = user.pop("tokenFile", None)
         plugin = user.get("exec")
         if plugin and not user.get("token") and shutil.which(plugin["command"]) is None:
-            raise invalid(name, "exec: seen no program %s, expected one" % plugin["command"],
+            raise invalid(name, f"exec: seen no program {plugin['command']}, expected one",
                           plugin.get("installHint", "").strip()[:500] or "install it, or correct the kubeconfig")
         _set(settings, cluster, user, name)
         if plugin and not (_token_of(settings) or settings.cert_file):
-            raise invalid(name, "exec: %s gave no credentials" % plugin["command"],
+            raise invalid(name, f"exec: {plugin['command']} gave no credentials",
                           "run it in a shell, or log in as it wants")
         return token_file
 
@@ -284,14 +284,14 @@ class Connection:
 
     def _current_token(self):
         if self._token_file:
-            return "Bearer %s" % _read_token(self._token_file)
+            return f"Bearer {_read_token(self._token_file)}"
         hook = self._settings.refresh_api_key_hook
         if hook is not None and self._choice["api_key"] is None:
             # It runs an exec plugin whose token has expired, and sets more than the token, which is not looked at.
             try:
                 hook(self._settings)
             except Exception as exc:
-                raise invalid(self._user, "its credentials can't be renewed: %s" % _told(exc),
+                raise invalid(self._user, f"its credentials can't be renewed: {_told(exc)}",
                               "log in as its exec plugin wants") from exc
         return _token_of(self._settings)
 
@@ -341,7 +341,7 @@ def _named(path):
     try:
         yield
     except OSError as exc:
-        raise OSError("%s: %s" % (path, exc.strerror or getattr(exc, "reason", None) or exc)) from exc
+        raise OSError(f"{path}: {exc.strerror or getattr(exc, 'reason', None) or exc}") from exc
 
 
 def _token_of(settings):
@@ -354,9 +354,9 @@ def _read_token(path):
         with open(path, encoding="utf-8") as stream:
             token = stream.read(1024 * 1024).strip()
     except (OSError, ValueError) as exc:
-        raise _wrong("token file %s: %s" % (path, getattr(exc, "strerror", None) or "seen no text"),
+        raise _wrong(f"token file {path}: {getattr(exc, 'strerror', None) or 'seen no text'}",
                      "make it a readable file with a token") from exc
-    check_token(token, "token file %s" % path)
+    check_token(token, f"token file {path}")
     return token
 
 
@@ -376,4 +376,4 @@ def _told(exc):
     if isinstance(exc, (kubernetes.config.ConfigException, OSError)):
         return str(exc)[:500]
     # It may quote a secret.
-    return "it can't be used (%s)" % type(exc).__name__
+    return f"it can't be used ({type(exc).__name__})"

@@ -52,8 +52,8 @@ def _defined(objects):
 
 def _asker(client, api_version):
     group, dummy, version = api_version.rpartition("/")
-    path = "/apis/%s" % api_version if group else "/api/%s" % version
-    subject = "resources of %s" % api_version
+    path = f"/apis/{api_version}" if group else f"/api/{version}"
+    subject = f"resources of {api_version}"
 
     def call():
         try:

@@ -33,7 +33,7 @@ class KubeError(Exception):
         message = plain(message, keep_lines=True)
         self.cause = message
         self.next_step = next_step
-        self.message = "%s; %s" % (message, next_step) if next_step else message
+        self.message = f"{message}; {next_step}" if next_step else message
         super().__init__(self.message)
         self.status = status
         self.reason = reason
@@ -72,16 +72,16 @@ def error_from_answer(status, body, subject, retry_after_seconds=None):
     :param retry_after_seconds: how long the server asked to be left alone, None when it did not
     """
     if not isinstance(body, dict):
-        return KubeError("%s: HTTP %s: %s" % (subject, status, text_of(body) or "no message"), status,
+        return KubeError(f"{subject}: HTTP {status}: {text_of(body) or 'no message'}", status,
                          retry_after_seconds=retry_after_seconds)
     causes = _causes(body.get("details"))
     if causes:
-        text = "; ".join("%s: %s" % (cause["field"], cause["message"]) if cause["field"] else cause["message"]
+        text = "; ".join(f"{cause['field']}: {cause['message']}" if cause["field"] else cause["message"]
                          for cause in causes)
     else:
-        text = _short(body.get("message")) or _short(body.get("reason")) or "HTTP %s: no message" % status
+        text = _short(body.get("message")) or _short(body.get("reason")) or f"HTTP {status}: no message"
     reason = body.get("reason")
-    return KubeError("%s: %s" % (subject, text), status, reason if isinstance(reason, str) else None, causes,
+    return KubeError(f"{subject}: {text}", status, reason if isinstance(reason, str) else None, causes,
                      retry_after_seconds=retry_after_seconds)
 
 

@@ -51,7 +51,7 @@ def invalid(source, text, next_step="correct it"):
     :param text: what is wrong, without a secret
     :param next_step: what to do
     """
-    return KubeError("%s: %s" % (source, text), reason="Configuration", next_step=next_step)
+    return KubeError(f"{source}: {text}", reason="Configuration", next_step=next_step)
 
 
 def parse(content, source):
@@ -67,9 +67,9 @@ def parse(content, source):
         config = yaml.safe_load(content.decode("utf-8"))
     # Besides YAMLError: dates, numbers and depths that Python refuses.
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError, AttributeError, KeyError) as exc:
-        raise invalid(source, "seen no YAML%s, expected a kubeconfig" % _place(exc)) from None
+        raise invalid(source, f"seen no YAML{_place(exc)}, expected a kubeconfig") from None
     if not isinstance(config, dict):
-        raise invalid(source, "seen %s, expected a kubeconfig, which is a mapping" % _kind(config))
+        raise invalid(source, f"seen {_kind(config)}, expected a kubeconfig, which is a mapping")
     for key in _INLINE:
         config[key] = _named(config.get(key), key, source)
     return config
@@ -84,7 +84,7 @@ def _named(entries, key, source):
     if entries is None:
         return []
     if not isinstance(entries, list):
-        raise invalid(source, "%s: seen %s, expected a list" % (key, _kind(entries)))
+        raise invalid(source, f"{key}: seen {_kind(entries)}, expected a list")
     part = _INLINE[key][0]
     for position, entry in enumerate(entries):
         if not isinstance(entry, dict) or not _is_text(entry.get("name")):
@@ -97,7 +97,7 @@ def _named(entries, key, source):
 
 def _kind(value):
     return {type(None): "nothing", dict: "a mapping", list: "a list", str: "text", bool: "true or false"}.get(
-        type(value), "a %s" % type(value).__name__)
+        type(value), f"a {type(value).__name__}")
 
 
 def _is_text(value):
@@ -113,7 +113,7 @@ def read_files(paths):
     """
     merged = None
     for path in paths:
-        source = "kubeconfig %s" % path
+        source = f"kubeconfig {path}"
         try:
             with open(path, "rb") as stream:
                 content = stream.read(MAX_BYTES + 1)
@@ -159,20 +159,20 @@ def choose(config, context, source):
     """
     name = context or config.get("current-context")
     if not _is_text(name):
-        raise invalid(source, "current-context: seen %s, expected the name of one of its contexts" % _kind(name),
+        raise invalid(source, f"current-context: seen {_kind(name)}, expected the name of one of its contexts",
                       "set it, or give the option context")
     chosen = _entry(config, "contexts", name, source, "correct kubeconfig or context")
     for part in ("cluster", "user"):
         if not isinstance(chosen.get(part) or "", str):
-            raise invalid(source, "context %s: %s: seen %s, expected a name" % (name, part, _kind(chosen[part])))
+            raise invalid(source, f"context {name}: {part}: seen {_kind(chosen[part])}, expected a name")
     if not chosen.get("cluster"):
-        raise invalid(source, "context %s: cluster: seen nothing, expected the name of a cluster" % name)
+        raise invalid(source, f"context {name}: cluster: seen nothing, expected the name of a cluster")
     cluster = _entry(config, "clusters", chosen["cluster"], source)
     user = _entry(config, "users", chosen["user"], source) if chosen.get("user") else {}
-    _check(cluster, _CLUSTER_FIELDS, "cluster %s" % chosen["cluster"], source)
-    _check(user, _USER_FIELDS, "user %s" % chosen.get("user"), source)
-    check_server(cluster.get("server"), "%s: cluster %s: server" % (source, chosen["cluster"]))
-    _check_user(user, "user %s" % chosen.get("user"), source)
+    _check(cluster, _CLUSTER_FIELDS, f"cluster {chosen['cluster']}", source)
+    _check(user, _USER_FIELDS, f"user {chosen.get('user')}", source)
+    check_server(cluster.get("server"), f"{source}: cluster {chosen['cluster']}: server")
+    _check_user(user, f"user {chosen.get('user')}", source)
     return name, cluster, user
 
 
@@ -182,7 +182,7 @@ def _entry(config, key, name, source, next_step="correct it"):
         if entry["name"] == name:
             return entry.get(part) or {}
     names = ", ".join(sorted(entry["name"] for entry in config[key])[:20])
-    raise invalid(source, "seen no %s named %s, expected one of its %s: %s" % (part, name, key, names or "none"),
+    raise invalid(source, f"seen no {part} named {name}, expected one of its {key}: {names or 'none'}",
                   next_step)
 
 
@@ -192,9 +192,9 @@ def _check(fields, types, subject, source):
         if value is None:
             continue
         if not _fits(value, expected):
-            raise invalid(source, "%s: %s: seen %s, expected %s" % (subject, name, _kind(value), expected))
+            raise invalid(source, f"{subject}: {name}: seen {_kind(value)}, expected {expected}")
         if name in _PEM_FIELDS and not _is_pem(value):
-            raise invalid(source, "%s: %s: expected PEM text in base64" % (subject, name))
+            raise invalid(source, f"{subject}: {name}: expected PEM text in base64")
 
 
 def _fits(value, expected):
@@ -213,19 +213,19 @@ def _is_pem(value):
 
 def _check_user(user, subject, source):
     if user.get("token") is not None:
-        check_token(user["token"], "%s: %s: token" % (source, subject))
+        check_token(user["token"], f"{source}: {subject}: token")
     plugin = user.get("exec")
     if plugin is not None:
-        _check(plugin, _EXEC_FIELDS, "%s: exec" % subject, source)
+        _check(plugin, _EXEC_FIELDS, f"{subject}: exec", source)
         if not plugin.get("command"):
-            raise invalid(source, "%s: exec: command: seen nothing, expected a program" % subject)
+            raise invalid(source, f"{subject}: exec: command: seen nothing, expected a program")
         for variable in plugin.get("env") or []:
             if not _is_text(variable.get("name")) or not isinstance(variable.get("value"), str):
-                raise invalid(source, "%s: exec: env: expected entries with name and value" % subject)
+                raise invalid(source, f"{subject}: exec: env: expected entries with name and value")
     provider = user.get("auth-provider")
     if provider is not None and not (
             _is_text(provider.get("name")) and isinstance(provider.get("config") or {}, dict)):
-        raise invalid(source, "%s: auth-provider: expected name and config" % subject)
+        raise invalid(source, f"{subject}: auth-provider: expected name and config")
 
 
 def check_token(token, subject):
@@ -235,7 +235,7 @@ def check_token(token, subject):
     :raises KubeError: when it can't
     """
     if not isinstance(token, str) or not token or any(not "!" <= character <= "~" for character in token):
-        raise KubeError("%s: expected a bearer token: printable ASCII without spaces or line breaks" % subject,
+        raise KubeError(f"{subject}: expected a bearer token: printable ASCII without spaces or line breaks",
                         reason="Configuration", next_step="correct it")
 
 
@@ -247,7 +247,7 @@ def check_server(server, subject):
     """
     expected = "expected the URL of an API server, for example https://192.0.2.10:6443"
     if not _is_text(server):
-        raise KubeError("%s: seen %s, %s" % (subject, _kind(server), expected), reason="Configuration",
+        raise KubeError(f"{subject}: seen {_kind(server)}, {expected}", reason="Configuration",
                         next_step="correct it")
     try:
         parts = urlsplit(server)
@@ -256,12 +256,12 @@ def check_server(server, subject):
         parts, usable = None, False
     # Wherever it stands: without a scheme, or after a slash in a password, it is not in the URL's host.
     if "@" in server:
-        raise KubeError("%s: seen a user name, expected a URL without one" % subject, reason="Configuration",
+        raise KubeError(f"{subject}: seen a user name, expected a URL without one", reason="Configuration",
                         next_step="give credentials by api_key, client_cert or a kubeconfig")
     if not usable or parts.query or parts.fragment or any(not "!" <= letter <= "~" for letter in server):
         shown = re.split("[?#]", server)[0]
         has_more = " with a query or fragment, which is not shown" if shown != server else ""
-        raise KubeError("%s: seen %s%s, %s" % (subject, shown[:200], has_more, expected), reason="Configuration",
+        raise KubeError(f"{subject}: seen {shown[:200]}{has_more}, {expected}", reason="Configuration",
                         next_step="correct it")
     return server.rstrip("/")
 
@@ -283,12 +283,12 @@ def inline(content, source):
     refused = [_name_of(key) for key in config if key not in _INLINE_TOP]
     for key, (part, allowed) in _INLINE.items():
         for entry in config[key]:
-            subject = "%s[%s]" % (key, entry["name"][:100])
-            refused += ["%s.%s" % (subject, _name_of(name)) for name in entry if name not in ("name", part)]
-            refused += ["%s.%s.%s" % (subject, part, _name_of(name))
+            subject = f"{key}[{entry['name'][:100]}]"
+            refused += [f"{subject}.{_name_of(name)}" for name in entry if name not in ("name", part)]
+            refused += [f"{subject}.{part}.{_name_of(name)}"
                         for name in entry.get(part) or {} if name not in allowed]
     if refused:
-        raise invalid(source, "seen %s, %s" % (", ".join(refused[:20]), _NOT_INLINE),
+        raise invalid(source, f"seen {', '.join(refused[:20])}, {_NOT_INLINE}",
                       "find out who wrote the Secret: its commands and files were not used")
     result = {"apiVersion": "v1", "kind": "Config", "preferences": {}, "current-context": config.get("current-context")}
     for key, (part, _allowed) in _INLINE.items():
@@ -298,15 +298,15 @@ def inline(content, source):
     for entry in result["contexts"]:
         _name, cluster, _user = choose(result, entry["name"], source)
         if not cluster["server"].startswith("https://"):
-            raise invalid(source, "cluster of context %s: server: seen http, expected https" % entry["name"])
+            raise invalid(source, f"cluster of context {entry['name']}: server: seen http, expected https")
         if not isinstance(entry["context"].get("namespace", ""), str):
-            raise invalid(source, "context %s: namespace: expected text" % entry["name"])
+            raise invalid(source, f"context {entry['name']}: namespace: expected text")
     choose(result, None, source)
     return result
 
 
 def _name_of(key):
-    return str(key)[:100] if isinstance(key, (str, int)) else "a key that is %s" % _kind(key)
+    return str(key)[:100] if isinstance(key, (str, int)) else f"a key that is {_kind(key)}"
 
 
 def as_text(config):

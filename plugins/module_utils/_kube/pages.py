@@ -46,7 +46,7 @@ def pages(client, resource, namespace=None, label_selector=None, page_size=PAGE_
                 yield [item for item in items if _key(item) not in seen]
                 return
             if token and token in tokens:
-                raise KubeError("%s: seen the same page twice" % list_subject(resource, namespace),
+                raise KubeError(f"{list_subject(resource, namespace)}: seen the same page twice",
                                 reason="InvalidAnswer")
             tokens.add(token)
             pending = pool.submit(fetch, token) if token else None

@@ -45,7 +45,7 @@ def build(number, binary=True):
     :raises ValueError: when it is not an integer
     """
     if isinstance(number, bool) or not isinstance(number, int):
-        raise ValueError("quantity: seen %r, expected an integer" % (number,))
+        raise ValueError(f"quantity: seen {number!r}, expected an integer")
     for suffix, factor in sorted((BINARY if binary else DECIMAL).items(), key=lambda item: -item[1]):
         if number and number % factor == 0:
             return "%d%s" % (number // factor, suffix)

@@ -21,7 +21,7 @@ class Resource(namedtuple("Resource", ["group", "version", "plural", "kind", "na
     @property
     def api_version(self):
         """``group/version``, or the bare version in the core group."""
-        return "%s/%s" % (self.group, self.version) if self.group else self.version
+        return f"{self.group}/{self.version}" if self.group else self.version
 
     def path(self, namespace=None, name=None, subresource=None):
         """Return the URL path of the collection, of one object, or of a subresource.
@@ -49,7 +49,7 @@ def _segment(name):
     The API server itself undoes escapes before it looks for slashes, so that those are refused, as it refuses them.
     """
     if name in (".", "..") or "/" in name or "%" in name:
-        raise KubeError("seen the name %s, expected one without / and %%, for there can be no such object" % name, 404,
+        raise KubeError(f"seen the name {name}, expected one without / and %, for there can be no such object", 404,
                         "NotFound")
     return quote(name, safe=":", errors="replace")
 
@@ -114,5 +114,5 @@ def resource_for(api_version, kind):
     group, _slash, version = api_version.rpartition("/")
     resource = KNOWN[kind]
     if resource.group != group:
-        raise KeyError("%s/%s" % (api_version, kind))
+        raise KeyError(f"{api_version}/{kind}")
     return resource._replace(version=version)

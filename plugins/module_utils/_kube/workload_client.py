@@ -22,7 +22,7 @@ def workload_argument_spec():
 
 def secret_title(namespace, name):
     """Return what messages call the Secret with a cluster's kubeconfig."""
-    return "Secret %s/%s-kubeconfig" % (namespace, name)
+    return f"Secret {namespace}/{name}-kubeconfig"
 
 
 def workload_kubeconfig(client, namespace, name):
@@ -31,11 +31,11 @@ def workload_kubeconfig(client, namespace, name):
     :returns: dict, see :func:`kubeconfig.inline`
     :raises KubeError: when it holds more than addresses, certificates, keys and tokens
     """
-    secret = client.get(KNOWN["Secret"], namespace, "%s-kubeconfig" % name)
+    secret = client.get(KNOWN["Secret"], namespace, f"{name}-kubeconfig")
     data = (secret or {}).get("data") or {}
     if not isinstance(data, dict) or not data.get("value"):
         return None
-    source = "%s: value" % secret_title(namespace, name)
+    source = f"{secret_title(namespace, name)}: value"
     try:
         content = base64.b64decode(data["value"])
     except (binascii.Error, TypeError, ValueError):

@@ -31,7 +31,7 @@ def programs(pins):
     return (
         Program("coredns", "./coredns", False, (), ""),
         Program("flanneld", FLANNEL, True, ("-tags", "netgo,osusergo"),
-                "-extldflags -static -X %s/pkg/version.Version=%s" % (FLANNEL, pins.version(FLANNEL))),
+                f"-extldflags -static -X {FLANNEL}/pkg/version.Version={pins.version(FLANNEL)}"),
         Program("agnhost", engine.KUBERNETES + "/test/images/agnhost", False, (), ""),
     )
 
@@ -56,7 +56,7 @@ class Addons:
                 with open(os.path.join(source_dir, name), encoding="utf-8") as stream:
                     texts[name] = stream.read()
             except OSError as exc:
-                raise AddonsError("%s: %s" % (os.path.join(source_dir, name), exc.strerror)) from exc
+                raise AddonsError(f"{os.path.join(source_dir, name)}: {exc.strerror}") from exc
             digest.update(texts[name].encode() + b"\0")
         self.pins = engine.GoMod(texts["go.mod"])
         self._toolchain = toolchain.choose(
@@ -84,7 +84,7 @@ class Addons:
                 return
             toolchain.ensure(self._toolchain, self.pins.go, progress)
             for program in programs(self.pins):
-                progress.event("Building %s" % program.name)
+                progress.event(f"Building {program.name}")
                 started = time.monotonic()
                 self._build(program, os.path.join(partial, program.name))
                 progress.event("Built %s in %d s" % (program.name, time.monotonic() - started))
@@ -92,7 +92,7 @@ class Addons:
 
     def _build(self, program, path):
         if program.cgo and not shutil.which("gcc"):
-            raise AddonsError("%s: a part of it is written in C: install gcc and libc6-dev" % program.name)
+            raise AddonsError(f"{program.name}: a part of it is written in C: install gcc and libc6-dev")
         environ = dict(os.environ)
         work = self._work_dir
         environ.update(

@@ -52,11 +52,11 @@ def read(directory):
     except FileNotFoundError:
         return None
     except ValueError as exc:
-        raise ClaimError("%s: not UTF-8 (%s). Remove the lab with make lab-down" % (path, exc)) from exc
+        raise ClaimError(f"{path}: not UTF-8 ({exc}). Remove the lab with make lab-down") from exc
     try:
         return figures(text)
     except ValueError as exc:
-        raise ClaimError("%s: %s. Remove the lab with make lab-down" % (path, exc)) from exc
+        raise ClaimError(f"{path}: {exc}. Remove the lab with make lab-down") from exc
 
 
 # Field of ``lab.json`` → its type: what is needed of a lab to tell it from others and to remove it.
@@ -73,13 +73,13 @@ def figures(text):
     except RecursionError as exc:
         raise ValueError("not JSON (nested too deeply)") from exc
     except ValueError as exc:
-        raise ValueError("not JSON (%s)" % exc) from exc
+        raise ValueError(f"not JSON ({exc})") from exc
     if not isinstance(found, dict):
         raise ValueError("expected a mapping")
     wrong = [name for name, kind in FIELDS.items()
              if not isinstance(found.get(name), kind) or isinstance(found[name], bool)]
     if wrong:
-        raise ValueError("without a usable %s" % ", ".join(wrong))
+        raise ValueError(f"without a usable {', '.join(wrong)}")
     return found
 
 
@@ -124,7 +124,7 @@ def listeners(proc="/proc"):
         for line in lines:
             fields = line.split()
             if fields[3] == "0A":
-                inodes["socket:[%s]" % fields[9]] = int(fields[1].rpartition(":")[2], 16)
+                inodes[f"socket:[{fields[9]}]"] = int(fields[1].rpartition(":")[2], 16)
     found = {}
     for entry in os.listdir(proc):
         if not entry.isdigit():
@@ -191,7 +191,7 @@ def networks():
             device, target, mask = fields[0], fields[1], fields[7]
             if mask == "00000000":
                 continue
-            found.append((device, ipaddress.ip_network("%s/%s" % (_address(target), _address(mask)))))
+            found.append((device, ipaddress.ip_network(f"{_address(target)}/{_address(mask)}")))
     return found
 
 
@@ -239,9 +239,9 @@ def obstacles(figures):
     bridge = figures["bridge"]
     texts = ["port %d (%s) is taken" % (port, part) for part, port in sorted(taken_ports(figures["ports"]).items())]
     if bridge["name"] in network_devices():
-        texts.append("network device %s exists" % bridge["name"])
+        texts.append(f"network device {bridge['name']} exists")
     wanted = ipaddress.ip_network(bridge["network"])
-    texts += ["network %s is reached by %s" % (network, device) for device, network in networks()
+    texts += [f"network {network} is reached by {device}" for device, network in networks()
               if network.overlaps(wanted)]
     return texts
 
@@ -262,7 +262,7 @@ def choose(name, environ):
         if not found:
             return figures
         seen.append("%d: %s" % (index, found[0]))
-    raise ClaimError("no index is free for lab %s: %s; …" % (name, "; ".join(seen[:3])))
+    raise ClaimError(f"no index is free for lab {name}: {'; '.join(seen[:3])}; …")
 
 
 def ensure(name, additions, make_servers, environ, check_mode=False):

@@ -38,7 +38,7 @@ def parse(text):
                                     % (line, word))
             (services if kind == "service" else programs).append(name)
         if len(programs) > 1:
-            raise PackagesError("line %r: expected one program, found %s" % (line, ", ".join(programs)))
+            raise PackagesError(f"line {line!r}: expected one program, found {', '.join(programs)}")
         packages[words[0]] = Package(services, programs[0] if programs else None)
     return packages
 

@@ -33,7 +33,7 @@ def digest(path):
 
 def checksum_line(path, hexdigest):
     """Return the one line of a checksum file as ``sha256sum`` writes it."""
-    return "%s  %s\n" % (hexdigest, os.path.basename(path))
+    return f"{hexdigest}  {os.path.basename(path)}\n"
 
 
 def is_complete(path):

@@ -47,7 +47,7 @@ def restore(setting=SETTING, kept=KEPT, links=LINKS):
         before = int(file.read())
     _write(setting, before)
     os.unlink(kept)
-    return ["raised limit %s" % setting]
+    return [f"raised limit {setting}"]
 
 
 def _write(setting, value):

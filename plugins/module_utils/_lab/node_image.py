@@ -77,7 +77,7 @@ def apt_sources(index_targets):
     for line in index_targets.splitlines():
         origin, address, code_name, component = line.split("|")
         if origin == "Debian" and code_name.split("-")[0] == SUITE and component == "main":
-            lines.append("deb %s %s main" % (address, code_name))
+            lines.append(f"deb {address} {code_name} main")
     return sorted(set(lines))
 
 
@@ -88,7 +88,7 @@ def tree_digest(directory):
         folders.sort()
         for name in sorted(names):
             path = os.path.join(parent, name)
-            digest.update(("%s %o\n" % (os.path.relpath(path, directory), os.stat(path).st_mode & 0o111)).encode())
+            digest.update(f"{os.path.relpath(path, directory)} {os.stat(path).st_mode & 73:o}\n".encode())
             with open(path, "rb") as stream:
                 digest.update(hashlib.sha256(stream.read()).digest())
     return digest.hexdigest()
@@ -162,12 +162,12 @@ class NodeImage:
             work = os.path.join(partial, "work")
             root = os.path.join(work, "root")
             os.makedirs(os.path.join(work, "images"))
-            progress.event("Installing Debian %s" % SUITE)
+            progress.event(f"Installing Debian {SUITE}")
             self._install_debian(root)
             progress.event("Making the container images")
             references = self._make_container_images(root, os.path.join(work, "images"))
             self._add_files(root, references)
-            progress.event("Importing %d container images" % len(references))
+            progress.event(f"Importing {len(references)} container images")
             self._import(root, os.path.join(work, "images"))
             self._clean(root)
             progress.event("Writing the disk image")
@@ -182,7 +182,7 @@ class NodeImage:
                 "Run it with sudo, or do without nodes that boot")
         for command, package in NEEDED_COMMANDS:
             if not shutil.which(command):
-                raise NodeImageError("%s is missing: install the package %s" % (command, package))
+                raise NodeImageError(f"{command} is missing: install the package {package}")
         for name in NODE_PROGRAMS + POD_PROGRAMS:
             if not os.access(os.path.join(self._bin_dir, name), os.X_OK):
                 raise NodeImageError("%s is missing: build the engine's sets management and node first"
@@ -193,7 +193,7 @@ class NodeImage:
             names = packages(stream.read())
         command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--quiet", "--include=" + ",".join(names)]
         for folder in ("man", "doc", "locale", "info"):
-            command.append("--dpkgopt=path-exclude=/usr/share/%s/*" % folder)
+            command.append(f"--dpkgopt=path-exclude=/usr/share/{folder}/*")
         for setting in FORWARDED_APT_SETTINGS:
             value = _run(["apt-config", "shell", "VALUE", setting], "reading apt's settings").strip()
             if value:
@@ -253,9 +253,9 @@ class NodeImage:
                 raise NodeImageError("kubeadm %s wants the image %s, which nobody knows how to make"
                                      % (version, wanted[name]))
         flanneld = "/usr/local/bin/flanneld"
-        add("flannel", "%s:%s" % (FLANNEL_NAME, self._addons.pins.version(addons.FLANNEL)),
+        add("flannel", f"{FLANNEL_NAME}:{self._addons.pins.version(addons.FLANNEL)}",
             [container_image.File(flanneld, self._addons.path("flanneld"))] + netfilter, [flanneld])
-        add("agnhost", "%s/%s:%s" % (registry, TEST_IMAGE_NAME, version.lstrip("v")),
+        add("agnhost", f"{registry}/{TEST_IMAGE_NAME}:{version.lstrip('v')}",
             [container_image.File("/agnhost", self._addons.path("agnhost"))], ["/agnhost"], ["pause"])
         return made
 
@@ -328,7 +328,7 @@ class NodeImage:
               raw, qcow2], "converting to qcow2")
         for path in (raw, qcow2):
             with open(path + ".sha256", "w", encoding="utf-8") as stream:
-                stream.write("%s  %s\n" % (file_digest(path), os.path.basename(path)))
+                stream.write(f"{file_digest(path)}  {os.path.basename(path)}\n")
 
     def _write_info(self, directory, references):
         with open(os.path.join(self._source_dir, "kube-flannel.manifest"), encoding="utf-8") as stream:

@@ -26,7 +26,7 @@ def remove(name, environ, check_mode=False):
     # All at once, not by supervisord: that stops one program after the other.
     removed = ["%s %s" % found for found in (orphans.find(figures) if check_mode else orphans.clear(figures))]
     if os.path.isdir(directory):
-        removed.append("folder %s" % directory)
+        removed.append(f"folder {directory}")
         if not check_mode:
             with claim.exclusive(labs_dir):
                 shutil.rmtree(directory)

@@ -67,19 +67,19 @@ def server_names(count):
 
 def _field_errors(where, values, fields):
     if not isinstance(values, dict):
-        return ["%s: expected a mapping, got %r" % (where, values)]
+        return [f"{where}: expected a mapping, got {values!r}"]
     errors = []
     for field, value in sorted(values.items()):
         if field not in fields:
-            errors.append("%s: unknown field %s; known are %s" % (where, field, ", ".join(sorted(fields))))
+            errors.append(f"{where}: unknown field {field}; known are {', '.join(sorted(fields))}")
         elif field in WHOLE_NUMBERS and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            errors.append("%s.%s %r: expected a whole number above 0" % (where, field, value))
+            errors.append(f"{where}.{field} {value!r}: expected a whole number above 0")
         elif field in TEXTS and (not isinstance(value, str) or not value):
-            errors.append("%s.%s %r: expected a text" % (where, field, value))
+            errors.append(f"{where}.{field} {value!r}: expected a text")
         elif field == "bmc_scheme" and value not in BMC_SCHEMES:
-            errors.append("%s.%s %r: expected one of %s" % (where, field, value, ", ".join(BMC_SCHEMES)))
+            errors.append(f"{where}.{field} {value!r}: expected one of {', '.join(BMC_SCHEMES)}")
         elif field == "rotational" and not isinstance(value, bool):
-            errors.append("%s.%s %r: expected true or false" % (where, field, value))
+            errors.append(f"{where}.{field} {value!r}: expected true or false")
     return errors
 
 
@@ -101,11 +101,11 @@ def hardware_errors(where, values):
     errors = _field_errors(where, values, SERVER_FIELDS)
     if isinstance(values, dict):
         if "disks" in values:
-            errors += _list_errors("%s.disks" % where, values["disks"], DISK_FIELDS, DISK_LIMIT)
+            errors += _list_errors(f"{where}.disks", values["disks"], DISK_FIELDS, DISK_LIMIT)
         if "nics" in values:
-            errors += _list_errors("%s.nics" % where, values["nics"], NIC_FIELDS, NIC_LIMIT)
+            errors += _list_errors(f"{where}.nics", values["nics"], NIC_FIELDS, NIC_LIMIT)
             if values["nics"] == []:
-                errors.append("%s.nics: expected at least one, servers boot from the network" % where)
+                errors.append(f"{where}.nics: expected at least one, servers boot from the network")
     return errors
 
 
@@ -125,7 +125,7 @@ def describe(count, defaults=None, overrides=None, bmc_scheme=None):
     for name, values in sorted(overrides.items()):
         if not NAME_RULE.match(name):
             errors.append("overrides.%s: expected a server's name, server-01 to server-%d" % (name, SERVER_LIMIT))
-        errors += hardware_errors("overrides.%s" % name, values)
+        errors += hardware_errors(f"overrides.{name}", values)
     forced = {"bmc_scheme": bmc_scheme} if bmc_scheme else {}
     errors += hardware_errors("for all servers", forced)
     if errors:
@@ -154,7 +154,7 @@ def has_cluster(name, count, needed, root):
 
 def _mac(index, number, nic):
     low = number * NIC_LIMIT + nic
-    return "%s:%02x:%02x:%02x" % (MAC_PREFIX, index, low >> 8, low & 0xff)
+    return f"{MAC_PREFIX}:{index:02x}:{low >> 8:02x}:{low & 255:02x}"
 
 
 def servers(lab, hardware):
@@ -172,11 +172,11 @@ def servers(lab, hardware):
     result = []
     for number, name in enumerate(sorted(hardware, key=lambda name: int(name.rsplit("-", 1)[1])), start=1):
         values = copy.deepcopy(hardware[name])
-        identity = uuid.uuid5(uuid.NAMESPACE_URL, "metal3.baremetal/%s/%s" % (lab["name"], name))
+        identity = uuid.uuid5(uuid.NAMESPACE_URL, f"metal3.baremetal/{lab['name']}/{name}")
         for position, disk in enumerate(values["disks"]):
-            disk.setdefault("name", "/dev/sd%s" % string.ascii_lowercase[position])
+            disk.setdefault("name", f"/dev/sd{string.ascii_lowercase[position]}")
             disk.setdefault("serial", "%sD%02d" % (identity.hex[:10].upper(), position))
-            disk.setdefault("wwn", "0x5000c5%s%02x" % (identity.hex[:8], position))
+            disk.setdefault("wwn", f"0x5000c5{identity.hex[:8]}{position:02x}")
             disk.setdefault("hctl", "0:0:%d:0" % position)
         for position, nic in enumerate(values["nics"]):
             nic.setdefault("name", "eno%d" % (position + 1))
@@ -190,8 +190,7 @@ def servers(lab, hardware):
             uuid=str(identity),
             boot_mac=values["nics"][0]["mac"],
             bmc={
-                "address": "%s+%s/redfish/v1/Systems/%s" % (
-                    values.pop("bmc_scheme"), lab["urls"]["redfish"], identity),
+                "address": f"{values.pop('bmc_scheme')}+{lab['urls']['redfish']}/redfish/v1/Systems/{identity}",
                 "username_file": os.path.join(lab["dir"], "secrets", "bmc", name, "username"),
                 "password_file": os.path.join(lab["dir"], "secrets", "bmc", name, "password"),
             },

@@ -157,5 +157,5 @@ def exports(lab):
 
     :param lab: the lab's figures
     """
-    lines = ["export %s=%s" % (name, shlex.quote(value)) for name, value in sorted(environment(lab).items())]
-    return lines + ['export PATH=%s:"$PATH"' % shlex.quote(os.path.join(lab["engine_dir"], "bin"))]
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in sorted(environment(lab).items())]
+    return lines + [f"export PATH={shlex.quote(os.path.join(lab['engine_dir'], 'bin'))}:\"$PATH\""]

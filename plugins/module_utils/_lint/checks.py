@@ -136,9 +136,9 @@ def _of_text(name, line):
     unknown = re.match(r"^unknown option (.+?)(?: \(perhaps (.+) is meant\))?\. Supported", rest)
     if unknown:
         fields = unknown.group(1).split(", ")
-        advice = "remove it" + (" (perhaps %s is meant)" % unknown.group(2) if unknown.group(2) else "")
+        advice = "remove it" + (f" (perhaps {unknown.group(2)} is meant)" if unknown.group(2) else "")
         return finding("unknown-variable", "cluster", name, _joined(where, fields[0]),
-                       "unknown options %s" % ", ".join(fields) if fields[1:] else field_checks.UNKNOWN,
+                       f"unknown options {', '.join(fields)}" if fields[1:] else field_checks.UNKNOWN,
                        "options of metal3.baremetal.cluster", advice)
     option = re.search(r"argument '(\w+)'|value of (\w+) must|arguments: (\w+)", rest)
     parent = re.search(r"found in '?([\w.> -]+?)'?(?:\.|$)", rest)
@@ -156,7 +156,7 @@ def _of_lines(kind, name, lines, description=None):
     """Return the Findings of Mistakes; those of a cluster's pools are told of its networks."""
     pools = {}
     if description is not None:
-        pools = dict(("IPPool %s/%s" % (description["namespace"], pool), "networks.%s.%s" % (network, family))
+        pools = dict((f"IPPool {description['namespace']}/{pool}", f"networks.{network}.{family}")
                      for network, family, _settings, pool in pool_networks(description))
     found = []
     for line in lines:
@@ -171,7 +171,7 @@ def _pools(site, descriptions):
     """Pools that the site describes by themselves, and pools of clusters that share a namespace."""
     found = []
     given = site.pools or []
-    owners = dict(("IPPool %s/%s" % (description["namespace"], pool["name"]), name)
+    owners = dict((f"IPPool {description['namespace']}/{pool['name']}", name)
                   for name, description in descriptions.items() for pool in pool_descriptions(description))
     namespaces = {site.namespace} | set(description["namespace"] for description in descriptions.values())
     for namespace in sorted(namespaces):
@@ -199,7 +199,7 @@ def _pools(site, descriptions):
 
 
 def _unknown_pools(descriptions, namespace, names):
-    return [finding("unknown-pool", "cluster", name, "networks.%s.%s.pool" % (network, family), pool,
+    return [finding("unknown-pool", "cluster", name, f"networks.{network}.{family}.pool", pool,
                     "one of %s" % (", ".join(sorted(names)) or "no pools, for none is described"),
                     "describe the pool, or give ranges")
             for name, description in sorted(descriptions.items()) if description["namespace"] == namespace
@@ -213,14 +213,14 @@ def _between_clusters(descriptions):
         key = "%(host)s:%(port)d" % description["endpoint"]
         if key in endpoints:
             found.append(finding("cluster-duplicate", "cluster", name, "endpoint",
-                                 "%s, as in %s" % (key, endpoints[key]), "one of its own", "change one of them"))
+                                 f"{key}, as in {endpoints[key]}", "one of its own", "change one of them"))
         endpoints.setdefault(key, name)
     return found
 
 
 def _capacity(site, descriptions):
     hosts = [_as_object(host, site.namespace) for host in site.hosts if _may_be_free(host)]
-    owners = dict(("cluster %s/%s" % (description["namespace"], description["name"]), name)
+    owners = dict((f"cluster {description['namespace']}/{description['name']}", name)
                   for name, description in descriptions.items())
     found = []
     for namespace in sorted(set(description["namespace"] for description in descriptions.values())):
@@ -237,9 +237,9 @@ def _capacity(site, descriptions):
             more[position] = (description, group, count + surge(group))
             if shortages(more, there):
                 field = "control_plane" if group["role"] == cluster_description.CONTROL_PLANE \
-                    else "workers.%s" % group["name"]
+                    else f"workers.{group['name']}"
                 found.append(finding(
-                    "rollout-spare", "cluster", owners["cluster %s/%s" % (namespace, description["name"])], field,
+                    "rollout-spare", "cluster", owners[f"cluster {namespace}/{description['name']}"], field,
                     "no spare host that matches, for the machine that a rollout makes first", "a spare host",
                     "add one, or set max_surge to 0 (a control plane then needs 3 replicas)"))
     return found
@@ -280,9 +280,9 @@ def _addresses(site, descriptions):
         for kind, name, option, address in _taken(site, descriptions):
             reserved = str(address) in (pool.get("pre_allocations") or {}).values()
             if contains(span, address) and not reserved and not (kind == "cluster" and name == owner):
-                line = problem("IPPool", field, "%s, %s of %s" % (address, option, name), "ranges without it",
+                line = problem("IPPool", field, f"{address}, {option} of {name}", "ranges without it",
                                "IPAM would give it to a node: shorten the range, or preallocate the address")
-                networks = dict((used, "networks.%s.%s" % (network, family)) for network, family, _settings, used in (
+                networks = dict((used, f"networks.{network}.{family}") for network, family, _settings, used in (
                     pool_networks(descriptions[owner]) if owner else ()))
                 found.append(finding("address-taken", "cluster" if owner else "pool", owner or pool["name"],
                                      _joined(networks.get(pool["name"]), field), line.seen, line.expected, line.advice))
@@ -326,6 +326,6 @@ def _provisioning(site, descriptions):
                 other = ipaddress.ip_network(text)
                 if other.version == network.version and other.overlaps(network):
                     found.append(finding("provisioning-overlap", "cluster", name, "%s[%d]" % (option, number),
-                                         "%s, which overlaps the provisioning network %s" % (other, network),
+                                         f"{other}, which overlaps the provisioning network {network}",
                                          "networks without common addresses", "choose another network"))
     return found

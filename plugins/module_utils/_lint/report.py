@@ -26,8 +26,8 @@ _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def message(item):
     """Return what a finding says, without where it is."""
     where = ": ".join(part for part in (item["name"], item["variable"]) if part)
-    text = "%sseen %s; expected %s" % (where + ": " if where else "", item["seen"], item["expected"])
-    return "%s; %s" % (text, item["next_step"]) if item["next_step"] else text
+    text = f"{where + ': ' if where else ''}seen {item['seen']}; expected {item['expected']}"
+    return f"{text}; {item['next_step']}" if item["next_step"] else text
 
 
 def place(item):
@@ -40,8 +40,7 @@ def place(item):
 def line(item):
     """Return a finding as one line, which may quote what a BMC told once and steers no terminal."""
     found = place(item)
-    return plain("%s%s %s: %s" % (
-        found + ": " if found else "", item["level"], item["rule"], " ".join(message(item).split())))
+    return plain(f"{found + ': ' if found else ''}{item['level']} {item['rule']}: {' '.join(message(item).split())}")
 
 
 def count(findings):
@@ -57,7 +56,7 @@ def text(findings, hosts, clusters):
     """
     numbers = [_number(hosts, "server"), _number(clusters, "cluster")]
     levels = [_number(number, level) for level, number in count(findings).items()]
-    return "\n".join(["%s: %s" % (", ".join(numbers), ", ".join(levels))] + [line(item) for item in findings])
+    return "\n".join([f"{', '.join(numbers)}: {', '.join(levels)}"] + [line(item) for item in findings])
 
 
 def _number(number, noun):
@@ -125,16 +124,14 @@ def junit(findings, strict=False, skipped=()):
             body = "<skipped/>"
         elif own and (strict or rule.level == ERROR):
             failures += 1
-            body = "<failure message=%s type=%s>%s</failure>" % (
-                _attribute(line(own[0])), quoteattr(rule.rule), _text(text))
+            body = f"<failure message={_attribute(line(own[0]))} type={quoteattr(rule.rule)}>{_text(text)}</failure>"
         elif own:
-            body = "<system-out>%s</system-out>" % _text(text)
-        cases.append("    <testcase classname=%s name=%s>%s</testcase>" % (
-            quoteattr(TOOL), quoteattr(rule.rule), body))
+            body = f"<system-out>{_text(text)}</system-out>"
+        cases.append(f"    <testcase classname={quoteattr(TOOL)} name={quoteattr(rule.rule)}>{body}</testcase>")
     head = 'tests="%d" failures="%d" errors="0" skipped="%d"' % (len(RULES), failures, len(skipped))
     return "\n".join(
-        ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites %s>" % head,
-         "  <testsuite name=%s %s>" % (quoteattr(TOOL), head)] + cases + ["  </testsuite>", "</testsuites>", ""])
+        ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {head}>",
+         f"  <testsuite name={quoteattr(TOOL)} {head}>"] + cases + ["  </testsuite>", "</testsuites>", ""])
 
 
 def _text(text):

@@ -145,12 +145,12 @@ def recognise(kind, field, seen, expected):
     :param kind: ``host``, ``cluster`` or ``pool``
     :param field: path of the option
     """
-    text = "%s, %s" % (seen, expected)
+    text = f"{seen}, {expected}"
     for rule in _RECOGNISED:
-        if rule.kind == kind and re.match("(%s)$" % rule.fields, field or "", re.DOTALL) and (
+        if rule.kind == kind and re.match(f"({rule.fields})$", field or "", re.DOTALL) and (
                 rule.text is None or re.search(rule.text, text)):
             return rule
-    raise AssertionError("no rule of kind %s" % kind)
+    raise AssertionError(f"no rule of kind {kind}")
 
 
 def as_markdown():
@@ -159,5 +159,5 @@ def as_markdown():
              "Playbook `metal3.baremetal.lint` and module `metal3.baremetal.site_lint`. This file is made from",
              "`plugins/module_utils/_lint/rules.py`; a unit test compares the two.", "",
              "| rule | level | what is right | source |", "|---|---|---|---|"]
-    lines += ["| `%s` | %s | %s | %s |" % (rule.rule, rule.level, rule.summary, rule.source) for rule in RULES]
+    lines += [f"| `{rule.rule}` | {rule.level} | {rule.summary} | {rule.source} |" for rule in RULES]
     return "\n".join(lines) + "\n"

@@ -74,7 +74,7 @@ def _faults(title, item):
         return [problem(title, None, type(item).__name__, "an object with apiVersion, kind and metadata.name",
                         "correct the document")]
     metadata = item.get("metadata") if isinstance(item.get("metadata"), dict) else {}
-    subject = "%s: %s %s" % (title, item.get("kind") or "object", metadata.get("name") or "without a name")
+    subject = f"{title}: {item.get('kind') or 'object'} {metadata.get('name') or 'without a name'}"
     found = [problem(subject, field, value, "a text", "set it")
              for field, value in (("apiVersion", item.get("apiVersion")), ("kind", item.get("kind")),
                                   ("metadata.name", metadata.get("name")))
@@ -104,7 +104,7 @@ def placed(objects, resources, namespace):
     result, problems, seen = [], [], {}
     for obj in objects:
         resource = resources[(obj["apiVersion"], obj["kind"])]
-        subject = "%s %s" % (obj["kind"], obj["metadata"]["name"])
+        subject = f"{obj['kind']} {obj['metadata']['name']}"
         if resource is None:
             problems.append(problem(
                 subject, "apiVersion", obj["apiVersion"], "a kind that the API server serves",
@@ -135,5 +135,4 @@ def _without_text(obj):
 def title(obj):
     """Return how an object is named in messages: ``Kind namespace/name``."""
     metadata = obj["metadata"]
-    return "%s %s%s" % (obj["kind"], metadata["namespace"] + "/" if metadata.get("namespace") else "",
-                        metadata["name"])
+    return f"{obj['kind']} {metadata['namespace'] + '/' if metadata.get('namespace') else ''}{metadata['name']}"

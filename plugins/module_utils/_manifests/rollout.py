@@ -86,7 +86,7 @@ def failure(obj):
                               ("NamesAccepted", "False", None)):
         entry = _condition(obj, kind)
         if entry.get("status") == bad and reason in (None, entry.get("reason")):
-            return "%s: %s" % (entry.get("reason") or kind, " ".join((entry.get("message") or "").split()))
+            return f"{entry.get('reason') or kind}: {' '.join((entry.get('message') or '').split())}"
     return None
 
 
@@ -119,14 +119,14 @@ def pod_trouble(pod):
         waiting = (container.get("state") or {}).get("waiting")
         if waiting and waiting.get("reason") not in (None, "PodInitializing", "ContainerCreating"):
             ended = (container.get("lastState") or {}).get("terminated") or {}
-            last = "; it ended with exit code %s (%s)" % (ended.get("exitCode"), ended.get("reason")) if ended else ""
+            last = f"; it ended with exit code {ended.get('exitCode')} ({ended.get('reason')})" if ended else ""
             return _told(waiting["reason"], "container %s: %s%s" % (
                 container["name"], waiting.get("message") or "no message", last))
     for container in status.get("containerStatuses") or []:
         if (container.get("state") or {}).get("running") and not container.get("ready"):
-            return _told("NotReady", "container %s runs and is not ready" % container["name"])
+            return _told("NotReady", f"container {container['name']} runs and is not ready")
     return None
 
 
 def _told(reason, message):
-    return reason, "%s: %s" % (reason, " ".join((message or "no message").split()))
+    return reason, f"{reason}: {' '.join((message or 'no message').split())}"

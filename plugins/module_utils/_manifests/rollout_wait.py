@@ -53,14 +53,14 @@ class RolloutWait:
         :raises KubeError: when the API server refuses to be asked
         """
         began_at = self.clock()
-        lines = ["%s: nothing was seen of it" % _title(entry) for entry in self.waiting]
+        lines = [f"{_title(entry)}: nothing was seen of it" for entry in self.waiting]
         while self.waiting:
             objects = self._read()
             if objects is not None:
                 lines = self._judge(*objects)
                 if not lines:
                     break
-                self.progress.status("rolling out: %s" % "; ".join(lines[:4]))
+                self.progress.status(f"rolling out: {'; '.join(lines[:4])}")
             if self.clock() - began_at >= timeout_seconds:
                 raise RolloutError("not rolled out within %d s" % timeout_seconds, lines)
             self.sleep(INTERVAL_SECONDS)
@@ -99,11 +99,11 @@ class RolloutWait:
             stored = objects[(entry.resource, entry.namespace)].get(entry.name)
             text = rollout.missing(stored)
             if text is None:
-                self.progress.event("%s: rolled out" % _title(entry))
+                self.progress.event(f"{_title(entry)}: rolled out")
                 self.waiting.remove(entry)
                 continue
             troubles = self._troubles(stored, pods.get(entry.namespace) or [])
-            lines.append("; ".join(["%s: %s" % (_title(entry), text)] + [line for _key, line, _due in troubles]))
+            lines.append("; ".join([f"{_title(entry)}: {text}"] + [line for _key, line, _due in troubles]))
             seen.update(key for key, _line, _due in troubles)
             cause = rollout.failure(stored)
             if cause or any(due for _key, _line, due in troubles):
@@ -126,9 +126,9 @@ class RolloutWait:
             since = self._stuck_since.setdefault(key, self.clock())
             due = reason in rollout.DEFINITIVE_REASONS or (
                 reason in rollout.STUCK_REASONS and self.clock() - since >= STUCK_SECONDS)
-            result.append((key, "pod %s: %s" % (pod["metadata"]["name"], text), due))
+            result.append((key, f"pod {pod['metadata']['name']}: {text}", due))
         return result
 
 
 def _title(entry):
-    return "%s %s" % (entry.resource.kind, "/".join(filter(None, (entry.namespace, entry.name))))
+    return f"{entry.resource.kind} {'/'.join(filter(None, (entry.namespace, entry.name)))}"

@@ -109,7 +109,7 @@ class ManifestsService:
             due = [entry for entry in due if entry.action != "none"]
             if not due:
                 continue
-            self.progress.event("writing %s" % ", ".join(documents.title(entry.desired) for entry in due))
+            self.progress.event(f"writing {', '.join(documents.title(entry.desired) for entry in due)}")
             self._sent(due, dry_run=False)
             definitions = [entry for entry in due if entry.resource.kind == "CustomResourceDefinition"]
             if definitions:

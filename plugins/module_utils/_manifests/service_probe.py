@@ -36,10 +36,9 @@ class ServiceProbe:
         self.progress = progress
         self.clock = clock
         self.sleep = sleep
-        service = "%s%s:%s" % ("https:" if params["scheme"] == "https" else "", params["name"], params["port"])
-        self.path = "%s/proxy/%s" % (
-            KNOWN["Service"].path(params["namespace"], service), params["path"].lstrip("/"))
-        self.title = "Service %s/%s" % (params["namespace"], params["name"])
+        service = f"{'https:' if params['scheme'] == 'https' else ''}{params['name']}:{params['port']}"
+        self.path = f"{KNOWN['Service'].path(params['namespace'], service)}/proxy/{params['path'].lstrip('/')}"
+        self.title = f"Service {params['namespace']}/{params['name']}"
 
     def run(self):
         """Ask until enough different answers have come; return them and the seconds that it took.

@@ -133,7 +133,7 @@ def entry_fields(family):
 def label_of(family, entry, position):
     """Return the name by which problems call an entry."""
     name = entry.get("name") if isinstance(entry, dict) else None
-    return "%s %s" % (family.kind, name) if isinstance(name, str) and name else "%s[%d]" % (family.option, position)
+    return f"{family.kind} {name}" if isinstance(name, str) and name else "%s[%d]" % (family.option, position)
 
 
 def check_raw(family, entries):
@@ -228,16 +228,16 @@ def host_verdict(host, before):
         return Verdict(FAILED, "there is no BareMetalHost of this name", "enrol the host first")
     if host_annotations.PAUSED in host_annotations.of(host):
         return Verdict(FAILED, "the host is paused, so BMO does nothing with it",
-                       "remove the annotation %s" % host_annotations.PAUSED)
+                       f"remove the annotation {host_annotations.PAUSED}")
     if (host.get("status") or {}).get("operationalStatus") == "detached":
         return Verdict(FAILED, "the host is detached, so BMO does not manage it",
-                       "remove the annotation %s" % host_annotations.DETACHED)
+                       f"remove the annotation {host_annotations.DETACHED}")
     kind, text, count = error_of(host)
     if count:
         explanation = explain(kind, text)
         old = error_of(before)
         fresh = count > old[2] or text != old[1]
-        return Verdict(FAILED if fresh else WAITING, explanation.cause, explanation.next_step, "%s: %s" % (kind, text))
+        return Verdict(FAILED if fresh else WAITING, explanation.cause, explanation.next_step, f"{kind}: {text}")
     return Verdict(WAITING, "", "")
 
 

@@ -59,7 +59,7 @@ class DataImage(Family):
     def _judge_change(self, obj, seen, before):
         error = (obj.get("status") or {}).get("error") or {}
         if (error.get("count") or 0) >= ERROR_LIMIT:
-            return Verdict(FAILED, "Ironic can't do it: %s" % error.get("message"),
+            return Verdict(FAILED, f"Ironic can't do it: {error.get('message')}",
                            "look whether the image answers, and whether the BMC has virtual media")
         host = seen.host_of(obj)
         verdict = host_verdict(host, before)

@@ -57,7 +57,7 @@ class EventSubscription(Family):
         problems = []
         namespace = entry.get("namespace")
         if current is not None and current["spec"] != dict(current["spec"], **self.spec(entry)):
-            problems.append(Problem(label, "", "another %s than the stored one" % self._differing(current, entry),
+            problems.append(Problem(label, "", f"another {self._differing(current, entry)} than the stored one",
                                     "no change: BMO's webhook refuses it",
                                     "remove it with state absent, then run again"))
         if current is None and entry.get("host_name") and seen.get(HOST, namespace, entry["host_name"]) is None:
@@ -98,7 +98,7 @@ class EventSubscription(Family):
         if status.get("subscriptionID"):
             return Verdict(REACHED, "", "")
         if status.get("error"):
-            return Verdict(FAILED, "BMO: %s" % status["error"],
+            return Verdict(FAILED, f"BMO: {status['error']}",
                            "look at BMO's log for the BMC's answer, and whether the BMC has an event service")
         verdict = host_verdict(seen.get(HOST, obj["metadata"].get("namespace"), obj["spec"].get("hostName")), before)
         if verdict.outcome == FAILED:

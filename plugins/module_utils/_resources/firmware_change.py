@@ -30,7 +30,7 @@ def change_verdict(obj, seen, policy_field, before):
     if verdict.outcome == FAILED or verdict.cause:
         return verdict
     if is_working(host):
-        return Verdict(WAITING, "BMO is at it (host %s)" % working_state(host), "")
+        return Verdict(WAITING, f"BMO is at it (host {working_state(host)})", "")
     if state_of(host) in DEPLOYED:
         policy = seen.get(POLICY, obj["metadata"].get("namespace"), obj["metadata"]["name"])
         if ((policy or {}).get("spec") or {}).get(policy_field) != "onReboot":
@@ -38,7 +38,7 @@ def change_verdict(obj, seen, policy_field, before):
                 state_of(host), policy_field),
                 "make the policy with host_update_policy and reboot the host, or deprovision it")
         return _next_start(host)
-    return Verdict(WAITING, "waits until BMO prepares the host (state %s)" % state_of(host), "")
+    return Verdict(WAITING, f"waits until BMO prepares the host (state {state_of(host)})", "")
 
 
 def _next_start(host):
@@ -63,10 +63,10 @@ def observed_verdict(obj, seen, before, what):
     if not is_seen(obj):
         verdict = host_verdict(host, before)
         return verdict if verdict.outcome == FAILED else Verdict(
-            WAITING, "BMO has not looked at the newest %s yet" % what, "look at the log of BMO")
+            WAITING, f"BMO has not looked at the newest {what} yet", "look at the log of BMO")
     if not is_true(obj, VALID):
-        return Verdict(FAILED, "BMO refuses the %s (%s)" % (what, condition(obj, VALID).get("message")),
-                       "look at the events of the %s, and correct the %s" % (obj.get("kind") or "object", what))
+        return Verdict(FAILED, f"BMO refuses the {what} ({condition(obj, VALID).get('message')})",
+                       f"look at the events of the {obj.get('kind') or 'object'}, and correct the {what}")
     return None
 
 

@@ -42,13 +42,13 @@ class FirmwareComponents(Family):
                 problems.append(Problem(label, path + ".component", show(name),
                                         "bmc, bios or nic:<serial number or identity>", "correct it"))
             if name in named:
-                problems.append(Problem(label, path + ".component", "%s twice" % name, "one image for each component",
+                problems.append(Problem(label, path + ".component", f"{name} twice", "one image for each component",
                                         "remove one of them"))
             named.add(name)
             parts = urlsplit(update["url"])
             if parts.scheme not in SCHEMES or not (parts.netloc or parts.scheme == "file"):
                 problems.append(Problem(label, path + ".url", show(update["url"]),
-                                        "a URL with one of the schemes %s" % ", ".join(SCHEMES), "correct it"))
+                                        f"a URL with one of the schemes {', '.join(SCHEMES)}", "correct it"))
             elif parts.username is not None:
                 problems.append(Problem(label, path + ".url", "a URL with credentials", "a URL without",
                                         "serve the image where BMCs may read it"))
@@ -58,7 +58,7 @@ class FirmwareComponents(Family):
         """The components against those that Ironic has found, when it has."""
         known = [item["component"] for item in ((current or {}).get("status") or {}).get("components") or []]
         return [Problem(label, "updates[%d].component" % position, show(update["component"]),
-                        "one of %s" % ", ".join(sorted(known)), "correct it")
+                        f"one of {', '.join(sorted(known))}", "correct it")
                 for position, update in enumerate(entry["updates"]) if known and update["component"] not in known]
 
     def judge(self, obj, seen, goal, before):
@@ -120,4 +120,4 @@ def with_component(obj, verdict):
         return verdict
     # One URL may be the beginning of another.
     component = max(meant, key=lambda update: len(update["url"]))["component"]
-    return verdict._replace(cause="%s: %s" % (component, verdict.cause))
+    return verdict._replace(cause=f"{component}: {verdict.cause}")

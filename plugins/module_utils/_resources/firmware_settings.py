@@ -38,7 +38,7 @@ class FirmwareSettings(Family):
         """Names and kinds of values, as far as they are the same for all servers."""
         problems = []
         for name, value in (entry.get("settings") or {}).items():
-            path = "settings.%s" % name
+            path = f"settings.{name}"
             if "Password" in str(name):
                 problems.append(Problem(label, path, "a password", "no password: BMO refuses them",
                                         "set it on the BMC"))
@@ -60,7 +60,7 @@ class FirmwareSettings(Family):
         return problems + self._unique(label, entry, schema, settings, seen)
 
     def _unique(self, label, entry, schema, settings, seen):
-        return [Problem(label, "settings.%s" % name, show(value), "the server's own value (%s): it is unique to it" % (
+        return [Problem(label, f"settings.{name}", show(value), "the server's own value (%s): it is unique to it" % (
             settings[name]), "remove it") for name, value in entry["settings"].items()
             if (schema.get(name) or {}).get("unique") and name in settings and text_of(value) != settings[name]]
 
@@ -132,18 +132,18 @@ def pending(obj):
 
 
 def _check_setting(label, name, value, settings, rules):
-    path = "settings.%s" % name
+    path = f"settings.{name}"
     if name not in settings:
         near = difflib.get_close_matches(name, sorted(settings), 1)
         return [Problem(label, path, "an unknown setting", "one that the server has",
-                        "correct it" + (" (perhaps %s is meant)" % near[0] if near else ""))]
+                        "correct it" + (f" (perhaps {near[0]} is meant)" if near else ""))]
     expected = rule_broken(rules, text_of(value), settings[name])
     if expected is None:
         return []
     if text_of(value) != settings[name]:
         return [Problem(label, path, show(value), expected, "correct it")]
-    return [Problem(label, path, "%s, the present value" % show(value),
-                    "no mention of it: another setting changes, so BMO judges all, and here it wants %s" % expected,
+    return [Problem(label, path, f"{show(value)}, the present value",
+                    f"no mention of it: another setting changes, so BMO judges all, and here it wants {expected}",
                     "remove it")]
 
 
@@ -161,16 +161,16 @@ def rule_broken(rules, text, current):
     kind = rules.get("attribute_type") or ""
     if kind == "Enumeration":
         allowed = rules.get("allowable_values") or []
-        return None if text in allowed else "one of %s" % ", ".join(allowed)
+        return None if text in allowed else f"one of {', '.join(allowed)}"
     if kind == "Integer":
         return _integer_rule(rules, text)
     if kind == "String":
         low, high = rules.get("min_length"), rules.get("max_length")
         fits = (low is None or len(text) >= low) and (high is None or len(text) <= high)
-        return None if fits else "a text of %s to %s characters" % (low or 0, "any number of" if high is None else high)
+        return None if fits else f"a text of {low or 0} to {'any number of' if high is None else high} characters"
     if kind == "Boolean":
         return _boolean_rule(text, current)
-    return "no change: BMO does not set values of the type %s" % kind if kind else None
+    return f"no change: BMO does not set values of the type {kind}" if kind else None
 
 
 def _integer_rule(rules, text):
@@ -181,7 +181,7 @@ def _integer_rule(rules, text):
         return "a whole number"
     if (low is None or number >= low) and (high is None or number <= high):
         return None
-    return "%s to %s" % ("any number up" if low is None else low, "any number" if high is None else high)
+    return f"{'any number up' if low is None else low} to {'any number' if high is None else high}"
 
 
 def _boolean_rule(text, current):

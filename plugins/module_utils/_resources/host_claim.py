@@ -60,7 +60,7 @@ class HostClaim(Family):
                 problems.append(Problem(label, path, show(item["values"]), "nothing with the operator %s" % (
                     item["operator"]), "remove it"))
             elif not alone and not item.get("values"):
-                problems.append(Problem(label, path, None, "values for the operator %s" % item.get("operator"),
+                problems.append(Problem(label, path, None, f"values for the operator {item.get('operator')}",
                                         "set them"))
         return problems
 
@@ -80,7 +80,7 @@ class HostClaim(Family):
         seen_condition = condition(obj, ASSOCIATED)
         if not seen_condition:
             return Verdict(WAITING, "no controller has looked at it; BMO 0.13 has none for HostClaims", "")
-        text = "%s: %s" % (seen_condition.get("reason"), seen_condition.get("message"))
+        text = f"{seen_condition.get('reason')}: {seen_condition.get('message')}"
         return Verdict(FAILED if seen_condition.get("reason") in FINAL_REASONS else WAITING, text, "")
 
     def facts(self, obj, seen):

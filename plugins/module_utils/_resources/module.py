@@ -91,7 +91,7 @@ def run_family(kind):
     if not family.has_table:
         del result["table"]
     items = result[family.option]
-    errors = ["- %s: %s" % (item["name"], item["error"]) for item in items if item["error"]]
+    errors = [f"- {item['name']}: {item['error']}" for item in items if item["error"]]
     if errors:
         module.fail_json(msg="%d of %d %s failed:\n%s" % (len(errors), len(items), family.option, "\n".join(errors)),
                          **result)

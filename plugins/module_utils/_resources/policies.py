@@ -62,5 +62,5 @@ class DeployPolicy(Family):
                 re.compile(wanted["name_matches"])
             except re.error as exc:
                 problems.append(Problem(label, "host_claim_namespaces.name_matches", show(wanted["name_matches"]),
-                                        "a regular expression (%s)" % exc, "correct it"))
+                                        f"a regular expression ({exc})", "correct it"))
         return problems

@@ -45,7 +45,7 @@ class PreprovisioningImage(Family):
         if is_true(obj, "Error") and is_observed(obj, "Error"):
             error = condition(obj, "Error")
             outcome = WAITING if error.get("reason") == "MissingNetworkData" else FAILED
-            return Verdict(outcome, "%s: %s" % (error.get("reason"), error.get("message")), "correct the image")
+            return Verdict(outcome, f"{error.get('reason')}: {error.get('message')}", "correct the image")
         text = condition(obj, "Ready").get("message")
         return Verdict(WAITING, text or "no controller has looked at it", "start BMO with -build-preprov-image")
 

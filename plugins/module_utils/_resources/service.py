@@ -70,7 +70,7 @@ class FamilyService:
         self.seen = Seen({})
         self.diffs = []
         # Why nothing is known of what is waited for.
-        self.lost = "the API server %s does not answer" % client.server
+        self.lost = f"the API server {client.server} does not answer"
 
     def run(self):
         """Do it all and return the module's result.
@@ -188,7 +188,7 @@ class FamilyService:
         return item, fresh
 
     def _diff(self, name, before, after):
-        header = "%s %s/%s" % (self.resource.kind, self.namespace, name)
+        header = f"{self.resource.kind} {self.namespace}/{name}"
         self.diffs.append({"before_header": header if before else "", "after_header": header if after else "",
                            "before": before, "after": after})
 
@@ -208,8 +208,8 @@ class FamilyService:
                     item.seconds = self.clock() - began_at
                     del waiting[item.name]
                 if verdict.outcome == FAILED:
-                    item.error = "%s; %s" % (verdict.full_cause, verdict.next_step)
-                    self.progress.event("%s failed: %s" % (item.name, verdict.full_cause))
+                    item.error = f"{verdict.full_cause}; {verdict.next_step}"
+                    self.progress.event(f"{item.name} failed: {verdict.full_cause}")
             self.progress.status(self._status(items, waiting, verdicts))
             if not waiting:
                 break
@@ -243,7 +243,7 @@ class FamilyService:
         failed = sum(1 for verdict in verdicts.values() if verdict.outcome == FAILED)
         text = "%d/%d %s" % (len(items) - len(waiting) - failed, len(items), self.goal)
         text += ", %d failed" % failed if failed else ""
-        causes = ["%s: %s" % (name, verdicts[name].cause) for name in sorted(waiting) if verdicts[name].cause]
+        causes = [f"{name}: {verdicts[name].cause}" for name in sorted(waiting) if verdicts[name].cause]
         return text + ("; " + "; ".join(causes[:3]) if causes else "")
 
 

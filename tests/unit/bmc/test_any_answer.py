@@ -102,7 +102,7 @@ class Bmc:
         self.reads += 1
         resource = self.resources.get(checked_path(path).partition("?")[0].rstrip("/"))
         if not isinstance(resource, dict):
-            raise RedfishError("not_found" if resource is None else "malformed", "no resource at %s" % path)
+            raise RedfishError("not_found" if resource is None else "malformed", f"no resource at {path}")
         return resource
 
     def facts(self):

@@ -82,7 +82,7 @@ def facts_of(vendor, change=None, scheme="redfish", path=None, username="admin")
 
 
 def host(vendor, scheme="redfish", **changes):
-    address = bmc_address.parse("%s://192.0.2.1%s" % (scheme, changes.pop("path", SYSTEMS[vendor])))
+    address = bmc_address.parse(f"{scheme}://192.0.2.1{changes.pop('path', SYSTEMS[vendor])}")
     return dict({"name": "a", "address": address, "boot_mac_address": MACS[vendor], "boot_mode": None,
                  "certificate_unseen": False}, **changes)
 

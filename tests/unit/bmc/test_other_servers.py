@@ -41,7 +41,7 @@ def ask(bmc, path=SYSTEM):
 def ways(other, path):
     """Return three spellings of a place on the other server."""
     authority = "127.0.0.1:%d" % other.port
-    return ["http://%s%s" % (authority, path), "//%s%s" % (authority, path), "HTTP://admin@%s%s" % (authority, path)]
+    return [f"http://{authority}{path}", f"//{authority}{path}", f"HTTP://admin@{authority}{path}"]
 
 
 @pytest.mark.parametrize("way", range(3))
@@ -159,7 +159,7 @@ def test_a_netrc_of_the_user_is_not_for_bmcs(bmc, tmp_path, monkeypatch):
 def test_an_answer_that_is_no_resource(bmc, body):
     bmc.bodies[SYSTEM] = body
     facts = ask(bmc)
-    assert facts["unread"]["system"] == "%s is no JSON object" % SYSTEM
+    assert facts["unread"]["system"] == f"{SYSTEM} is no JSON object"
     assert facts["system"] == {}
 
 

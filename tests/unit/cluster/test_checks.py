@@ -74,7 +74,7 @@ def test_a_host_that_is_kept_for_reuse_is_free_for_its_keeper_only(role, owner, 
     assert (cluster_hosts.refusal(one, keeper) is None) is free
     assert cluster_hosts.on_its_way(coming, keeper) is free
     if not free:
-        assert cluster_hosts.refusal(one, keeper) == "kept for %s (label %s)" % (label or "nobody", REUSE)
+        assert cluster_hosts.refusal(one, keeper) == f"kept for {label or 'nobody'} (label {REUSE})"
 
 
 def test_hosts_that_are_kept_count_for_their_keeper_only():
@@ -99,7 +99,7 @@ OTHER = dict(DESCRIPTION, name="c2")
 
 def short(wanted, neighbours, hosts, description=DESCRIPTION):
     lines = cluster_hosts.shortage(description, wanted, hosts, neighbours)
-    return ["%s %s" % (line.subject, line.field) for line in lines], lines
+    return [f"{line.subject} {line.field}" for line in lines], lines
 
 
 def test_clusters_of_one_run_do_not_count_on_the_same_hosts():
@@ -177,7 +177,7 @@ def test_root_device_hints(hints, fits):
 
 
 def disks(*sizes_gigabytes):
-    return dict(HARDWARE, storage=[{"name": "/dev/sd%s" % "abcd"[number], "sizeBytes": int(size * 10 ** 9)}
+    return dict(HARDWARE, storage=[{"name": f"/dev/sd{'abcd'[number]}", "sizeBytes": int(size * 10 ** 9)}
                                    for number, size in enumerate(sizes_gigabytes)])
 
 

@@ -26,7 +26,7 @@ class Client:
 
     def _answer(self, kind, value):
         if kind in self.refused:
-            raise KubeError("%s: %s" % (kind, "forbidden"), self.status)
+            raise KubeError(f"{kind}: forbidden", self.status)
         return value
 
     def list(self, resource):

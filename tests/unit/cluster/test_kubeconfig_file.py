@@ -79,7 +79,7 @@ def test_another_file_is_neither_overwritten_nor_removed(path, content, known):
     path.write_bytes(content)
     file = KubeconfigFile(str(path), Service(known, {"host": "192.0.2.10", "port": 6443}))
     for act in (file.check, lambda: file.remove(False), lambda: file.write(False, False) if known else file.check()):
-        with pytest.raises(RefusedError, match="workload_kubeconfig: seen %s: .*, expected no file, or this" % path):
+        with pytest.raises(RefusedError, match=f"workload_kubeconfig: seen {path}: .*, expected no file, or this"):
             act()
     assert path.read_bytes() == content
 
@@ -175,7 +175,7 @@ def test_a_teardown_at_another_management_cluster_leaves_the_file_of_the_running
     file = KubeconfigFile(str(path), Service(None))
     file.check()
     removed, warnings = file.remove(check_mode)
-    assert not removed and len(warnings) == 1 and "prod: %s stays" % path in warnings[0]
+    assert not removed and len(warnings) == 1 and f"prod: {path} stays" in warnings[0]
     assert path.read_bytes() == kubeconfig.as_text(OWN)
 
 

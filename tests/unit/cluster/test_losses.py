@@ -78,7 +78,7 @@ def test_what_takes_machines_away_wants_their_number(plane, case):
     result = go(plane, confirm=str(number), **changes)
     assert result["changed"] and sum(loss["count"] for loss in result["losses"]) == number
     assert {machine["host"] for loss in result["losses"] for machine in loss["machines"]} <= {
-        "host-of-%s" % name for name in plane.names("Machine")}
+        f"host-of-{name}" for name in plane.names("Machine")}
 
 
 @pytest.mark.parametrize("case", sorted(LOSSES))
@@ -240,7 +240,7 @@ def test_objects_of_others_are_overwritten_only_by_name(plane, kind, name, label
     item = plane.objects[kind, name]
     item["metadata"]["labels"] = labels
     for adopt in (None, "c2"):
-        with pytest.raises(RefusedError, match="adopt: seen %s %s, which others have made" % (kind, name)):
+        with pytest.raises(RefusedError, match=f"adopt: seen {kind} {name}, which others have made"):
             go(plane, adopt=adopt, image=IMAGE)
     assert plane.objects[kind, name]["metadata"]["labels"] == labels
     go(plane, adopt="c1")

@@ -16,7 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
 
 def hexadecimal(address):
     """Write an address as the kernel does."""
-    return "%08X" % struct.unpack("=I", socket.inet_aton(address))
+    return f"{struct.unpack('=I', socket.inet_aton(address)):08X}"
 
 
 @pytest.fixture
@@ -24,8 +24,7 @@ def routes(tmp_path):
     path = tmp_path / "route"
     fields = [("eth0", "0.0.0.0", "192.0.2.1", "0.0.0.0"), ("m3lab1", "198.18.2.0", "0.0.0.0", "255.255.254.0")]
     path.write_text("Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n" + "".join(
-        "%s\t%s\t%s\t0001\t0\t0\t0\t%s\t0\t0\t0\n" % (
-            name, hexadecimal(network), hexadecimal(gateway), hexadecimal(mask))
+        f"{name}\t{hexadecimal(network)}\t{hexadecimal(gateway)}\t0001\t0\t0\t0\t{hexadecimal(mask)}\t0\t0\t0\n"
         for name, network, gateway, mask in fields))
     return str(path)
 

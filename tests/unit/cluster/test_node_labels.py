@@ -24,7 +24,7 @@ def problems(**options):
     "topology.kubernetes.io/zone", "kubernetes.io/hostname"])
 def test_labels_that_kubelet_takes(key):
     assert problems(node_labels={key: "a"}) == []
-    assert problems(kubelet_extra_args={"node-labels": "a=b,%s=c" % key}) == []
+    assert problems(kubelet_extra_args={"node-labels": f"a=b,{key}=c"}) == []
 
 
 @pytest.mark.parametrize("key, advice", [
@@ -34,7 +34,7 @@ def test_labels_that_kubelet_takes(key):
 def test_labels_with_which_kubelet_does_not_start(key, advice):
     line, = problems(node_labels={key: ""})
     assert line.field == "workers.one.node_labels." + key and "which kubelet refuses" in line and advice in line
-    line, = problems(kubelet_extra_args={"node-labels": "a=b,%s=" % key})
+    line, = problems(kubelet_extra_args={"node-labels": f"a=b,{key}="})
     assert line.field == "workers.one.kubelet_extra_args.node-labels" and advice in line
 
 

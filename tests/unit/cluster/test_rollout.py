@@ -118,7 +118,7 @@ def of(items):
 
 
 def names(items):
-    return sorted("%s %s" % (item["kind"], item["metadata"]["name"]) for item in items)
+    return sorted(f"{item['kind']} {item['metadata']['name']}" for item in items)
 
 
 def test_new_templates_take_the_place_of_those_that_their_owners_had():

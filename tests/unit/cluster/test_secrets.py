@@ -21,7 +21,7 @@ from ansible_collections.metal3.baremetal.plugins.modules import cluster, cluste
 
 NAMESPACE = "metal3"
 # No text of Kubernetes, of Ansible or of these tests has these in it.
-WORDS = ["secret-%s" % what for what in ("file", "new-file", "hash", "new-hash", "command", "token", "environment",
+WORDS = [f"secret-{what}" for what in ("file", "new-file", "hash", "new-hash", "command", "token", "environment",
                                          "metadata", "image", "proxy")]
 KUBECONFIG = {
     "apiVersion": "v1", "kind": "Config", "current-context": "test",
@@ -68,7 +68,7 @@ class Server:
             assert body["dryRun"] == ["All"]
             return {}
         if "/customresourcedefinitions/" in path:
-            raise KubeError("%s: not found" % subject, 404)
+            raise KubeError(f"{subject}: not found", 404)
         return {"metadata": {}, "items": [copy.deepcopy(item) for item in self.objects if path == resource_for(
             item["apiVersion"], item["kind"]).path(NAMESPACE)]}
 

@@ -190,7 +190,7 @@ def test_a_cleaning_mode_that_capm3_cannot_pass_on_is_warned_of(plane):
     run(plane, workers=pools[0])
     template = plane.add_machine("c1-one")[0]
     warnings = run(plane, check_mode=True, workers=pools[1])["warnings"]
-    assert len(warnings) == 1 and "Metal3MachineTemplate %s: " % template in warnings[0]
+    assert len(warnings) == 1 and f"Metal3MachineTemplate {template}: " in warnings[0]
     assert "keep metadata" in warnings[0]
     run(plane, workers=pools[1])
     assert run(plane, workers=pools[1])["warnings"] == []

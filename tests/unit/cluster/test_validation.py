@@ -58,7 +58,7 @@ def test_addresses_that_capm3_does_not_give_back_are_warned_of():
                            "networks.prov.ipv4.pool_annotation")):
         warnings = cluster_validation.description_warnings(cluster_description.read(params)[0])
         assert len(warnings) == (1 if field else 0)
-        assert all("cluster metal3/c1: %s: CAPM3" % field in line for line in warnings)
+        assert all(f"cluster metal3/c1: {field}: CAPM3" in line for line in warnings)
 
 
 def test_each_pool_gets_an_address_for_each_machine_and_for_the_rollout():

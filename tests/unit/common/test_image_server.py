@@ -139,7 +139,7 @@ def test_a_server_that_trickles_does_not_keep_a_run(server):
         image_server.image_fetcher(reading_seconds=0.1)(base + "/sums", 1000)
 
 
-@pytest.mark.parametrize("url", ["http://%s.example/" % ("a" * 70), "http://127.0.0.1:99999/", "http://127.0.0.1:x/"])
+@pytest.mark.parametrize("url", [f"http://{'a' * 70}.example/", "http://127.0.0.1:99999/", "http://127.0.0.1:x/"])
 def test_urls_that_nobody_can_ask(url):
     with pytest.raises(OSError):
         image_server.image_fetcher()(url, 0)

@@ -117,7 +117,7 @@ def some_spec(choose):
         "users": [{"name": choose("ab"), "passwd": word()} for dummy in range(choose([0, 1, 2]))],
         "bootstrapTokens": [{"token": word(), "usages": [choose("ab")]} for dummy in range(choose([0, 1, 2]))],
         "extraEnvs": [{"name": choose("ab"), "value": word()}],
-        "mounts": [["a", "password=%s,%s" % (word(), choose("ab"))] for dummy in range(choose([0, 1, 2]))]}
+        "mounts": [["a", f"password={word()},{choose('ab')}"] for dummy in range(choose([0, 1, 2]))]}
 
 
 def test_two_structures_that_differ_are_shown_differently_and_equal_ones_alike():
@@ -134,13 +134,13 @@ def test_two_structures_that_differ_are_shown_differently_and_equal_ones_alike()
 
 
 @pytest.mark.parametrize("told", [
-    CERTIFICATE, "expected list, got map[content:%s]" % CERTIFICATE, json.dumps({"content": CERTIFICATE}),
+    CERTIFICATE, f"expected list, got map[content:{CERTIFICATE}]", json.dumps({"content": CERTIFICATE}),
     json.dumps(CERTIFICATE).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),
     " ".join(CERTIFICATE.split()), repr(CERTIFICATE)])
 def test_texts_that_quote_a_secret(told):
     secrets = secret_texts({"files": [{"path": "/etc/key", "content": CERTIFICATE}], "users": [{"passwd": "a"}]})
     assert secrets == {CERTIFICATE, "a"}
-    shown = without_secrets({"msg": "refused: %s" % told, "problems": [told]}, secrets)
+    shown = without_secrets({"msg": f"refused: {told}", "problems": [told]}, secrets)
     assert "BEGIN" not in json.dumps(shown)
     assert shown["msg"].startswith("refused: ") and MARK in shown["msg"]
 

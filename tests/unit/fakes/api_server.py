@@ -126,7 +126,7 @@ class ApiServer:
         if request.method == "DELETE":
             known = self._objects.get(request.path)
             if known is None:
-                return _failure(404, "NotFound", "%s not found" % request.path)
+                return _failure(404, "NotFound", f"{request.path} not found")
             refused = _refused((request.body or {}).get("preconditions") or {}, known)
             if refused:
                 return refused
@@ -141,9 +141,9 @@ class ApiServer:
         path, body = request.path, request.body
         if request.method == "POST":
             name = body["metadata"].get("name") or "%s%d" % (body["metadata"]["generateName"], self._version)
-            path, body = "%s/%s" % (path, name), dict(body, metadata=dict(body["metadata"], name=name))
+            path, body = f"{path}/{name}", dict(body, metadata=dict(body["metadata"], name=name))
             if path in self._objects:
-                return _failure(409, "AlreadyExists", "%s already exists" % path)
+                return _failure(409, "AlreadyExists", f"{path} already exists")
         subresource = re.search(r"/(status|scale)$", path)
         path = path[:subresource.start()] if subresource else path
         known = self._objects.get(path)
@@ -153,7 +153,7 @@ class ApiServer:
         if refused:
             return refused
         if known is None and request.content_type == "application/merge-patch+json":
-            return _failure(404, "NotFound", "%s not found" % path)
+            return _failure(404, "NotFound", f"{path} not found")
         merged = _merge(copy.deepcopy(known or {}), body)
         merged["metadata"] = dict(merged["metadata"], name=path.rpartition("/")[2])
         namespace = re.search(r"/namespaces/([^/]+)/", path)
@@ -178,7 +178,7 @@ class ApiServer:
         if served:
             return 200, {"resources": [{"name": resource.plural, "kind": resource.kind,
                                         "namespaced": resource.namespaced} for resource in served]}
-        return _failure(404, "NotFound", "%s not found" % request.path)
+        return _failure(404, "NotFound", f"{request.path} not found")
 
 
 def _lists():
@@ -198,7 +198,7 @@ def _refused(condition, known):
         if known is None or known["metadata"].get(key) != value:
             if known is None and key == "resourceVersion" and "uid" not in condition:
                 continue
-            return _failure(409, "Conflict", "the %s in the precondition does not match" % key)
+            return _failure(409, "Conflict", f"the {key} in the precondition does not match")
     return None
 
 

@@ -137,13 +137,13 @@ class FakeIronic:
 
     def _port(self, method, uuid, body):
         if uuid not in self.ports:
-            raise IronicError("port %s: not found" % uuid, 404)
+            raise IronicError(f"port {uuid}: not found", 404)
         if method == "DELETE":
             return self.ports.pop(uuid) and None
         for step in body:
             if step["path"] == "/node_uuid":
                 # Ironic 39.0 gives the node of the port the other node's UUID, which its database refuses.
-                raise IronicError("port %s: 'address'" % self.ports[uuid]["address"], 500)
+                raise IronicError(f"port {self.ports[uuid]['address']}: 'address'", 500)
             self.ports[uuid][step["path"].strip("/")] = step.get("value")
         return dict(self.ports[uuid])
 
@@ -178,7 +178,7 @@ class FakeIronic:
         elif rest == "traits":
             node["traits"] = body["traits"]
         elif rest != "management/boot_device":
-            raise AssertionError("unexpected path %s" % rest)
+            raise AssertionError(f"unexpected path {rest}")
 
     def requests(self):
         """Return what was sent, without what only reads."""

@@ -105,7 +105,7 @@ class Server:
         else:
             fits = stored is not None and precondition.identity(checked) == precondition.identity(stored)
         if not fits:
-            raise KubeError("%s %s: the object has been modified" % (resource.kind, name), 409)
+            raise KubeError(f"{resource.kind} {name}: the object has been modified", 409)
 
     def apply(self, resource, namespace, body, dry_run=False, force=True, checked=None):
         name = body["metadata"]["name"]
@@ -181,6 +181,6 @@ def filled(fields, given):
 
 def host(number, **values):
     return filled(host_fields.HOST, dict({
-        "name": "h%d" % number, "state": "present", "boot_mac_address": "00:5c:52:00:00:%02x" % number,
+        "name": "h%d" % number, "state": "present", "boot_mac_address": f"00:5c:52:00:00:{number:02x}",
         "bmc": {"address": "ipmi://192.0.2.%d" % number, "username": "admin", "password": "secret-%d" % number},
     }, **values))

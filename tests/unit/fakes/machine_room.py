@@ -25,7 +25,7 @@ def eventually(ask, what, seconds=10):
         answer = ask()
         if answer:
             return answer
-        assert time.monotonic() < deadline, "not seen: %s" % what
+        assert time.monotonic() < deadline, f"not seen: {what}"
         pause.wait(0.02)
 
 
@@ -96,8 +96,8 @@ def spec(number=1):
     return {
         "name": "server-%02d" % number, "uuid": "00000000-0000-0000-0000-%012d" % number, "vendor": "LAB",
         "model": "Simulated", "serial": "S%d" % number, "cpus": 4, "cpu_mhz": 2400, "cpu_model": "CPU",
-        "architecture": "x86_64", "memory_mib": 8192, "boot_mac": "00:5c:52:00:00:%02x" % (16 * number),
-        "nics": [{"name": "eno1", "mac": "00:5c:52:00:00:%02x" % (16 * number), "vendor": "0x8086",
+        "architecture": "x86_64", "memory_mib": 8192, "boot_mac": f"00:5c:52:00:00:{16 * number:02x}",
+        "nics": [{"name": "eno1", "mac": f"00:5c:52:00:00:{16 * number:02x}", "vendor": "0x8086",
                   "product": "0x1572", "speed_mbps": 10000, "address": "198.18.1.%d" % number}],
         "disks": [
             {"name": "/dev/sda", "size_gib": 5, "rotational": False, "vendor": "LAB", "model": "SSD",

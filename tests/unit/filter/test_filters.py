@@ -23,7 +23,7 @@ FOLDERS = {"filter": filters, "test": tests}
 
 def load(kind, name):
     """Return the callable of a filter or test."""
-    module = importlib.import_module("%s.%s" % (FOLDERS[kind].__name__, name))
+    module = importlib.import_module(f"{FOLDERS[kind].__name__}.{name}")
     return module.FilterModule().filters()[name] if kind == "filter" else module.TestModule().tests()[name]
 
 
@@ -35,7 +35,7 @@ def names(kind):
 @pytest.mark.parametrize("kind, name", [(kind, name) for kind in FOLDERS for name in names(kind)])
 def test_each_has_its_name_and_documentation(kind, name):
     assert callable(load(kind, name))
-    module = importlib.import_module("%s.%s" % (FOLDERS[kind].__name__, name))
+    module = importlib.import_module(f"{FOLDERS[kind].__name__}.{name}")
     documentation = yaml.safe_load(module.DOCUMENTATION)
     assert documentation["name"] == name
     assert documentation["short_description"] in module.DOCUMENTATION

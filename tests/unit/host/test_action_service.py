@@ -62,7 +62,7 @@ class Server:
         self.meanwhile.pop(name, lambda: None)()
         host = self.hosts[name] if not dry_run else copy.deepcopy(self.hosts[name])
         if precondition.identity(checked) != precondition.identity(host):
-            raise KubeError("BareMetalHost metal3/%s: the object has been modified" % name, 409)
+            raise KubeError(f"BareMetalHost metal3/{name}: the object has been modified", 409)
         host["spec"].update(body.get("spec", {}))
         annotations = host["metadata"].setdefault("annotations", {})
         for key, value in body.get("metadata", {}).get("annotations", {}).items():

@@ -276,7 +276,7 @@ def test_what_is_deployed_goes_only_when_that_is_allowed(given, told):
     server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "provisioned"}}
     server.requests.clear()
     for check_mode in (True, False):
-        with pytest.raises(HostListError, match="h1: image.url: %s; expected 'http://192.0.2.1/i'.*allow_depr" % told):
+        with pytest.raises(HostListError, match=f"h1: image.url: {told}; expected 'http://192.0.2.1/i'.*allow_depr"):
             run(server, [host(1, image=given)], check_mode=check_mode)
     assert server.writes() == []
     assert run(server, [host(1, image=image)])[0]["changed"] is False
@@ -295,7 +295,7 @@ def test_a_provisioned_host_is_powered_off_only_when_that_is_allowed(state):
     off = [host(number, online=False) for number in (1, 2, 3)]
     server.requests.clear()
     for deploy in (True, False):
-        with pytest.raises(HostListError, match="h1: online: .*the host is %s.*allow_power_off" % state) as refused:
+        with pytest.raises(HostListError, match=f"h1: online: .*the host is {state}.*allow_power_off") as refused:
             run(server, off, deploy=deploy)
         assert "h2" not in str(refused.value) and "h3" not in str(refused.value)
     assert server.writes() == []

@@ -175,7 +175,7 @@ SINGLE = [
 def test_a_fault_is_named(entry, field, told):
     problems = host_validation.check_list([entry])
     assert [(problem.host, problem.field) for problem in problems] == [(entry["name"] or "hosts[0]", field)]
-    assert told in "%s %s" % (problems[0].expected, problems[0].next_step)
+    assert told in f"{problems[0].expected} {problems[0].next_step}"
     assert "secret-word" not in host_messages.message(problems)
 
 
@@ -266,7 +266,7 @@ def test_all_faults_are_told_at_once():
     text = host_messages.message(host_validation.check_list(faulty))
     for part in ("h1: boot_mac_address", "h1: bmc.address", "h2: boot_mode", "h2: image.url", "h2: image.checksum",
                  "h2: name", "h2: boot_mac_address"):
-        assert "- %s: seen " % part in text
+        assert f"- {part}: seen " in text
     assert text.startswith("%d problems in the list of hosts, nothing was written" % text.count("\n- "))
 
 

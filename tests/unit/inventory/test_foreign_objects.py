@@ -66,7 +66,7 @@ def site(tmp_path_factory):
                        "provisioning": {"state": "registering", "ID": ""},
                        "hardware": {"hostname": template, "systemVendor": {"productName": template},
                                     "nics": [{"name": template, "ip": ip} for ip in (
-                                        "-oProxyCommand=touch %s/canary" % folder, template, "127.0.0.1")]}}}
+                                        f"-oProxyCommand=touch {folder}/canary", template, "127.0.0.1")]}}}
     (folder / "hosts.metal3.yml").write_text(PLUGIN.format(folder=folder))
     (folder / "play.yml").write_text(yaml.safe_dump([{
         "hosts": "wrong", "gather_facts": False,
@@ -94,5 +94,5 @@ def test_a_play_on_the_cached_inventory_and_on_results_templates_none_of_them(si
     assert json.loads((folder / "seen.json").read_text()) == [template, template, "told: " + template]
     # The module's own request only: the inventory is the kept one.
     assert len(server.requests) == before + 1
-    assert "touch %s/canary" % folder in printed
+    assert f"touch {folder}/canary" in printed
     assert not (folder / "canary").exists()

@@ -27,7 +27,7 @@ class Cluster(Server):
 
     def allocate(self, pool, address, claim):
         """Do what IPAM does for a claim: an address, and a note in the pool's status."""
-        name = "%s-%s" % (pool, address.replace(".", "-"))
+        name = f"{pool}-{address.replace('.', '-')}"
         self.objects["IPAddress", name] = {
             "kind": "IPAddress", "metadata": {"name": name, "namespace": "metal3"}, "spec": {
                 "address": address, "pool": {"name": pool, "namespace": "metal3"}, "claim": {"name": claim}}}

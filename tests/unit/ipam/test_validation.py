@@ -46,7 +46,7 @@ def test_addresses_that_ipam_would_count_up_to_for_ever_are_refused(address, ref
     """IPAM tries one address after the other, those of the ranges before too, and answers no other claim meanwhile."""
     lines = problems(dict(GOOD, **dict(SIX, pre_allocations={"a": address})))
     assert len(lines) == (1 if refused else 0)
-    assert all("pre_allocations.a: seen %s, after " % address in line for line in lines)
+    assert all(f"pre_allocations.a: seen {address}, after " in line for line in lines)
     used = {"total": 9, "free": 9, "allocations": []}
     wish = {"name": "a", "pool": "prov", "address": address}
     lines = ipam_claim.claim_problems([wish], {"prov": dict(GOOD, **SIX)}, {"prov": used}, "metal3")
@@ -87,7 +87,7 @@ def test_addresses_that_ipam_would_count_up_to_for_ever_are_refused(address, ref
 def test_one_mistake_is_named(changes, field, words):
     lines = problems(pool(**changes))
     name = changes.get("name", "prov") or "pools[0]"
-    hits = [line for line in lines if line.startswith("IPPool metal3/%s: %s: " % (name, field))]
+    hits = [line for line in lines if line.startswith(f"IPPool metal3/{name}: {field}: ")]
     assert len(hits) == 1, lines
     for word in words:
         assert word in hits[0]

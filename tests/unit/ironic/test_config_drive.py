@@ -25,8 +25,8 @@ ANSWERS = [
     "    {'userdata': '#cloud-config\\npassword: %s'}" % SECRET,
     "Invalid configdrive format: 'password: %s' is not of type 'object'\n\nOn instance['meta_data']:\n    '%s'" % (
         SECRET, SECRET),
-    "Expected types NoneType, dict, str for configdrive: ['%s']" % SECRET,
-    "Invalid input for field/attribute configdrive. Value: '%s'. x" % SECRET,
+    f"Expected types NoneType, dict, str for configdrive: ['{SECRET}']",
+    f"Invalid input for field/attribute configdrive. Value: '{SECRET}'. x",
 ]
 
 

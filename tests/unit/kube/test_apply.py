@@ -33,11 +33,11 @@ class Server:
     def apply(self, _resource, _namespace, body, dry_run=False, checked=None):
         name = body["metadata"]["name"]
         if name in self.refuse:
-            raise KubeError("Secret n/%s: refused" % name, 422)
+            raise KubeError(f"Secret n/{name}: refused", 422)
         if name in self.meanwhile:
             self.objects[name] = self.meanwhile.pop(name)
         if checked is not (self.objects.get(name) or precondition.ABSENT):
-            raise KubeError("Secret n/%s: modified" % name, 409)
+            raise KubeError(f"Secret n/{name}: modified", 409)
         self.applied.append((name, dry_run))
         return dict(body, stored=True)
 
@@ -90,7 +90,7 @@ def test_a_write_that_is_refused_on_the_second_look_is_not_made():
     server.meanwhile = {"new": secret("new", a="2")}
 
     def decide(entry):
-        raise KubeError("%s is in use" % entry.name)
+        raise KubeError(f"{entry.name} is in use")
 
     outcome, = apply.execute(server, entries, decide=decide)
     assert outcome.error.message == "new is in use"

@@ -193,13 +193,13 @@ def test_an_inventorys_environment_does_not_redirect_a_context(servers, kubeconf
 def test_the_first_of_several_files_wins_as_with_kubectl(servers, kubeconfig, monkeypatch):
     meant, other = servers
     first, second = kubeconfig(meant, name="first"), kubeconfig(other, name="second")
-    monkeypatch.setenv("KUBECONFIG", "%s:/nonexistent:%s" % (first, second))
+    monkeypatch.setenv("KUBECONFIG", f"{first}:/nonexistent:{second}")
     assert KubeClient({}).server == meant.url
 
 
 def test_an_empty_file_is_left_out_as_with_kubectl(servers, kubeconfig, monkeypatch, tmp_path):
     (tmp_path / "empty").write_text("\n")
-    monkeypatch.setenv("KUBECONFIG", "%s:%s" % (tmp_path / "empty", kubeconfig(servers[0])))
+    monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'empty'}:{kubeconfig(servers[0])}")
     assert KubeClient({}).server == servers[0].url
     with pytest.raises(KubeError, match=r"seen no file .*empty that is not empty, expected a kubeconfig"):
         KubeClient({"kubeconfig": str(tmp_path / "empty")})
@@ -242,7 +242,7 @@ def test_a_token_that_was_refused_is_read_again_once(servers, kubeconfig):
 def test_credentials_that_stay_refused_are_not_sent_again_and_named(servers, kubeconfig):
     servers[0].fault = lambda request: REFUSED
     path = kubeconfig(servers[0])
-    with pytest.raises(KubeError, match="renew the token or client certificate of kubeconfig %s, context a" % path):
+    with pytest.raises(KubeError, match=f"renew the token or client certificate of kubeconfig {path}, context a"):
         KubeClient({"kubeconfig": path}).list(SECRET, "n")
     assert len(servers[0].requests) == 1
 
@@ -253,7 +253,7 @@ def test_credentials_for_another_server_are_not_sent_to_this_one(servers, kubeco
     meant.fault = lambda request: REFUSED
     client = KubeClient({"kubeconfig": kubeconfig(meant)})
     kubeconfig(other, {"token": "others-token"})
-    with pytest.raises(KubeError, match="seen server %s, expected %s as at the beginning" % (other.url, meant.url)):
+    with pytest.raises(KubeError, match=f"seen server {other.url}, expected {meant.url} as at the beginning"):
         client.list(SECRET, "n")
     assert sent(meant) == [("GET", "Bearer kubeconfigs-token")] and other.requests == []
 

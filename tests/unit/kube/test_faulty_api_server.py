@@ -63,21 +63,21 @@ LIMIT_SECONDS = 20
 
 def documented(name):
     """Return the options that a module documents itself."""
-    text = (REPOSITORY / "plugins" / "modules" / ("%s.py" % name)).read_text()
+    text = (REPOSITORY / "plugins" / "modules" / (f"{name}.py")).read_text()
     return yaml.safe_load(re.search(r'DOCUMENTATION = r"""(.*?)"""', text, re.DOTALL).group(1)).get("options", {})
 
 
 def fragment_has_wait(name):
-    return "metal3.baremetal.resources.wait" in (REPOSITORY / "plugins" / "modules" / ("%s.py" % name)).read_text()
+    return "metal3.baremetal.resources.wait" in (REPOSITORY / "plugins" / "modules" / (f"{name}.py")).read_text()
 
 
 @functools.cache
 def task(name):
     """Return a module's arguments and the objects that there are; it waits for a second, where it can wait."""
     table = {}
-    if (TABLES / ("%s.yml" % name)).exists():
-        table = yaml.safe_load((TABLES / ("%s.yml" % name)).read_text())
-    assert table or name in ARGUMENTS or name.endswith("_info"), "give arguments for %s in bad_inputs" % name
+    if (TABLES / (f"{name}.yml")).exists():
+        table = yaml.safe_load((TABLES / (f"{name}.yml")).read_text())
+    assert table or name in ARGUMENTS or name.endswith("_info"), f"give arguments for {name} in bad_inputs"
     arguments = dict(table.get("base", {}), **ARGUMENTS.get(name, {}))
     options = documented(name)
     if "wait_timeout_seconds" in options or fragment_has_wait(name):
@@ -112,7 +112,7 @@ def run(monkeypatch, capsys, tmp_path):
         # Short only for what hangs, so that a busy machine is not taken for a server that does.
         for variable, kinds in (("LIST_TIMEOUT_SECONDS", [LIST]), ("REQUEST_TIMEOUT_SECONDS", [GET, WRITE, DELETE])):
             monkeypatch.setattr(client, variable, 0.3 if hanging in kinds else 5)
-        module = importlib.import_module("ansible_collections.metal3.baremetal.plugins.modules.%s" % name)
+        module = importlib.import_module(f"ansible_collections.metal3.baremetal.plugins.modules.{name}")
         arguments = dict(dict(task(name)[0], **options), host=server.url, api_key="a-token",
                          _ansible_remote_tmp=str(tmp_path))
         began_at = time.monotonic()
@@ -246,9 +246,9 @@ def test_the_first_line_of_progress_and_the_result_name_the_server(run, name, mo
     monkeypatch.setenv(PROGRESS_FILE_VARIABLE, str(lines))
     with ApiServer(task(name)[1]) as server:
         answer, dummy = run(name, server)
-    assert json.loads(lines.read_text().splitlines()[0]) == {"kind": "event", "text": "API server %s" % server.url}
+    assert json.loads(lines.read_text().splitlines()[0]) == {"kind": "event", "text": f"API server {server.url}"}
     assert answer["server"] == server.url
-    text = (REPOSITORY / "plugins" / "modules" / ("%s.py" % name)).read_text()
+    text = (REPOSITORY / "plugins" / "modules" / (f"{name}.py")).read_text()
     returned = yaml.safe_load(re.search(r'RETURN = r"""(.*?)"""', text, re.DOTALL).group(1))
     assert returned["server"]["type"] == "str"
 

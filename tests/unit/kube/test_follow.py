@@ -52,7 +52,7 @@ def steps(server, until, seconds=5):
         if until(step):
             server.end.set()
             return seen
-    pytest.fail("not reached: %s" % seen)
+    pytest.fail(f"not reached: {seen}")
 
 
 def test_events_update_the_objects():

@@ -79,7 +79,7 @@ def test_labs_that_run_elsewhere_keep_their_index(environ, tmp_path, monkeypatch
     # Its own processes are no other lab's.
     monkeypatch.setattr(orphans, "lab_dirs", lambda: {str(tmp_path / "labs" / "one")})
     removed = removal.remove("one", environ)
-    assert removed == ["folder %s" % (tmp_path / "labs" / "one")]
+    assert removed == [f"folder {tmp_path / 'labs' / 'one'}"]
     assert ensure("one", environ)[0]["index"] == 0
 
 
@@ -111,7 +111,7 @@ def test_a_broken_file_is_named(environ, tmp_path):
     (tmp_path / "labs" / "one" / "lab.json").write_text("{")
     with pytest.raises(claim.ClaimError, match=r"lab\.json: not JSON"):
         ensure("one", environ)
-    assert removal.remove("one", environ) == ["folder %s" % (tmp_path / "labs" / "one")]
+    assert removal.remove("one", environ) == [f"folder {tmp_path / 'labs' / 'one'}"]
 
 
 @pytest.mark.parametrize("name", ["../x", "X", "", "a" * 21])
@@ -188,7 +188,7 @@ def test_processes_of_a_lab_are_found_and_ended(tmp_path, monkeypatch):
 
 def test_mounts_innermost_first(tmp_path):
     table = tmp_path / "mountinfo"
-    table.write_text("".join("1 2 0:1 / %s rw - tmpfs x rw\n" % point for point in (
+    table.write_text("".join(f"1 2 0:1 / {point} rw - tmpfs x rw\n" for point in (
         "/labs/lab/a", "/labs/lab/a/b\\040c", "/labs/lab2", "/labs/lab")))
     assert orphans.mounts("/labs/lab", str(table)) == ["/labs/lab", "/labs/lab/a/b c", "/labs/lab/a"]
 

@@ -21,7 +21,7 @@ def limit(tmp_path):
 
 
 def test_it_is_raised_once_and_put_back(paths, tmp_path):
-    assert host_limits.ensure(**paths) == ["%s: 128, wanted 8192" % paths["setting"]]
+    assert host_limits.ensure(**paths) == [f"{paths['setting']}: 128, wanted 8192"]
     assert limit(tmp_path) == host_limits.WANTED
     assert host_limits.ensure(**paths) == []
     assert host_limits.restore(links=str(tmp_path / "links"), **paths) == ["raised limit " + paths["setting"]]

@@ -63,7 +63,7 @@ def test_one_scheme_for_all_bmcs():
 @pytest.mark.parametrize("scheme", BMC_SCHEMES)
 def test_the_scheme_of_a_bmcs_address(scheme):
     one, = servers(LAB, describe(1, overrides={"server-01": {"bmc_scheme": scheme}}))
-    assert one["bmc"]["address"] == "%s+https://127.0.0.1:21313/redfish/v1/Systems/%s" % (scheme, one["uuid"])
+    assert one["bmc"]["address"] == f"{scheme}+https://127.0.0.1:21313/redfish/v1/Systems/{one['uuid']}"
     assert "bmc_scheme" not in one
 
 

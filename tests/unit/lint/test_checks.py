@@ -26,7 +26,7 @@ CHECKSUM = "https://images.example/node.qcow2.sha256"
 
 def server(number, **options):
     return dict({
-        "name": "server-%02d" % number, "boot_mac_address": "00:5c:52:00:00:%02x" % number, "labels": {"rack": "r1"},
+        "name": "server-%02d" % number, "boot_mac_address": f"00:5c:52:00:00:{number:02x}", "labels": {"rack": "r1"},
         "bmc": {"address": "redfish-virtualmedia://198.51.100.%d/redfish/v1/Systems/1" % number, "username": "admin",
                 "password": "canary-password"}}, **options)
 
@@ -162,7 +162,7 @@ def test_each_rule_is_told(rule):
     found = [item for item in lint_checks.lint(broken) if item.rule == rule]
     assert found, lint_checks.lint(broken)
     assert (found[0].name, found[0].field) == (name, field)
-    assert text in "%s, %s" % (found[0].seen, found[0].expected)
+    assert text in f"{found[0].seen}, {found[0].expected}"
     assert found[0].level == lint_rules.BY_NAME[rule].level
     # A rule that both groups of machines break is told of both, and a warning may come with it; no other error does.
     others = [item for item in lint_checks.lint(broken) if item.rule != rule and item.level == lint_rules.ERROR]

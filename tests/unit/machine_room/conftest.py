@@ -53,9 +53,9 @@ def server(make_server):
 def netboot(ironic):
     """A function that publishes an iPXE configuration for a server, as Ironic does."""
     def publish(server, inspect=False):
-        parameters = "ipa-api-url=%s" % ironic.url
+        parameters = f"ipa-api-url={ironic.url}"
         if inspect:
-            parameters += " ipa-inspection-callback-url=%s/v1/continue_inspection" % ironic.url
+            parameters += f" ipa-inspection-callback-url={ironic.url}/v1/continue_inspection"
         ironic.files["/boot/vmlinuz"] = b"kernel"
         ironic.files["/boot/pxelinux.cfg/" + server.spec["boot_mac"].replace(":", "-")] = (
             "#!ipxe\nkernel --timeout 20 %s/boot/vmlinuz selinux=0 %s BOOTIF=${mac} || goto retry\n"

@@ -71,7 +71,7 @@ def test_checksum_alone_tells_its_algorithm(ironic, disk, raw):
 
 def test_checksum_file(ironic, disk, raw):
     digest = hashlib.sha256(raw).hexdigest()
-    ironic.files["/sums"] = ("# sums\n%s  other.raw\n%s *os.raw\n" % ("0" * 64, digest)).encode()
+    ironic.files["/sums"] = f"# sums\n{'0' * 64}  other.raw\n{digest} *os.raw\n".encode()
     listed = info(ironic, "os.raw", os_hash_value=ironic.url + "/sums")
     assert write(disk, listed) == len(raw) and disk.read(0, len(raw)) == raw
     ironic.files["/sums"] = ironic.files["/sums"].replace(b"*os.raw", b"*another.raw")
@@ -189,13 +189,13 @@ def test_power_cut_ends_a_download(ironic, disk, raw):
 def test_power_cut_ends_a_conversion(ironic, disk, raw, tmp_path, monkeypatch):
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "qemu-img"
-    program.write_text("""#!/bin/sh
-if [ "$1" = info ]; then exec %s "$@"; fi
-echo $$ > %s
+    program.write_text(f"""#!/bin/sh
+if [ "$1" = info ]; then exec {shutil.which('qemu-img')} "$@"; fi
+echo $$ > {tmp_path / 'pid'}
 exec sleep 600
-""" % (shutil.which("qemu-img"), tmp_path / "pid"))
+""")
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", "%s:%s" % (program.parent, os.environ["PATH"]))
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
 
     def received(byte_count):
         if not byte_count and (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"):

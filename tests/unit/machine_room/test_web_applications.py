@@ -28,7 +28,7 @@ def call(application, method, path, body=None, **headers):
 
 
 def basic(username, password):
-    return "Basic " + base64.b64encode(("%s:%s" % (username, password)).encode()).decode()
+    return "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
 
 
 class TestBmcAccess:
@@ -45,7 +45,7 @@ class TestBmcAccess:
 
     @staticmethod
     def system(server):
-        return "/redfish/v1/Systems/%s" % server.uuid
+        return f"/redfish/v1/Systems/{server.uuid}"
 
     def test_own_credentials(self, bmc, servers):
         for server in servers:
@@ -99,7 +99,7 @@ class TestAgentApi:
         path = "/agents/server-01/v1/commands/?wait=true&agent_token=" + TOKEN
         status, result = call(api, "POST", path, {"name": "standby.get_partition_uuids", "params": {}})
         assert status == 200 and result["command_result"] == {}
-        path = "/agents/server-01/v1/commands/%s?agent_token=%s" % (result["id"], TOKEN)
+        path = f"/agents/server-01/v1/commands/{result['id']}?agent_token={TOKEN}"
         assert call(api, "GET", path) == (200, result)
 
     @pytest.mark.parametrize("body, status", [({"name": "standby.sync"}, 400), (None, 400),

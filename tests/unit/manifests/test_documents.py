@@ -112,8 +112,8 @@ def test_any_manifests_become_objects_or_problems(sources):
 
 
 @pytest.mark.parametrize("text, told", [
-    ("a: 2020-99-99\n", "month must be in 1..12"), ("a: %s\n" % ("1" * 5000), "digits"),
-    ("%s\n" % ("[" * 5000), "YAML documents"), ("\0", "YAML documents"),
+    ("a: 2020-99-99\n", "month must be in 1..12"), (f"a: {'1' * 5000}\n", "digits"),
+    (f"{'[' * 5000}\n", "YAML documents"), ("\0", "YAML documents"),
     ("kind: List\nitems: {a: b}\n", "a list of objects"),
     ("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: [a]\n", "a mapping"),
     ("apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: 1}\n", "a text"),

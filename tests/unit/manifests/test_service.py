@@ -41,7 +41,7 @@ class Server:
     def apply(self, resource, namespace, body, dry_run=False):
         name = body["metadata"]["name"]
         if name in self.refuse:
-            raise KubeError("%s %s: refused" % (resource.kind, name), 422)
+            raise KubeError(f"{resource.kind} {name}: refused", 422)
         (self.trials if dry_run else self.writes).append(name)
         stored = dict(body, metadata=dict(body["metadata"]))
         if stored.get("spec", {}).get("cpu"):
@@ -133,7 +133,7 @@ def test_contents_of_files_do_not_show_in_diffs():
 def test_contents_that_a_webhook_quotes_do_not_show():
     class Webhook(Server):
         def apply(self, resource, namespace, body, dry_run=False):
-            raise KubeError("LimitRange l: Invalid value: %s" % json.dumps(body["spec"]), 422)
+            raise KubeError(f"LimitRange l: Invalid value: {json.dumps(body['spec'])}", 422)
 
     with pytest.raises(KubeError) as caught:
         service(Webhook(), json.dumps(dict(LIMIT, spec=CONFIG["spec"])) + "\n").run(0)

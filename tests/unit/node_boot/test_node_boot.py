@@ -106,7 +106,7 @@ class Machine:
             elif code == 0x95:
                 return registers[0]
             else:
-                raise AssertionError("unexpected instruction 0x%x" % code)
+                raise AssertionError(f"unexpected instruction 0x{code:x}")
 
 
 @pytest.mark.parametrize(("kind", "access", "major", "minor", "expected"), [

@@ -94,7 +94,7 @@ def test_kubeconfigs_follow_their_certificate(authority, tmp_path):
 
 def token(**claims):
     part = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
-    return "header.%s.signature" % part
+    return f"header.{part}.signature"
 
 
 @pytest.mark.parametrize("value,reason", [

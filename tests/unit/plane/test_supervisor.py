@@ -104,9 +104,9 @@ def server():
 
 def test_readiness(server, tmp_path):
     assert readiness.fault({}) is None
-    assert readiness.fault({"tcp": server, "url": "http://%s/ok" % server, "file": str(tmp_path)}) is None
-    assert "HTTP 503, expected 200" in readiness.fault({"url": "http://%s/" % server})
-    assert readiness.fault({"url": "http://%s/" % server, "status": [200, 503]}) is None
+    assert readiness.fault({"tcp": server, "url": f"http://{server}/ok", "file": str(tmp_path)}) is None
+    assert "HTTP 503, expected 200" in readiness.fault({"url": f"http://{server}/"})
+    assert readiness.fault({"url": f"http://{server}/", "status": [200, 503]}) is None
     assert "missing" in readiness.fault({"file": str(tmp_path / "none")})
     assert readiness.faults({"a": {"tcp": server}, "b": {"file": "/nonexistent"}}) == {"b": "/nonexistent: missing"}
 
@@ -114,13 +114,13 @@ def test_readiness(server, tmp_path):
 def test_readiness_by_what_an_answer_holds(server, tmp_path):
     for name, text in (("username", "user"), ("password", "word\n"), ("wrong", "other\n")):
         (tmp_path / name).write_text(text)
-    check = {"url": "http://%s/login" % server, "holds": "drivers", "username_file": str(tmp_path / "username"),
+    check = {"url": f"http://{server}/login", "holds": "drivers", "username_file": str(tmp_path / "username"),
              "password_file": str(tmp_path / "password")}
     assert readiness.fault(check) is None
     assert "HTTP 401" in readiness.fault(dict(check, password_file=str(tmp_path / "wrong")))
     assert "No such file" in readiness.fault(dict(check, password_file=str(tmp_path / "none")))
-    assert readiness.fault(dict(check, url="http://%s/idle" % server)) == "http://%s/idle: drivers is empty" % server
-    assert "not a JSON object" in readiness.fault(dict(check, url="http://%s/ok" % server))
+    assert readiness.fault(dict(check, url=f"http://{server}/idle")) == f"http://{server}/idle: drivers is empty"
+    assert "not a JSON object" in readiness.fault(dict(check, url=f"http://{server}/ok"))
 
 
 def test_waiting_ends_for_each_program_at_its_own_time(tmp_path):

@@ -123,7 +123,7 @@ clusters:
     ("", True), ("cluster_manifests: []", True), ("cluster_manifests: [a.yml]", False),
     ("cluster_options: {network_addon: external}", False), ("cluster_wait_for: nodes", False)])
 def test_a_cluster_without_network_add_on(findings, more, told):
-    found = findings("clusters:\n  hosts:\n    prod:\n      kubernetes_version: v1.35.4\n      %s\n" % more,
+    found = findings(f"clusters:\n  hosts:\n    prod:\n      kubernetes_version: v1.35.4\n      {more}\n",
                      clusters=["prod"])
     assert [place[0] for place in places(found, "network-add-on")] == (["prod"] if told else [])
 

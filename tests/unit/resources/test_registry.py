@@ -227,7 +227,7 @@ def test_waiting_for_components(obj, others, goal, outcome, cause):
 def test_a_failed_flash_tells_which_component_is_meant():
     updates = [dict(UPDATE, component="bmc", url=UPDATE["url"] + "-bmc"), UPDATE]
     for update in updates:
-        error = "Firmware update failed for node u, firmware %s. Error: e" % update["url"]
+        error = f"Firmware update failed for node u, firmware {update['url']}. Error: e"
         verdict = FAMILIES["HostFirmwareComponents"].judge(
             components_object(updates, updates), seen(host("preparing", error=error, count=1)), "applied", None)
         assert verdict.outcome == FAILED

@@ -89,8 +89,8 @@ def test_roles_filter_and_lint_agree_on_each_name(tmp_path, seed):
                              "staging-cluster", "twice"]
     for host, name in (("alone", "alone"), ("prod-cluster", "prod"), ("staging-cluster", "by-hand"),
                        ("inner-cluster", "site-a"), ("chosen-cluster", "chosen")):
-        assert "cluster metal3/%s: kubernetes_version: seen nothing" % name in found[host]["made"]
-        assert "cluster metal3/%s: confirm: seen nothing" % name in found[host]["torn"]
+        assert f"cluster metal3/{name}: kubernetes_version: seen nothing" in found[host]["made"]
+        assert f"cluster metal3/{name}: confirm: seen nothing" in found[host]["torn"]
         assert found[host]["needs"] == [name]
     for role in ("made", "torn"):
         assert "the groups both, either, expected one group directly below clusters" in found["twice"][role]

@@ -72,7 +72,7 @@ def test_a_play_without_servers_does_not_mean_all_of_them(tmp_path):
     code, output = play(tmp_path, each("o1", *names), "play.yml")
     assert code == 0, output
     for entry_point in names:
-        assert "%s of o1: hosts_names: none of the play's hosts (o1) is in the group baremetal" % entry_point in output
+        assert f"{entry_point} of o1: hosts_names: none of the play's hosts (o1) is in the group baremetal" in output
 
 
 SHOW = """\
@@ -162,7 +162,7 @@ def test_a_missing_or_unknown_action_is_told_with_all_that_there_are(tmp_path):
     for given, seen in (((), "nothing"), (("-e", "host_action=explode"), "explode")):
         code, output = play(tmp_path, "", "metal3.baremetal.host_action", *given)
         assert code != 0
-        assert "host_action: seen %s, expected one of attach, detach, inspect," % seen in output
+        assert f"host_action: seen {seen}, expected one of attach, detach, inspect," in output
         assert "-e host_action=<action>" in output
 
 
@@ -172,9 +172,9 @@ def test_a_status_is_restored_from_what_was_saved(tmp_path):
     given = ("metal3.baremetal.host_action", "--limit", "h1,h2", "-e", "host_action=restore_status")
     dummy, output = play(tmp_path, "", *given)
     assert "hosts_action_status_dir: seen nothing, expected the folder" in output
-    given += ("-e", "hosts_action_status_dir=%s" % (tmp_path / "saved"))
+    given += ("-e", f"hosts_action_status_dir={tmp_path / 'saved'}")
     dummy, output = play(tmp_path, "", *given)
-    assert "missing: %s" % (tmp_path / "saved" / "h2.json") in output
+    assert f"missing: {tmp_path / 'saved' / 'h2.json'}" in output
     (tmp_path / "saved" / "h2.json").write_text('{"power": true}')
     dummy, output = play(tmp_path, "", *given)
     assert "h2: hosts_action_status_dir.power: seen an unknown field" in output

@@ -20,7 +20,7 @@ def documentation(path):
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.Assign) and node.targets[0].id == "DOCUMENTATION":
             return yaml.safe_load(ast.literal_eval(node.value))
-    raise AssertionError("%s has no DOCUMENTATION" % path)
+    raise AssertionError(f"{path} has no DOCUMENTATION")
 
 
 def fragments(path):
@@ -31,6 +31,6 @@ def fragments(path):
 
 @pytest.mark.parametrize("group", sorted(GROUPS))
 def test_group_is_complete(group):
-    using = [path.stem for path in MODULES if "metal3.baremetal.%s" % group in fragments(path)]
-    assert using, "no module uses the fragment metal3.baremetal.%s" % group
+    using = [path.stem for path in MODULES if f"metal3.baremetal.{group}" in fragments(path)]
+    assert using, f"no module uses the fragment metal3.baremetal.{group}"
     assert sorted(using) == GROUPS[group]

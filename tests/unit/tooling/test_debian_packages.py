@@ -55,7 +55,7 @@ def machine(tmp_path, monkeypatch):
     (tmp_path / "installed").write_text("git\n")
     (tmp_path / "calls").write_text("")
     (tmp_path / "list").write_text("git\nnginx-light service:nginx  # images\nxorriso\n")
-    monkeypatch.setenv("PATH", "%s:/usr/bin:/bin" % (tmp_path / "bin"))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(debian_packages, "POLICY_PROGRAM", str(tmp_path / "policy"))
     (tmp_path / "init.d").mkdir()
@@ -206,7 +206,7 @@ def test_an_ordinary_user_is_told_before_sudo_asks(machine, monkeypatch, capfd):
     assert debian_packages.main([str(machine / "list")]) == 0
     assert "nginx-light, xorriso are missing; sudo is going to install them" in capfd.readouterr().err
     assert [call.split()[0] for call in calls(machine)] == ["sudo"]
-    assert calls(machine)[0].endswith("debian_packages.py %s" % (machine / "list"))
+    assert calls(machine)[0].endswith(f"debian_packages.py {machine / 'list'}")
 
 
 def test_without_root_and_sudo_the_command_to_type_is_told(machine, monkeypatch, capfd):
@@ -220,8 +220,8 @@ def test_without_root_and_sudo_the_command_to_type_is_told(machine, monkeypatch,
 
 @pytest.mark.parametrize("word", ["xorriso", "service:", "conflicts:nginx", ":nginx"])
 def test_a_word_that_is_neither_service_nor_program_is_refused(word):
-    with pytest.raises(debian_packages.PackagesError, match=r"expected 'service:<name>'.*found '%s'" % word):
-        debian_packages.parse("nginx-light %s\n" % word)
+    with pytest.raises(debian_packages.PackagesError, match=rf"expected 'service:<name>'.*found '{word}'"):
+        debian_packages.parse(f"nginx-light {word}\n")
 
 
 @settings(deadline=None, derandomize=True, max_examples=200)

@@ -37,7 +37,7 @@ def inventories():
 
 def tasks_of(module):
     """Return the arguments that the examples of a module give it."""
-    tree = ast.parse((ROOT / "plugins" / "modules" / ("%s.py" % module)).read_text())
+    tree = ast.parse((ROOT / "plugins" / "modules" / (f"{module}.py")).read_text())
     text = next(node.value.value for node in tree.body
                 if isinstance(node, ast.Assign) and node.targets[0].id == "EXAMPLES")
     return [task["metal3.baremetal." + module] for task in yaml.safe_load(text) if "metal3.baremetal." + module in task]
@@ -48,7 +48,7 @@ def problems(parameters):
     return mistakes or cluster_validation.description_problems(description)
 
 
-CLUSTERS = [pytest.param(file, name, group, id="%s-%s" % (file, name)) for file, content in inventories()
+CLUSTERS = [pytest.param(file, name, group, id=f"{file}-{name}") for file, content in inventories()
             for name, group in ((content.get("clusters") or {}).get("children") or {}).items()]
 
 

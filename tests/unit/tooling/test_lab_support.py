@@ -136,7 +136,7 @@ def test_what_make_lab_mends_by_waiting_is_left_to_it():
 def test_a_dead_part_of_the_lab_is_a_difference_too():
     class Dead:
         def __getattr__(self, name):
-            raise OSError("%s does not answer" % name)
+            raise OSError(f"{name} does not answer")
 
     assert starting_state.differences(Dead(), Dead()) == [
         "machine room: OSError('servers does not answer')", "API server: OSError('hosts does not answer')",

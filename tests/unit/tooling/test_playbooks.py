@@ -17,4 +17,4 @@ def test_playbooks_are_imported_by_file_name():
                 for play in yaml.safe_load(path.read_text()) if "import_playbook" in play]
     assert len(imported) >= 5
     for importer, name in imported:
-        assert (PLAYBOOKS / name).is_file(), "%s imports %s" % (importer, name)
+        assert (PLAYBOOKS / name).is_file(), f"{importer} imports {name}"

@@ -106,7 +106,7 @@ def test_a_wheel_without_the_locked_hash_is_not_installed(cache, lock_file, tmp_
         with pytest.raises(python_environment.VenvError, match=message):
             python_environment.ensure("control", lock_file, print)
     digest = hashlib.sha256((tmp_path / "harmless-1.0-py3-none-any.whl").read_bytes()).hexdigest()
-    lock_file.write_text("harmless==1.0 --hash=sha256:%s\n" % digest)
+    lock_file.write_text(f"harmless==1.0 --hash=sha256:{digest}\n")
     python_environment.ensure("control", lock_file, print)
 
 
@@ -151,7 +151,7 @@ def test_a_release_without_wheels_is_refused():
 
 def test_a_lock_file_made_and_read_again():
     text = lock_text("some/requirements.in", [("a", "1.0"), ("B.c", "2")], lambda name: [
-        {"filename": "%s-%s-py3-none-any.whl" % (name, version), "hashes": {"sha256": digest * 64}}
+        {"filename": f"{name}-{version}-py3-none-any.whl", "hashes": {"sha256": digest * 64}}
         for version, digest in (("1.0", "1"), ("2", "2"), ("3", "3"))])
     assert text.splitlines() == [
         "# Made by `make lock` from requirements.in: change that file, not this one.",

@@ -34,7 +34,7 @@ def granted(role):
 def test_there_are_the_roles_that_the_readme_names():
     assert sorted(ROLES) == ["clusters", "hosts", "overview", "viewer"]
     readme = (RBAC / "README.md").read_text()
-    assert all("`metal3-baremetal-%s`" % role in readme for role in ROLES)
+    assert all(f"`metal3-baremetal-{role}`" in readme for role in ROLES)
 
 
 @pytest.mark.parametrize("role", sorted(ROLES))

@@ -42,7 +42,7 @@ def test_the_documentation_names_the_ranges_of_the_execution_environment():
         match = re.match(r"([A-Za-z0-9-]+)((?:\s*[<>=]+\s*[\d.]+)?)", entry)
         name = next((name for name in wanted if match and name.lower() == match.group(1).lower()), None)
         if name:
-            assert match.group(2).replace(" ", "") == wanted[name], "%s: %s" % (path, entry)
+            assert match.group(2).replace(" ", "") == wanted[name], f"{path}: {entry}"
             seen.add(name)
     assert seen == set(wanted)
 

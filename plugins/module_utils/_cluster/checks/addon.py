@@ -30,8 +30,8 @@ def addon_problems(description, objects):
             same = [cidr for cidr in pods if cidr.version == network.version]
             if network not in same:
                 found.append(problem(
-                    "cluster %s/%s" % (description["namespace"], description["name"]), "pod_cidrs",
-                    ", ".join(map(str, same)) or None, "%s, the pods' network of ConfigMap %s" % (network, name),
+                    f"cluster {description['namespace']}/{description['name']}", "pod_cidrs",
+                    ", ".join(map(str, same)) or None, f"{network}, the pods' network of ConfigMap {name}",
                     "give both the same network"))
     return found
 
@@ -55,8 +55,8 @@ def addon_warnings(description, objects):
     :param description: one without problems of its own
     :param objects: the manifests' objects
     """
-    subject = "cluster %s/%s" % (description["namespace"], description["name"])
-    return ["%s: %s: %s" % (subject, field, text) for field, text in missing(description, objects)]
+    subject = f"cluster {description['namespace']}/{description['name']}"
+    return [f"{subject}: {field}: {text}" for field, text in missing(description, objects)]
 
 
 def missing(description, objects):

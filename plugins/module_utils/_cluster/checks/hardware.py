@@ -30,12 +30,12 @@ def hardware_problems(description, group, host, hardware):
 
     :param hardware: as returned by :func:`hardware_of`
     """
-    subject = "cluster %s/%s" % (description["namespace"], description["name"])
-    field = "control_plane" if group["role"] == "control-plane" else "workers.%s" % group["name"]
+    subject = f"cluster {description['namespace']}/{description['name']}"
+    field = "control_plane" if group["role"] == "control-plane" else f"workers.{group['name']}"
     name = host["metadata"]["name"]
     advice = "narrow host_selector so that this host does not match"
     if not hardware:
-        return [problem(subject, field, "host %s without inspected hardware" % name, "an inspected host",
+        return [problem(subject, field, f"host {name} without inspected hardware", "an inspected host",
                         "inspect it or put its HardwareData there")]
     found = []
     memory = group.get("minimum_memory_mebibytes") or DEFAULT_MINIMUM_MEMORY_MEBIBYTES
@@ -47,8 +47,8 @@ def hardware_problems(description, group, host, hardware):
     names = [nic.get("name") for nic in hardware.get("nics") or []]
     for interface in needed_interfaces(description, group):
         if interface not in names:
-            found.append(problem(subject, field, "host %s with interfaces %s" % (name, ", ".join(names) or "(none)"),
-                                 "an interface %s" % interface,
+            found.append(problem(subject, field, f"host {name} with interfaces {', '.join(names) or '(none)'}",
+                                 f"an interface {interface}",
                                  "correct networks or metadata; CAPM3 would answer \"NIC name not found\""))
     return found
 
@@ -81,16 +81,16 @@ def _root_disk(subject, field, name, host, hardware, gigabytes, advice):
     disk = _chosen(disks, hints)
     given = " ".join("%s=%s" % item for item in sorted(hints.items()))
     if disk is None:
-        lack = "which its rootDeviceHints %s fit" % given if hints else _LARGE_ENOUGH
-        return [problem(subject, field, "host %s with %d disks, none of %s" % (name, len(disks), lack),
+        lack = f"which its rootDeviceHints {given} fit" if hints else _LARGE_ENOUGH
+        return [problem(subject, field, f"host {name} with {len(disks)} disks, none of {lack}",
                         "a root disk of at least %d GB" % gigabytes,
                         "compare the host's rootDeviceHints with its inspected disks")]
     size = disk.get("sizeBytes") or 0
     if size < gigabytes * _GIGABYTE:
-        why = "the first that its rootDeviceHints %s fit" % given if hints else "the smallest of " + _LARGE_ENOUGH
+        why = f"the first that its rootDeviceHints {given} fit" if hints else "the smallest of " + _LARGE_ENOUGH
         return [problem(subject, field, "host %s with a root disk of %d GB (%s, %s)" % (
             name, size // _GIGABYTE, disk.get("name") or "without a name", why), "at least %d GB" % gigabytes,
-            "name another disk in the host's rootDeviceHints, or %s" % advice)]
+            f"name another disk in the host's rootDeviceHints, or {advice}")]
     return []
 
 

@@ -35,7 +35,7 @@ def keeper(role, owner):
     :param owner: name of their KubeadmControlPlane or MachineDeployment
     """
     # CAPM3, getControlPlaneName and getMachineDeploymentName.
-    return "%s-%s" % ("cp" if role == CONTROL_PLANE else "md", owner)
+    return f"{'cp' if role == CONTROL_PLANE else 'md'}-{owner}"
 
 
 def refusal(host, keeper_name):
@@ -48,18 +48,18 @@ def refusal(host, keeper_name):
     annotations = host["metadata"].get("annotations") or {}
     state = (status.get("provisioning") or {}).get("state") or ""
     if consumer:
-        return "in use by %s %s" % (consumer.get("kind"), consumer.get("name"))
+        return f"in use by {consumer.get('kind')} {consumer.get('name')}"
     if _is_kept(host, keeper_name):
-        return "kept for %s (label %s)" % (host["metadata"]["labels"][_NODE_REUSE_LABEL] or "nobody", _NODE_REUSE_LABEL)
+        return f"kept for {host['metadata']['labels'][_NODE_REUSE_LABEL] or 'nobody'} (label {_NODE_REUSE_LABEL})"
     if host["metadata"].get("deletionTimestamp"):
         return "being deleted"
     if status.get("errorMessage"):
-        return "in error: %s" % " ".join(status["errorMessage"].split())
+        return f"in error: {' '.join(status['errorMessage'].split())}"
     if host_annotations.PAUSED in annotations:
-        return "paused (annotation %s)" % host_annotations.PAUSED
+        return f"paused (annotation {host_annotations.PAUSED})"
     for name in _UNHEALTHY:
         if name in annotations:
-            return "marked unhealthy (annotation %s)" % name
+            return f"marked unhealthy (annotation {name})"
     if state not in _AVAILABLE:
         return "in state %s" % (state or "(none yet)")
     return None
@@ -147,11 +147,11 @@ def _take(slot, candidates, holder, seen):
 
 
 def _subject(description):
-    return "cluster %s/%s" % (description["namespace"], description["name"])
+    return f"cluster {description['namespace']}/{description['name']}"
 
 
 def _field(group):
-    return "control_plane" if group["role"] == CONTROL_PLANE else "workers.%s" % group["name"]
+    return "control_plane" if group["role"] == CONTROL_PLANE else f"workers.{group['name']}"
 
 
 def _mistake(description, group, count, got, hosts, taken):
@@ -161,17 +161,17 @@ def _mistake(description, group, count, got, hosts, taken):
     """
     matching = [host for host in hosts if matches(host, group)]
     if not hosts:
-        seen = "no BareMetalHost in namespace %s" % description["namespace"]
+        seen = f"no BareMetalHost in namespace {description['namespace']}"
         advice = "enrol servers first"
     elif not matching:
-        seen = "none of %d hosts with these labels" % len(hosts)
+        seen = f"none of {len(hosts)} hosts with these labels"
         advice = "compare the selector with the hosts' labels"
     else:
         refusals = [(host["metadata"]["name"], refusal(host, _keeper_of(description, group))) for host in matching]
-        reasons = ["%s is %s" % (name, reason) for name, reason in refusals if reason]
-        reasons += ["%s goes to %s of %s" % (name, _field(other), _subject(taker))
+        reasons = [f"{name} is {reason}" for name, reason in refusals if reason]
+        reasons += [f"{name} goes to {_field(other)} of {_subject(taker)}"
                     for name, (taker, other) in sorted(taken.items())]
-        why = " (%s)" % "; ".join(reasons) if reasons else ""
+        why = f" ({'; '.join(reasons)})" if reasons else ""
         seen = "%d free of %d hosts that match%s" % (got, len(matching), why)
         advice = "free or enrol hosts, or ask for fewer replicas"
     return problem(_subject(description), _field(group) + ".host_selector", seen,

@@ -48,7 +48,7 @@ def image_problems(subject, field, image):
     """
     found = []
     if _parts(image["url"]).scheme not in URL_SCHEMES:
-        found.append(problem(subject, field + ".url", image["url"], "a URL with one of %s" % ", ".join(URL_SCHEMES)))
+        found.append(problem(subject, field + ".url", image["url"], f"a URL with one of {', '.join(URL_SCHEMES)}"))
     if image_format(image) is None:
         found.append(problem(subject, field + ".format", None, "one of %s, which the URL does not tell" % ", ".join(
             IMAGE_FORMATS), "CAPM3 would give the host an empty format, which BMO's CRD refuses"))
@@ -79,7 +79,7 @@ def _literal(subject, field, checksum, kind, source=""):
     # Without a type, and with BMO's type auto, Ironic goes by the length.
     actual = lengths[len(checksum)]
     if kind and kind not in ("auto", actual):
-        return [problem(subject, field + ".checksum_type" + source, kind, "%s, by the length of the checksum" % actual)]
+        return [problem(subject, field + ".checksum_type" + source, kind, f"{actual}, by the length of the checksum")]
     return []
 
 
@@ -122,7 +122,7 @@ def reachability_problems(subject, field, image, fetch):
     try:
         fetch(image["url"], 0)
     except OSError as exc:
-        found.append(problem(subject, field + ".url", "%s: %s" % (image["url"], exc), "an image that can be downloaded",
+        found.append(problem(subject, field + ".url", f"{image['url']}: {exc}", "an image that can be downloaded",
                              _ADVICE))
     checksum = image.get("checksum") or ""
     if _parts(checksum).scheme not in ("http", "https"):
@@ -130,14 +130,14 @@ def reachability_problems(subject, field, image, fetch):
     try:
         content = fetch(checksum, _LARGEST_CHECKSUM_FILE_BYTES + 1)
     except OSError as exc:
-        return found + [problem(subject, field + ".checksum", "%s: %s" % (checksum, exc),
+        return found + [problem(subject, field + ".checksum", f"{checksum}: {exc}",
                                 "a checksum file that can be downloaded", _ADVICE)]
     if len(content) > _LARGEST_CHECKSUM_FILE_BYTES:
-        return found + [problem(subject, field + ".checksum", "%s, larger than 1 MiB" % checksum, "a checksum file",
+        return found + [problem(subject, field + ".checksum", f"{checksum}, larger than 1 MiB", "a checksum file",
                                 "look at what the URL leads to")]
     value = checksum_in_file(content.decode("utf-8", "replace"), image["url"])
     if value is None:
         return found + [problem(subject, field + ".checksum", "%s without %s" % (
             checksum, posixpath.basename(_parts(image["url"]).path)), "a line for the image",
             "make the checksum file anew, for example with sha256sum")]
-    return found + _literal(subject, field, value, image.get("checksum_type"), " (%s)" % redacted(checksum))
+    return found + _literal(subject, field, value, image.get("checksum_type"), f" ({redacted(checksum)})")

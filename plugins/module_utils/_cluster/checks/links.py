@@ -18,11 +18,11 @@ def link_problems(subject, description):
     for name in sorted(description["networks"]):
         network = description["networks"][name]
         kind = "bond" if network.get("bond") else "vlan" if network.get("vlan") else "ethernet"
-        used.append((kind, "networks.%s.%s" % (name, "interface" if kind == "ethernet" else kind)))
+        used.append((kind, f"networks.{name}.{'interface' if kind == 'ethernet' else kind}"))
     for group in groups(description):
-        field = "control_plane" if group["role"] == "control-plane" else "workers.%s" % group["name"]
+        field = "control_plane" if group["role"] == "control-plane" else f"workers.{group['name']}"
         links = (group.get("network_data") or {}).get("links") or {}
-        used += [(kind, "%s.network_data.links.%ss" % (field, kind)) for kind in LINK_KINDS if links.get(kind + "s")]
-    return [problem(subject, field, kind, "a link of supported_links, which are %s" % ", ".join(supported),
+        used += [(kind, f"{field}.network_data.links.{kind}s") for kind in LINK_KINDS if links.get(kind + "s")]
+    return [problem(subject, field, kind, f"a link of supported_links, which are {', '.join(supported)}",
                     "describe the network without it, or add it to supported_links where the site has it")
             for kind, field in used if kind not in supported]

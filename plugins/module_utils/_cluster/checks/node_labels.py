@@ -20,7 +20,7 @@ _LABELS = (
     "kubernetes.io/hostname", "kubernetes.io/os", "topology.kubernetes.io/region", "topology.kubernetes.io/zone")
 # Cluster API copies these from a Machine to its Node.
 _OF_MACHINES = ("node-role.kubernetes.io", "node-restriction.kubernetes.io")
-_RULE = "labels outside of kubernetes.io and k8s.io, or in %s" % " and ".join(_DOMAINS)
+_RULE = f"labels outside of kubernetes.io and k8s.io, or in {' and '.join(_DOMAINS)}"
 _ARGUMENT = "node-labels"
 
 
@@ -33,12 +33,12 @@ def label_problems(subject, field, group):
     """
     found = []
     for key, value in (group.get("node_labels") or {}).items():
-        found += _problems(subject, "%s.node_labels.%s" % (field, key), key, value)
+        found += _problems(subject, f"{field}.node_labels.{key}", key, value)
     # As it is on kubelet's command line.
     given = (group.get("kubelet_extra_args") or {}).get(_ARGUMENT)
     for part in text_of(given).split(",") if given else ():
         key, sign, value = part.partition("=")
-        where = "%s.kubelet_extra_args.%s" % (field, _ARGUMENT)
+        where = f"{field}.kubelet_extra_args.{_ARGUMENT}"
         if not sign:
             found.append(problem(subject, where, show(part), "labels as key=value, separated by commas"))
         else:
@@ -51,9 +51,9 @@ def _problems(subject, where, key, value):
         return [problem(subject, where, None if value is None else show(value), "the value of a label")]
     text, found = text_of(value), []
     if not is_label_key(str(key)):
-        found.append(problem(subject, where, "the key %s" % show(key), LABEL_KEY_RULE))
+        found.append(problem(subject, where, f"the key {show(key)}", LABEL_KEY_RULE))
     elif _is_refused(str(key)):
-        found.append(problem(subject, where, "the key %s, which kubelet refuses" % show(key), _RULE, _advice(str(key))))
+        found.append(problem(subject, where, f"the key {show(key)}, which kubelet refuses", _RULE, _advice(str(key))))
     # cloud-init fills in what is between braces.
     if "{{" not in text and not is_label_value(text):
         found.append(problem(subject, where, show(value), LABEL_VALUE_RULE))

@@ -33,7 +33,7 @@ def preflight_problems(description, facts):
     :param description: one without problems of its own (``cluster_validation``)
     :param facts: a Facts
     """
-    subject = "cluster %s/%s" % (description["namespace"], description["name"])
+    subject = f"cluster {description['namespace']}/{description['name']}"
     found = version_problems(description, facts.providers, facts.served)
     plane = facts.snapshot.control_plane
     found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"))
@@ -80,7 +80,7 @@ def rollout_warnings(description, facts, rolling):
     """
     result = []
     for group in groups(description):
-        name = "%s-%s" % (description["name"], group["name"])
+        name = f"{description['name']}-{group['name']}"
         free = [host for host in facts.hosts if is_free(host, description, group)]
         if name in rolling and surge(group) and not free:
             result.append(
@@ -91,7 +91,7 @@ def rollout_warnings(description, facts, rolling):
 
 
 def _owner(description, group, snapshot):
-    name = "%s-%s" % (description["name"], group["name"])
+    name = f"{description['name']}-{group['name']}"
     kind = "KubeadmControlPlane" if group["role"] == "control-plane" else "MachineDeployment"
     return snapshot.get(kind, name)
 
@@ -118,13 +118,13 @@ def _pools(subject, description, facts, wanted):
         if settings.get("ranges"):
             continue
         if pool not in facts.pools:
-            found.append(problem(subject, "networks.%s.%s.pool" % (network, family), pool,
+            found.append(problem(subject, f"networks.{network}.{family}.pool", pool,
                                  "one of %s" % (", ".join(sorted(facts.pools)) or "no pools, for there are none"),
                                  "make the pool (module ip_pool) or give ranges"))
             continue
         free = usage(facts.pools[pool], facts.addresses, facts.claims)["free"]
         if free < more.get(pool, 0):
-            found.append(problem(subject, "networks.%s.%s.pool" % (network, family), "%s with %d free addresses" % (
+            found.append(problem(subject, f"networks.{network}.{family}.pool", "%s with %d free addresses" % (
                 pool, free), "at least %d" % more[pool], "widen the pool's ranges"))
     return found
 
@@ -160,12 +160,12 @@ def _endpoint(subject, description, facts):
             except ValueError:
                 continue
             if contains(span, address):
-                found.append(problem(subject, "endpoint.host", "%s, which is in a range of pool %s" % (address, name),
+                found.append(problem(subject, "endpoint.host", f"{address}, which is in a range of pool {name}",
                                      "an address that no pool gives away", "preallocate it there or choose another"))
     plane = facts.snapshot.metal3_cluster
     before = ((plane or {}).get("spec") or {}).get("controlPlaneEndpoint") or {}
     if before.get("host") and (before["host"], before.get("port")) != (endpoint["host"], endpoint["port"]):
         found.append(problem(subject, "endpoint", "%s:%d" % (endpoint["host"], endpoint["port"]),
-                             "%s:%s, for a cluster keeps its endpoint" % (before["host"], before.get("port")),
+                             f"{before['host']}:{before.get('port')}, for a cluster keeps its endpoint",
                              "make a new cluster for a new endpoint"))
     return found

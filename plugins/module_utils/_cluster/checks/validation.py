@@ -67,7 +67,7 @@ def description_problems(description):
     :param description: as returned by ``cluster_description.read``
     :returns: list of lines; empty when all is well
     """
-    subject = "cluster %s/%s" % (description["namespace"], description["name"])
+    subject = f"cluster {description['namespace']}/{description['name']}"
     found = _identity(subject, description)
     networks = network_problems(subject, description) + link_problems(subject, description)
     if description.get("endpoint") and not networks:
@@ -90,14 +90,14 @@ def description_problems(description):
     try:
         render(description)
     except ValueError as exc:
-        found.append(problem(subject, "", str(exc), "fields that %s has" % description["api_version"]))
+        found.append(problem(subject, "", str(exc), f"fields that {description['api_version']} has"))
     return found
 
 
 def _sound_part(description, found):
     """Return a description with only those networks and addresses that no mistake is about."""
     networks = dict((name, network) for name, network in description["networks"].items()
-                    if not _wrong(found, r"networks\.%s(\.(?!pre_allocations).*)?" % re.escape(name)))
+                    if not _wrong(found, rf"networks\.{re.escape(name)}(\.(?!pre_allocations).*)?"))
     return dict(
         description, networks=networks, endpoint=None if _wrong(found, r"endpoint\b.*") else description["endpoint"],
         **dict((option, [] if _wrong(found, option + r"\b.*") else description[option])
@@ -113,18 +113,18 @@ def description_warnings(description):
 
     :param description: one without problems
     """
-    fields = ["networks.%s.%s.pool_annotation" % (name, family) for name in sorted(description["networks"])
+    fields = [f"networks.{name}.{family}.pool_annotation" for name in sorted(description["networks"])
               for family in FAMILIES if (description["networks"][name].get(family) or {}).get("pool_annotation")]
-    fields += ["%s.network_data" % _field(group) for group in groups(description)
+    fields += [f"{_field(group)}.network_data" for group in groups(description)
                if _mentions(group.get("network_data"), "fromPoolAnnotation")]
-    subject = "cluster %s/%s" % (description["namespace"], description["name"])
+    subject = f"cluster {description['namespace']}/{description['name']}"
     warnings = ["%s: %s: CAPM3 1.13 does not give back an address from a pool that an annotation names: the IPClaim "
                 "of a deleted machine stays, held by CAPM3's finalizer; name the pool itself (option pool)" % (
                     subject, field) for field in fields]
     holder = cluster_endpoint.holder_warning(description)
     if holder:
         field, actual, advice = holder
-        warnings.append("%s: %s: %s; %s" % (subject, field, actual, advice))
+        warnings.append(f"{subject}: {field}: {actual}; {advice}")
     return warnings
 
 
@@ -177,7 +177,7 @@ def _identity(subject, description):
         found += _cidrs(subject, option, description[option])
     domains = [domain["name"] for domain in description.get("failure_domains") or []]
     for name in sorted(set(name for name in domains if domains.count(name) > 1)):
-        found.append(problem(subject, "failure_domains", "%s twice" % name, "one entry for each domain"))
+        found.append(problem(subject, "failure_domains", f"{name} twice", "one entry for each domain"))
     wanted = description.get("node_ip_network")
     if wanted and wanted not in description["networks"]:
         found.append(problem(subject, "node_ip_network", wanted, _one_of(description["networks"])))
@@ -196,7 +196,7 @@ def _cidrs(subject, option, cidrs):
         try:
             versions.append(ipaddress.ip_network(text).version)
         except ValueError as exc:
-            found.append(problem(subject, "%s[%d]" % (option, number), "%s (%s)" % (text, exc),
+            found.append(problem(subject, "%s[%d]" % (option, number), f"{text} ({exc})",
                                  "a network such as 10.244.0.0/16"))
     if len(versions) > 2 or len(set(versions)) != len(versions):
         found.append(problem(subject, option, ", ".join(cidrs), "at most one network of each address family"))
@@ -208,7 +208,7 @@ def network_problems(subject, description):
     found = []
     networks = description["networks"]
     for name in sorted(networks):
-        network, field = networks[name], "networks.%s" % name
+        network, field = networks[name], f"networks.{name}"
         if not re.match(NAME_RULE, name):
             found.append(problem(subject, field, name, "a name of lower case letters, digits and dashes"))
         if not 1280 <= network["mtu"] <= 9000:
@@ -221,7 +221,7 @@ def network_problems(subject, description):
             found.append(problem(subject, field + ".bond.interfaces", ", ".join(network["bond"]["interfaces"]) or None,
                                  "at least two interfaces"))
         for family in ("ipv4", "ipv6"):
-            found += _family(subject, "%s.%s" % (field, family), network.get(family))
+            found += _family(subject, f"{field}.{family}", network.get(family))
     identities = [networks[name]["vlan"]["id"] for name in networks if networks[name].get("vlan")]
     for identity in sorted(set(entry for entry in identities if identities.count(entry) > 1)):
         found.append(problem(subject, "networks", "VLAN %d twice" % identity,
@@ -255,13 +255,13 @@ def _family(subject, field, settings):
     if settings["mode"] == "pool" and not sources:
         found.append(problem(subject, field, "no addresses", "ranges, the name of a pool, or a pool_annotation"))
     if settings["mode"] != "pool" and sources:
-        found.append(problem(subject, field + ".mode", "%s with %s" % (settings["mode"], " and ".join(sources)),
+        found.append(problem(subject, field + ".mode", f"{settings['mode']} with {' and '.join(sources)}",
                              "mode pool, or neither ranges nor pool"))
     if settings.get("pool_annotation") and len(sources) > 1:
         found.append(problem(subject, field, " and ".join(sources), "pool_annotation alone"))
     targets = [route.get("network") for route in settings.get("routes") or []]
     for target in sorted(set(str(entry) for entry in targets if targets.count(entry) > 1)):
-        found.append(problem(subject, field + ".routes", "%s twice" % target,
+        found.append(problem(subject, field + ".routes", f"{target} twice",
                              "one route for each network (CAPM3's list is keyed by network)"))
     for number, route in enumerate(settings.get("routes") or []):
         for key in ("network", "prefix", "gateway"):
@@ -271,18 +271,18 @@ def _family(subject, field, settings):
 
 
 def _field(group):
-    return "control_plane" if group["role"] == CONTROL_PLANE else "workers.%s" % group["name"]
+    return "control_plane" if group["role"] == CONTROL_PLANE else f"workers.{group['name']}"
 
 
 def _group(subject, description, group):
     field = _field(group)
     found = _replicas(subject, field, group) + _timeouts(subject, field, group)
-    owner = "%s-%s" % (description["name"], group["name"])
+    owner = f"{description['name']}-{group['name']}"
     if group["role"] != CONTROL_PLANE and (group["name"] == CONTROL_PLANE or not re.match(NAME_RULE, group["name"])):
         found.append(problem(subject, field, group["name"],
-                             "lower case letters, digits and dashes, and another name than %s" % CONTROL_PLANE))
+                             f"lower case letters, digits and dashes, and another name than {CONTROL_PLANE}"))
     if len(owner) > _LONGEST_OWNER_NAME:
-        found.append(problem(subject, field, "%s, %d characters" % (owner, len(owner)),
+        found.append(problem(subject, field, f"{owner}, {len(owner)} characters",
                              "at most %d characters of cluster and pool name" % _LONGEST_OWNER_NAME,
                              "nodes are named after it and have at most 63"))
     if group.get("image"):
@@ -299,13 +299,13 @@ def _group(subject, description, group):
                              "failure_domains with control_plane true: describe those that it is to be in"))
     elif group.get("failure_domain") and domains and group["failure_domain"] not in domains:
         found.append(problem(subject, field + ".failure_domain", group["failure_domain"],
-                             "one of %s" % ", ".join(domains)))
+                             f"one of {', '.join(domains)}"))
     found += _selector(subject, field, group) + _metadata(subject, field, group)
     found += _files(subject, field, description, group) + _commands(subject, field, group)
     for number, taint in enumerate(group.get("node_taints") or []):
         if not taint.get("key") or taint.get("effect") not in _TAINT_EFFECTS:
             found.append(problem(subject, "%s.node_taints[%d]" % (field, number), taint,
-                                 "a key and an effect of %s" % ", ".join(_TAINT_EFFECTS)))
+                                 f"a key and an effect of {', '.join(_TAINT_EFFECTS)}"))
     found += label_problems(subject, field, group)
     return found + _users(subject, field, group) + _health_check(subject, field, group)
 
@@ -318,7 +318,7 @@ def _replicas(subject, field, group):
     found += _autoscaler(subject, field, group)
     for key, value in (("max_surge", most), ("max_unavailable", least)):
         if value is not None and not re.match(r"^\d+%?$", str(value)):
-            found.append(problem(subject, "%s.%s" % (field, key), value, "a number or a percentage"))
+            found.append(problem(subject, f"{field}.{key}", value, "a number or a percentage"))
     if found:
         return found
     if group["role"] == CONTROL_PLANE:
@@ -362,7 +362,7 @@ def _timeouts(subject, field, group):
               for part in ("init_configuration", "join_configuration")]
     if group["role"] != CONTROL_PLANE or values[0] == values[1]:
         return []
-    return [problem(subject, "%s.join_configuration.timeouts.%s" % (field, name), values[1],
+    return [problem(subject, f"{field}.join_configuration.timeouts.{name}", values[1],
                     "%s, as in init_configuration (KubeadmControlPlane webhook)" % (values[0] or "nothing"))]
 
 
@@ -373,16 +373,16 @@ def _zero(value):
 def _selector(subject, field, group):
     found = []
     for key, value in (group.get("host_selector") or {}).items():
-        found += _label(subject, "%s.host_selector.%s" % (field, key), key, value)
+        found += _label(subject, f"{field}.host_selector.{key}", key, value)
     keys = [entry["key"] for entry in group.get("host_selector_expressions") or []]
     for key in sorted(set(key for key in keys if keys.count(key) > 1)):
-        found.append(problem(subject, field + ".host_selector_expressions", "key %s twice" % key,
+        found.append(problem(subject, field + ".host_selector_expressions", f"key {key} twice",
                              "one expression for each key (CAPM3's list is keyed by it)"))
     for number, entry in enumerate(group.get("host_selector_expressions") or []):
         wants = entry["operator"] in ("In", "NotIn")
         if wants != bool(entry.get("values")):
             found.append(problem(subject, "%s.host_selector_expressions[%d].values" % (field, number),
-                                 entry.get("values"), "%s for %s" % ("values" if wants else "none", entry["operator"])))
+                                 entry.get("values"), f"{'values' if wants else 'none'} for {entry['operator']}"))
     return found
 
 
@@ -398,7 +398,7 @@ def _label(subject, where, key, value):
         return [problem(subject, where, None if value is None else show(value), "the value of a label", advice)]
     found = []
     if not is_label_key(str(key)):
-        found.append(problem(subject, where, "the key %s" % show(key), LABEL_KEY_RULE))
+        found.append(problem(subject, where, f"the key {show(key)}", LABEL_KEY_RULE))
     if not is_label_value(text_of(value)):
         found.append(problem(subject, where, show(value), LABEL_VALUE_RULE))
     return found
@@ -408,14 +408,14 @@ def _metadata(subject, field, group):
     found, keys = [], []
     for form, entries in (group.get("metadata") or {}).items():
         if form == "dnsServersFromPool":
-            found.append(problem(subject, "%s.metadata.%s" % (field, form), "%d entr%s" % (
+            found.append(problem(subject, f"{field}.metadata.{form}", "%d entr%s" % (
                 len(entries or []), "y" if len(entries or []) == 1 else "ies"),
                 "none (CAPM3 1.13 takes an address of the pool for it and writes nothing into the meta data)",
                 "the pool's DNS servers are in the network data already"))
             continue
         if form not in _METADATA_FORMS:
-            found.append(problem(subject, "%s.metadata.%s" % (field, form), form,
-                                 "one of %s" % ", ".join(_METADATA_FORMS)))
+            found.append(problem(subject, f"{field}.metadata.{form}", form,
+                                 f"one of {', '.join(_METADATA_FORMS)}"))
             continue
         for number, entry in enumerate(entries or []):
             where = "%s.metadata.%s[%d]" % (field, form, number)
@@ -427,7 +427,7 @@ def _metadata(subject, field, group):
             if form == "fromHostInterfaces" and bool(entry.get("fromBootMAC")) == bool(entry.get("interface")):
                 found.append(problem(subject, where, entry, "either interface or fromBootMAC (CAPM3 webhook)"))
     for key in sorted(set(key for key in keys if keys.count(key) > 1)):
-        found.append(problem(subject, field + ".metadata", "key %s twice" % key, "one entry for each key"))
+        found.append(problem(subject, field + ".metadata", f"key {key} twice", "one entry for each key"))
     return found
 
 
@@ -438,7 +438,7 @@ def _files(subject, field, description, group):
         if not entry["path"].startswith("/"):
             found.append(problem(subject, where + ".path", entry["path"], "an absolute path"))
         if entry["path"] in paths:
-            found.append(problem(subject, where + ".path", "%s twice" % entry["path"],
+            found.append(problem(subject, where + ".path", f"{entry['path']} twice",
                                  "each path once, even with append (KubeadmConfig webhook)"))
         paths.append(entry["path"])
         if (entry.get("content") is None) == (not entry.get("content_secret")):
@@ -476,7 +476,7 @@ def _jinja(subject, where, text):
     """Cloud-init renders the whole user data as a Jinja template: an unfinished tag makes it unreadable."""
     for opening, closing in (("{#", "#}"), ("{%", "%}"), ("{{", "}}")):
         if text.count(opening) > text.count(closing):
-            return [problem(subject, where, "%s without %s" % (opening, closing), "text that Jinja can read",
+            return [problem(subject, where, f"{opening} without {closing}", "text that Jinja can read",
                             "cloud-init renders user data as a Jinja template: write it as {{ '%s' }}, or give a "
                             "file's content in base64" % opening)]
     return []

@@ -41,17 +41,17 @@ def version_problems(description, providers, served):
         that are known
     :param served: dict of CRD name to the list of versions that it serves; None when nobody can be asked
     """
-    subject = "cluster %s/%s" % (description["namespace"], description["name"])
+    subject = f"cluster {description['namespace']}/{description['name']}"
     found = []
     for crd in ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io"):
         if served is None:
             break
         if crd not in served:
-            found.append(problem(subject, "", "no resource %s" % crd, "Cluster API and CAPM3 in the management cluster",
+            found.append(problem(subject, "", f"no resource {crd}", "Cluster API and CAPM3 in the management cluster",
                                  "install the management plane first"))
         elif description["api_version"] not in served[crd]:
             found.append(problem(subject, "api_version", description["api_version"],
-                                 "one of %s, which %s serves" % (", ".join(served[crd]), crd)))
+                                 f"one of {', '.join(served[crd])}, which {crd} serves"))
     kubernetes = parse(description.get("kubernetes_version"))
     core = parse(providers.get("cluster-api"))
     if core and kubernetes:
@@ -72,13 +72,13 @@ def upgrade_problems(description, current):
     old, new = parse(current), parse(description.get("kubernetes_version"))
     if not old or not new or old == new:
         return []
-    subject = "cluster %s/%s" % (description["namespace"], description["name"])
+    subject = f"cluster {description['namespace']}/{description['name']}"
     if new < old:
         return [problem(subject, "kubernetes_version", description["kubernetes_version"],
-                        "%s or newer, for kubeadm does not downgrade" % current)]
+                        f"{current} or newer, for kubeadm does not downgrade")]
     if new[0] != old[0] or new[1] > old[1] + 1:
         return [problem(subject, "kubernetes_version", description["kubernetes_version"],
-                        "at most one minor version after %s" % current, "upgrade step by step")]
+                        f"at most one minor version after {current}", "upgrade step by step")]
     return []
 
 

@@ -68,7 +68,7 @@ def _node_registration(description, group):
 def _kubelet_arguments(description, group):
     arguments = dict((name, _text(value)) for name, value in (group.get("kubelet_extra_args") or {}).items())
     labels = [UUID_LABEL]
-    labels += ["%s=%s" % (name, _text(value)) for name, value in sorted((group.get("node_labels") or {}).items())]
+    labels += [f"{name}={_text(value)}" for name, value in sorted((group.get("node_labels") or {}).items())]
     if arguments.get("node-labels"):
         labels.append(arguments["node-labels"])
     arguments["node-labels"] = ",".join(labels)

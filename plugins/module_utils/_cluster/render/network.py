@@ -25,7 +25,7 @@ def pool_name(cluster, network, family, settings):
     """
     if settings.get("pool"):
         return settings["pool"]
-    return "%s-%s%s" % (cluster, network, "" if family == "ipv4" else "-v6")
+    return f"{cluster}-{network}{'' if family == 'ipv4' else '-v6'}"
 
 
 def pool_networks(description):
@@ -66,7 +66,7 @@ def attached(description, group):
 
 def address_key(network, family):
     """Return the metaData key that holds a node's address on a network; a name that Jinja can read."""
-    return "%s_%s" % (network.replace("-", "_").replace(".", "_"), family)
+    return f"{network.replace('-', '_').replace('.', '_')}_{family}"
 
 
 def node_ip_template(description, group):
@@ -160,7 +160,7 @@ def link_id(description, name):
     if network.get("vlan"):
         return "%s.%d" % (link_id(description, network["vlan"]["network"]), network["vlan"]["id"])
     if network.get("bond"):
-        return network.get("link_name") or "bond-%s" % name
+        return network.get("link_name") or f"bond-{name}"
     return network.get("interface") or name
 
 
@@ -214,7 +214,7 @@ def _mac_address(description, name):
 
 
 def _address(description, name, network, family, settings):
-    entry = {"id": name if family == "ipv4" else "%s-v6" % name, "link": link_id(description, name)}
+    entry = {"id": name if family == "ipv4" else f"{name}-v6", "link": link_id(description, name)}
     routes = list(settings.get("routes") or [])
     if settings["mode"] == "pool":
         if settings.get("pool_annotation"):

@@ -84,13 +84,13 @@ def _has_bonds(obj):
 
 def owner_name(description, group):
     """Return the name of a group's KubeadmControlPlane or MachineDeployment."""
-    return "%s-%s" % (description["name"], group["name"])
+    return f"{description['name']}-{group['name']}"
 
 
 def content_name(prefix, spec):
     """Return ``prefix-hash`` for the content of a template; the same content always has the same name."""
     text = json.dumps(spec, sort_keys=True, separators=(",", ":"))
-    return "%s-%s" % (prefix, hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH])
+    return f"{prefix}-{hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]}"
 
 
 def common_labels(description):
@@ -122,7 +122,7 @@ def _object(description, group, kind, name, spec, labels=None, annotations=None)
                 "labels": dict(common_labels(description), **(labels or {}))}
     if annotations:
         metadata["annotations"] = annotations
-    return {"apiVersion": "%s/%s" % (group, VERSION), "kind": kind, "metadata": metadata, "spec": spec}
+    return {"apiVersion": f"{group}/{VERSION}", "kind": kind, "metadata": metadata, "spec": spec}
 
 
 def _ref(group, kind, name):
@@ -135,7 +135,7 @@ def _present(fields):
 
 def _cluster(description):
     name = description["name"]
-    control_plane = "%s-%s" % (name, CONTROL_PLANE)
+    control_plane = f"{name}-{CONTROL_PLANE}"
     return _object(description, CAPI, "Cluster", name, {
         "clusterNetwork": {
             "pods": {"cidrBlocks": description["pod_cidrs"]},
@@ -291,7 +291,7 @@ def _health_check(description, group):
                 "type": "Reboot", "retryLimit": check["reboot_retry_limit"],
                 "timeoutSeconds": check.get("reboot_timeout_seconds") or 600}}}}))
         # Unlike other references, this one has an apiVersion (MachineHealthCheckRemediationTemplateReference).
-        remediation["templateRef"] = {"apiVersion": "%s/%s" % (INFRASTRUCTURE, VERSION),
+        remediation["templateRef"] = {"apiVersion": f"{INFRASTRUCTURE}/{VERSION}",
                                       "kind": "Metal3RemediationTemplate", "name": name}
     if check.get("max_unhealthy") is not None:
         remediation["triggerIf"] = {"unhealthyLessThanOrEqualTo": _count(check["max_unhealthy"])}

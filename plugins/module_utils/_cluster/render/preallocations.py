@@ -26,7 +26,7 @@ def preallocation_problems(subject, description, hosts=None):
     found = []
     for network, family, settings, pool in pool_networks(description):
         for name in sorted(settings.get("pre_allocations") or {}):
-            field = "networks.%s.%s.pre_allocations.%s" % (network, family, name)
+            field = f"networks.{network}.{family}.pre_allocations.{name}"
             for group in groups(description):
                 if name.startswith(owner_name(description, group) + "-"):
                     found += _meant_for(subject, field, name, data_template_name(description, group), pool, hosts)
@@ -35,11 +35,11 @@ def preallocation_problems(subject, description, hosts=None):
 
 
 def _meant_for(subject, field, name, template, pool, hosts):
-    claims = re.compile(r"%s-\d+-%s" % (re.escape(template), re.escape(pool)))
+    claims = re.compile(rf"{re.escape(template)}-\d+-{re.escape(pool)}")
     host = name[:-len(pool) - 1] if name.endswith("-" + pool) else None
     could_be_host = host and (not re.search(r"-[0-9a-f]{8}-\d+$", host) if hosts is None else host in hosts)
     if claims.fullmatch(name) or could_be_host:
         return []
-    return [problem(subject, field, name, "%s-<number>-%s, or <host>-%s" % (template, pool, pool),
+    return [problem(subject, field, name, f"{template}-<number>-{pool}, or <host>-{pool}",
                     "the name is that of an IPClaim; its hash changes with the networks and the meta data of the "
                     "machines, so that names of hosts are better (capm3_name_based_preallocation)")]

@@ -26,13 +26,13 @@ def downgrade(obj):
     if version != "v1beta2" or obj["kind"] not in _CONVERSIONS:
         return obj
     result = copy.deepcopy(obj)
-    result["apiVersion"] = "%s/%s" % (group, _VERSION)
+    result["apiVersion"] = f"{group}/{_VERSION}"
     _CONVERSIONS[obj["kind"]](result["spec"], obj["metadata"].get("namespace"))
     return result
 
 
 def _reference(reference, namespace):
-    result = {"apiVersion": "%s/%s" % (reference["apiGroup"], _VERSION), "kind": reference["kind"],
+    result = {"apiVersion": f"{reference['apiGroup']}/{_VERSION}", "kind": reference["kind"],
               "name": reference["name"]}
     if namespace:
         result["namespace"] = namespace
@@ -127,7 +127,7 @@ def _timeouts(spec, key, part):
     if _TLS_BOOTSTRAP in timeouts and key == "joinConfiguration":
         part.setdefault("discovery", {})["timeout"] = _seconds(timeouts.pop(_TLS_BOOTSTRAP))
     if timeouts:
-        raise ValueError("%s.timeouts: %s: no such field in v1beta1" % (key, ", ".join(sorted(timeouts))))
+        raise ValueError(f"{key}.timeouts: {', '.join(sorted(timeouts))}: no such field in v1beta1")
 
 
 def _machine_template(spec, _namespace):

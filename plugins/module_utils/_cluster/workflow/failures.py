@@ -50,14 +50,14 @@ def _with_deletion(failure, snapshot, step, machine):
         return failure
     advice = ("Machine %s is older than the description, and KubeadmControlPlane %s replaces none while one has no "
               "Node: when the description is right, delete that Machine" % (step["machine"], step["owner"]))
-    return failure._replace(next_step="%s; %s" % (failure.next_step, advice))
+    return failure._replace(next_step=f"{failure.next_step}; {advice}")
 
 
 def _reported(_snapshot, _step, machine, metal3_machine, _now, _limit):
     for obj in (machine, metal3_machine):
         old = (((obj or {}).get("status") or {}).get("deprecated") or {}).get("v1beta1") or {}
         if old.get("failureMessage") or old.get("failureReason"):
-            return Failure("%s %s" % (obj["kind"], obj["metadata"]["name"]),
+            return Failure(f"{obj['kind']} {obj['metadata']['name']}",
                            "it failed for good: %s" % (old.get("failureMessage") or old["failureReason"]),
                            "delete the Machine, so that its owner makes another")
     return None
@@ -68,7 +68,7 @@ def _bootstrap(snapshot, step, machine, _metal3_machine, _now, _limit):
     old = (((config or {}).get("status") or {}).get("deprecated") or {}).get("v1beta1") or {}
     for entry in old.get("conditions") or []:
         if step["step"] <= 7 and entry.get("status") == "False" and entry.get("reason") in _BOOTSTRAP_FAILED:
-            return Failure("KubeadmConfig %s" % config["metadata"]["name"],
+            return Failure(f"KubeadmConfig {config['metadata']['name']}",
                            "the user data can't be made: %s" % (entry.get("message") or entry["reason"]),
                            "look at the Secrets that the description's files and users refer to")
     return None
@@ -88,10 +88,10 @@ def _no_host(snapshot, step, _machine, metal3_machine, now, _limit):
     name = metal3_machine["metadata"]["name"]
     if not hosts:
         count = len(snapshot.all("BareMetalHost"))
-        return Failure("Metal3Machine %s" % name, "no host matches its selector, of %d in the namespace" % count,
+        return Failure(f"Metal3Machine {name}", "no host matches its selector, of %d in the namespace" % count,
                        "compare host_selector with the hosts' labels, or enrol more hosts")
-    reasons = "; ".join("%s is %s" % (host["metadata"]["name"], refusal(host, mine)) for host in hosts)
-    return Failure("Metal3Machine %s" % name, "no host is free, of %d that match: %s" % (len(hosts), reasons),
+    reasons = "; ".join(f"{host['metadata']['name']} is {refusal(host, mine)}" for host in hosts)
+    return Failure(f"Metal3Machine {name}", f"no host is free, of {len(hosts)} that match: {reasons}",
                    "free or enrol hosts, or ask for fewer replicas")
 
 
@@ -103,8 +103,8 @@ def _host_error(snapshot, step, _machine, metal3_machine, _now, _limit):
     explanation = explain(status.get("errorType"), status.get("errorMessage"))
     if not explanation.definitive and (status.get("errorCount") or 0) < ERROR_LIMIT:
         return None
-    return Failure("BareMetalHost %s" % host["metadata"]["name"],
-                   "%s (%s)" % (explanation.cause, " ".join((status.get("errorMessage") or "").split())),
+    return Failure(f"BareMetalHost {host['metadata']['name']}",
+                   f"{explanation.cause} ({' '.join((status.get('errorMessage') or '').split())})",
                    explanation.next_step)
 
 
@@ -119,12 +119,12 @@ def _addresses(snapshot, step, _machine, metal3_machine, now, _limit):
         owners = [owner.get("name") for owner in claim["metadata"].get("ownerReferences") or []]
         error = (claim.get("status") or {}).get("errorMessage")
         if data and data["metadata"]["name"] in owners and error:
-            return Failure("IPClaim %s" % claim["metadata"]["name"],
-                           "pool %s gives no address: %s" % (claim["spec"]["pool"]["name"], error),
+            return Failure(f"IPClaim {claim['metadata']['name']}",
+                           f"pool {claim['spec']['pool']['name']} gives no address: {error}",
                            "widen the pool's ranges; IPAM does not try a refused claim again, so delete it then")
     error = ((data or {}).get("status") or {}).get("errorMessage")
     if error:
-        return Failure("Metal3Data %s" % name, "meta data or network data can't be rendered: %s" % error,
+        return Failure(f"Metal3Data {name}", f"meta data or network data can't be rendered: {error}",
                        "compare networks and metadata with the host's hardware and labels")
     return None
 
@@ -133,12 +133,12 @@ def _no_node(snapshot, step, machine, _metal3_machine, now, limit):
     if step["step"] not in (13, 14) or not limit or not _lasted(step["since"], now, limit):
         return None
     if step["step"] == 13 and snapshot.has_cloud_provider:
-        return Failure("Machine %s" % machine["metadata"]["name"],
+        return Failure(f"Machine {machine['metadata']['name']}",
                        "host %s is deployed, but no Node has its provider ID within %d s; with cloud_provider_enabled "
                        "only a cloud controller sets it" % (step["host"], limit),
                        "look whether the Node is there (kubectl get nodes of the cluster) and whether a cloud "
                        "controller runs; without one, leave cloud_provider_enabled out")
-    return Failure("Machine %s" % machine["metadata"]["name"],
+    return Failure(f"Machine {machine['metadata']['name']}",
                    "bootstrap failed: host %s is deployed, but no node of it has joined within %d s" % (
                        step["host"], limit),
                    "look at the machine's console and, on it, /var/log/cloud-init-output.log and "

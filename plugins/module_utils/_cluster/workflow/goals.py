@@ -19,7 +19,7 @@ def missing(snapshot, goal):
     """
     cluster = snapshot.cluster
     if cluster is None:
-        return "there is no Cluster %s" % snapshot.cluster_name
+        return f"there is no Cluster {snapshot.cluster_name}"
     if not ((cluster.get("status") or {}).get("initialization") or {}).get("controlPlaneInitialized"):
         return "the control plane is not initialized"
     if goal == "initialized":
@@ -35,10 +35,10 @@ def missing(snapshot, goal):
 
 
 def _owner(snapshot, owner, goal):
-    name = "%s %s" % (owner["kind"], owner["metadata"]["name"])
+    name = f"{owner['kind']} {owner['metadata']['name']}"
     status = owner.get("status") or {}
     if (status.get("observedGeneration") or 0) < (owner["metadata"].get("generation") or 0):
-        return "%s is not observed yet" % name
+        return f"{name} is not observed yet"
     wanted = (owner.get("spec") or {}).get("replicas")
     wanted = 1 if wanted is None else wanted
     machines = snapshot.machines_of(owner)
@@ -70,8 +70,8 @@ def progress(snapshot):
         parts.append("%d being deleted" % counts["deleting"])
     slow = sorted((step["since"], step["machine"], step["waits_for"]) for step in steps
                   if step["since"] and step["machine"] and not step["complete"])
-    longest = "; longest: %s, since %s, waits for %s" % (slow[0][1], slow[0][0], slow[0][2]) if slow else ""
-    return "cluster %s: %s%s" % (snapshot.cluster_name, ", ".join(parts), longest)
+    longest = f"; longest: {slow[0][1]}, since {slow[0][0]}, waits for {slow[0][2]}" if slow else ""
+    return f"cluster {snapshot.cluster_name}: {', '.join(parts)}{longest}"
 
 
 def changes(before, after):
@@ -86,16 +86,16 @@ def changes(before, after):
         if not step["machine"]:
             continue
         old = known.get(step["machine"])
-        where = step["machine"] + (" (host %s)" % step["host"] if step["host"] else "")
+        where = step["machine"] + (f" (host {step['host']})" if step["host"] else "")
         if step["error"] and step["error"] != (old or {}).get("error"):
-            lines.append("%s: error: %s" % (where, step["error"]))
+            lines.append(f"{where}: error: {step['error']}")
         if old and (old["step"], old["complete"], old["deleting"]) == (
                 step["step"], step["complete"], step["deleting"]):
             continue
         if step["deleting"]:
-            lines.append("%s: being deleted" % where)
+            lines.append(f"{where}: being deleted")
         elif step["complete"]:
-            lines.append("%s: ready as node %s" % (where, step["node"]))
+            lines.append(f"{where}: ready as node {step['node']}")
         else:
             lines.append("%s: step %d, %s; waits for %s" % (where, step["step"], step["title"], step["waits_for"]))
     return lines

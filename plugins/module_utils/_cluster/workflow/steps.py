@@ -64,23 +64,23 @@ def _cluster_step(snapshot):
     """Return ``(step, since, waits_for)`` while the cluster itself is not ready for machines, else None."""
     cluster, infrastructure, plane = snapshot.cluster, snapshot.metal3_cluster, snapshot.control_plane
     if cluster is None:
-        return 1, None, "a Cluster %s" % snapshot.cluster_name
+        return 1, None, f"a Cluster {snapshot.cluster_name}"
     made = cluster["metadata"].get("creationTimestamp")
     if infrastructure is None:
         return 1, made, "a Metal3Cluster"
     if not _owned(infrastructure, cluster):
-        return 1, made, "an ownerReference on Metal3Cluster %s" % infrastructure["metadata"]["name"]
+        return 1, made, f"an ownerReference on Metal3Cluster {infrastructure['metadata']['name']}"
     if not ((infrastructure.get("status") or {}).get("initialization") or {}).get("provisioned"):
         ready = condition(infrastructure, "Ready")
         return 2, ready.get("lastTransitionTime") or infrastructure["metadata"].get("creationTimestamp"), \
-            _message(ready, "Metal3Cluster %s to be ready" % infrastructure["metadata"]["name"])
+            _message(ready, f"Metal3Cluster {infrastructure['metadata']['name']} to be ready")
     if not ((cluster.get("status") or {}).get("initialization") or {}).get("infrastructureProvisioned"):
         ready = condition(cluster, "InfrastructureReady")
         return 3, ready.get("lastTransitionTime") or made, _message(ready, "Cluster's infrastructureProvisioned")
     if plane is None:
         return 4, made, "a KubeadmControlPlane"
     if not _owned(plane, cluster):
-        return 4, made, "an ownerReference on KubeadmControlPlane %s" % plane["metadata"]["name"]
+        return 4, made, f"an ownerReference on KubeadmControlPlane {plane['metadata']['name']}"
     return None
 
 
@@ -103,7 +103,7 @@ def _missing(snapshot, owner, has_others):
     if owner["kind"] == "KubeadmControlPlane" and has_others:
         return _entry(owner, 15, since, _message(
             scaling, "its turn: control plane machines are made one after the other"))
-    fallback = "%s to make the Machine" % owner["kind"]
+    fallback = f"{owner['kind']} to make the Machine"
     if not initialized and owner["kind"] != "KubeadmControlPlane":
         fallback = "the first control plane machine"
     return _entry(owner, 5, since, _message(scaling, fallback))
@@ -155,7 +155,7 @@ def _bootstrap(snapshot, machine, _metal3_machine):
     config = snapshot.bootstrap_config(machine)
     if not (config.get("status") or {}).get("dataSecretName"):
         available = condition(config, "DataSecretAvailable")
-        waits_for = _message(available, "user data from KubeadmConfig %s" % config["metadata"]["name"])
+        waits_for = _message(available, f"user data from KubeadmConfig {config['metadata']['name']}")
         if not is_control_plane(machine) and not is_true(snapshot.control_plane, "Initialized"):
             waits_for = "the control plane to be initialized"
         return 6, available.get("lastTransitionTime") or config["metadata"].get("creationTimestamp"), waits_for
@@ -183,11 +183,11 @@ def _data(snapshot, _machine_object, metal3_machine):
     since = waiting.get("lastTransitionTime") or condition(metal3_machine, "AssociateBareMetalHost").get(
         "lastTransitionTime")
     if claim is None and not rendered:
-        return 9, since, "a Metal3DataClaim %s" % name
+        return 9, since, f"a Metal3DataClaim {name}"
     data = snapshot.get("Metal3Data", rendered)
     if data is None:
         error = ((claim or {}).get("status") or {}).get("errorMessage")
-        return 10, since, error or "a Metal3Data of template %s" % metal3_machine["spec"]["dataTemplate"]["name"]
+        return 10, since, error or f"a Metal3Data of template {metal3_machine['spec']['dataTemplate']['name']}"
     if not (data.get("status") or {}).get("ready"):
         since = data["metadata"].get("creationTimestamp")
         return 10, since, (data.get("status") or {}).get("errorMessage") or _claims(snapshot, data)
@@ -204,8 +204,8 @@ def _claims(snapshot, data):
             error = (claim.get("status") or {}).get("errorMessage")
             open_claims.append("%s%s" % (claim["spec"]["pool"]["name"], " (%s)" % error if error else ""))
     if open_claims:
-        return "an address of pool %s" % ", ".join(open_claims)
-    return "the Secrets of Metal3Data %s" % data["metadata"]["name"]
+        return f"an address of pool {', '.join(open_claims)}"
+    return f"the Secrets of Metal3Data {data['metadata']['name']}"
 
 
 def _deployment(machine, metal3_machine, host):
@@ -213,17 +213,17 @@ def _deployment(machine, metal3_machine, host):
     since = condition(metal3_machine, "AssociateBareMetalHost").get("lastTransitionTime")
     asked = host["spec"].get("image") or host["spec"].get("customDeploy")
     if consumer.get("name") != metal3_machine["metadata"]["name"] or not asked:
-        return 11, since, "BareMetalHost %s to be written" % host["metadata"]["name"]
+        return 11, since, f"BareMetalHost {host['metadata']['name']} to be written"
     status = host.get("status") or {}
     state = (status.get("provisioning") or {}).get("state") or ""
     if state == "provisioned" or ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
         return None
     started = ((status.get("operationHistory") or {}).get("provision") or {}).get("start")
-    waits_for = "host %s, in state %s" % (host["metadata"]["name"], state or "(none yet)")
+    waits_for = f"host {host['metadata']['name']}, in state {state or '(none yet)'}"
     if _host_error(host):
-        waits_for += ": %s" % _host_error(host)
+        waits_for += f": {_host_error(host)}"
     elif status.get("operationalStatus") in ("delayed", "detached"):
-        waits_for += ", which is %s" % status["operationalStatus"]
+        waits_for += f", which is {status['operationalStatus']}"
     return 12, started or since, waits_for
 
 
@@ -234,11 +234,11 @@ def _node(snapshot, machine, host):
         ready = condition(machine, "InfrastructureReady")
         mark = "the provider ID that a cloud controller gives it" if snapshot.has_cloud_provider \
             else "the label metal3.io/uuid of its host"
-        return 13, done or ready.get("lastTransitionTime"), "a Node with %s" % mark
+        return 13, done or ready.get("lastTransitionTime"), f"a Node with {mark}"
     if not (status.get("nodeRef") or {}).get("name"):
         healthy = condition(machine, "NodeHealthy")
         return 14, healthy.get("lastTransitionTime") or done, _message(
-            healthy, "a Node with providerID %s" % machine["spec"].get("providerID"))
+            healthy, f"a Node with providerID {machine['spec'].get('providerID')}")
     ready = condition(machine, "Ready")
     if ready.get("status") != "True":
         return 15, ready.get("lastTransitionTime"), _message(ready, "the node to be ready")

@@ -63,8 +63,8 @@ def _node(obj):
 
 def lines(node, prefix="", last=True, root=True):
     """Return a tree as lines of text for people."""
-    text = "%s %s%s" % (node["kind"], node["name"], _remark(node))
-    result = [text if root else "%s%s %s" % (prefix, "└─" if last else "├─", text)]
+    text = f"{node['kind']} {node['name']}{_remark(node)}"
+    result = [text if root else f"{prefix}{'└─' if last else '├─'} {text}"]
     below = "" if root else prefix + ("   " if last else "│  ")
     for number, child in enumerate(node["children"]):
         result += lines(child, below, number == len(node["children"]) - 1, False)
@@ -80,7 +80,7 @@ def _remark(node):
         if step["complete"]:
             parts.append("complete")
         elif step["deleting"]:
-            parts.append("being deleted, waits for %s" % step["waits_for"])
+            parts.append(f"being deleted, waits for {step['waits_for']}")
         else:
             parts.append("step %d since %s, waits for %s" % (step["step"], step["since"], step["waits_for"]))
     elif node.get("state"):
@@ -90,5 +90,5 @@ def _remark(node):
     else:
         head = [entry for entry in node["conditions"] if entry["type"] in ("Available", "Ready")]
         if head:
-            parts.append("%s %s" % (head[0]["type"], head[0]["status"]))
+            parts.append(f"{head[0]['type']} {head[0]['status']}")
     return ": " + "; ".join(parts) if parts else ""

@@ -53,13 +53,13 @@ def check_requests(requests):
             continue
         first[request.name] = request
         if request.action is None:
-            problems.append(Problem(request.name, "action", "none", "one of %s" % ", ".join(ACTIONS),
+            problems.append(Problem(request.name, "action", "none", f"one of {', '.join(ACTIONS)}",
                                     "set action for the task or for the host"))
             continue
         required = _REQUIRED.get(request.action)
         if required and getattr(request, required) in (None, ""):
-            problems.append(Problem(request.name, required, "none", "a value, which %s needs" % request.action,
-                                    "set %s" % required))
+            problems.append(Problem(request.name, required, "none", f"a value, which {request.action} needs",
+                                    f"set {required}"))
         problems += check_unused(request)
         problems += _check_values(request)
     return problems
@@ -67,7 +67,7 @@ def check_requests(requests):
 
 def check_unused(request):
     """Return a Problem for each option that says nothing about the request's action."""
-    return [Problem(request.name, option, "given", "an action that it belongs to (%s)" % ", ".join(actions),
+    return [Problem(request.name, option, "given", f"an action that it belongs to ({', '.join(actions)})",
                     "remove it, or choose another action")
             for option, actions in USED_BY.items()
             if getattr(request, option) != Request._field_defaults[option] and request.action not in actions]
@@ -92,7 +92,7 @@ def _check_values(request):
 
 def _check_fields(name, option, given, known):
     # Both are decoded strictly (validateStatusAnnotation, validateHwdDetailsAnnotation).
-    return [Problem(name, "%s.%s" % (option, key), "an unknown field", "one of %s" % ", ".join(sorted(known)),
+    return [Problem(name, f"{option}.{key}", "an unknown field", f"one of {', '.join(sorted(known))}",
                     "remove it: BMO decodes the annotation strictly") for key in sorted(set(given) - known)]
 
 
@@ -101,7 +101,7 @@ def _check_saved(name, status, next_step):
     for field, allowed in (("operationalStatus", _SAVED_STATUS), ("errorType", _SAVED_ERRORS)):
         value = status.get(field) or ""
         if value not in allowed:
-            problems.append(Problem(name, "status.%s" % field, show(value), "one of %s (BMO webhook)" % ", ".join(
+            problems.append(Problem(name, f"status.{field}", show(value), "one of %s (BMO webhook)" % ", ".join(
                 text for text in allowed if text), next_step))
     return problems
 
@@ -120,7 +120,7 @@ def check_hosts(requests, current, hardware_data, namespace, forced=()):
     for request in requests:
         bmh = current.get(request.name)
         if bmh is None:
-            problems.append(Problem(request.name, "name", "no BareMetalHost", "one in namespace %s" % namespace,
+            problems.append(Problem(request.name, "name", "no BareMetalHost", f"one in namespace {namespace}",
                                     "correct the name or the namespace, or enrol the host first"))
         elif not is_done(bmh, request):
             problems += _check_host(request, bmh, hardware_data.get((namespace, request.name)), forced)
@@ -144,18 +144,18 @@ def _obstacles(request, bmh, forced):
     if bmh["metadata"].get("deletionTimestamp") and "deleting" not in action.tolerates:
         yield "a host that is being deleted", "a host that stays", "wait until it is gone"
     if host_annotations.PAUSED in annotations and "paused" not in action.tolerates:
-        yield ("a paused host (annotation %s)" % host_annotations.PAUSED, "a host that BMO works on",
+        yield (f"a paused host (annotation {host_annotations.PAUSED})", "a host that BMO works on",
                "resume it first (action resume)")
     if (host_annotations.DETACHED in annotations or (bmh.get("status") or {}).get("operationalStatus") == "detached") \
             and "detached" not in action.tolerates:
-        yield ("a detached host (annotation %s)" % host_annotations.DETACHED, "a host that BMO manages",
+        yield (f"a detached host (annotation {host_annotations.DETACHED})", "a host that BMO manages",
                "attach it first (action attach)")
     if action.guarded and consumer_of(bmh) and request.name not in forced:
-        yield ("a host in use by %s" % consumer_of(bmh), "a host without consumer",
+        yield (f"a host in use by {consumer_of(bmh)}", "a host without consumer",
                "name the host in force_hosts if what runs on it may be interrupted")
     if action.ends_holds and request.name not in forced and action.plan(bmh, request) != NOTHING:
         for key in host_annotations.held_by(bmh):
-            yield ("a host held powered off by the annotation %s" % host_annotations.reboot_key(key),
+            yield (f"a host held powered off by the annotation {host_annotations.reboot_key(key)}",
                    "a host that nobody holds: BMO boots it and takes the annotation away (actionInspecting)",
                    "release it first (action reboot_release, key %s), or name the host in force_hosts if nobody works "
                    "on it" % key)
@@ -164,7 +164,7 @@ def _obstacles(request, bmh, forced):
 def _power_rule(request, bmh, dummy):
     spec, state = bmh.get("spec") or {}, state_of(bmh)
     if state not in STEADY:
-        yield ("a host in state %s" % state, "one of %s: in others BMO leaves the power alone" % ", ".join(STEADY),
+        yield (f"a host in state {state}", f"one of {', '.join(STEADY)}: in others BMO leaves the power alone",
                "wait until it is available, then run again")
     elif request.action == "power_off":
         if spec.get("disablePowerOff"):
@@ -173,7 +173,7 @@ def _power_rule(request, bmh, dummy):
     else:
         yield from _held(bmh)
         if state in AVAILABLE and (spec.get("image") or {}).get("url"):
-            yield ("a host with the image %s" % spec["image"]["url"], "a host without an image: powering it on would "
+            yield (f"a host with the image {spec['image']['url']}", "a host without an image: powering it on would "
                    "write the image to its disk", "provision it by baremetal_host, or remove the image first")
         elif state in AVAILABLE and (spec.get("customDeploy") or {}).get("method"):
             yield ("a host with custom_deploy", "a host with nothing to deploy: powering it on would deploy it",
@@ -183,15 +183,15 @@ def _power_rule(request, bmh, dummy):
 def _held(bmh):
     # hasRebootAnnotation: a keyed annotation keeps the server off.
     for key in host_annotations.held_by(bmh, forced_only=state_of(bmh) not in RUNNING):
-        yield ("a host held powered off by the annotation %s" % host_annotations.reboot_key(key),
-               "a host that nobody holds", "release it first (action reboot_release, key %s)" % key)
+        yield (f"a host held powered off by the annotation {host_annotations.reboot_key(key)}",
+               "a host that nobody holds", f"release it first (action reboot_release, key {key})")
 
 
 def _reboot_rule(request, bmh, dummy):
     spec, state = bmh.get("spec") or {}, state_of(bmh)
     if state in _RAMDISK:
         if not request.force:
-            yield ("a host in state %s" % state, "force in this state: only then BMO starts the deploy ramdisk anew",
+            yield (f"a host in state {state}", "force in this state: only then BMO starts the deploy ramdisk anew",
                    "set force, or wait until the host is available")
         return
     yield from _reboot_states(request, state)
@@ -206,10 +206,10 @@ def _reboot_rule(request, bmh, dummy):
 
 def _reboot_states(request, state):
     if state not in STEADY:
-        yield ("a host in state %s" % state, "one of %s: in others BMO ignores the request or drops it" % (
+        yield (f"a host in state {state}", "one of %s: in others BMO ignores the request or drops it" % (
             ", ".join(STEADY)), "wait until it is available or provisioned, then run again")
     elif state not in RUNNING and not request.force:
-        yield ("a host in state %s" % state, "force, or one of %s: others are only rebooted by force" % (
+        yield (f"a host in state {state}", "force, or one of %s: others are only rebooted by force" % (
             ", ".join(RUNNING)), "set force")
 
 
@@ -223,7 +223,7 @@ def _hold_rule(request, bmh, dummy):
 def _inspect_rule(dummy, bmh, dummy2):
     state = state_of(bmh)
     if state not in AVAILABLE + ("inspecting",):
-        yield ("a host in state %s" % state, "%s: in others the request would wait and take the host by surprise "
+        yield (f"a host in state {state}", "%s: in others the request would wait and take the host by surprise "
                "later" % AVAILABLE[0], "deprovision the host, or wait until it is available")
     if _is_inspection_disabled(bmh):
         # actionInspecting leaves the annotation in place then, and handleAvailable takes it up again.
@@ -253,8 +253,8 @@ def _pause_rule(request, bmh, dummy):
 def _retry_rule(dummy, bmh, dummy2):
     state = state_of(bmh)
     if not error_of(bmh)[0] and (bmh.get("status") or {}).get("operationalStatus") != ERROR and state not in STEADY:
-        yield ("a host in state %s without an error" % state, "a host with an error: there is nothing to try again",
-               "wait until it is %s" % AVAILABLE[0])
+        yield (f"a host in state {state} without an error", "a host with an error: there is nothing to try again",
+               f"wait until it is {AVAILABLE[0]}")
 
 
 def _detach_rule(request, bmh, dummy):
@@ -262,7 +262,7 @@ def _detach_rule(request, bmh, dummy):
     if state == "deleting":
         yield "a host in state deleting", "a host that stays (BMO ignores it)", "wait until it is gone"
     elif state not in STEADY and not request.force:
-        yield ("a host in state %s" % state, "force, or one of %s (checkDetachedHost)" % ", ".join(STEADY),
+        yield (f"a host in state {state}", f"force, or one of {', '.join(STEADY)} (checkDetachedHost)",
                "wait until the host is available, or set force, which aborts what is going on")
 
 
@@ -273,7 +273,7 @@ def _save_rule(request, bmh, dummy):
         yield ("a host that is not paused", "a paused host: BMO removes the annotation at once otherwise",
                "pause it first (action pause)")
     for found in _check_saved(request.name, bmh.get("status") or {}, "wait until it is over, then run again"):
-        yield "%s %s" % (found.field, found.seen), found.expected, found.next_step
+        yield f"{found.field} {found.seen}", found.expected, found.next_step
 
 
 def _restore_rule(request, bmh, dummy):
@@ -285,9 +285,9 @@ def _restore_rule(request, bmh, dummy):
     for field, part, option in (("image", "url", "image"), ("customDeploy", "method", "custom_deploy")):
         deployed, named = ((place.get(field) or {}).get(part) for place in (saved, spec))
         if deployed and deployed != named:
-            yield ("a host with %s %s" % (option, show(named) if named else "none"),
+            yield (f"a host with {option} {show(named) if named else 'none'}",
                    "%s, which the status says is deployed: BMO would deprovision the server, and what is on its disks "
-                   "would be lost" % show(deployed), "set the host's %s first, while it is paused" % option)
+                   "would be lost" % show(deployed), f"set the host's {option} first, while it is paused")
     if saved.get("state") == "externally provisioned" and not spec.get("externallyProvisioned"):
         yield ("a host that is not externally provisioned", "one that is, as the status says: BMO would deprovision "
                "the server, and what is on its disks would be lost", "delete the paused host and make it again with "
@@ -298,7 +298,7 @@ def _hardware_rule(dummy, bmh, hardware_data):
     if not _is_inspection_disabled(bmh):
         yield ("a host that is inspected", "inspection_mode disabled (BMO webhook)", "set inspection_mode to disabled")
     if ((hardware_data or {}).get("spec") or {}).get("hardware"):
-        yield ("a HardwareData %s from an inspection" % bmh["metadata"]["name"], "none: BMO takes its content and "
+        yield (f"a HardwareData {bmh['metadata']['name']} from an inspection", "none: BMO takes its content and "
                "drops the annotation (updateHardwareDetails)", "delete the HardwareData first")
 
 

@@ -29,7 +29,7 @@ def check_credentials(label, host):
     for field, other in (("username", "password"), ("password", "username")):
         if bmc.get(other) is not None and not bmc.get(field):
             problems.append(Problem(label, "bmc." + field, "none" if bmc.get(field) is None else "an empty text",
-                                    "a value, since bmc.%s is given" % other, "set bmc.%s" % field))
+                                    f"a value, since bmc.{other} is given", f"set bmc.{field}"))
     for field in ("username", "password"):
         value = bmc.get(field)
         if isinstance(value, str) and re.search(r"[\x00-\x1f\x7f]", value):
@@ -56,5 +56,5 @@ def check_verification(label, host, address):
     problems = []
     if address and not address.uses_tls and (host.get("bmc") or {}).get("disable_certificate_verification"):
         problems.append(Problem(label, "bmc.disable_certificate_verification", "true",
-                                "false or nothing (%s does not use TLS)" % address.scheme.name, "remove it"))
+                                f"false or nothing ({address.scheme.name} does not use TLS)", "remove it"))
     return problems

@@ -22,14 +22,14 @@ def check(label, host, address):
             problems.append(Problem(label, "boot_mac_address", show(mac), problem, "correct it"))
     elif address and (address.driver.needs_mac or host_annotations.is_inspection_disabled(
             host.get("inspection_mode"), host.get("annotations"))):
-        why = "the scheme %s" % address.scheme.name if address.driver.needs_mac else "a host without inspection"
-        problems.append(Problem(label, "boot_mac_address", "none", "a MAC address, which %s needs" % why,
+        why = f"the scheme {address.scheme.name}" if address.driver.needs_mac else "a host without inspection"
+        problems.append(Problem(label, "boot_mac_address", "none", f"a MAC address, which {why} needs",
                                 "set boot_mac_address to the MAC of the NIC the server boots from"))
     if address and host.get("boot_mode") == "UEFISecureBoot" and not address.driver.secure_boot:
         problems.append(Problem(label, "boot_mode", "'UEFISecureBoot'",
-                                "UEFI or legacy (%s does not support secure boot)" % address.scheme.name,
+                                f"UEFI or legacy ({address.scheme.name} does not support secure boot)",
                                 "choose a Redfish scheme or another boot_mode"))
     if address and host.get("boot_mode") == "legacy" and address.driver.boot == "uefi-http":
-        problems.append(Problem(label, "boot_mode", "'legacy'", "UEFI (%s boots by UEFI HTTP)" % address.scheme.name,
+        problems.append(Problem(label, "boot_mode", "'legacy'", f"UEFI ({address.scheme.name} boots by UEFI HTTP)",
                                 "choose another scheme or boot_mode"))
     return problems

@@ -38,7 +38,7 @@ def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False, all
     mac, stored = host.get("boot_mac_address"), spec.get("bootMACAddress")
     if mac and stored and mac.lower() != stored.lower():
         problems.append(Problem(name, "boot_mac_address", show(mac),
-                                "%s: it can't be changed once it is set (BMO webhook)" % stored,
+                                f"{stored}: it can't be changed once it is set (BMO webhook)",
                                 "delete and enrol the host anew"))
     external = host.get("externally_provisioned")
     if external is False and spec.get("externallyProvisioned"):
@@ -58,7 +58,7 @@ def _check_power(host, bmh, forced):
     if host.get("online") is not False or not bmh["spec"].get("online") or state_of(bmh) not in _RUNNING:
         return []
     return [Problem(host["name"], "online", "false",
-                    "true: the host is %s and would be powered off" % state_of(bmh),
+                    f"true: the host is {state_of(bmh)} and would be powered off",
                     "if that is meant, set allow_power_off, or run the playbook with enroll_confirm or "
                     "provision_confirm=<how many servers>")]
 
@@ -71,5 +71,5 @@ def check_deletion(host, bmh, forced):
     """
     if not bmh or not consumer_of(bmh) or host["name"] in forced:
         return []
-    return [Problem(host["name"], "state", "absent", "no consumer (it is in use by %s)" % consumer_of(bmh),
+    return [Problem(host["name"], "state", "absent", f"no consumer (it is in use by {consumer_of(bmh)})",
                     "remove the consumer first (scale its cluster down), or name the host in force_hosts")]

@@ -115,6 +115,6 @@ def without_provisioning_network(label, host):
         return []
     if not address.driver.provisioning_network:
         return []
-    return [Problem(label, "bmc.address", "the scheme %s" % address.scheme.name,
+    return [Problem(label, "bmc.address", f"the scheme {address.scheme.name}",
                     "a scheme that needs no provisioning network: one with virtualmedia or uefihttp",
                     "change the scheme, or give the site a provisioning network")]

@@ -20,7 +20,7 @@ def check(label, host):
             problems.append(Problem(label, option + ".name", show(name), "a Secret's name", "correct it"))
         if content is not None and not content.strip():
             problems.append(Problem(label, option + ".content", "an empty text", "content",
-                                    "give content, or an empty %s to remove it" % option))
+                                    f"give content, or an empty {option} to remove it"))
         elif content is not None and option != "user_data" and content.lstrip()[:1] == "{":
             try:
                 json.loads(content)

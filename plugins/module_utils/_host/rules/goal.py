@@ -14,7 +14,7 @@ def check_state(label, host, wait_for):
     """
     absent = host.get("state") == "absent"
     if absent and wait_for not in (None, "deleted"):
-        return [Problem(label, "state", "absent", "state present when wait_for is %s" % wait_for,
+        return [Problem(label, "state", "absent", f"state present when wait_for is {wait_for}",
                         "put hosts to be deleted in a task of their own")]
     if not absent and wait_for == "deleted":
         return [Problem(label, "state", host.get("state") or "none",
@@ -46,7 +46,7 @@ def check_stored(host, bmh, wait_for):
     """
     problems = []
     if bmh is None and wait_for not in (None, "deleted") and not (host.get("bmc") or {}).get("address"):
-        problems.append(Problem(host["name"], "bmc.address", "none", "a BMC address, to reach %s" % wait_for,
+        problems.append(Problem(host["name"], "bmc.address", "none", f"a BMC address, to reach {wait_for}",
                                 "set bmc.address; without it a host stays unmanaged"))
     if wait_for == "provisioned":
         problems += _check_provisioned(host, bmh)

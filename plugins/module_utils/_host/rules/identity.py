@@ -66,8 +66,8 @@ def taken(named, current, elsewhere, namespace):
     :param elsewhere: list of BareMetalHosts of other namespaces
     :param namespace: name of the namespace
     """
-    others = dict(("%s/%s" % (namespace, name), bmh) for name, bmh in current.items() if name not in named)
-    others.update(("%s/%s" % (bmh["metadata"]["namespace"], bmh["metadata"]["name"]), bmh)
+    others = dict((f"{namespace}/{name}", bmh) for name, bmh in current.items() if name not in named)
+    others.update((f"{bmh['metadata']['namespace']}/{bmh['metadata']['name']}", bmh)
                   for bmh in elsewhere if not _is_moving(bmh))
     macs = dict(((bmh["spec"].get("bootMACAddress") or "").lower(), name) for name, bmh in others.items())
     identities = dict((bmc_address.identity_of((bmh["spec"].get("bmc") or {}).get("address")), name)
@@ -89,11 +89,11 @@ def check_taken(host, others):
     mac = (host.get("boot_mac_address") or "").lower()
     if mac and mac in others.macs:
         problems.append(Problem(host["name"], "boot_mac_address", show(mac),
-                                "a MAC address that no other host has (%s has it)" % others.macs[mac],
+                                f"a MAC address that no other host has ({others.macs[mac]} has it)",
                                 "correct it, or remove the other host first"))
     identity = bmc_address.identity_of((host.get("bmc") or {}).get("address"))
     if identity and identity in others.identities:
         problems.append(Problem(host["name"], "bmc.address", show(host["bmc"]["address"]),
-                                "a BMC that no other host has (%s has it)" % others.identities[identity],
+                                f"a BMC that no other host has ({others.identities[identity]} has it)",
                                 "correct it, or remove the other host first"))
     return problems

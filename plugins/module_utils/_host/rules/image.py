@@ -33,7 +33,7 @@ def check(label, host):
                                 "set image.url, or give an empty image to remove it"))
     elif parts is None or parts.scheme not in _IMAGE_SCHEMES or not (parts.netloc or parts.scheme == "file"):
         problems.append(Problem(label, "image.url", show(bmc_address.redacted(url)),
-                                "a URL with one of the schemes %s" % ", ".join(_IMAGE_SCHEMES), "correct image.url"))
+                                f"a URL with one of the schemes {', '.join(_IMAGE_SCHEMES)}", "correct image.url"))
     elif parts.username is not None:
         problems.append(Problem(label, "image.url", show(bmc_address.redacted(url)), "a URL without credentials",
                                 "serve the image where the provisioning network may read it"))
@@ -78,7 +78,7 @@ def _check_checksum(label, image, oci):
                         "correct image.checksum")]
     lengths = CHECKSUM_LENGTHS if kind in (None, "auto") else {kind: CHECKSUM_LENGTHS[kind]}
     if len(checksum) not in lengths.values():
-        return [Problem(label, "image.checksum", "%d digits" % len(checksum),
+        return [Problem(label, "image.checksum", f"{len(checksum)} digits",
                         " or ".join("%d (%s)" % (length, name) for name, length in sorted(lengths.items())),
                         "correct image.checksum or image.checksum_type")]
     return []

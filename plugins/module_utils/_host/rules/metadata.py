@@ -30,7 +30,7 @@ def _check_annotations(label, host):
     problems = []
     annotations = dict((key, text_of(value)) for key, value in (host.get("annotations") or {}).items())
     for key, value in annotations.items():
-        path = "annotations.%s" % key
+        path = f"annotations.{key}"
         if host_annotations.is_reboot(key):
             problems += _check_json(label, path, value, {"mode": ("", "hard", "soft")})
         elif key == host_annotations.DETACHED:
@@ -46,7 +46,7 @@ def _check_annotations(label, host):
     inspect, mode = annotations.get(host_annotations.INSPECT), host.get("inspection_mode")
     if inspect and mode and (inspect == "disabled") != (mode == "disabled"):
         problems.append(Problem(label, "inspection_mode", show(mode),
-                                "the same as the annotation %s (%s)" % (host_annotations.INSPECT, inspect),
+                                f"the same as the annotation {host_annotations.INSPECT} ({inspect})",
                                 "remove the annotation, which is deprecated"))
     return problems
 
@@ -60,6 +60,6 @@ def _check_json(label, path, value, choices):
         data = None
     if not isinstance(data, dict):
         return [Problem(label, path, show(value), "a JSON object or nothing", "correct it")]
-    return [Problem(label, path, "%s %s" % (key, show(data[key])),
-                    "%s one of %s" % (key, ", ".join(filter(None, few))), "correct it")
+    return [Problem(label, path, f"{key} {show(data[key])}",
+                    f"{key} one of {', '.join(filter(None, few))}", "correct it")
             for key, few in choices.items() if key in data and data[key] not in few]

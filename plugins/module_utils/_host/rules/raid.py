@@ -22,8 +22,8 @@ def check(label, host, address):
         problems.append(Problem(label, "raid", "hardware and software volumes", "one of the two (BMO webhook)",
                                 "remove hardware_raid_volumes or software_raid_volumes"))
     if hardware and address and not address.driver.raid:
-        problems.append(Problem(label, "raid.hardware_raid_volumes", "%d volumes" % len(hardware),
-                                "none (%s does not support hardware RAID)" % address.scheme.name,
+        problems.append(Problem(label, "raid.hardware_raid_volumes", f"{len(hardware)} volumes",
+                                f"none ({address.scheme.name} does not support hardware RAID)",
                                 "choose a Redfish scheme or software_raid_volumes"))
     names = set()
     for position, volume in enumerate(hardware):
@@ -34,7 +34,7 @@ def check(label, host, address):
                                     "set controller or remove physical_disks"))
         if disks and number is not None and number != len(disks):
             problems.append(Problem(label, path + ".number_of_physical_disks", show(number),
-                                    "%d, the number of physical_disks" % len(disks), "correct one of them"))
+                                    f"{len(disks)}, the number of physical_disks", "correct one of them"))
         if volume.get("name") and volume["name"] in names:
             problems.append(Problem(label, path + ".name", show(volume["name"]), "a name of its own", "rename it"))
         names.add(volume.get("name"))

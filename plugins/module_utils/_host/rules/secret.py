@@ -31,7 +31,7 @@ def check_shared(labelled):
             other = writers.setdefault(name, (label, field, content))
             if other[2] != content:
                 problems.append(Problem(label, field, show(name),
-                                        "a Secret of its own (%s writes other contents to it)" % other[0],
+                                        f"a Secret of its own ({other[0]} writes other contents to it)",
                                         "choose another name"))
     return problems
 
@@ -49,13 +49,13 @@ def check_stored(host, secrets, namespace):
         secret = secrets.get(name)
         if secret is None:
             problems.append(Problem(host["name"], "bmc.credentials_name", show(name),
-                                    "a Secret in namespace %s" % namespace,
+                                    f"a Secret in namespace {namespace}",
                                     "create it, or give bmc.username and bmc.password"))
         else:
             missing = [key for key in ("username", "password") if not (secret.get("data") or {}).get(key)]
             if missing:
                 problems.append(Problem(host["name"], "bmc.credentials_name", show(name),
-                                        "a Secret with username and password (it lacks %s)" % " and ".join(missing),
+                                        f"a Secret with username and password (it lacks {' and '.join(missing)})",
                                         "correct the Secret, or give bmc.username and bmc.password"))
     for option, key in host_fields.DATA_KEYS.items():
         data = host.get(option) or {}
@@ -63,18 +63,18 @@ def check_stored(host, secrets, namespace):
             secret = secrets.get(data["name"])
             if secret is None:
                 problems.append(Problem(host["name"], option + ".name", show(data["name"]),
-                                        "a Secret in namespace %s; BMO would wait for it in silence" % namespace,
-                                        "create it, or give %s.content" % option))
+                                        f"a Secret in namespace {namespace}; BMO would wait for it in silence",
+                                        f"create it, or give {option}.content"))
             elif not {key, "value"} & set(secret.get("data") or {}):
                 problems.append(Problem(host["name"], option + ".name", show(data["name"]),
-                                        "a Secret with the key %s or value" % key, "correct the Secret"))
+                                        f"a Secret with the key {key} or value", "correct the Secret"))
     auth = (host.get("image") or {}).get("oci_auth_secret_name")
     if auth and secrets.get(auth) is None:
         problems.append(Problem(host["name"], "image.oci_auth_secret_name", show(auth),
-                                "a Secret in namespace %s" % namespace, "create it"))
+                                f"a Secret in namespace {namespace}", "create it"))
     elif auth:
         fault = oci_auth.fault(secrets[auth], host["image"].get("url") or "")
         if fault:
-            problems.append(Problem(host["name"], "image.oci_auth_secret_name", "%s: %s" % (show(auth), fault[0]),
+            problems.append(Problem(host["name"], "image.oci_auth_secret_name", f"{show(auth)}: {fault[0]}",
                                     fault[1], "make it by kubectl create secret docker-registry"))
     return problems

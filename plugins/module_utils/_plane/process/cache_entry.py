@@ -26,7 +26,7 @@ def making(directory, progress):
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress.event("Another process makes %s: waiting for it" % directory)
+            progress.event(f"Another process makes {directory}: waiting for it")
             fcntl.flock(stream, fcntl.LOCK_EX)
         if os.path.isdir(directory):
             yield None

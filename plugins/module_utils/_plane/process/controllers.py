@@ -87,24 +87,24 @@ def program(lab, name, namespace, arguments, environment, restart_on):
     serving = os.path.join(_pki(lab), name, SERVING_FOLDER)
     command = [
         os.path.join(lab["engine_dir"], "bin", _PROGRAMS[name]),
-        "--kubeconfig=%s" % kubeconfig(lab, name),
+        f"--kubeconfig={kubeconfig(lab, name)}",
         "--webhook-port=%d" % lab["ports"][name + "_webhook"],
-        "--health-addr=%s" % _address(lab, name, "health"),
+        f"--health-addr={_address(lab, name, 'health')}",
         "--kube-api-qps=%d" % CLIENT_QPS,
         "--kube-api-burst=%d" % CLIENT_BURST,
     ]
     variables = {"POD_NAMESPACE": namespace, webhook_host.VARIABLE: "127.0.0.1"}
     if name == "bmo":
-        command.append("--metrics-addr=%s" % _address(lab, name, "metrics"))
+        command.append(f"--metrics-addr={_address(lab, name, 'metrics')}")
         variables["TMPDIR"] = os.path.join(_pki(lab), name)
     else:
         # One manager of each kind: waiting for a lease after a restart would only cost time.
-        command += ["--diagnostics-address=%s" % _address(lab, name, "metrics"), "--webhook-cert-dir=%s" % serving,
+        command += [f"--diagnostics-address={_address(lab, name, 'metrics')}", f"--webhook-cert-dir={serving}",
                     "--leader-elect=false"]
     return {
         "name": name,
         "command": command + list(arguments),
         "environment": dict(variables, **environment),
         "restart_on": [kubeconfig(lab, name)] + list(restart_on),
-        "ready": {"url": "http://%s/readyz" % _address(lab, name, "health")},
+        "ready": {"url": f"http://{_address(lab, name, 'health')}/readyz"},
     }

@@ -103,7 +103,7 @@ class GoMod:
         try:
             return self._versions[module]
         except KeyError:
-            raise EngineError("go.mod: module %s is not required" % module) from None
+            raise EngineError(f"go.mod: module {module} is not required") from None
 
 
 def stamps(pins):
@@ -180,7 +180,7 @@ class Engine:
             with open(path, encoding="utf-8") as stream:
                 return stream.read()
         except OSError as exc:
-            raise EngineError("%s: %s" % (path, exc.strerror)) from exc
+            raise EngineError(f"{path}: {exc.strerror}") from exc
 
     def missing(self, sets):
         """Return the programs of these sets that are not built yet.
@@ -229,7 +229,7 @@ class Engine:
                 self._build_program(program, mod_file, environ, progress, "%d of %d, %d left" % (
                     position + 1, len(missing), len(missing) - position - 1))
             if MANIFEST_SET in sets and not os.path.isdir(self.manifests_dir):
-                progress.event("Rendering the manifests of %d providers" % len(PROVIDERS))
+                progress.event(f"Rendering the manifests of {len(PROVIDERS)} providers")
                 self._render(work, environ)
             shutil.rmtree(work)
         return [program.name for program in missing]
@@ -245,7 +245,7 @@ class Engine:
         return environ
 
     def _build_program(self, program, mod_file, environ, progress, position):
-        progress.event("Building %s %s (%s)" % (program.name, self.pins.version(program.module), position))
+        progress.event(f"Building {program.name} {self.pins.version(program.module)} ({position})")
         started = time.monotonic()
         path = os.path.join(self.bin_dir, program.name)
         partial = os.path.join(self.bin_dir, _partial(program.name))
@@ -301,7 +301,7 @@ class Engine:
 
 def _partial(name):
     """Return the name under which a program is linked; what a killed build left has it too."""
-    return ".%s.partial" % name
+    return f".{name}.partial"
 
 
 @contextlib.contextmanager

@@ -109,5 +109,5 @@ def request_token(client, namespace, name):
         "POST", KNOWN["ServiceAccount"].path(namespace, name, "token"),
         body={"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
               "spec": {"expirationSeconds": TOKEN_VALIDITY_SECONDS}},
-        subject="token of ServiceAccount %s/%s" % (namespace, name))
+        subject=f"token of ServiceAccount {namespace}/{name}")
     return answer["status"]["token"]

@@ -87,7 +87,7 @@ def substitute(text, values=None):
 
     result = _VARIABLE.sub(replacement, text)
     if unknown:
-        raise ManifestError("no value for %s" % ", ".join(sorted(set(unknown))))
+        raise ManifestError(f"no value for {', '.join(sorted(set(unknown)))}")
     return result
 
 
@@ -99,7 +99,7 @@ def service_account(objects):
     """
     found = [obj for obj in objects if obj["kind"] == "Deployment"]
     if len(found) != 1:
-        raise ManifestError("expected one Deployment, found %d" % len(found))
+        raise ManifestError(f"expected one Deployment, found {len(found)}")
     return found[0]["metadata"]["namespace"], found[0]["spec"]["template"]["spec"]["serviceAccountName"]
 
 
@@ -172,4 +172,4 @@ def render(provider, version, module_dir, kubectl, scratch, path, extra=()):
         objects = [obj for obj in yaml.load_all(substitute(result.stdout), Loader=_loader()) if obj]
         dump(list(extra) + complete(objects, provider, version), path)
     except ManifestError as exc:
-        raise ManifestError("provider %s: %s" % (provider.name, exc)) from exc
+        raise ManifestError(f"provider {provider.name}: {exc}") from exc

@@ -65,18 +65,18 @@ def processes(lab_dir, proc="/proc"):
     :param lab_dir: the lab's folder
     :param proc: where procfs is mounted
     """
-    mark = ("%s=%s" % (LAB_DIR_VARIABLE, lab_dir)).encode()
+    mark = f"{LAB_DIR_VARIABLE}={lab_dir}".encode()
     own, session, found = _ancestors(proc), _session(lab_dir), []
     for entry in os.listdir(proc):
         if not entry.isdigit() or int(entry) in own:
             continue
         try:
-            with open("%s/%s/environ" % (proc, entry), "rb") as stream:
+            with open(f"{proc}/{entry}/environ", "rb") as stream:
                 belongs = mark in stream.read().split(b"\0")
             if not belongs and session:
                 stat = _stat(proc, int(entry))
                 belongs = bool(stat) and stat[1] == session and _is_inside(
-                    os.readlink("%s/%s/cwd" % (proc, entry)), lab_dir)
+                    os.readlink(f"{proc}/{entry}/cwd"), lab_dir)
         except OSError:
             # It is gone, or another user's.
             continue
@@ -90,12 +90,12 @@ def lab_dirs(proc="/proc"):
 
     :param proc: where procfs is mounted
     """
-    mark, found = ("%s=" % LAB_DIR_VARIABLE).encode(), set()
+    mark, found = f"{LAB_DIR_VARIABLE}=".encode(), set()
     for entry in os.listdir(proc):
         if not entry.isdigit():
             continue
         try:
-            with open("%s/%s/environ" % (proc, entry), "rb") as stream:
+            with open(f"{proc}/{entry}/environ", "rb") as stream:
                 variables = stream.read().split(b"\0")
         except OSError:
             # It is gone, or another user's.
@@ -173,12 +173,12 @@ def loop_devices(lab_dir, sys_block="/sys/block"):
 def _command(arguments):
     program = shutil.which(arguments[0], path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     if not program:
-        raise CleanupError("program %s is missing" % arguments[0])
+        raise CleanupError(f"program {arguments[0]} is missing")
     result = subprocess.run(
         [program] + arguments[1:], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         check=False, timeout=COMMAND_TIMEOUT_SECONDS, universal_newlines=True)
     if result.returncode:
-        raise CleanupError("%s: %s" % (" ".join(arguments), " ".join(result.stderr.split()) or "failed"))
+        raise CleanupError(f"{' '.join(arguments)}: {' '.join(result.stderr.split()) or 'failed'}")
     return result.stdout
 
 

@@ -61,7 +61,7 @@ def changed(actions):
 def _services_python(lab_dir):
     figures = claim.read(lab_dir)
     if not figures or not figures.get("services_python"):
-        raise SupervisorError("%s/%s: names no services_python; the role lab writes it" % (lab_dir, claim.LAB_FILE))
+        raise SupervisorError(f"{lab_dir}/{claim.LAB_FILE}: names no services_python; the role lab writes it")
     return figures["services_python"]
 
 

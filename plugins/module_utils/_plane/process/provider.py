@@ -33,7 +33,7 @@ def load(lab, name):
     try:
         return manifests.load(path)
     except OSError as exc:
-        raise ProviderError("%s: %s. The module engine makes it" % (path, exc.strerror)) from exc
+        raise ProviderError(f"{path}: {exc.strerror}. The module engine makes it") from exc
 
 
 def desired(lab, shipped):
@@ -47,7 +47,7 @@ def desired(lab, shipped):
         with open(controllers.ca_file(lab), encoding="utf-8") as stream:
             ca_certificate = stream.read()
     except OSError as exc:
-        raise ProviderError("%s: %s. The role lab makes it" % (exc.filename, exc.strerror)) from exc
+        raise ProviderError(f"{exc.filename}: {exc.strerror}. The role lab makes it") from exc
     result = []
     for name, objects in shipped.items():
         result += process_mode(objects, controllers.webhook_url(lab, name), ca_certificate)
@@ -95,7 +95,7 @@ def phase(entry):
 
 def label(entry):
     """Return what messages and results call an object."""
-    return "%s %s%s" % (entry.resource.kind, entry.namespace + "/" if entry.namespace else "", entry.name)
+    return f"{entry.resource.kind} {entry.namespace + '/' if entry.namespace else ''}{entry.name}"
 
 
 def write(client, entries, timeout_seconds):
@@ -139,7 +139,7 @@ def wait_established(client, names, timeout_seconds, clock=time.monotonic):
             fault = establishment_fault(outcome.value)
             if fault:
                 left.append(name)
-                seen.append("CustomResourceDefinition %s: %s" % (name, fault))
+                seen.append(f"CustomResourceDefinition {name}: {fault}")
         pending = left
         if pending and clock() > deadline:
             raise ProviderError("not established within %d s: %s" % (timeout_seconds, "; ".join(seen)))
@@ -162,5 +162,5 @@ def establishment_fault(definition):
     for kind in ("NamesAccepted", "Established"):
         condition = conditions.get(kind)
         if condition and condition["status"] != "True":
-            return "%s is %s: %s" % (kind, condition["status"], condition.get("message") or "no message")
+            return f"{kind} is {condition['status']}: {condition.get('message') or 'no message'}"
     return "no conditions yet"

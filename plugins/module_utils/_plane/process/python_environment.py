@@ -53,7 +53,7 @@ def venv_path(name, lock_file, environ=None):
         digest.update(stream.read())
     # An environment refers to the Python it was made from by path, and to its version by folder names.
     digest.update(repr((sys.version, os.path.realpath(sys.base_prefix))).encode())
-    return os.path.join(layout.cache_dir(environ), "venv", "%s-%s" % (name, digest.hexdigest()[:16]))
+    return os.path.join(layout.cache_dir(environ), "venv", f"{name}-{digest.hexdigest()[:16]}")
 
 
 def is_finished(path):
@@ -104,15 +104,15 @@ def ensure(name, lock_file, report):
         if is_finished(path):
             return path
         started = time.monotonic()
-        report("Python environment %s: making it from %s" % (name, lock_file))
+        report(f"Python environment {name}: making it from {lock_file}")
         shutil.rmtree(path, ignore_errors=True)
         run([sys.executable, "-m", "venv", path], "making a virtual environment (on Debian: package python3-venv)")
         python = os.path.join(path, "bin", "python")
         pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
         # The lock files say both too: so does a pip that somebody starts by hand with one of them.
         run([*pip, "install", "--quiet", "--require-hashes", "--only-binary", ":all:", "--requirement", lock_file],
-            "installing %s" % lock_file)
-        run([*pip, "check"], "checking %s" % lock_file)
+            f"installing {lock_file}")
+        run([*pip, "check"], f"checking {lock_file}")
         seconds = round(time.monotonic() - started)
         with open(os.path.join(path, FINISHED + ".part"), "w", encoding="utf-8") as stream:
             json.dump({"lock_file": os.path.basename(lock_file), "python": sys.version, "seconds": seconds}, stream)

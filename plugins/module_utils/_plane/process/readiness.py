@@ -41,7 +41,7 @@ def _read(path):
 def _request(check):
     request = urllib.request.Request(check["url"])
     if check.get("username_file"):
-        login = "%s:%s" % (_read(check["username_file"]), _read(check["password_file"]))
+        login = f"{_read(check['username_file'])}:{_read(check['password_file'])}"
         request.add_header("Authorization", "Basic " + base64.b64encode(login.encode()).decode())
     return request
 
@@ -52,8 +52,8 @@ def _content_fault(check, content):
     try:
         held = json.loads(content).get(check["holds"])
     except (ValueError, AttributeError):
-        return "%s: not a JSON object" % check["url"]
-    return None if held else "%s: %s is empty" % (check["url"], check["holds"])
+        return f"{check['url']}: not a JSON object"
+    return None if held else f"{check['url']}: {check['holds']} is empty"
 
 
 def _url_fault(check):
@@ -68,7 +68,7 @@ def _url_fault(check):
         status = exc.code
         exc.close()
     except (OSError, ValueError) as exc:
-        return "%s: %s" % (check["url"], getattr(exc, "reason", None) or exc)
+        return f"{check['url']}: {getattr(exc, 'reason', None) or exc}"
     expected = check.get("status") or [200]
     if status in expected:
         return _content_fault(check, content)
@@ -80,7 +80,7 @@ def _tcp_fault(check):
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CHECK_TIMEOUT_SECONDS).close()
     except OSError as exc:
-        return "%s: %s" % (check["tcp"], exc.strerror or exc)
+        return f"{check['tcp']}: {exc.strerror or exc}"
     return None
 
 
@@ -101,7 +101,7 @@ def fault(check):
         if text:
             return text
     if check.get("file") and not os.path.exists(check["file"]):
-        return "%s: missing" % check["file"]
+        return f"{check['file']}: missing"
     return None
 
 

