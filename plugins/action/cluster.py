@@ -6,11 +6,21 @@ from __future__ import annotations
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._progress import ProgressAction
 
 
 class ActionModule(ProgressAction):
     """See the module of the same name."""
+
+    def run(self, tmp=None, task_vars=None):
+        """Run the module, unless a cluster of the inventory is described by variables that are no longer read."""
+        if self._task.args.get("field_names") == "variables":
+            problems = cluster_inventory.former_names(task_vars["inventory_hostname"], task_vars)
+            if problems:
+                return {"failed": True, "msg": str(RefusedError(problems)), "problems": problems}
+        return super().run(tmp, task_vars)
 
     def finished(self, result):
         """Print the tree, when it was asked for and there is something to show."""

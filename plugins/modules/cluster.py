@@ -158,6 +158,15 @@ options:
     description: Whether to print the cluster as a tree at the end, when the module runs on the controller.
     type: bool
     default: false
+  field_names:
+    description:
+      - How errors name fields. V(options) by the options of this module, V(variables) by the inventory variables that
+        the role P(metal3.baremetal.cluster#role) reads.
+      - With V(variables) the variables of the inventory host by their names from before they began with C(cluster_)
+        are refused.
+    type: str
+    choices: [options, variables]
+    default: options
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.cluster

@@ -73,6 +73,9 @@ class SiteReader:
             type(self.variables[name][cluster_inventory.OPTIONS_VARIABLE]).__name__, "a dictionary", "correct it")
             for name in clusters
             if not isinstance(self.variables[name].get(cluster_inventory.OPTIONS_VARIABLE) or {}, dict)]
+        found += [lint_checks.finding("unknown-variable", "cluster", name, line.field, line.seen, line.expected,
+                                      line.advice)
+                  for name in clusters for line in cluster_inventory.former_names(name, self.variables[name])]
         found += self._mistyped()
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],
@@ -121,7 +124,7 @@ class SiteReader:
         """Variables that nobody reads, and that are nearly those that are missing."""
         found = []
         names = {"host": set(host_inventory.VARIABLES.values()) | set(self.role_variables["hosts"]) | set(_SHARED),
-                 "cluster": set(cluster_inventory.OPTIONS) | set(self.role_variables["cluster"]) | set(_SHARED)}
+                 "cluster": set(self.role_variables["cluster"]) | set(_SHARED)}
         known = names["host"] | names["cluster"]
         for name, variables in self.variables.items():
             kind = self._kind(name)
@@ -151,8 +154,8 @@ class SiteReader:
             place = variables.origin(variable) if variable else place
             if place[0] is None:
                 # What is missing has no line: where the host itself is described.
-                own = [variables.origin(name) for name in ("bmc_address", "boot_mac", "kubernetes_version", "endpoint")
-                       if name in variables]
+                first = ("bmc_address", "boot_mac", "cluster_kubernetes_version", "cluster_endpoint")
+                own = [variables.origin(name) for name in first if name in variables]
                 place = next((found for found in own if found[0]), place)
         texts = [host_messages.renamed(text, self._names) if item.kind == "host" else text
                  for text in (item.seen, item.expected, item.next_step)]

@@ -40,12 +40,12 @@ TEMPLATE_PLAY = """
   tasks:
     - metal3.baremetal.cluster_template:
         name: {name}
-        kubernetes_version: "{{{{ kubernetes_version }}}}"
-        endpoint: "{{{{ endpoint }}}}"
-        image: "{{{{ image }}}}"
-        networks: "{{{{ networks }}}}"
-        control_plane: "{{{{ control_plane }}}}"
-        workers: "{{{{ workers }}}}"
+        kubernetes_version: "{{{{ cluster_kubernetes_version }}}}"
+        endpoint: "{{{{ cluster_endpoint }}}}"
+        image: "{{{{ cluster_image }}}}"
+        networks: "{{{{ cluster_networks }}}}"
+        control_plane: "{{{{ cluster_control_plane }}}}"
+        workers: "{{{{ cluster_workers }}}}"
         options: "{{{{ cluster_options }}}}"
         dest: "{{{{ folder }}}}/cluster.yml"
     - ansible.builtin.copy:

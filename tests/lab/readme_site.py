@@ -73,19 +73,19 @@ def inventory(lab, names, labelled):
     prod = result["clusters"]["children"][CLUSTER]["vars"]
     hosts = servers(lab, names)
     others = (name for name in names if name != labelled)
-    hosts[labelled]["bmh_labels"] = prod["control_plane"]["host_selector"]
-    for pool in prod["workers"].values():
+    hosts[labelled]["bmh_labels"] = prod["cluster_control_plane"]["host_selector"]
+    for pool in prod["cluster_workers"].values():
         if "host_selector" in pool:
             hosts[next(others)]["bmh_labels"] = pool["host_selector"]
     result["baremetal"] = {"hosts": hosts}
-    prod["endpoint"]["host"] = prefix + ".10"
-    prod["image"] = image(lab, "node.qcow2", "qcow2")
-    for network in prod["networks"].values():
+    prod["cluster_endpoint"]["host"] = prefix + ".10"
+    prod["cluster_image"] = image(lab, "node.qcow2", "qcow2")
+    for network in prod["cluster_networks"].values():
         network["ipv4"].update(
             ranges=[{"start": prefix + ".20", "end": prefix + ".60"}], prefix=23, gateway=prefix + ".1",
             dns_servers=[prefix + ".1"])
-    prod["control_plane"]["replicas"] = 1
-    for pool in prod["workers"].values():
+    prod["cluster_control_plane"]["replicas"] = 1
+    for pool in prod["cluster_workers"].values():
         pool["replicas"] = 1
     prod["cluster_options"].update(MACHINE_LIMITS)
     return result

@@ -16,9 +16,10 @@ def variables(lab, name, image, endpoint=11):
     url = lab.figures["urls"]["image_server"] + "/images/node.qcow2"
     return {
         "cluster_name": name, "cluster_workload_kubeconfig": str(lab.dir / "kubeconfigs" / name),
-        "endpoint": {"host": "%s.%d" % (prefix, endpoint)}, "workers": {},
-        "image": dict({"url": url, "checksum": url + ".sha256", "checksum_type": "sha256", "format": "qcow2"}, **image),
-        "networks": {"nodes": {"interface": "eno1", "ipv4": {
+        "cluster_endpoint": {"host": "%s.%d" % (prefix, endpoint)}, "cluster_workers": {},
+        "cluster_image": dict({"url": url, "checksum": url + ".sha256", "checksum_type": "sha256", "format": "qcow2"},
+                              **image),
+        "cluster_networks": {"nodes": {"interface": "eno1", "ipv4": {
             "ranges": [{"start": prefix + ".80", "end": prefix + ".89"}], "prefix": 23, "gateway": prefix + ".1",
             "dns_servers": [prefix + ".1"]}}}}
 

@@ -83,7 +83,8 @@ def workers(count, confirm=0):
 
     :param confirm: how many machines that takes away
     """
-    return ("-e", json.dumps({"workers": {"pool-a": {"replicas": count}}, "cluster_confirm": str(confirm or "")}))
+    return ("-e", json.dumps({"cluster_workers": {"pool-a": {"replicas": count}},
+                              "cluster_confirm": str(confirm or "")}))
 
 
 def machines_of(lab, pool):
@@ -212,7 +213,7 @@ def test_pods_answer_across_nodes_by_name(lab):
                "CoreDNS is Ready", not_yet=KubeError)
     template = (REPOSITORY / "roles" / "lab" / "templates" / "echo.yml.j2").read_text()
     manifest = Environment(undefined=StrictUndefined).from_string(template.replace(
-        "{{ kubernetes_version | regex_replace('^v', '') }}", VERSION)).render(lab_echo_replicas=2)
+        "{{ cluster_kubernetes_version | regex_replace('^v', '') }}", VERSION)).render(lab_echo_replicas=2)
     assert module(lab, "manifests", manifests=[manifest])["changed"]
     assert not module(lab, "manifests", manifests=[manifest])["changed"]
     pods = dict((pod["metadata"]["name"], pod["spec"]["nodeName"]) for pod in client.list(
@@ -278,7 +279,7 @@ def test_check_mode_says_which_machines_would_roll(lab):
     before = objects(lab)
     machine = next(item["metadata"]["name"] for item in lab.kube.list(KNOWN["Machine"], NAMESPACE)[0]
                    if "pool-a" in item["metadata"]["name"])
-    labels = json.dumps({"workers": {"pool-a": {"replicas": 1, "node_labels": {"example.org/a": "b"}}}})
+    labels = json.dumps({"cluster_workers": {"pool-a": {"replicas": 1, "node_labels": {"example.org/a": "b"}}}})
     run = lab.playbook("cluster", "--check", "-e", labels).ok()
     assert f"MachineDeployment {NAME}-pool-a: replaces {machine}" in run.output
     assert "KubeadmControlPlane" not in run.output.replace(f"KubeadmControlPlane {NAME}-control-plane: 1/1", "")
@@ -286,19 +287,20 @@ def test_check_mode_says_which_machines_would_roll(lab):
 
 
 BAD = [
-    ({"workers": {"pool-a": {"replicas": 9}}}, "workers.pool-a.host_selector: seen"),
-    ({"workers": {"pool-a": {"replicas": 2, "host_selector": {"rack": "none"}}}}, "hosts with these labels"),
-    ({"workers": {"pool-a": {"replicas": 60}}}, "IPPool metal3/workload-nodes: ranges: seen 41 addresses"),
-    ({"kubernetes_version": "v1.99.0"}, "which Cluster API v1.13 supports"),
-    ({"control_plane": {"replicas": 2}}, "control_plane.replicas: seen 2, expected an odd number"),
+    ({"cluster_workers": {"pool-a": {"replicas": 9}}}, "workers.pool-a.host_selector: seen"),
+    ({"cluster_workers": {"pool-a": {"replicas": 2, "host_selector": {"rack": "none"}}}}, "hosts with these labels"),
+    ({"cluster_workers": {"pool-a": {"replicas": 60}}}, "IPPool metal3/workload-nodes: ranges: seen 41 addresses"),
+    ({"cluster_kubernetes_version": "v1.99.0"}, "which Cluster API v1.13 supports"),
+    ({"cluster_control_plane": {"replicas": 2}}, "control_plane.replicas: seen 2, expected an odd number"),
     ({"cluster_options": {"node_labls": {}}}, "unknown option node_labls"),
-    ({"workers": {"pool-a": {"network_data": {"links": {"vlans": [{"id": "v", "vlanID": 5, "vlanLink": "eno1"}]}}}}},
+    ({"cluster_workers": {"pool-a": {"network_data": {"links": {"vlans": [
+        {"id": "v", "vlanID": 5, "vlanLink": "eno1"}]}}}}},
      "workers.pool-a.network_data.links.vlans: seen vlan, expected a link of supported_links, which are ethernet"),
-    ({"workers": {"pool-a": {"replicas": 1, "host_selector": {"match_labels": {"rack": "r1"}}}}},
+    ({"cluster_workers": {"pool-a": {"replicas": 1, "host_selector": {"match_labels": {"rack": "r1"}}}}},
      "write the labels themselves: host_selector: {rack: r1}"),
-    ({"image": {"url": "https://127.0.0.1:1/node.img", "checksum": "0" * 64}}, "image.format: seen nothing"),
-    ({"image": {"url": "https://127.0.0.1:1/node.raw", "checksum": "0" * 64}}, "control_plane.image.url: seen"),
-    ({"endpoint": {"host": "203.0.113.9"}}, "endpoint.host: seen 203.0.113.9, expected an address in"),
+    ({"cluster_image": {"url": "https://127.0.0.1:1/node.img", "checksum": "0" * 64}}, "image.format: seen nothing"),
+    ({"cluster_image": {"url": "https://127.0.0.1:1/node.raw", "checksum": "0" * 64}}, "control_plane.image.url: seen"),
+    ({"cluster_endpoint": {"host": "203.0.113.9"}}, "endpoint.host: seen 203.0.113.9, expected an address in"),
 ]
 
 
@@ -313,11 +315,11 @@ def test_what_can_not_work_is_refused_before_anything_is_written(lab, variables,
 def test_clusters_of_one_play_do_not_count_on_the_same_host(lab, tmp_path):
     """Each of the two could have the last free host, and neither begins."""
     free = [name for name in lab.servers if lab.state(name) == "available"]
-    second = dict(small_cluster.variables(lab, "second", {}), workers={"pool-b": {"replicas": len(free) - 1}})
+    second = dict(small_cluster.variables(lab, "second", {}), cluster_workers={"pool-b": {"replicas": len(free) - 1}})
     path = tmp_path / "clusters.json"
     path.write_text(json.dumps({"clusters": {
         "hosts": {"second": second},
-        "children": {NAME: {"hosts": {NAME + "-cluster": {"workers": {"pool-a": {"replicas": 2}}}}}}}}))
+        "children": {NAME: {"hosts": {NAME + "-cluster": {"cluster_workers": {"pool-a": {"replicas": 2}}}}}}}}))
     before = objects(lab)
     lab.playbook("cluster", "-i", str(path), "--limit", "second", "--check").ok()
     run = lab.playbook("cluster", "-i", str(path)).failed("goes to control_plane of cluster metal3/second")
@@ -372,7 +374,7 @@ def test_workers_go_only_when_their_number_is_repeated(lab, tmp_path):
     before, machines = objects(lab), machines_of(lab, "pool-a")
     assert len(machines) == 2
     named = ["%s on host %s" % item for item in machines.items()]
-    for variables, number in (({"workers": {"pool-a": {"replicas": 1}}}, 1), ({"workers": {}}, 2)):
+    for variables, number in (({"cluster_workers": {"pool-a": {"replicas": 1}}}, 1), ({"cluster_workers": {}}, 2)):
         run = lab.playbook("cluster", "-e", json.dumps(variables)).failed(
             "expected %d, the number of machines" % number, *named)
         assert run.changed() == 0
@@ -384,7 +386,8 @@ def test_workers_go_only_when_their_number_is_repeated(lab, tmp_path):
     site = tmp_path / "site"
     shutil.copytree(REPOSITORY / "inventory" / "lab", site)
     path = site / "group_vars" / "clusters.yml"
-    lost = 'control_plane:\n  replicas: "{{ lab_control_planes | int }}"\nworkers:\n  pool-a:\n    replicas: 1\n'
+    lost = ('cluster_control_plane:\n  replicas: "{{ lab_control_planes | int }}"\n'
+            'cluster_workers:\n  pool-a:\n    replicas: 1\n')
     assert lost in path.read_text()
     path.write_text(path.read_text().replace(lost, ""))
     run = lab.playbook("cluster", inventory=site, seconds=SECONDS).ok()

@@ -21,6 +21,7 @@ from test_cluster import host_of
 from test_provision import config_drive
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import PoolService
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
@@ -49,9 +50,9 @@ def forms_variables(lab):
     prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
     pool = {"apiGroup": "ipam.metal3.io", "kind": "IPPool", "name": "forms-nodes"}
     variables = {
-        "kubernetes_version": "v1.35.4", "endpoint": {"host": prefix + ".12", "holder": "external"},
-        "image": readme_site.image(lab, "lab.raw", "raw"),
-        "networks": {
+        "cluster_kubernetes_version": "v1.35.4", "cluster_endpoint": {"host": prefix + ".12", "holder": "external"},
+        "cluster_image": readme_site.image(lab, "lab.raw", "raw"),
+        "cluster_networks": {
             "nodes": {
                 "bond": {"mode": "802.3ad", "interfaces": ["eno1", "eno2"], "transmit_hash_policy": "layer3+4",
                          "parameters": {"miimon": 100}},
@@ -71,7 +72,7 @@ def forms_variables(lab):
                         "ipv4": {"mode": "dhcp"}, "ipv6": {"mode": "dhcp"}},
             "annotated": {"vlan": {"id": 50, "network": "nodes"}, "ipv4": {"default_route": True, "pool_annotation": {
                 "object": "baremetalhost", "annotation": "example.org/pool"}}}},
-        "control_plane": {
+        "cluster_control_plane": {
             "replicas": 1, "automated_cleaning_mode": "host",
             "host_selector_expressions": [{"key": "use", "operator": "In", "values": ["test", "spare"]},
                                           {"key": "gpu", "operator": "DoesNotExist"}],
@@ -90,11 +91,11 @@ def forms_variables(lab):
         "cluster_options": {"failure_domains": [{"name": "row-b"}], "node_ip_network": "nodes"},
         # It never becomes a cluster; nothing is to be asked of its endpoint.
         "cluster_check_network": False, "cluster_wait_for": "none"}
-    options = dict((key, value) for key, value in variables.items() if not key.startswith("cluster_"))
-    description, mistakes = cluster_description.read(dict(options, name="forms", **variables["cluster_options"]))
+    description, mistakes = cluster_description.read(
+        cluster_inventory.parameters("forms", dict(variables, cluster_name="forms")))
     assert mistakes == []
     template = cluster_render.data_template_name(description, cluster_description.groups(description)[0])
-    variables["networks"]["nodes"]["ipv4"]["pre_allocations"] = {template + "-0-forms-nodes": prefix + ".95"}
+    variables["cluster_networks"]["nodes"]["ipv4"]["pre_allocations"] = {template + "-0-forms-nodes": prefix + ".95"}
     return variables
 
 
@@ -102,12 +103,12 @@ def cloud_variables(lab, content):
     """Return the README's cluster with other addresses and one machine, whose Node a cloud controller is to link."""
     prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
     variables = copy.deepcopy(content["clusters"]["children"]["prod"]["vars"])
-    del variables["workers"], variables["cluster_manifests"]
-    variables["endpoint"]["host"] = prefix + ".13"
-    variables["networks"]["nodes"]["ipv4"].update(
+    del variables["cluster_workers"], variables["cluster_manifests"]
+    variables["cluster_endpoint"]["host"] = prefix + ".13"
+    variables["cluster_networks"]["nodes"]["ipv4"].update(
         ranges=[{"start": prefix + ".70", "end": prefix + ".79"}],
         pre_allocations={"server-01-cloud-nodes": prefix + ".75"})
-    variables["control_plane"]["host_selector"] = {"use": "test"}
+    variables["cluster_control_plane"]["host_selector"] = {"use": "test"}
     variables["cluster_options"].update(cloud_provider_enabled=True, network_addon="external")
     return variables
 
@@ -221,7 +222,7 @@ def test_the_readmes_cluster_becomes_available(prod):
     assert len(prod.nodes()) == 2
     client = KubeClient({"kubeconfig": str(prod.kubeconfig)})
     assert client.server.startswith("https://%s:6443" % (
-        prod.content["clusters"]["children"]["prod"]["vars"]["endpoint"]["host"]))
+        prod.content["clusters"]["children"]["prod"]["vars"]["cluster_endpoint"]["host"]))
     flannel = client.get(KNOWN["DaemonSet"], "kube-flannel", "kube-flannel-ds")
     assert flannel["status"]["numberReady"] == 2
 
@@ -326,9 +327,9 @@ def test_a_pool_goes_down_to_no_machine_and_keeps_its_place(lab, prod):
     """The host of the worker is free for the next test."""
     worker, = [name for name in hosts_of(lab, "prod") if name != OF_PROD]
     none = {"pool-a": {"replicas": 0}}
-    refused = prod.start("cluster", workers=none).finish(SECONDS)
+    refused = prod.start("cluster", cluster_workers=none).finish(SECONDS)
     refused.failed("confirm: seen nothing")
-    prod.prod(workers=none, cluster_confirm="1")
+    prod.prod(cluster_workers=none, cluster_confirm="1")
     lab.wait_for_host(worker, lambda host: host["status"]["provisioning"]["state"] == "available", "available")
     pool = lab.kube.get(KNOWN["MachineDeployment"], NAMESPACE, "prod-pool-a")
     assert pool["spec"]["replicas"] == 0 and len(prod.machines("prod")) == 1

@@ -14,7 +14,8 @@ from support import REPOSITORY
 PASSWORD = "c4nary-of-the-lint-test"
 # Mistakes written into a copy of the lab's own variables: file, what is replaced, by what.
 BREAKS = (
-    ("group_vars/clusters.yml", "kubernetes_version: v1.35.4", "kubernetes_version: v1.21.0"),
+    ("group_vars/clusters.yml", "cluster_kubernetes_version: v1.35.4",
+     "cluster_kubernetes_version: v1.21.0"),
     ("group_vars/clusters.yml", "interface: eno1\n    ipv4:", "interfaces: eno1\n    ipv4:"),
     ("group_vars/direct.yml", "format: raw", "format: rew"),
     ("group_vars/baremetal.yml", "boot_mac:", "boot_mca:"),
@@ -38,9 +39,10 @@ clusters:
 """
 # What must be told: rule, host, variable, and the file and text by which its line is found.
 TOLD = (
-    ("unknown-variable", "workload-cluster", "networks.nodes.interfaces", "group_vars/clusters.yml",
+    ("unknown-variable", "workload-cluster", "cluster_networks.nodes.interfaces", "group_vars/clusters.yml",
      "interfaces: eno1"),
-    ("version", "workload-cluster", "kubernetes_version", "group_vars/clusters.yml", "kubernetes_version: v1.21.0"),
+    ("version", "workload-cluster", "cluster_kubernetes_version", "group_vars/clusters.yml",
+     "cluster_kubernetes_version: v1.21.0"),
     ("value", "server-03", "bmh_image.format", "group_vars/direct.yml", "format: rew"),
     ("unknown-variable", "server-01", "boot_mca", "group_vars/baremetal.yml", "boot_mca:"),
     ("boot-mode", "another", "bmh_boot_mode", "extra.yml", "bmh_boot_mode"),

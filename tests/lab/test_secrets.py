@@ -195,10 +195,10 @@ def described(lab, folder, **changes):
         "kubelet_extra_args": {"proxy": f"http://me:{canary['argument']}@198.18.0.2"}}
     prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
     variables = {
-        "endpoint": {"host": prefix + ".12"}, "networks": {},
-        "image": {"url": f"https://me:{canary['image']}@images.example.org/a.raw", "checksum": "0" * 64},
-        "control_plane": {"replicas": 1, "host_selector": {"rack": "nowhere"}},
-        "workers": {"pool-a": {"replicas": 1, "host_selector": {"rack": "nowhere"}}},
+        "cluster_endpoint": {"host": prefix + ".12"}, "cluster_networks": {},
+        "cluster_image": {"url": f"https://me:{canary['image']}@images.example.org/a.raw", "checksum": "0" * 64},
+        "cluster_control_plane": {"replicas": 1, "host_selector": {"rack": "nowhere"}},
+        "cluster_workers": {"pool-a": {"replicas": 1, "host_selector": {"rack": "nowhere"}}},
         "cluster_options": dict(options, **changes), "cluster_manifests": [], "cluster_wait_for": "none",
         "cluster_check_hosts": False, "cluster_check_network": False,
         "cluster_workload_kubeconfig": "{{ omit }}"}

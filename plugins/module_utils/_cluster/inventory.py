@@ -13,7 +13,7 @@ from .._common.problem import problem
 
 GROUP = "clusters"
 PREFIX = "cluster_"
-# Options with a variable of their own, with or without PREFIX; all others are in OPTIONS_VARIABLE.
+# Options with a variable of their own, PREFIX and the option's name; all others are in OPTIONS_VARIABLE.
 OPTIONS = ("kubernetes_version", "endpoint", "image", "networks", "control_plane", "workers")
 OPTIONS_VARIABLE = PREFIX + "options"
 NAMESPACES = ("cluster_namespace", "metal3_namespace")
@@ -87,6 +87,19 @@ def name_problems(clusters, children=None):
     return found
 
 
+def former_names(inventory_name, variables):
+    """Return a problem for each variable of a cluster that bears a name from before all of them had PREFIX.
+
+    A variable of such a name beside the present one may be for something else, and is ignored.
+
+    :param inventory_name: name of the inventory host that stands for the cluster
+    :param variables: mapping of its variables
+    """
+    return [problem(_subject(inventory_name), option, "a name that clusters no longer read", PREFIX + option,
+                    f"rename the variable {option} to {PREFIX + option}")
+            for option in OPTIONS if option in variables and PREFIX + option not in variables]
+
+
 def _subject(inventory_name):
     return f"cluster of inventory host {inventory_name}"
 
@@ -101,7 +114,7 @@ def parameters(inventory_name, variables, children=None):
     """
     given = {"name": name_of(inventory_name, variables, children), "namespace": namespace_of(variables)}
     for option in OPTIONS:
-        value = variables.get(variable_of(option, variables))
+        value = variables.get(PREFIX + option)
         if value is not None:
             given[option] = value
     options = variables.get(OPTIONS_VARIABLE)
@@ -121,9 +134,7 @@ def variable_of(path, variables):
     options = variables.get(OPTIONS_VARIABLE)
     if isinstance(options, dict) and head in options:
         return f"{OPTIONS_VARIABLE}.{path}"
-    if head in OPTIONS:
-        return PREFIX + path if PREFIX + head in variables else path
-    if head == "name":
+    if head == "name" or head in OPTIONS:
         return PREFIX + path
     if head == "namespace":
         return next((name for name in NAMESPACES if name in variables), NAMESPACES[0])

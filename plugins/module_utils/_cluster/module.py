@@ -59,6 +59,7 @@ def cluster_argument_spec():
         adopt={"type": "str"},
         workload_kubeconfig={"type": "path"},
         show_tree={"type": "bool", "default": False},
+        field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
         **_described())
 
 

@@ -167,7 +167,7 @@ def test_a_description_is_anything(params):
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.dictionaries(st.sampled_from(["cluster_name", "cluster_namespace", "metal3_namespace", "cluster_options",
-                                        "cluster_image", *cluster_inventory.OPTIONS]), VALUES))
+                                        *("cluster_" + option for option in cluster_inventory.OPTIONS)]), VALUES))
 def test_inventory_variables_are_anything(variables):
     try:
         params = cluster_inventory.parameters("host", variables)

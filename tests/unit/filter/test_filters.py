@@ -219,8 +219,8 @@ def test_selectors_that_capm3_would_refuse(expression, told):
 
 
 def test_needs_of_clusters_come_from_their_variables():
-    good = {"group_names": ["clusters", "prod"], "control_plane": {"host_selector": {"rack": "r1"}}}
-    hostvars = {"prod-cluster": good, "broken": {"control_plane": {"replics": 3}}}
+    good = {"group_names": ["clusters", "prod"], "cluster_control_plane": {"host_selector": {"rack": "r1"}}}
+    hostvars = {"prod-cluster": good, "broken": {"cluster_control_plane": {"replics": 3}}}
     assert load("filter", "cluster_needs")(hostvars, ["prod-cluster", "broken"]) == [
         {"name": "prod", "namespace": "metal3", "groups": [
             {"role": "control-plane", "name": "control-plane", "host_selector": {"rack": "r1"}}]}]

@@ -230,8 +230,9 @@ def role(*path):
 
 @pytest.mark.parametrize("option", cluster_inventory.OPTIONS)
 def test_the_role_reads_the_same_variables(option):
-    assert role("defaults", "main.yml")["cluster_" + option].startswith("{{ %s | default(" % option)
-    assert role("tasks", "main.yml")[0]["metal3.baremetal.cluster"][option] == "{{ cluster_%s }}" % option
+    given = role("tasks", "main.yml")[0]["metal3.baremetal.cluster"]
+    assert given[option] == "{{ cluster_%s | default(omit) }}" % option
+    assert "cluster_" + option in role("meta", "argument_specs.yml")["argument_specs"]["main"]["options"]
     assert option in cluster_spec.description_options()
 
 
@@ -241,8 +242,9 @@ def test_the_role_has_no_other_options_of_the_description():
 
 
 def test_names_and_namespaces():
-    variables = {"group_names": ["clusters", "prod"], "metal3_namespace": "site", "endpoint": {"host": "a"},
-                 "cluster_image": {"url": "b"}, "image": {"url": "c"}, "cluster_options": {"pod_cidrs": ["d"]}}
+    variables = {"group_names": ["clusters", "prod"], "metal3_namespace": "site",
+                 "cluster_endpoint": {"host": "a"}, "cluster_image": {"url": "b"}, "image": {"url": "c"},
+                 "cluster_options": {"pod_cidrs": ["d"]}}
     given = cluster_inventory.parameters("prod-cluster", variables)
     assert given == {"name": "prod", "namespace": "site", "endpoint": {"host": "a"}, "image": {"url": "b"},
                      "pod_cidrs": ["d"]}
@@ -251,10 +253,21 @@ def test_names_and_namespaces():
         "name": "c", "namespace": "n"}
 
 
+def test_former_names_are_refused_all_at_once():
+    variables = {option: {} for option in cluster_inventory.OPTIONS}
+    found = cluster_inventory.former_names("prod-cluster", variables)
+    assert [line.expected for line in found] == ["cluster_" + option for option in cluster_inventory.OPTIONS]
+    assert "rename the variable endpoint to cluster_endpoint" in found[1]
+
+
+def test_a_variable_of_a_former_name_may_be_for_something_else():
+    assert cluster_inventory.former_names("prod-cluster", {"image": "a", "cluster_image": {}}) == []
+
+
 @pytest.mark.parametrize("path, variable", [
-    ("control_plane.replicas", "control_plane.replicas"), ("image.url", "cluster_image.url"), ("name", "cluster_name"),
-    ("pod_cidrs[0]", "cluster_options.pod_cidrs[0]"), ("workers.a", "cluster_options.workers.a"),
-    ("namespace", "metal3_namespace")])
+    ("control_plane.replicas", "cluster_control_plane.replicas"), ("image.url", "cluster_image.url"),
+    ("name", "cluster_name"), ("pod_cidrs[0]", "cluster_options.pod_cidrs[0]"),
+    ("workers.a", "cluster_options.workers.a"), ("namespace", "metal3_namespace")])
 def test_where_an_option_stands(path, variable):
-    variables = {"cluster_image": {}, "metal3_namespace": "a", "cluster_options": {"workers": {}}}
+    variables = {"metal3_namespace": "a", "cluster_options": {"workers": {}}}
     assert cluster_inventory.variable_of(path, variables) == variable

@@ -16,7 +16,8 @@ from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader impo
 
 OPTIONS = {"pools": None, "known_secrets": None, "versions": None, "provisioning_cidr": None,
            "provisioning_network": True, "skip_rules": []}
-ROLE_VARIABLES = {"hosts": ["hosts_wait_for"], "cluster": ["cluster_options", "cluster_image"]}
+ROLE_VARIABLES = {"hosts": ["hosts_wait_for"], "cluster": [
+    "cluster_kubernetes_version", "cluster_endpoint", "cluster_options", "cluster_image"]}
 HOSTS = """\
 baremetal:
   vars:
@@ -105,17 +106,18 @@ def test_clusters_are_told_of_by_their_variables(findings):
 clusters:
   hosts:
     prod:
-      kubernetes_version: v1.35
+      cluster_kubernetes_version: v1.35
       image: {url: "https://images.example/a", checksum: "https://images.example/b"}
-      endpont: {host: 198.51.100.9}
+      cluster_endpont: {host: 198.51.100.9}
       cluster_options:
         pod_cidrs:
           - 10.244.0.0/16
           - 10.245.0.0/16
 """, clusters=["prod"])
     lines = dict(((item["rule"], item["variable"]), item["line"]) for item in found)
-    assert lines["version", "kubernetes_version"] == 4
-    assert lines["unknown-variable", "endpont"] == 6
+    assert lines["version", "cluster_kubernetes_version"] == 4
+    assert lines["unknown-variable", "image"] == 5
+    assert lines["unknown-variable", "cluster_endpont"] == 6
     assert lines["network", "cluster_options.pod_cidrs"] == 8
 
 
@@ -123,7 +125,7 @@ clusters:
     ("", True), ("cluster_manifests: []", True), ("cluster_manifests: [a.yml]", False),
     ("cluster_options: {network_addon: external}", False), ("cluster_wait_for: nodes", False)])
 def test_a_cluster_without_network_add_on(findings, more, told):
-    found = findings(f"clusters:\n  hosts:\n    prod:\n      kubernetes_version: v1.35.4\n      {more}\n",
+    found = findings(f"clusters:\n  hosts:\n    prod:\n      cluster_kubernetes_version: v1.35.4\n      {more}\n",
                      clusters=["prod"])
     assert [place[0] for place in places(found, "network-add-on")] == (["prod"] if told else [])
 

@@ -27,6 +27,7 @@ all:
         staging: {hosts: {staging-cluster: {cluster_name: by-hand}}}
         both: {hosts: {twice: }}
         either: {hosts: {twice: }}
+        former: {hosts: {former-cluster: {image: {}, workers: {}}}}
         pair: {hosts: {pair-a: , pair-b: }}
         site-a: {children: {inner: {hosts: {inner-cluster: }}}}
         site-b: {children: {chosen: {hosts: {chosen-cluster: {cluster_name: chosen}}}}}
@@ -85,8 +86,8 @@ def told(tmp_path, seed):
 @pytest.mark.parametrize("seed", ["1", "5"])
 def test_roles_filter_and_lint_agree_on_each_name(tmp_path, seed):
     found = told(tmp_path, seed)
-    assert sorted(found) == ["alone", "chosen-cluster", "inner-cluster", "pair-a", "pair-b", "prod-cluster",
-                             "staging-cluster", "twice"]
+    assert sorted(found) == ["alone", "chosen-cluster", "former-cluster", "inner-cluster", "pair-a", "pair-b",
+                             "prod-cluster", "staging-cluster", "twice"]
     for host, name in (("alone", "alone"), ("prod-cluster", "prod"), ("staging-cluster", "by-hand"),
                        ("inner-cluster", "site-a"), ("chosen-cluster", "chosen")):
         assert f"cluster metal3/{name}: kubernetes_version: seen nothing" in found[host]["made"]
@@ -96,6 +97,9 @@ def test_roles_filter_and_lint_agree_on_each_name(tmp_path, seed):
         assert "the groups both, either, expected one group directly below clusters" in found["twice"][role]
         assert "metal3/pair, as of inventory host pair-b, expected a name of its own" in found["pair-a"][role]
         assert "metal3/pair, as of inventory host pair-a, expected a name of its own" in found["pair-b"][role]
+    assert "2 problems" in found["former-cluster"]["made"]
+    for option in ("image", "workers"):
+        assert f"rename the variable {option} to cluster_{option}" in found["former-cluster"]["made"]
     assert found["twice"]["needs"] == []
     assert sorted(found["alone"]["lint"]) == ["pair-a", "pair-b", "twice"]
     (nested,) = found["alone"]["nested"]
