@@ -23,7 +23,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render i
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, resource_for
 
-GOLDEN = REPOSITORY / "tests" / "unit" / "metal3" / "golden"
+GOLDEN = REPOSITORY / "tests" / "unit" / "cluster" / "golden"
 TEMPLATE = Path(__file__).parent / "data" / "clusterctl-cluster.template"
 TEMPLATE_MODULE = "github.com/metal3-io/cluster-api-provider-metal3"
 

@@ -18,7 +18,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import pool
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 
-GOLDEN = Path(__file__).resolve().parents[1] / "unit" / "metal3" / "golden"
+GOLDEN = Path(__file__).resolve().parents[1] / "unit" / "cluster" / "golden"
 WRITTEN = sorted(set(FAMILIES) - {"HardwareData"})
 
 SAME_NAMESPACE = "the Secret is looked for in the host's own namespace (BMO host_config_data.go)"
