@@ -17,10 +17,10 @@ from .._kube.connection import kube_argument_spec
 from .._kube.errors import KubeError
 from .._kube.module import KubeModule
 from .._kube.resources import KNOWN
-from .._manifests.difference import HAS_YAML, difference, text_of
 from .._manifests.rollout_wait import RolloutError
 from .checks.validation import description_warnings
 from .kubeconfig_file import KubeconfigFile
+from .manifest_file import HAS_YAML, difference, text_of
 from .needs import needs_options
 from .render.objects import render
 from .service import ClusterService, read_cluster, read_description

@@ -4,6 +4,8 @@
 """The options of a cluster description, as argument specs; documented in the fragment ``cluster``."""
 from __future__ import annotations
 
+from .._ipam.options import pool_options
+
 NAME_RULE = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z"
 # CAPM3 api/v1beta2: Image and its enums.
 CHECKSUM_TYPES = ("md5", "sha256", "sha512")
@@ -21,24 +23,6 @@ CLEANING_MODES = ("metadata", "disabled", "host")
 # kubeadm's preflight check "Mem" of a control plane: 1700 MB.
 DEFAULT_MINIMUM_MEMORY_MEBIBYTES = 1700
 DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES = 10
-
-
-def range_options():
-    """Return the options of one range of an IP pool."""
-    return {
-        "start": {"type": "str"}, "end": {"type": "str"}, "subnet": {"type": "str"}, "prefix": {"type": "int"},
-        "gateway": {"type": "str"}, "dns_servers": {"type": "list", "elements": "str"},
-    }
-
-
-def pool_options():
-    """Return the options that an IP pool has apart from its name."""
-    return {
-        "ranges": {"type": "list", "elements": "dict", "options": range_options()},
-        "prefix": {"type": "int"}, "gateway": {"type": "str"},
-        "dns_servers": {"type": "list", "elements": "str"}, "pre_allocations": {"type": "dict"},
-        "allocation_strategy": {"type": "str", "choices": ["sequential", "random"]},
-    }
 
 
 def _family_options(modes):

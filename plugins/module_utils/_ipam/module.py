@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import traceback
 
-from .._cluster.spec import pool_options
 from .._common import option_checks
 from .._common.judged_module import JudgedModule
 from .._common.progress import Progress
 from .._kube.connection import kube_argument_spec
 from .._kube.errors import KubeError
 from .._kube.module import KubeModule
+from .options import pool_options
 from .service import ClaimService, PoolService, RefusedError, read_usage
 
 

@@ -8,13 +8,13 @@ Everything is in CAPM3's v1beta2 form (``infrastructure.cluster.x-k8s.io``).
 from __future__ import annotations
 
 from ..._host.objects import MANAGED_BY_LABEL, MANAGER
+from ..._ipam.options import pool_options
 from ..._ipam.pool import render as render_pool
 from ..description import merge
 from ..workflow.snapshot import CLUSTER_LABEL
 
 FAMILIES = ("ipv4", "ipv6")
 _POOL_GROUP = "ipam.metal3.io"
-_POOL_OPTIONS = ("ranges", "prefix", "gateway", "dns_servers", "pre_allocations", "allocation_strategy")
 _ANY = {"ipv4": "0.0.0.0", "ipv6": "::"}
 
 
@@ -42,7 +42,7 @@ def pool_descriptions(description):
     result = []
     for _network, _family, settings, pool in pool_networks(description):
         if settings.get("ranges"):
-            own = dict((key, settings.get(key)) for key in _POOL_OPTIONS)
+            own = dict((key, settings.get(key)) for key in pool_options())
             result.append(dict(own, name=pool, cluster_name=description["name"],
                                labels={CLUSTER_LABEL: description["name"], MANAGED_BY_LABEL: MANAGER}))
     return result
