@@ -139,7 +139,7 @@ class Bench:
 
     def remove(self):
         """Delete the cluster and wait until its hosts are free again."""
-        for _seconds, _line in self.ansible("metal3.baremetal.teardown", "-e", "teardown_confirm=" + NAME):
+        for _seconds, _line in self.ansible("metal3.baremetal.teardown", "-e", "metal3_confirm=" + NAME):
             pass
 
 

@@ -26,4 +26,4 @@ def variables(lab, name, image, endpoint=11):
 
 def teardown(name):
     """Return what else to give to the playbook ``teardown``."""
-    return {"teardown_name": name, "teardown_confirm": name}
+    return {"teardown_name": name, "metal3_confirm": name}

@@ -80,7 +80,7 @@ def repair(lab, room):
         for cluster in lab.kube.list(CLUSTER, NAMESPACE)[0]:
             name = cluster["metadata"]["name"]
             lab.playbook("teardown", seconds=1800, environment={"LAB_CLUSTER": "workload"},
-                         extra={"teardown_name": name, "teardown_confirm": name})
+                         extra={"teardown_name": name, "metal3_confirm": name})
     hosts = lab.hosts()
     # BMO's own next attempt after an error comes minutes later, that of a new host at once.
     differ = [name for name in sorted(hosts_that_differ(hosts, lab.servers, _may_have_cluster())) if name in hosts]

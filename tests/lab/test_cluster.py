@@ -84,7 +84,7 @@ def workers(count, confirm=0):
     :param confirm: how many machines that takes away
     """
     return ("-e", json.dumps({"cluster_workers": {"pool-a": {"replicas": count}},
-                              "cluster_confirm": str(confirm or "")}))
+                              "metal3_confirm": str(confirm or "")}))
 
 
 def machines_of(lab, pool):
@@ -108,7 +108,7 @@ def _nothing_left(lab, as_operator, _inventory):
     try:
         yield
     finally:
-        lab.playbook("teardown", "-e", "teardown_confirm=" + NAME, seconds=SECONDS).ok()
+        lab.playbook("teardown", "-e", "metal3_confirm=" + NAME, seconds=SECONDS).ok()
 
 
 @pytest.fixture(scope="module")
@@ -381,7 +381,7 @@ def test_workers_go_only_when_their_number_is_repeated(lab, tmp_path):
         # Without --diff.
         told = lab.playbook("cluster", "--check", "-e", json.dumps(variables)).ok().output
         assert "would be refused" in told and all(name in "".join(told.split("\n")) for name in machines), told
-        lab.playbook("cluster", "-e", json.dumps(dict(variables, cluster_confirm="9"))).failed("seen 9, expected")
+        lab.playbook("cluster", "-e", json.dumps(dict(variables, metal3_confirm="9"))).failed("seen 9, expected")
     # What is lost in the inventory stays in the cluster.
     site = tmp_path / "site"
     shutil.copytree(REPOSITORY / "inventory" / "lab", site)
@@ -443,8 +443,8 @@ def test_teardown_wants_the_name_and_leaves_nothing(lab):
     assert list(nodes(lab).values()) == [True, True]
     used = [host["metadata"]["name"] for host in lab.hosts().values() if host["spec"].get("consumerRef")]
     assert len(used) == 2
-    lab.playbook("teardown", "-e", "teardown_confirm=" + NAME, seconds=SECONDS).ok()
+    lab.playbook("teardown", "-e", "metal3_confirm=" + NAME, seconds=SECONDS).ok()
     wait_until_nothing_is_left(lab, NAME)
     assert not kubeconfig(lab).exists()
     assert [lab.state(name) for name in used] == ["available", "available"]
-    assert lab.playbook("teardown", "-e", "teardown_confirm=" + NAME).ok().changed() == 0
+    assert lab.playbook("teardown", "-e", "metal3_confirm=" + NAME).ok().changed() == 0

@@ -189,7 +189,7 @@ def site(lab, tmp_path_factory):
         eventually(lambda: hosts_of(lab, "forms"), 60, "forms has a host")
         yield made
     finally:
-        runs = [made.start("teardown", path, teardown_confirm=name) for name, path in (
+        runs = [made.start("teardown", path, metal3_confirm=name) for name, path in (
             ("prod", made.path), ("forms", made.forms_path), ("cloud", made.cloud_path))]
         for run in runs:
             run.finish(SECONDS).ok()
@@ -329,7 +329,7 @@ def test_a_pool_goes_down_to_no_machine_and_keeps_its_place(lab, prod):
     none = {"pool-a": {"replicas": 0}}
     refused = prod.start("cluster", cluster_workers=none).finish(SECONDS)
     refused.failed("confirm: seen nothing")
-    prod.prod(cluster_workers=none, cluster_confirm="1")
+    prod.prod(cluster_workers=none, metal3_confirm="1")
     lab.wait_for_host(worker, lambda host: host["status"]["provisioning"]["state"] == "available", "available")
     pool = lab.kube.get(KNOWN["MachineDeployment"], NAMESPACE, "prod-pool-a")
     assert pool["spec"]["replicas"] == 0 and len(prod.machines("prod")) == 1

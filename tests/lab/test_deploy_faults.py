@@ -26,7 +26,7 @@ def deployable(lab, room, image):
     yield lab.inventory(dict((name, {"bmh_image": image}) for name in SERVERS))
     for name in SERVERS:
         room.clear_knobs(name)
-    lab.playbook("deprovision_hosts", *only(*SERVERS), "-e", f"deprovision_confirm={len(SERVERS)}", seconds=900).ok()
+    lab.playbook("deprovision_hosts", *only(*SERVERS), "-e", f"metal3_confirm={len(SERVERS)}", seconds=900).ok()
     assert [lab.state(name) for name in SERVERS] == ["available"] * len(SERVERS)
     assert sorted(lab.nodes()) == sorted(lab.servers)
 
@@ -97,7 +97,7 @@ def test_a_server_that_fails_in_mid_deployment_is_told_and_recovers(lab, room, d
 def test_a_disk_that_can_not_be_cleaned_is_told_and_tried_again(lab, room, deployable):
     lab.playbook("provision", "-i", deployable, *only("server-01")).ok()
     room.set_knobs("server-01", write_error=True)
-    run = lab.playbook("deprovision_hosts", *AT_ONCE, *only("server-01"), "-e", "deprovision_confirm=1", seconds=900)
+    run = lab.playbook("deprovision_hosts", *AT_ONCE, *only("server-01"), "-e", "metal3_confirm=1", seconds=900)
     run.failed("1 of 1 hosts failed")
     tells(run, "server-01", "a disk could not be written", "Cleaning failed", "look at the disk's health")
     room.clear_knobs("server-01")

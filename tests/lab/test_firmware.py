@@ -204,7 +204,7 @@ def changed(lab, prepared, others, live, files, sink, inventory):
         assert subscribed["subscription_id"]
         done(lab, "DataImage", {"name": live, "url": files["data.iso"]})
         yield lab.playbook("firmware", "-i", inventory, *only(prepared, *others, live),
-                           "-e", "hosts_firmware_reboot=hard", "-e", f"firmware_confirm={live}",
+                           "-e", "hosts_firmware_reboot=hard", "-e", f"metal3_confirm={live}",
                            "-e", "hosts_firmware_wait_timeout_seconds=600",
                            seconds=900)
 

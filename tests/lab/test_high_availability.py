@@ -42,7 +42,7 @@ def cluster(lab, record_testsuite_property):
                 print("%s: %d" % (name, value))
             yield KubeClient({"kubeconfig": str(lab.dir / "kubeconfigs" / NAME)})
         finally:
-            lab.playbook("teardown", "-e", "teardown_confirm=" + NAME, seconds=SECONDS).ok()
+            lab.playbook("teardown", "-e", "metal3_confirm=" + NAME, seconds=SECONDS).ok()
 
 
 def ready(client):

@@ -72,15 +72,15 @@ def is_on(room, name):
 
 def test_power_off_and_on_by_a_playbook(lab, room, pair):
     given = (*on(pair), "-e", "host_action=power_off")
-    lab.playbook("host_action", *given).failed(f"expected 2 (how many servers) or {','.join(pair)}")
-    check = lab.playbook("host_action", *given, "-e", "host_action_confirm=2", "--check", "--diff").ok()
+    lab.playbook("host_action", *given).failed(f"This may interrupt what runs on 2 servers ({', '.join(sorted(pair))}).")
+    check = lab.playbook("host_action", *given, "-e", "metal3_confirm=2", "--check", "--diff").ok()
     assert check.changed() == 1 and "+online: false" in check.output
     assert all(is_on(room, name) for name in pair)
 
-    lab.playbook("host_action", *given, "-e", "host_action_confirm=2").ok()
+    lab.playbook("host_action", *given, "-e", "metal3_confirm=2").ok()
     assert not any(is_on(room, name) for name in pair)
     assert not any(lab.host(name)["status"]["poweredOn"] for name in pair)
-    assert lab.playbook("host_action", *given, "-e", "host_action_confirm=2").ok().changed() == 0
+    assert lab.playbook("host_action", *given, "-e", "metal3_confirm=2").ok().changed() == 0
 
     lab.playbook("host_action", *on(pair), "-e", "host_action=power_on").ok()
     assert all(is_on(room, name) for name in pair)
@@ -115,7 +115,7 @@ def test_what_the_operator_would_not_do_is_refused(lab, act, pair):
         lab.kube.patch(HOST, NAMESPACE, first, {"spec": {"consumerRef": CONSUMER}})
         act({second: {"action": "pause", "reason": "test"}})
         before = asked(lab, pair)
-        run = lab.playbook("host_action", *on(pair), "-e", "host_action=power_off", "-e", "host_action_confirm=2")
+        run = lab.playbook("host_action", *on(pair), "-e", "host_action=power_off", "-e", "metal3_confirm=2")
         run.failed("nothing was written")
         assert f"in use by Somebody {NAMESPACE}/else" in "\n".join(run.told_of(first))
         assert "a paused host" in "\n".join(run.told_of(second))
@@ -235,7 +235,7 @@ def test_hosts_come_and_go_and_the_server_runs_on(lab, room, act, pair):
     name = pair[1]
     boots = room.server(name)["boots"]
     try:
-        lab.playbook("unenroll", *on([name]), "-e", "unenroll_confirm=1", "-e", "hosts_remove_by=detach").ok()
+        lab.playbook("unenroll", *on([name]), "-e", "metal3_confirm=1", "-e", "hosts_remove_by=detach").ok()
         assert lab.host(name) is None and name not in lab.nodes()
         assert is_on(room, name) and room.server(name)["boots"] == boots
 
@@ -248,7 +248,7 @@ def test_hosts_come_and_go_and_the_server_runs_on(lab, room, act, pair):
         assert lab.state(name) == "externally provisioned" and room.server(name)["boots"] == boots
         with pytest.raises(HostListError, match="by surprise"):
             act({name: {}}, action="inspect")
-        lab.playbook("unenroll", *on([name]), "-e", "unenroll_confirm=1", "-e", "hosts_remove_by=detach").ok()
+        lab.playbook("unenroll", *on([name]), "-e", "metal3_confirm=1", "-e", "hosts_remove_by=detach").ok()
         assert is_on(room, name) and room.server(name)["boots"] == boots
 
         lab.playbook("enroll", *on([name]), "-e", "bmh_inspection_mode=disabled").ok()

@@ -153,7 +153,7 @@ def come_back(lab):
 
 
 def deprovision(lab):
-    lab.playbook("deprovision_hosts", *only(*SERVERS), "-e", f"deprovision_confirm={len(SERVERS)}").ok()
+    lab.playbook("deprovision_hosts", *only(*SERVERS), "-e", f"metal3_confirm={len(SERVERS)}").ok()
 
 
 def is_up(inside):
@@ -164,7 +164,7 @@ def is_up(inside):
 def act(lab, name, *servers, **variables):
     """Run the playbook for an action, with what confirms it."""
     return lab.playbook("host_action", *only(*servers), extra=dict(
-        variables, host_action=name, host_action_confirm=len(servers)))
+        variables, host_action=name, metal3_confirm=len(servers)))
 
 
 def move(lab, inventory, origin, target):

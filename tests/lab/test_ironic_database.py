@@ -64,7 +64,7 @@ def lose_database(lab, services, supervise):
 def external(lab, room):
     """A host whose system somebody else has put there; at the end it is one like the others."""
     # The server runs on meanwhile.
-    lab.playbook("unenroll", *only(EXTERNAL), "-e", "unenroll_confirm=1", "-e", "hosts_remove_by=detach").ok()
+    lab.playbook("unenroll", *only(EXTERNAL), "-e", "metal3_confirm=1", "-e", "hosts_remove_by=detach").ok()
     lab.playbook("enroll", *only(EXTERNAL), *EXTERNALLY).ok()
     assert room.server(EXTERNAL)["power"] == "On"
     yield EXTERNAL

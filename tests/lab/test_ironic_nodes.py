@@ -297,7 +297,7 @@ def test_an_abandoned_node_is_found_and_deleted(lab, client):
     register(client, {"name": lost, "driver": "fake-hardware"}, force=True)
     where = {"ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml"),
              "ironic_audit_kubeconfig": str(lab.dir / "kubeconfig")}
-    repair = dict(where, ironic_audit_repair=[audit.NODE_WITHOUT_HOST], ironic_audit_confirm=1)
+    repair = dict(where, ironic_audit_repair=[audit.NODE_WITHOUT_HOST], metal3_confirm=1)
     found = {"all_namespaces": True, "repair": [audit.NODE_WITHOUT_HOST], "confirm": "1"}
     try:
         lab.playbook("ironic_audit", extra=where).failed("node %s: BareMetalHost %s/nobody is not there" % (
@@ -306,7 +306,7 @@ def test_an_abandoned_node_is_found_and_deleted(lab, client):
         earlier = module(lab, "ironic_audit", hosts=[], all_namespaces=True)["findings"]
         refused = module(lab, "ironic_audit", hosts=[], earlier_findings=earlier, **found)
         assert "at least one node whose UUID a host has as its node_id" in refused["msg"]
-        lab.playbook("ironic_audit", extra=dict(repair, ironic_audit_confirm=2)).failed(
+        lab.playbook("ironic_audit", extra=dict(repair, metal3_confirm=2)).failed(
             f"confirm: seen 2, expected 1 (how many they are) or {lost}")
         assert lost in [item["name"] for item in client.list_nodes()]
     finally:
@@ -413,7 +413,7 @@ def test_a_server_whose_adoption_failed_is_never_cleaned(lab, room, client, serv
     before = untouched(room, server["name"])
     assert "correct the cause, then adopt it again" in act("adopt")["error"]
     for extra in ({}, {"ironic_nodes_provide": [node["name"]]},
-                  {"ironic_nodes_provide": [node["name"]], "ironic_nodes_confirm": "1"}):
+                  {"ironic_nodes_provide": [node["name"]], "metal3_confirm": "1"}):
         run = lab.playbook("ironic_nodes", **inventory(extra, **broken)).failed("adopt")
         assert run.changed() == 0 and "adopt failed" in run.output
     for action in ("provide", "clean", "inspect", "manage"):

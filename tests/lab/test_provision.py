@@ -106,7 +106,7 @@ def test_a_second_run_changes_nothing(lab):
 def provisioned_again(lab):
     """The server with the inventory's image after the test."""
     yield
-    lab.playbook("provision", "--limit", SERVER, "-e", "provision_confirm=1").ok()
+    lab.playbook("provision", "--limit", SERVER, "-e", "metal3_confirm=1").ok()
     assert lab.state(SERVER) == "provisioned"
 
 
@@ -137,10 +137,9 @@ def data_of(path, folder):
 
 def test_an_image_is_removed_and_another_one_written(lab, room, qcow2, tmp_path):
     lab.playbook("deprovision_hosts", "--limit", SERVER).failed(
-        "hosts_confirm: seen nothing, expected 1 (how many servers) or " + SERVER,
-        "what is on the servers' disks is lost: repeat it in deprovision_confirm")
+        f"This wipes the disks of 1 server ({SERVER}). To continue, set metal3_confirm=1.")
     assert lab.state(SERVER) == "provisioned"
-    lab.playbook("deprovision_hosts", "--limit", SERVER, "-e", "deprovision_confirm=1").ok()
+    lab.playbook("deprovision_hosts", "--limit", SERVER, "-e", "metal3_confirm=1").ok()
     assert lab.state(SERVER) == "available"
     path = disk(room)
     with pytest.raises(partitions.PartitionError):
@@ -180,18 +179,18 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2, tmp_path)
     assert "bmh_user_data changed, but the server keeps what was deployed" in told.output
     assert data_of(path, tmp_path / "before")["user_data"] == f"#cloud-config\nhostname: {SERVER}\n"
     again = ("-i", other, "--limit", SERVER, "-e", "hosts_reprovision=true")
-    lab.playbook("provision", *again).failed("what is on the servers' disks is lost", "provision_confirm")
-    lab.playbook("provision", *again, "-e", "provision_confirm=1").ok()
+    lab.playbook("provision", *again).failed("This wipes the disks of ", "set metal3_confirm=")
+    lab.playbook("provision", *again, "-e", "metal3_confirm=1").ok()
     assert lab.state(SERVER) == "provisioned"
     assert data_of(path, tmp_path / "after")["user_data"] == "#cloud-config\nhostname: other\n"
     assert partitions.table(path)["id"] == partitions.table(raw)["id"]
 
     # Another image takes what is on the disk.
-    run = lab.playbook("provision", "-e", "provision_confirm=2").failed("nothing was written")
+    run = lab.playbook("provision", "-e", "metal3_confirm=2").failed("nothing was written")
     told = "\n".join(run.told_of(SERVER))
-    assert "bmh_image.url: seen " in told and "which is deployed" in told and "provision_confirm=" in told, told
+    assert "bmh_image.url: seen " in told and "which is deployed" in told and "metal3_confirm=" in told, told
     assert lab.host(SERVER)["spec"]["image"]["url"] == entry["url"]
-    lab.playbook("provision", "--limit", SERVER, "-e", "provision_confirm=1").ok()
+    lab.playbook("provision", "--limit", SERVER, "-e", "metal3_confirm=1").ok()
     assert lab.state(SERVER) == "provisioned"
     again = lab.playbook("provision").ok()
     assert again.changed() == 0, again.output

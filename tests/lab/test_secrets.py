@@ -216,7 +216,7 @@ def inventories(tmp_path_factory):
 @pytest.fixture
 def _no_cluster_afterwards(lab, inventories):
     yield
-    lab.playbook("teardown", "-i", described(lab, inventories), "-e", "teardown_confirm=" + CLUSTER).ok()
+    lab.playbook("teardown", "-i", described(lab, inventories), "-e", "metal3_confirm=" + CLUSTER).ok()
 
 
 @pytest.mark.usefixtures("_no_cluster_afterwards")

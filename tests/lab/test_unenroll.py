@@ -31,22 +31,23 @@ def deployed(lab):
 
 def test_hosts_go_when_they_are_named_once_more(lab, room, deployed):
     before = lab.hosts()
-    lab.playbook("unenroll", *LIMIT).failed("hosts_confirm: seen nothing, expected 2", "server-01,server-02")
-    lab.playbook("unenroll", *LIMIT, "-e", "unenroll_confirm=3").failed("seen 3, expected 2")
-    assert lab.playbook("unenroll", *LIMIT, "-e", "unenroll_confirm=2", "--check").ok().changed() == 1
+    lab.playbook("unenroll", *LIMIT).failed(
+        "This wipes the disks of 2 servers (server-01, server-02). To continue, set metal3_confirm=2.")
+    lab.playbook("unenroll", *LIMIT, "-e", "metal3_confirm=3").failed("expected 2. This wipes the disks of")
+    assert lab.playbook("unenroll", *LIMIT, "-e", "metal3_confirm=2", "--check").ok().changed() == 1
     assert sorted(lab.hosts()) == sorted(before)
     assert not [name for name, host in lab.hosts().items() if host["metadata"].get("deletionTimestamp")]
     try:
         lab.kube.patch(HOST, NAMESPACE, VICTIMS[0], {"spec": {"consumerRef": {
             "apiVersion": "example.org/v1", "kind": "Somebody", "name": "else", "namespace": NAMESPACE}}})
-        lab.playbook("unenroll", *LIMIT, "-e", "unenroll_confirm=2").failed("server-01", "Somebody")
+        lab.playbook("unenroll", *LIMIT, "-e", "metal3_confirm=2").failed("server-01", "Somebody")
         assert sorted(lab.hosts()) == sorted(before)
         lab.kube.patch(HOST, NAMESPACE, VICTIMS[0], {"spec": {"consumerRef": None}})
 
         assert secrets(lab)
         assert room.server(VICTIMS[0])["power"] == "On" and any(beginning(room, VICTIMS[0]))
         console = Console(lab.dir / "machines" / VICTIMS[0] / "console.log")
-        lab.playbook("unenroll", *LIMIT, "-e", "unenroll_confirm=server-01,server-02").ok()
+        lab.playbook("unenroll", *LIMIT, "-e", "metal3_confirm=server-01,server-02").ok()
         assert sorted(set(before) - set(lab.hosts())) == sorted(VICTIMS)
         assert sorted(lab.nodes()) == sorted(lab.hosts())
         # What was deployed is wiped, then the power is cut.
@@ -56,7 +57,7 @@ def test_hosts_go_when_they_are_named_once_more(lab, room, deployed):
         assert not any(beginning(room, VICTIMS[0]))
         # The garbage collector takes them away, in its own time.
         eventually(lambda: not secrets(lab), 60, f"no Secret of {' and '.join(VICTIMS)}")
-        assert lab.playbook("unenroll", *LIMIT, "-e", "unenroll_confirm=2").ok().changed() == 0
+        assert lab.playbook("unenroll", *LIMIT, "-e", "metal3_confirm=2").ok().changed() == 0
     finally:
         if lab.host(VICTIMS[0]):
             lab.kube.patch(HOST, NAMESPACE, VICTIMS[0], {"spec": {"consumerRef": None}})

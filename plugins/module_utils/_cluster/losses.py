@@ -102,8 +102,8 @@ def confirmation_problem(subject, found, given):
         return None
     return problem(
         subject, "confirm", given or None, "%d, the number of machines that this takes away with what is on their disks"
-        % number, "correct the description, or to go on repeat the number (option confirm, variable cluster_confirm of "
-        "the role and the playbooks):\n%s" % "\n".join("    " + line for line in lines(found)))
+        % number, "correct the description, or to continue set metal3_confirm=%d (option confirm of the module):\n%s" % (
+            number, "\n".join("    " + line for line in lines(found))))
 
 
 def as_result(found):

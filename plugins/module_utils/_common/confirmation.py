@@ -4,6 +4,9 @@
 """Whether a user has repeated how many things, or which ones, an operation concerns; pure."""
 from __future__ import annotations
 
+# The variable of all playbooks by which a user confirms.
+VARIABLE = "metal3_confirm"
+
 
 def confirmed(value, names):
     """Return whether a confirmation fits.
@@ -15,6 +18,21 @@ def confirmed(value, names):
     if text.isascii() and text.isdigit():
         return int(text) == len(names)
     return bool(text) and sorted(part.strip() for part in text.split(",")) == sorted(names)
+
+
+def request(effect, names, given=None, thing="server"):
+    """Return the message that asks a user of a playbook for the confirmation.
+
+    :param effect: what is lost, as a verb phrase with ``%s`` for the things: ``wipes the disks of %s``
+    :param names: names of the things that the operation concerns
+    :param given: what the user gave; None or empty when the variable is not set
+    :param thing: what they are, in the singular
+    :returns: text for a failure
+    """
+    names = sorted(names)
+    things = f"{len(names)} {thing}{'' if len(names) == 1 else 's'} ({', '.join(names)})"
+    wrong = "" if given in (None, "") else f'{VARIABLE}: found "{given}", expected {len(names)}. '
+    return f"{wrong}This {effect.replace('%s', things)}. To continue, set {VARIABLE}={len(names)}."
 
 
 def expected(names):

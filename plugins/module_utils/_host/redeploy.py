@@ -39,8 +39,8 @@ def check(host, bmh, forced=()):
             problems.append(Problem(
                 host["name"], f"{option}.{part}", show(given[part]) if given.get(part) else "none",
                 f"{show(stored)}, which is deployed: with anything else what is on the server's disks is lost",
-                "if that is meant, set allow_deprovision, or run the playbook provision with "
-                "provision_confirm=<how many servers>"))
+                "to lose it, set allow_deprovision; with the playbook provision, set "
+                "metal3_confirm=<number of servers>"))
     return problems
 
 

@@ -109,7 +109,7 @@ def _implausible(due, nodes, params):
         found.append(problem(
             "repair", "confirm", params.get("confirm") or None, confirmation.expected(subjects),
             "so many nodes and ports would be deleted (%d of the operator's %d nodes); look at each, then repeat how "
-            "many in confirm (playbook: -e ironic_audit_confirm=%d)" % (
+            "many in confirm (playbook: set metal3_confirm=%d)" % (
                 len([item for item in due if item.repair[0] == "node"]), len(owned), len(subjects))))
     return found
 

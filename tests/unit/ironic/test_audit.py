@@ -145,7 +145,7 @@ def test_what_is_deleted_wants_its_number_repeated(confirm):
         with pytest.raises(RefusedError) as refusal:
             repair(client, hosts, audit.NODE_WITHOUT_HOST, check=check, confirm=confirm)
         for text in ("confirm: seen", "2 (how many they are) or metal3~gone,metal3~gone-too", "2 of the operator's 3",
-                     "ironic_audit_confirm=2"):
+                     "metal3_confirm=2"):
             assert text in str(refusal.value)
     assert client.requests() == []
     assert repair(client, hosts, audit.NODE_WITHOUT_HOST, confirm="2")["changed"]

@@ -63,8 +63,8 @@ def test_each_batch_is_for_its_own_servers(tmp_path):
     assert code == 0, output
     for entry_point in ("absent", "deprovision", "action"):
         for name in ("h1", "h2", "h3"):
-            assert "%s of %s: hosts_confirm: seen nothing, expected 1 (how many servers) or %s;" % (
-                entry_point, name, name) in output
+            assert f"{entry_point} of {name}: This " in output
+            assert f" 1 server ({name}). To continue, set metal3_confirm=1." in output
 
 
 def test_a_play_without_servers_does_not_mean_all_of_them(tmp_path):
@@ -106,7 +106,7 @@ def test_enrolment_takes_the_batch_or_all(tmp_path, hosts, told):
     # Elsewhere all servers are enrolled, so that an empty list of names confirms nothing.
     ("o1", "", ["False"]), ("o1", "0", ["False"]), ("o1", "3", ["True"])])
 def test_enrolment_is_confirmed_for_the_servers_that_it_takes(tmp_path, hosts, confirm, told):
-    code, output = play(tmp_path, SHOW % (hosts, ROOT, ROOT), "play.yml", "-e", '{"hosts_confirm": "%s"}' % confirm)
+    code, output = play(tmp_path, SHOW % (hosts, ROOT, ROOT), "play.yml", "-e", '{"metal3_confirm": "%s"}' % confirm)
     assert code == 0, output
     assert re.findall(r"confirmed (True|False)", output) == told
 
@@ -115,7 +115,7 @@ REBOOT = """\
 - hosts: baremetal
   gather_facts: false
   vars_files: ["%s/roles/hosts/vars/main.yml"]
-  vars: {hosts_confirm_variable: firmware_confirm}
+  vars: {hosts_confirmable: true}
   tasks:
     - include_tasks: %s/roles/hosts/tasks/firmware_confirm.yml
 """
@@ -124,18 +124,38 @@ REBOOT = """\
 @pytest.mark.parametrize("values, refused", [
     ({"hosts_firmware_live": ["h2"]}, True),
     # All servers of the run are not those that are rebooted.
-    ({"hosts_firmware_live": ["h2"], "hosts_confirm": "3"}, True),
-    ({"hosts_firmware_live": ["h2"], "hosts_confirm": "1"}, False),
-    ({"hosts_firmware_live": ["h2"], "hosts_confirm": "h2"}, False),
+    ({"hosts_firmware_live": ["h2"], "metal3_confirm": "3"}, True),
+    ({"hosts_firmware_live": ["h2"], "metal3_confirm": "1"}, False),
+    ({"hosts_firmware_live": ["h2"], "metal3_confirm": "h2"}, False),
     ({"hosts_firmware_live": ["h2"], "hosts_firmware_reboot": "never"}, False),
     ({"hosts_firmware_live": []}, False),
 ])
 def test_servers_in_use_are_rebooted_only_when_that_is_confirmed(tmp_path, values, refused):
-    given = dict({"hosts_firmware_reboot": "soft", "hosts_confirm": "", "hosts_names": ["h1", "h2", "h3"]}, **values)
+    given = dict({"hosts_firmware_reboot": "soft", "metal3_confirm": "", "hosts_names": ["h1", "h2", "h3"]}, **values)
     code, output = play(tmp_path, REBOOT % (ROOT, ROOT), "play.yml", "-e", json.dumps(given))
     assert (code != 0) is refused, output
-    assert ("expected 1 (how many servers) or h2; these servers are in use and would be rebooted: repeat it in "
-            "firmware_confirm" in output) is refused
+    assert ("This reboots 1 server (h2), in use by a deployed system. To continue, set metal3_confirm=1." in output
+            ) is refused
+
+
+@pytest.mark.parametrize("given, output_has", [
+    ((), "This wipes the disks of 2 servers (h1, h3). To continue, set metal3_confirm=2."),
+    (("-e", "metal3_confirm=3"),
+     "metal3_confirm: found \"3\", expected 2. This wipes the disks of 2 servers (h1, h3). To continue, set"),
+    # A number that is meant for something else, as in the playbook site, confirms nothing.
+    (("-e", "metal3_confirm=2", "-e", "hosts_confirmable=false"), "This wipes the disks of 2 servers (h1, h3)."),
+    (("-e", "unenroll_confirm=2"), "unenroll_confirm: unknown variable, replaced by metal3_confirm"),
+    (("-e", "metal3_confirm=2", "-e", "hosts_confirm=2"), "hosts_confirm: unknown variable, replaced by")])
+def test_a_playbook_asks_for_its_confirmation(tmp_path, given, output_has):
+    code, output = play(tmp_path, "", "metal3.baremetal.unenroll", "--limit", "h1,h3", *given)
+    assert code != 0
+    assert output_has in output.replace("\\", ""), output
+
+
+def test_no_playbook_has_a_confirmation_variable_of_its_own():
+    for path in [*(ROOT / "playbooks").glob("*.yml"), *(ROOT / "roles").rglob("*.yml"),
+                 *(ROOT / "roles").glob("*/*.md")]:
+        assert set(re.findall(r"\b[a-z][a-z0-9_]*_confirm\b(?!\.yml)", path.read_text())) <= {"metal3_confirm"}, path
 
 
 def test_a_reboot_is_confirmed_before_anything_is_written():

@@ -59,8 +59,8 @@ def _check_power(host, bmh, forced):
         return []
     return [Problem(host["name"], "online", "false",
                     f"true: the host is {state_of(bmh)} and would be powered off",
-                    "if that is meant, set allow_power_off, or run the playbook with enroll_confirm or "
-                    "provision_confirm=<how many servers>")]
+                    "to power it off, set allow_power_off; with the playbooks enroll and provision, set "
+                    "metal3_confirm=<number of servers>")]
 
 
 def check_deletion(host, bmh, forced):
