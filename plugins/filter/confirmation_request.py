@@ -44,12 +44,12 @@ EXAMPLES = r"""
 - name: Ask for confirmation
   ansible.builtin.assert:
     that: metal3_confirm | default('') is metal3.baremetal.confirming(names)
-    fail_msg: "{{ names | metal3.baremetal.confirmation_request('wipes the disks of %s', metal3_confirm | default('')) }}"
+    fail_msg: "{{ names | metal3.baremetal.confirmation_request('wipes the disks of %s') }}"
 """
 
 RETURN = r"""
 _value:
-  description: The message, for example C(This wipes the disks of 1 server (server-03). To continue, set metal3_confirm=1.)
+  description: The message, which ends with C(To continue, set metal3_confirm=1.)
   type: str
 """
 

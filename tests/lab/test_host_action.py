@@ -72,7 +72,8 @@ def is_on(room, name):
 
 def test_power_off_and_on_by_a_playbook(lab, room, pair):
     given = (*on(pair), "-e", "host_action=power_off")
-    lab.playbook("host_action", *given).failed(f"This may interrupt what runs on 2 servers ({', '.join(sorted(pair))}).")
+    lab.playbook("host_action", *given).failed(
+        f"This may interrupt what runs on 2 servers ({', '.join(sorted(pair))}).")
     check = lab.playbook("host_action", *given, "-e", "metal3_confirm=2", "--check", "--diff").ok()
     assert check.changed() == 1 and "+online: false" in check.output
     assert all(is_on(room, name) for name in pair)

@@ -102,7 +102,7 @@ def confirmation_problem(subject, found, given):
         return None
     return problem(
         subject, "confirm", given or None, "%d, the number of machines that this takes away with what is on their disks"
-        % number, "correct the description, or to continue set metal3_confirm=%d (option confirm of the module):\n%s" % (
+        % number, "correct the description, or to continue set metal3_confirm=%d (module option confirm):\n%s" % (
             number, "\n".join("    " + line for line in lines(found))))
 
 
