@@ -27,7 +27,7 @@ AGENT = $(eval AGENT := $(call venv_path,agent,tests/lab/requirements-agent.txt)
 PLAYBOOK = METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python $(CONTROL)/bin/ansible-playbook
 CLI = PYTHONPATH=$(CURDIR)/.build $(CONTROL)/bin/python lab/cli.py
 
-GATES := ruff shell changelog-lint sanity unit lint docs-lint docs-site build-check galaxy-importer
+GATES := ruff types shell changelog-lint sanity unit lint docs-lint docs-site build-check galaxy-importer
 IN_DEV = PATH=$(DEV)/bin:$$PATH
 IN_LAB = $(IN_DEV) METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python METAL3_AGENT_PYTHON=$(AGENT)/bin/python
 
@@ -57,6 +57,7 @@ test-fast: test-needs  ## all gates that need no lab
 
 .PHONY: $(GATES)
 ruff:  ## Python code: ruff
+types:  ## types of the plugins: mypy
 shell:  ## shell scripts: shellcheck
 unit:  ## pytest tests/unit
 changelog-lint:  ## changelog fragments: antsibull-changelog

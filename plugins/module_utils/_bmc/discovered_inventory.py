@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
+from typing import Any
 
 from .._common import mac_address
 from .._common.plain_text import plain
@@ -24,7 +25,7 @@ try:
     # Comes with ansible-core.
     import yaml
 except ImportError:
-    yaml = None
+    yaml = None  # type: ignore[assignment]
 
 HEADER = ("# Written by metal3.baremetal.discover; the next run writes it anew. Values of your own belong into\n"
           "# host_vars, group_vars or another inventory file: what is set there is left out here. What a BMC told is\n"
@@ -63,7 +64,9 @@ def read(text):
 
 
 def _is_inventory(content):
-    groups = [content.get(group, {}) for group in (GROUP, CREDENTIALS_GROUP)] if isinstance(content, dict) else [None]
+    if not isinstance(content, dict):
+        return False
+    groups = [content.get(group, {}) for group in (GROUP, CREDENTIALS_GROUP)]
     if not all(isinstance(group, dict) and isinstance(group.get("hosts", {}), dict) for group in groups):
         return False
     hosts = groups[0].get("hosts", {})
@@ -215,8 +218,8 @@ def _fields(name_format):
 
 
 def _content(hosts, credentials, options):
-    content = {GROUP: {"hosts": hosts}}
-    variables = dict((variable, "{{ %s }}" % options[option]) for variable, option in (
+    content: dict[str, Any] = {GROUP: {"hosts": hosts}}
+    variables: dict[str, Any] = dict((variable, "{{ %s }}" % options[option]) for variable, option in (
         ("bmc_username", "username_expression"), ("bmc_password", "password_expression")) if options[option])
     if options["disable_certificate_verification"]:
         variables["bmc_disable_certificate_verification"] = True

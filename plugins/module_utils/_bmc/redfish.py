@@ -151,7 +151,7 @@ class RedfishClient:
             elsewhere = bool(parts.scheme or parts.netloc) and _origin(parts) != self._origin
         except ValueError:
             parts, elsewhere = None, True
-        if elsewhere or method != "get":
+        if parts is None or elsewhere or method != "get":
             raise RedfishError(
                 "refused", "HTTP %d, a redirect of %s to %s, which is not followed: credentials go to %s only" % (
                     answer.status_code, method.upper(), shortened(where) or "nowhere", self._url), answer.status_code)

@@ -181,7 +181,7 @@ def _shape_of(name, option):
 
 
 def _check_shape(path, value, shape, found):
-    wanted = {dict: "a dictionary", list: "a list"}.get(type(shape))
+    wanted = "a dictionary" if isinstance(shape, dict) else "a list" if isinstance(shape, list) else None
     # Ansible makes dictionaries and lists of texts.
     if value is None or wanted is None or (isinstance(value, str) and path.isidentifier() and path not in FREE_SHAPES):
         return

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 from .network_questions import endpoint_answers
 from .workflow.snapshot import is_true
@@ -27,8 +28,8 @@ class EndpointWatch:
     def __init__(self, clock, answers=endpoint_answers):
         self._clock = clock
         self._answers = answers
-        self._endpoint = None
-        self._machine = None
+        self._endpoint: Any = None
+        self._machine: Any = None
         self._silent_since = None
         self._asked_at = None
         self._told_at = None

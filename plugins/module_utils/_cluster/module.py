@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import traceback
+from typing import Any
 
 from ansible.module_utils.basic import missing_required_lib
 
@@ -107,7 +108,7 @@ def run_cluster():
 
 def _fail(module, service, **result):
     """Fail with what the run has changed all the same, so that handlers and people learn of it."""
-    done = dict(service.done) if service else {"changed": False}
+    done: dict[str, Any] = dict(service.done) if service else {"changed": False}
     if not module._diff:
         done.pop("diff", None)
     for warning in done.pop("warnings", []):

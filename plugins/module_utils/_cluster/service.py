@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from .._common.problem import problem
 from .._common.secret_fields import hidden, hidden_difference, secret_texts, without_secrets
@@ -91,7 +92,7 @@ class ClusterService:
         self.name = params["name"]
         self.subject = f"cluster {self.namespace}/{self.name}"
         # What has been done so far, for a run that fails later on: it has changed something all the same.
-        self.done = {"changed": False, "objects": [], "removed": [], "diff": []}
+        self.done: dict[str, Any] = {"changed": False, "objects": [], "removed": [], "diff": []}
         self._rendered = {}
         self._replaced = {}
         # How many machines each owner may lose, as it was checked: {(kind, name): number}.

@@ -25,11 +25,13 @@ try:
     # Comes with the package kubernetes.
     import yaml
 except ImportError:
-    yaml = None
+    yaml = None  # type: ignore[assignment]
 
 
 class HostListModule(JudgedModule, KubeModule):
     """A module whose option ``hosts`` is judged as a whole."""
+
+    no_log_values: set[str]
 
     def exit_json(self, **result):
         """Return the result."""

@@ -149,7 +149,7 @@ def desired_host(host, namespace, current=None, owned=None, forced=False, dangli
     """
     stored = (current or {}).get("spec") or {}
     owned = owned or {"spec": (), "labels": (), "annotations": ()}
-    guarded = ()
+    guarded: tuple[str, ...] = ()
     if current and consumer_of(current) and not forced:
         # Who reserved the host by this collection may also release it.
         guarded = PROTECTED + (() if "consumerRef" in owned["spec"] else ("consumer_ref",))

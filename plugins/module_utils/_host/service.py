@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections import namedtuple
+from typing import Any
 
 from .._common import parallel
 from .._common.image_server import image_fetcher
@@ -119,7 +120,7 @@ class HostService:
         self.sleep = sleep
         self.began_at = clock()
         self.bmc_change = BmcChange(client, self.rules, progress, clock, sleep)
-        self.writes = None
+        self.writes: Any = None
         self.warnings = []
         self.namespace_missing = False
 
@@ -180,8 +181,8 @@ class HostService:
         here, elsewhere, warning = hosts.value
         wanted = set().union(*(host_objects.referenced_secrets(host) for host in self.hosts), *(
             host_objects.left_references(host, here.get(host.get("name"))).values() for host in self.hosts))
-        wanted = sorted(wanted - set(secrets.value))
-        for name, outcome in zip(wanted, bulk.run([self._getter(name) for name in wanted])):
+        lacking = sorted(wanted - set(secrets.value))
+        for name, outcome in zip(lacking, bulk.run([self._getter(name) for name in lacking])):
             if outcome.error is not None:
                 raise outcome.error
             if outcome.value is not None:

@@ -79,7 +79,7 @@ class HostWrites:
         self.progress = progress
         self.sleep = sleep
         self.namespace_missing = False
-        self.detached = frozenset()
+        self.detached: set[str] = set()
         self.diffs = []
         self.warnings = []
         self._desired = {}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ipaddress
 import itertools
+from typing import Any
 
 from .range import contains, span_of
 
@@ -48,7 +49,8 @@ def addresses(ranges, exclude=(), limit=None):
     """
     left_out = set(address_of(item) for item in exclude)
     wanted = LIMIT + 1 if limit is None else min(limit, LIMIT + 1)
-    found, seen = [], []
+    found: list[Any] = []
+    seen: list[Any] = []
     for span in spans_of(ranges):
         fresh = (address for address in _numbers(span)
                  if address not in left_out and not any(contains(other, address) for other in seen))

@@ -90,6 +90,7 @@ def span_of(range_):
         raise ValueError("start is IPv%d, end or subnet IPv%d" % (first.version, last.version))
     if network is not None and first not in network:
         raise ValueError(f"start {first} is outside subnet {network}")
-    if first > last:
+    # As numbers: the two are of one version, which a type checker does not see.
+    if int(first) > int(last):
         raise ValueError(f"start {first} is after the last address {last}")
     return Span(first, last)

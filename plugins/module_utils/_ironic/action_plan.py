@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import Any
 from urllib.parse import urlencode
 
-from . import config_drive, deploy_image, deployment, states
+from . import config_drive, deploy_image, deployment, node_diff, states
 from .goals import Goal
 
 PROVISION_ACTIONS = tuple(states.VERBS) + ("hold", "unhold", "abort")
@@ -87,7 +88,7 @@ def _provision(action, options, node, minor):
     found = states.route(verb, node["provision_state"], node.get("target_provision_state"), minor)
     if found.outcome == "refuse":
         return _refused(found.reason)
-    image = deploy_image.change(options, node) if action in ("deploy", "rebuild") else None
+    image = deploy_image.change(options, node) if action in ("deploy", "rebuild") else node_diff.UNCHANGED
     if action == "deploy" and found.outcome != "act" and image.patch:
         return _refused("it is %s with %s, which differs in %s; use rebuild, or undeploy it first" % (
             node["provision_state"], deploy_image.text(node), ", ".join(sorted(image.after["instance_info"]))))
@@ -99,7 +100,8 @@ def _provision(action, options, node, minor):
 
 
 def _sent(found, options, steps, node, image):
-    requests, goal = [], None
+    requests: list[Request] = []
+    goal: Any = None
     before, after = {"provision_state": node["provision_state"]}, {}
     for name in found.verbs:
         goal = Goal("provision", states.VERBS[name].goal if name in states.VERBS else found.goal)

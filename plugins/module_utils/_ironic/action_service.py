@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from typing import Any
 
 from .._common import confirmation
 from .._common.problem import problem
@@ -28,7 +29,7 @@ class Item:
         self.name = name
         self.node = node
         self.stored = node
-        self.plan = None
+        self.plan: Any = None
         self.left = []
         self.delivery = None
         self.history = None

@@ -4,18 +4,21 @@
 """What an answer of Ironic's has to look like before anything is decided by it; pure."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from .errors import IronicError
 
-_NODE = dict([(name, str) for name in (
+_NODE: Mapping[str, type] = dict([(name, str) for name in (
     "name", "target_provision_state", "power_state", "target_power_state", "last_error", "reservation",
     "maintenance_reason", "driver", "boot_mode", "raid_interface", "rescue_interface", "instance_uuid", "fault",
     "provision_updated_at", "description")] + [(name, bool) for name in ("maintenance", "secure_boot", "protected")] + [
     (name, dict) for name in ("driver_info", "properties", "extra", "instance_info", "clean_step", "deploy_step",
                               "service_step", "target_raid_config")] + [("traits", list)])
-_PORT = {"name": str, "extra": dict}
-_GROUP = {"address": str, "name": str}
+_PORT: Mapping[str, type] = {"name": str, "extra": dict}
+_GROUP: Mapping[str, type] = {"address": str, "name": str}
 # By name of the list: fields that can't be missing, which are texts, and the types of those that may be null.
-_FIELDS = {
+_FIELDS: Mapping[str, tuple[tuple[str, ...], Mapping[str, type]]] = {
     "nodes": (("uuid", "provision_state"), _NODE),
     "ports": (("uuid", "address", "node_uuid"), _PORT),
     "portgroups": (("uuid", "node_uuid"), _GROUP),
@@ -23,9 +26,9 @@ _FIELDS = {
 }
 # Ironic's own need a dozen; what is much deeper exhausts the stack of whoever reads or writes it.
 _DEEPEST = 100
-_WORDS = {str: "a text", bool: "true or false", dict: "a dictionary", list: "a list of texts"}
-_KINDS = ((bool, "true or false"), (str, "a text"), (dict, "a dictionary"), (list, "a list"),
-          ((int, float), "a number"))
+_WORDS: Mapping[type, str] = {str: "a text", bool: "true or false", dict: "a dictionary", list: "a list of texts"}
+_KINDS: tuple[tuple[Any, str], ...] = (
+    (bool, "true or false"), (str, "a text"), (dict, "a dictionary"), (list, "a list"), ((int, float), "a number"))
 
 
 def items(answer, key, fields=None):
@@ -63,7 +66,7 @@ def item(answer, key, fields=None, subject=None):
     for name, wanted in types.items():
         value = answer.get(name)
         if value is not None and (not isinstance(value, wanted) or (
-                wanted is list and not all(isinstance(element, str) for element in value))):
+                isinstance(value, list) and not all(isinstance(element, str) for element in value))):
             raise _wrong(subject, name, value, _WORDS[wanted])
     return dict(dict.fromkeys(fields or ()), **answer)
 

@@ -163,7 +163,9 @@ def _macs_of_other_nodes(nodes, ports, hosts):
         port = by_mac.get((host.get("boot_mac_address") or "").lower())
         node = by_uuid.get(port["node_uuid"]) if port else None
         mine = (host["namespace"], host["name"])
-        if node is None or node["uuid"] == host.get("node_id") or ownership.host_of(node.get("name")) == mine:
+        if port is None or node is None:
+            continue
+        if node["uuid"] == host.get("node_id") or ownership.host_of(node.get("name")) == mine:
             continue
         if not node.get("name") or node["name"] == host["name"]:
             # The operator takes such a node over.

@@ -10,6 +10,7 @@ from . import node_fields, secrets
 
 # patch: list of JSON patch operations. before, after: what changes, by field, without secrets.
 Change = namedtuple("Change", ["patch", "before", "after"])
+UNCHANGED = Change((), {}, {})
 
 ALWAYS, WHEN_NEEDED, ON_CREATE = "always", "when_needed", "on_create"
 UPDATE_SECRETS = (WHEN_NEEDED, ALWAYS, ON_CREATE)

@@ -263,7 +263,7 @@ class PortPlan:
         self._current = current
         self._node_uuid = node_uuid
         self._subject = f"port {option['address'].lower()} of node {node_name}"
-        self._change = node_diff.port_change(option, current, node_uuid) if current else None
+        self._change = node_diff.port_change(option, current, node_uuid) if current else node_diff.UNCHANGED
         # Chosen here, so that a repeated request can't make a second port.
         self._new_uuid = str(uuid.uuid4())
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import Any
 
 from .._common import parallel
 from . import bulk
@@ -17,7 +18,7 @@ ROUNDS = 8
 Written = namedtuple("Written", ["value", "error", "task"])
 
 
-class Settled(namedtuple("Settled", ["value", "task"], defaults=[None])):
+class Settled(namedtuple("Settled", ["value", "task"], defaults=[None, None])):
     """What a decision returns when there is nothing (more) to write: the object as it is, or None."""
 
     __slots__ = ()
@@ -38,7 +39,8 @@ def write(tasks, send, decide, tell=None, sleep=None):
     :param sleep: callable that waits a number of seconds; None: nothing is sent again
     :returns: list of :class:`Written`, in the order of ``tasks``
     """
-    results, due, unanswered = [None] * len(tasks), dict(enumerate(tasks)), set()
+    results: list[Any] = [None] * len(tasks)
+    due, unanswered = dict(enumerate(tasks)), set()
     rounds = 0
     delays = list(parallel.RETRY_DELAYS_SECONDS) if sleep else []
     while due:

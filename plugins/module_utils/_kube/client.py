@@ -18,7 +18,7 @@ from .errors import KubeError, error_from_answer, text_of
 try:
     import urllib3
 except ImportError:
-    urllib3 = None
+    urllib3 = None  # type: ignore[assignment]
 
 FIELD_MANAGER = "metal3.baremetal"
 # Of a request with all that belongs to it, the pauses that a busy server asks for included.

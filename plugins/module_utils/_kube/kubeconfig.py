@@ -16,7 +16,7 @@ try:
     # Comes with the package kubernetes.
     import yaml
 except ImportError:
-    yaml = None
+    yaml = None  # type: ignore[assignment]
 
 # A kubeconfig of a thousand clusters has about 5 MB.
 MAX_BYTES = 16 * 1024 * 1024

@@ -4,6 +4,8 @@
 """A module that talks to a Kubernetes API server, and says to which."""
 from __future__ import annotations
 
+from typing import Any
+
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from .._common.progress import Progress
@@ -17,7 +19,7 @@ class KubeModule(AnsibleModule):
     """Base of modules that work on a cluster: the first line of progress and each result name its API server."""
 
     server = None
-    _client = None
+    _client: Any = None
 
     def connect(self):
         """Return a client for the API server that the connection options lead to.

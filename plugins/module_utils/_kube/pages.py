@@ -4,7 +4,8 @@
 """A LIST in pages, each asked for while the one before is worked on."""
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 from .answers import list_subject, read_list
 from .errors import KubeError
@@ -35,7 +36,7 @@ def pages(client, resource, namespace=None, label_selector=None, page_size=PAGE_
 
     seen, tokens = set(), set()
     with ThreadPoolExecutor(max_workers=1) as pool:
-        pending = pool.submit(fetch, None)
+        pending: Future[Any] | None = pool.submit(fetch, None)
         while pending is not None:
             try:
                 items, dummy, token = pending.result()

@@ -213,8 +213,9 @@ class NodeImage:
         """Return nft, iptables, conntrack and every library that one of them, or of iptables' modules, needs."""
         modules = [os.path.relpath(path, root) for path in glob.glob(os.path.join(root, "usr/lib/*/xtables/*.so"))]
         regular = [path for path in modules if not os.path.islink(os.path.join(root, path))]
-        contents = [container_image.File("/" + path, os.path.join(root, path))
-                    for path in list(NETFILTER_PROGRAMS) + modules + ["etc/protocols"]]
+        contents: list[container_image.File | container_image.Link] = [
+            container_image.File("/" + path, os.path.join(root, path))
+            for path in list(NETFILTER_PROGRAMS) + modules + ["etc/protocols"]]
         for path in self._libraries(root, list(NETFILTER_PROGRAMS) + regular):
             # Debian's /lib is a link to /usr/lib, and ldd tells the path through it.
             contents.append(container_image.File(path, os.path.join(root, "usr", path.lstrip("/"))

@@ -9,6 +9,7 @@ A finding here is a dict: ``rule``, ``level``, ``kind``, ``name``, ``variable`` 
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
@@ -86,7 +87,7 @@ def sarif(findings, tool_version):
 
 def _result(item, position):
     result = {"ruleId": item["rule"], "ruleIndex": position, "level": item["level"], "message": {"text": message(item)}}
-    location = {}
+    location: dict[str, Any] = {}
     if item["path"]:
         location["physicalLocation"] = {"artifactLocation": {"uri": _uri(item["path"])}}
         if item["line"]:

@@ -69,11 +69,15 @@ def _documents(source, title):
         return [], [problem(title, None, " ".join(str(exc).split()), "YAML documents", "correct them")]
 
 
+def _dictionary(value):
+    return value if isinstance(value, dict) else {}
+
+
 def _faults(title, item):
     if not isinstance(item, dict):
         return [problem(title, None, type(item).__name__, "an object with apiVersion, kind and metadata.name",
                         "correct the document")]
-    metadata = item.get("metadata") if isinstance(item.get("metadata"), dict) else {}
+    metadata = _dictionary(item.get("metadata"))
     subject = f"{title}: {item.get('kind') or 'object'} {metadata.get('name') or 'without a name'}"
     found = [problem(subject, field, value, "a text", "set it")
              for field, value in (("apiVersion", item.get("apiVersion")), ("kind", item.get("kind")),
@@ -85,8 +89,8 @@ def _faults(title, item):
               if value is not None and not isinstance(value, kind)
               and (field == "metadata.namespace" or item.get("kind") in ("Secret", "ConfigMap"))]
     if item.get("kind") == "CustomResourceDefinition" and not found:
-        spec = item.get("spec") if isinstance(item.get("spec"), dict) else {}
-        names = spec.get("names") if isinstance(spec.get("names"), dict) else {}
+        spec = _dictionary(item.get("spec"))
+        names = _dictionary(spec.get("names"))
         if not (spec.get("group") and spec.get("versions") and names.get("plural") and names.get("kind")
                 and spec.get("scope")):
             found.append(problem(subject, "spec", "an incomplete definition", "group, scope, names and versions",

@@ -38,13 +38,15 @@ class Family:
     :ivar clears_conditions: whether the conditions go before the spec is changed, so that BMO makes them anew
     """
 
-    kind = option = None
-    fields = ()
-    goals = ()
+    kind: str
+    option: str
+    fields: tuple[host_fields.Field, ...] = ()
+    goals: tuple[str, ...] = ()
     of_host = True
     removable = True
-    metadata = host_fields.METADATA
-    reads = watches = (HOST,)
+    metadata: tuple[host_fields.Field, ...] = host_fields.METADATA
+    reads: tuple[str, ...] = (HOST,)
+    watches: tuple[str, ...] = (HOST,)
     clears_conditions = False
     has_table = has_schema = False
 

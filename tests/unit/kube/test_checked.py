@@ -136,3 +136,10 @@ def test_a_deletion_carries_what_was_checked():
     client = Recorder()
     client.delete(KNOWN["Secret"], "n", "a", checked=STORED)
     assert client.sent[0][1]["preconditions"] == {"uid": "u", "resourceVersion": "7"}
+
+
+def test_an_object_that_is_gone_or_needs_no_write_is_settled_without_a_value():
+    store = Store()
+    store.before = [lambda one: one.set(5)]
+    written, = checked.write([(1, 3)], store.send, lambda task: checked.Settled(), lambda text: None, None)
+    assert (written.value, written.error, store.writes) == (None, None, 0)

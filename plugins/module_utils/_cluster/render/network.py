@@ -7,6 +7,8 @@ Everything is in CAPM3's v1beta2 form (``infrastructure.cluster.x-k8s.io``).
 """
 from __future__ import annotations
 
+from typing import Any
+
 from ..._host.objects import MANAGED_BY_LABEL, MANAGER
 from ..._ipam.options import pool_options
 from ..._ipam.pool import render as render_pool
@@ -144,7 +146,7 @@ def network_data(description, group):
         data["links"] = links
     if networks:
         data["networks"] = networks
-    services = {}
+    services: dict[str, Any] = {}
     if servers:
         services["dns"] = servers
     if range_servers or (pool_servers and not servers):

@@ -69,7 +69,7 @@ def _subject(common_name, organizations):
 
 
 def _alternative_names(sans):
-    names = []
+    names: list[x509.GeneralName] = []
     for san in sans:
         try:
             names.append(x509.IPAddress(ipaddress.ip_address(san)))

@@ -247,7 +247,7 @@ def clear(lab):
             errors.append((kind, what, str(exc)))
     # Removing one thing may remove another (a namespace takes its devices along): only what is left is an error.
     left = set(_find_devices(lab))
-    errors = ["%s %s: %s" % error for error in errors if error[:2] in left]
-    if errors:
-        raise CleanupError("; ".join(errors))
+    lasting = [f"{kind} {what}: {text}" for kind, what, text in errors if (kind, what) in left]
+    if lasting:
+        raise CleanupError("; ".join(lasting))
     return removed + found
