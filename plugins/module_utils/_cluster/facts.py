@@ -4,9 +4,10 @@
 """What a description is compared with: what its namespace holds, and what may be seen of the rest."""
 from __future__ import annotations
 
-from .._kube import apply, bulk
+from .._kube import bulk
 from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
+from .._kube.plan import by_name
 from .._kube.resources import KNOWN
 from .checks.preflight import Facts
 from .workflow.snapshot import Snapshot
@@ -25,7 +26,7 @@ def facts_of_namespace(objects, addresses, snapshot, neighbours=()):
     """
     return Facts(
         snapshot=snapshot, hosts=objects["BareMetalHost"],
-        hardware=apply.by_name(objects["HardwareData"]), pools=apply.by_name(objects["IPPool"]),
+        hardware=by_name(objects["HardwareData"]), pools=by_name(objects["IPPool"]),
         addresses=addresses, claims=objects["IPClaim"] + objects["IPAddressClaim"],
         metal3_clusters=objects["Metal3Cluster"], providers={}, served=None,
         neighbours=[(needs, Snapshot(objects, needs["name"])) for needs in neighbours])

@@ -29,7 +29,7 @@ _REFERENCES = {
 def preview(entries, snapshot, answers):
     """Return what a plan does to machines, one dict for each owner that changes.
 
-    :param entries: ``kube.apply.Entry`` list
+    :param entries: ``kube.plan.Entry`` list
     :param snapshot: a workflow Snapshot of the present state
     :param answers: the API server's answers to the dry run of the entries that change, ``{(kind, name): object}``: what
         is left out of an owner is for the server's webhooks to say
@@ -39,7 +39,7 @@ def preview(entries, snapshot, answers):
     result = []
     for entry in entries:
         kind = entry.desired["kind"]
-        if kind not in _ROLLING or entry.action == "none":
+        if kind not in _ROLLING or not entry.changes:
             continue
         after = answers[kind, entry.name]["spec"].get("replicas")
         if entry.action == "create":
@@ -76,7 +76,7 @@ def cleaning_warnings(entries):
     CAPM3's update of a Metal3Machine leaves the empty values of its selector out, and the API server refuses it. Of a
     template without a mode it updates none.
 
-    :param entries: ``kube.apply.Entry`` list
+    :param entries: ``kube.plan.Entry`` list
     """
     path = ("template", "spec", "automatedCleaningMode")
     warnings = []

@@ -8,12 +8,14 @@ import time
 from typing import Any
 
 from .._common.problem import problem
-from .._common.secret_fields import hidden, hidden_difference, secret_texts, without_secrets
+from .._common.secret_fields import hidden
 from .._ipam.service import RefusedError
-from .._kube import apply, bulk, checked
+from .._kube import plan
 from .._kube.diff import goes_away
 from .._kube.errors import KubeError
-from .._kube.resources import KNOWN, resource_for
+from .._kube.reconcile import raise_refused
+from .._kube.report import difference
+from .._kube.resources import KNOWN
 from .._kube.workload_client import workload_client, workload_kubeconfig
 from .._manifests.service import ManifestsService
 from . import (
@@ -45,10 +47,10 @@ from .workflow import goals as workflow_goals
 from .workflow import tree as workflow_tree
 from .workflow.snapshot import Snapshot
 from .workflow.steps import machine_steps
+from .writes import ClusterWrites
 
 # The Cluster first: IPAM and CAPM3 look for it when they see what names it. Owners of machines after their templates.
 _LAST_KINDS = ("KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck")
-OWNER_KINDS = ("KubeadmControlPlane", "MachineDeployment")
 
 
 def read_description(params):
@@ -93,10 +95,9 @@ class ClusterService:
         self.subject = f"cluster {self.namespace}/{self.name}"
         # What has been done so far, for a run that fails later on: it has changed something all the same.
         self.done: dict[str, Any] = {"changed": False, "objects": [], "removed": [], "diff": []}
-        self._rendered = {}
         self._replaced = {}
-        # How many machines each owner may lose, as it was checked: {(kind, name): number}.
-        self._allowed = {}
+        self.writes = ClusterWrites(client, check_mode, progress, sleep, self.namespace, self.name,
+                                    options.get("adopt"))
 
     # The cluster is to be there
 
@@ -123,11 +124,12 @@ class ClusterService:
         found += cluster_ownership.problems(self.subject, description, desired, objects, self.options.get("adopt"))
         if found:
             raise RefusedError(found + _told_by(network, snapshot))
-        self._rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in desired)
+        self.writes.description = description
+        self.writes.rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in desired)
         kept = cluster_stored.kept_pools(description, objects)
         wanted = cluster_stored.with_stored_replicas(description, desired, objects, goes_away)
         wanted += cluster_stored.templates_in_use(description, objects, desired + kept)
-        entries, answers = self._judged(apply.plan(self.client, wanted, self._listed(objects)))
+        entries, answers = self._judged(self.writes.plan(wanted, self._listed(objects)))
         changes = cluster_rollout.preview(entries, snapshot, answers)
         removed = cluster_prune.removed(objects, desired + kept, description, self.options["prune"])
         losses = cluster_losses.losses(description, changes, removed, snapshot)
@@ -135,7 +137,7 @@ class ClusterService:
         found = _told_by(network, snapshot) + ([unconfirmed] if unconfirmed and not self.check_mode else [])
         if found:
             raise RefusedError(found)
-        self._allowed = dict(((loss.kind, loss.owner), loss.count) for loss in losses)
+        self.writes.allowed = dict(((loss.kind, loss.owner), loss.count) for loss in losses)
         warnings = unseen + description_warnings(description) + rollout_warnings(
             description, facts, [change["owner"] for change in changes if change["rolls"]])
         warnings += cluster_rollout.cleaning_warnings(entries) + self._of_kept(kept)
@@ -149,13 +151,13 @@ class ClusterService:
         early = [f"warning: {line}" for line in warnings] if snapshot.cluster is None else []
         for line in early + cluster_rollout.lines(changes) + cluster_losses.lines(losses):
             self.progress.event(line)
-        self._write(description, entries)
-        self._take_away(description, removed)
-        result = {"changed": bool(removed) or any(entry.action != "none" for entry in entries),
+        self._write(entries)
+        self._delete(removed, self.writes.still_undescribed)
+        result = {"changed": bool(removed) or any(entry.changes for entry in entries),
                   "changes": changes, "losses": cluster_losses.as_result(losses), "warnings": warnings,
-                  "objects": [_named(entry) for entry in entries if entry.action != "none"],
+                  "objects": [_named(entry) for entry in entries if entry.changes],
                   "removed": [_title(item) for item in removed],
-                  "diff": [self._difference(entry) for entry in entries if entry.action != "none"]
+                  "diff": [self._difference(entry) for entry in entries if entry.changes]
                   + [_removal(item) for item in removed]}
         waits = not self.check_mode and self.options["wait_for"] != "none"
         wait = ClusterWait(self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
@@ -170,8 +172,8 @@ class ClusterService:
         return self._with_state(result)
 
     def _listed(self, objects):
-        """Return what was read as ``apply.plan`` takes it: what is checked and what is compared are then the same."""
-        return dict(((KNOWN[kind], self.namespace), apply.by_name(items)) for kind, items in objects.items())
+        """Return what was read as ``Reconcile.plan`` takes it: what is checked and compared is then the same."""
+        return dict(((KNOWN[kind], self.namespace), plan.by_name(items)) for kind, items in objects.items())
 
     def _of_kept(self, kept):
         pools = sorted("%s (%d machines)" % (item["metadata"]["name"], item["spec"].get("replicas") or 0)
@@ -180,142 +182,55 @@ class ClusterService:
                 "empty dictionary to delete them" % (self.subject, ", ".join(pools))] if pools else []
 
     def _difference(self, entry):
-        return _diff(entry, self._replaced.get((entry.resource.kind, entry.name)))
+        return difference(entry, self._replaced.get((entry.resource.kind, entry.name)))
 
     def _judged(self, entries):
-        """Let the API server and its webhooks judge all that is due before anything is written.
-
-        An update that would store what is stored already is none: the server's own spelling of a value differs, as
-        with the version in references of v1beta1.
+        """Let the API server and its webhooks try all that is due before anything is written.
 
         :returns: the entries, and the server's answers for those that change, ``{(kind, name): object}``
         """
-        due = [position for position, entry in enumerate(entries) if entry.action != "none"]
-        outcomes = self._sent([entries[position] for position in due], dry_run=True)
-        answers = {}
-        for position, outcome in zip(due, outcomes):
-            entry = entries[position]
-            answers[entry.resource.kind, entry.name] = outcome.value
-            if apply.stores_nothing_new(entry, outcome.value):
-                entries[position] = entry._replace(action="none")
-        return entries, answers
+        tried = self.writes.dry_run(entries)
+        raise_refused(self.client, [item for item, entry in zip(tried, entries) if entry.changes], True, _entry_title)
+        return [item.entry for item in tried], dict(
+            ((entry.resource.kind, entry.name), item.value) for item, entry in zip(tried, entries) if entry.changes)
 
-    def _write(self, description, entries):
+    def _write(self, entries):
         if self.check_mode:
             return
         for wave in (("Cluster",), None, _LAST_KINDS):
-            due = [entry for entry in entries if entry.action != "none" and _in_wave(entry, wave)]
+            due = [entry for entry in entries if entry.changes and _in_wave(entry, wave)]
             if due:
                 self.progress.event(f"cluster {self.name}: writing {', '.join(map(_entry_title, due))}")
-                self._put(description, due)
+                self._put(due)
 
-    def _put(self, description, entries):
-        """Write entries, each only while what it was planned on is stored; note what was written.
+    def _put(self, entries):
+        """Write entries and note what was written.
 
         :raises KubeError: with all that the server refused, and what may not be written any more
         """
-        written = apply.execute(self.client, entries, decide=lambda entry: self._decided(description, entry),
-                                tell=self.progress.event, sleep=self.sleep)
+        written = self.writes.write(entries)
         for item in written:
-            if item.error is None and item.task.action != "none":
+            if item.changed:
                 self.done["changed"] = True
-                self.done["objects"].append(_named(item.task))
-                self.done["diff"].append(self._difference(item.task))
-        self._raise_refused([(entry, item.error) for entry, item in zip(entries, written)])
+                self.done["objects"].append(_named(item.entry))
+                self.done["diff"].append(self._difference(item.entry))
+        raise_refused(self.client, written, title=_entry_title)
 
-    def _decided(self, description, entry):
-        """Return an entry for what is stored by now, when what was checked still holds.
-
-        :raises KubeError: when it does not
-        """
-        kind = entry.desired["kind"]
-        fresh = self.client.get(entry.resource, entry.namespace, entry.name)
-        stored = {kind: [fresh] if fresh else []}
-        desired = self._rendered.get((kind, entry.name), entry.desired)
-        if (kind, entry.name) in self._rendered:
-            found = cluster_ownership.problems(self.subject, description, [desired], stored, self.options.get("adopt"))
-            if found:
-                raise KubeError(found[0])
-        (wanted,) = cluster_stored.with_stored_replicas(description, [desired], stored, goes_away)
-        (again,) = apply.plan(self.client, [wanted], {(entry.resource, entry.namespace): {
-            entry.name: fresh} if fresh else {}})
-        if again.action != "none" and kind in OWNER_KINDS:
-            answer = apply.send(self.client, again, dry_run=True)
-            snapshot = snapshot_of(self.client, self.namespace, self.name)
-            changes = cluster_rollout.preview([again], snapshot, {(kind, entry.name): answer})
-            self._check_allowed(cluster_losses.losses(description, changes, [], snapshot))
-        return again
-
-    def _check_allowed(self, losses):
-        """Refuse Losses that are larger than those that were checked."""
-        for loss in losses:
-            if loss.count > self._allowed.get((loss.kind, loss.owner), 0):
-                raise KubeError("changed by others since it was read, and would now take more machines away: %s; "
-                                "run again" % cluster_losses.lines([loss])[0], 409, "Conflict")
-
-    def _sent(self, entries, dry_run):
-        """Apply entries and return their outcomes.
-
-        :raises KubeError: with all that the server refused
-        """
-        outcomes = self._persist([
-            lambda entry=entry: self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=dry_run)
-            for entry in entries])
-        self._raise_refused([(entry, outcome.error) for entry, outcome in zip(entries, outcomes)], dry_run)
-        return outcomes
-
-    @staticmethod
-    def _raise_refused(answers, dry_run=False):
-        """Raise a KubeError with all refusals among ``(entry, error or None)``."""
-        # Webhooks quote what they refuse.
-        refused = [f"{_entry_title(entry)}: {without_secrets(error.message, secret_texts(entry.desired))}"
-                   for entry, error in answers if error is not None]
-        if refused:
-            raise KubeError("the API server refused %d of %d objects%s:\n%s" % (
-                len(refused), len(answers), ", nothing was written" if dry_run else "",
-                "\n".join("- " + line for line in refused)))
-
-    def _persist(self, calls):
-        return bulk.persist(calls, self.progress.event, self.sleep)
-
-    def _take_away(self, description, items):
-        """Delete what is not described any more, each only while it is as it was checked; note what was deleted."""
-        def decide(item):
-            fresh = self.client.get(resource_for(item["apiVersion"], item["kind"]), self.namespace,
-                                    item["metadata"]["name"])
-            if fresh is None or fresh["metadata"].get("deletionTimestamp"):
-                return checked.Settled(fresh)
-            if not cluster_prune.ours(fresh, self.name):
-                raise KubeError("it is not this collection's any more, and stays; run again", 409, "Conflict")
-            snapshot = snapshot_of(self.client, self.namespace, self.name)
-            self._check_allowed(cluster_losses.losses(description, [], [fresh], snapshot))
-            return fresh
-
-        self._delete(items, decide)
-
-    def _delete(self, items, decide=None):
+    def _delete(self, items, may_delete=None):
         """Delete objects that are as they were read.
 
-        :param decide: what to do about one that has changed, see ``checked.write``; without it, it stays
+        :param may_delete: see ``ClusterWrites.delete_while``
         :returns: those that were deleted, by others too; what stays is not among them
         """
-        written = checked.write(
-            items, self._delete_one, decide or checked.Settled, self.progress.event, self.sleep)
+        written = self.writes.delete_while(items, may_delete)
         gone = [item for item, outcome in zip(items, written) if outcome.error is None and _goes(outcome.value)]
         for item in gone:
             if not self.check_mode:
                 self.done["changed"] = True
                 self.done["removed"].append(_title(item))
                 self.done["diff"].append(_removal(item))
-        refused = [f"{_title(item)}: {outcome.error.message}"
-                   for item, outcome in zip(items, written) if outcome.error is not None]
-        if refused:
-            raise KubeError("the API server refused to delete:\n%s" % "\n".join("- " + line for line in refused))
+        raise_refused(self.client, written, title=_entry_title)
         return gone
-
-    def _delete_one(self, item):
-        return self.client.delete(resource_for(item["apiVersion"], item["kind"]), self.namespace,
-                                  item["metadata"]["name"], checked=item, dry_run=self.check_mode)
 
     def _workload(self):
         return workload_client(self.client, self.namespace, self.name)
@@ -413,9 +328,9 @@ class ClusterService:
             # The Cluster's controllers take machines, control plane and infrastructure away in the right order; what
             # is deleted beside it could be missed by them.
             self.progress.event(f"cluster {self.name}: deleting it, with {', '.join(hosts) or 'no host'}")
-            self._delete([snapshot.cluster], self._still_deleted)
+            self._delete([snapshot.cluster], self.writes.still_deleted)
         else:
-            self._delete(rest, self._still_deleted)
+            self._delete(rest, self.writes.still_deleted)
         if not self.check_mode and self.options["wait_for"] != "none":
             wait = ClusterWait(
                 self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
@@ -427,7 +342,7 @@ class ClusterService:
         """Delete templates and pools that no owner takes away; those with finalizers wait for their users."""
         self._delete([item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
                       if belongs(item, self.name) and not self._is_others(item)
-                      and not item["metadata"].get("deletionTimestamp")], self._still_deleted)
+                      and not item["metadata"].get("deletionTimestamp")], self.writes.still_deleted)
 
     def _is_others(self, item):
         """Say whether an object that refers to the cluster is left to those who made it."""
@@ -437,22 +352,6 @@ class ClusterService:
         return ["%s: not deleted, because others have made it: %s; delete it yourself, or repeat the cluster's name %s "
                 "(option adopt, variable teardown_adopt) to have it deleted" % (
                     self.subject, ", ".join(map(_title, items)), self.name)] if items else []
-
-    def _still_deleted(self, item):
-        """Decide again about an object of a cluster that is to be gone, and that has changed since it was read.
-
-        :raises KubeError: when it may not be deleted any more
-        """
-        fresh = self.client.get(resource_for(item["apiVersion"], item["kind"]), self.namespace,
-                                item["metadata"]["name"])
-        if fresh is None or fresh["metadata"].get("deletionTimestamp"):
-            return checked.Settled(fresh)
-        if fresh["metadata"].get("uid") != item["metadata"].get("uid"):
-            raise KubeError("others deleted it and made a new one since it was read; run again", 409, "Conflict")
-        foreign = cluster_ownership.deletion_problem(self.subject, self.name, fresh, self.options.get("adopt"))
-        if foreign:
-            raise KubeError(foreign, 409, "Conflict")
-        return fresh
 
     # The workload cluster's kubeconfig
 
@@ -501,17 +400,7 @@ def _title(item):
 
 
 def _named(entry):
-    return {"kind": entry.resource.kind, "name": entry.name, "action": entry.action + "d"}
-
-
-def _diff(entry, replaced):
-    """Return an entry's difference.
-
-    :param replaced: the object that a new template takes the place of, or None
-    """
-    header = f"{entry.resource.kind} {entry.namespace}/{entry.name}"
-    before, after = hidden_difference(entry.before, entry.after, reference=replaced)
-    return {"before_header": header if before else "", "after_header": header, "before": before, "after": after}
+    return {"kind": entry.resource.kind, "name": entry.name, "action": plan.DONE[entry.action]}
 
 
 def _goes(answer):

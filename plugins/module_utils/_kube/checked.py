@@ -1,11 +1,11 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes that rest on a check: each carries what was checked; when that has changed, it is read and decided again."""
+"""The loop below a reconcile: writes that rest on a check, with conflicts decided again and lost answers sent again."""
 from __future__ import annotations
 
-from collections import namedtuple
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Callable, NamedTuple
 
 from .._common import parallel
 from . import bulk
@@ -14,17 +14,24 @@ from .errors import KubeError
 # So often may an object change between being read and being written; controllers write in bursts.
 ROUNDS = 8
 
-# task: the last one, as it was written or was found to need no write; value and error as of bulk.Outcome.
-Written = namedtuple("Written", ["value", "error", "task"])
+
+class Written(NamedTuple):
+    """What became of a task: the last one, as it was written or was found to need no write."""
+
+    value: Any
+    error: KubeError | None
+    task: Any
 
 
-class Settled(namedtuple("Settled", ["value", "task"], defaults=[None, None])):
+class Settled(NamedTuple):
     """What a decision returns when there is nothing (more) to write: the object as it is, or None."""
 
-    __slots__ = ()
+    value: Any = None
+    task: Any = None
 
 
-def write(tasks, send, decide, tell=None, sleep=None):
+def write(tasks: Sequence[Any], send: Callable[[Any], Any], decide: Callable[[Any], Any],
+          tell: Callable[[str], Any] | None = None, sleep: Callable[[float], Any] | None = None) -> list[Written]:
     """Write side by side; what another changed meanwhile is decided again, at most :data:`ROUNDS` times.
 
     What the API server did not answer is sent again for half a minute. When the first attempt was stored after all, the
@@ -35,8 +42,8 @@ def write(tasks, send, decide, tell=None, sleep=None):
     :param send: callable that takes a task and writes it with its precondition
     :param decide: callable that takes a task that was refused with 409, reads and checks, and returns the task to be
         written now or a :class:`Settled`; it raises a KubeError when the write is no longer allowed
-    :param tell: callable that takes one line of text, for live progress; None: nothing is sent again
-    :param sleep: callable that waits a number of seconds; None: nothing is sent again
+    :param tell: callable that takes one line of text, for live progress
+    :param sleep: callable that waits a number of seconds
     :returns: list of :class:`Written`, in the order of ``tasks``
     """
     results: list[Any] = [None] * len(tasks)

@@ -15,6 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     wait as cluster_wait,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.writes import OWNER_KINDS
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
@@ -312,7 +313,7 @@ def test_a_run_that_fails_after_writes_has_changed_something():
         {("MachineDeployment", "c1-two"): "no"})
     with pytest.raises(KubeError, match="MachineDeployment c1-two: no"):
         service.present()
-    written = [item["name"] for item in service.done["objects"] if item["kind"] in cluster_service.OWNER_KINDS]
+    written = [item["name"] for item in service.done["objects"] if item["kind"] in OWNER_KINDS]
     assert service.done["changed"] is True and written == ["c1-control-plane", "c1-one"]
     assert len(service.done["diff"]) == len(service.done["objects"]) > 3
 

@@ -19,7 +19,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import leftovers
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import snapshot as workflow_snapshot
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import apply
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import plan
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import FIELD_MANAGER
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import resource_for
 
@@ -71,7 +71,7 @@ def preview(old, new):
     for item in stored(old) + [machine("m-0", "control-plane"), machine("m-1", "one"), machine("m-2", "one")]:
         objects.setdefault(item["kind"], []).append(item)
     snapshot = workflow_snapshot.Snapshot(objects, "c1")
-    changes = cluster_rollout.preview(apply.plan(Server(stored(old)), new), snapshot, answers(new))
+    changes = cluster_rollout.preview(plan.plan(Server(stored(old)), new), snapshot, answers(new))
     return dict((change["owner"], change) for change in changes)
 
 

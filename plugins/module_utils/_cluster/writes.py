@@ -1,0 +1,105 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The writes of a cluster's run: what is checked again about an object that others changed meanwhile."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Callable
+
+from .._kube.diff import goes_away
+from .._kube.errors import KubeError
+from .._kube.plan import DELETE, UNCHANGED, Entry, deletion, planned_for
+from .._kube.reconcile import Reconcile, Written
+from .._kube.resources import resource_for
+from . import losses as cluster_losses
+from . import ownership as cluster_ownership
+from . import prune as cluster_prune
+from . import rollout as cluster_rollout
+from . import stored as cluster_stored
+from .reading import snapshot_of
+
+Check = Callable[[Entry, dict[str, Any]], list[str]]
+
+OWNER_KINDS = ("KubeadmControlPlane", "MachineDeployment")
+
+
+class ClusterWrites(Reconcile):
+    """Writes and deletions of one cluster's objects.
+
+    :param namespace: of the cluster
+    :param name: of the cluster
+    :param adopt: option ``adopt``
+    """
+
+    def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any], namespace: str,
+                 name: str, adopt: str | None):
+        super().__init__(client, check_mode, progress, sleep, resource_for)
+        self.namespace = namespace
+        self.name = name
+        self.adopt = adopt
+        self.subject = f"cluster {namespace}/{name}"
+        self.description: Any = None
+        # What the description asks for, before it is merged with what is stored: {(kind, name): object}.
+        self.rendered: dict[tuple[str, str], dict[str, Any]] = {}
+        # How many machines each owner may lose, as it was checked: {(kind, name): number}.
+        self.allowed: dict[tuple[str, str], int] = {}
+        self._may_delete: Check | None = None
+
+    def delete_while(self, items: Sequence[dict[str, Any]], may_delete: Check | None = None) -> list[Written]:
+        """Delete objects as they were read.
+
+        :param may_delete: callable that takes an entry and its object, which others changed meanwhile, and returns the
+            problems that keep it from being deleted; without it such an object is left as it is
+        """
+        self._may_delete = may_delete
+        return self.write([deletion(self.resource_of(item["apiVersion"], item["kind"]), item) for item in items])
+
+    def still_undescribed(self, _entry: Entry, stored: dict[str, Any]) -> list[str]:
+        """Return why an object that is not described any more must not be deleted now."""
+        if not cluster_prune.ours(stored, self.name):
+            return ["it is not this collection's any more, and stays; run again"]
+        snapshot = snapshot_of(self.client, self.namespace, self.name)
+        self._check_allowed(cluster_losses.losses(self.description, [], [stored], snapshot))
+        return []
+
+    def still_deleted(self, entry: Entry, stored: dict[str, Any]) -> list[str]:
+        """Return why an object of a cluster that is to be gone must not be deleted now."""
+        if stored["metadata"].get("uid") != entry.current["metadata"].get("uid"):
+            return ["others deleted it and made a new one since it was read; run again"]
+        foreign = cluster_ownership.deletion_problem(self.subject, self.name, stored, self.adopt)
+        return [foreign] if foreign else []
+
+    def problems_again(self, entry: Entry, stored: dict[str, Any] | None) -> list[str]:
+        """Return why the object must not be written, or deleted, now."""
+        key = (entry.resource.kind, entry.name)
+        if entry.action == DELETE:
+            return self._may_delete(entry, stored) if self._may_delete else []
+        if key not in self.rendered:
+            return []
+        return cluster_ownership.problems(self.subject, self.description, [self.rendered[key]],
+                                          {key[0]: [stored] if stored else []}, self.adopt)[:1]
+
+    def plan_again(self, entry: Entry, stored: dict[str, Any] | None) -> Entry:
+        """Return the entry for what is stored by now, when it takes no more machines away than was checked."""
+        if entry.action == DELETE:
+            fresh = super().plan_again(entry, stored)
+            return fresh if self._may_delete else fresh._replace(action=UNCHANGED)
+        kind = entry.resource.kind
+        desired = self.rendered.get((kind, entry.name), entry.desired)
+        (wanted,) = cluster_stored.with_stored_replicas(
+            self.description, [desired], {kind: [stored] if stored else []}, goes_away)
+        again = planned_for(self.client, entry, wanted, stored)
+        if again.changes and kind in OWNER_KINDS:
+            answer = self.send(again, dry_run=True)
+            snapshot = snapshot_of(self.client, self.namespace, self.name)
+            changes = cluster_rollout.preview([again], snapshot, {(kind, entry.name): answer})
+            self._check_allowed(cluster_losses.losses(self.description, changes, [], snapshot))
+        return again
+
+    def _check_allowed(self, losses):
+        """Refuse Losses that are larger than those that were checked."""
+        for loss in losses:
+            if loss.count > self.allowed.get((loss.kind, loss.owner), 0):
+                raise KubeError("changed by others since it was read, and would now take more machines away: %s; "
+                                "run again" % cluster_losses.lines([loss])[0], 409, "Conflict")

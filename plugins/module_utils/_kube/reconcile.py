@@ -1,0 +1,189 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bring objects to a desired state: plan, try, write and delete, with one answer to conflicts and lost answers.
+
+The only file that writes objects for users. A room that has rules of its own derives a class and says them in the
+methods from :meth:`Reconcile.can_try` on.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Callable, NamedTuple
+
+from .._common.secret_fields import secret_texts, without_secrets
+from . import bulk, checked, plan
+from .errors import KubeError
+from .plan import DELETE, DONE, UNCHANGED, Entry, Listed, Object
+from .resources import Resource, resource_for
+
+
+class Written(NamedTuple):
+    """What became of one entry.
+
+    :ivar entry: the last entry, as it was written or was found to need no write
+    :ivar value: the object as it is stored; of a deletion whether the object was there
+    :ivar error: a KubeError, or None
+    """
+
+    entry: Entry
+    value: Any
+    error: KubeError | None
+
+    @property
+    def changed(self) -> bool:
+        """True when this run has changed (or in check mode would change) the object."""
+        return self.error is None and self.entry.changes
+
+    @property
+    def action(self) -> str:
+        """``created``, ``updated``, ``deleted`` or ``unchanged``."""
+        return DONE[self.entry.action if self.error is None else UNCHANGED]
+
+
+class Reconcile:
+    """The writes of one run.
+
+    Each write carries what it was planned on (uid, resourceVersion, or that there was no object). Is it refused for
+    that (409), the object is read, checked and planned again. A request without an answer is sent again for half a
+    minute; when the first attempt was stored after all, the precondition of the second fails, and the object as read
+    shows that nothing is left to do.
+
+    :param client: a KubeClient
+    :param check_mode: let the API server try writes without storing them
+    :param progress: a Progress
+    :param sleep: callable that waits a number of seconds
+    :param resource_of: callable that takes apiVersion and kind and returns the Resource
+    """
+
+    def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any],
+                 resource_of: Callable[[str, str], Resource] = resource_for):
+        self.client = client
+        self.check_mode = check_mode
+        self.progress = progress
+        self.sleep = sleep
+        self.resource_of = resource_of
+
+    def plan(self, items: list[Object], listed: Listed | None = None) -> list[Entry]:
+        """Return an entry for each desired object; see :func:`plan.plan`.
+
+        :raises KubeError: when the current state cannot be read
+        """
+        return plan.plan(self.client, items, listed, self.resource_of, self.persist)
+
+    def announce(self, entries: Sequence[Entry], total: int, noun: str) -> None:
+        """Report that entries are about to be written, if any of them changes.
+
+        :param total: length of the user's list
+        :param noun: plural of what the list holds
+        """
+        due = sum(entry.changes for entry in entries)
+        if due:
+            self.progress.event("%s %d of %d %s" % (
+                "checking changes to" if self.check_mode else "writing", due, total, noun))
+
+    def write(self, entries: Sequence[Entry]) -> list[Written]:
+        """Write what changes, side by side; in check mode on trial.
+
+        :returns: in the order of ``entries``; one whose write stores nothing new comes back unchanged
+        """
+        return self._run(entries, self.check_mode)
+
+    def dry_run(self, entries: Sequence[Entry]) -> list[Written]:
+        """Let the API server and its webhooks try what changes, without storing anything.
+
+        :returns: as :meth:`write`
+        """
+        return self._run(entries, True)
+
+    def delete(self, resource: Resource, objects: Sequence[Object]) -> list[Written]:
+        """Delete objects as they were read, side by side; see :meth:`write`."""
+        return self.write([plan.deletion(resource, obj) for obj in objects])
+
+    def persist(self, calls: list) -> list:
+        """Run reading calls, and those that the API server did not answer again; see ``bulk.persist``."""
+        return bulk.persist(calls, self.progress.event, self.sleep)
+
+    def _run(self, entries, dry_run):
+        due = [entry for entry in entries if entry.changes]
+        outcomes = iter(checked.write(due, lambda entry: self._sent(entry, dry_run), self._decide,
+                                      self.progress.event, self.sleep))
+        return [_written(next(outcomes)) if entry.changes else Written(entry, entry.current, None)
+                for entry in entries]
+
+    def _sent(self, entry, dry_run):
+        if dry_run and not self.can_try(entry):
+            return entry.desired
+        return self.send(entry, dry_run)
+
+    def _decide(self, entry):
+        """Return what is to be done about an object that has changed since it was read."""
+        stored = self.read_again(entry)
+        if entry.action == DELETE and (stored is None or stored["metadata"].get("deletionTimestamp")):
+            return checked.Settled(stored, entry._replace(action=UNCHANGED))
+        lines = self.problems_again(entry, stored)
+        if lines:
+            raise KubeError(f"changed by somebody else during this run: {'; '.join(map(str, lines))}", 409, "Conflict")
+        fresh = self.plan_again(entry, stored)
+        return fresh if fresh.changes else checked.Settled(stored, fresh)
+
+    # What a room says in its own way
+
+    def can_try(self, entry: Entry) -> bool:
+        """Say whether a dry run can be asked for: False for what rests on a write that check mode does not make."""
+        return True
+
+    def send(self, entry: Entry, dry_run: bool) -> Any:
+        """Send one entry on the condition that what is stored is still what it was planned on.
+
+        :returns: the object as stored; of a deletion whether it was there
+        :raises KubeError: when the API server refuses
+        """
+        if entry.action == DELETE:
+            return self.client.delete(entry.resource, entry.namespace, entry.name, dry_run=dry_run,
+                                      checked=entry.current)
+        if entry.patch is not None:
+            return self.client.patch(entry.resource, entry.namespace, entry.name, entry.patch, dry_run=dry_run,
+                                     checked=entry.current)
+        return self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=dry_run,
+                                 checked=entry.precondition)
+
+    def read_again(self, entry: Entry) -> Object | None:
+        """Return the object as it is stored by now, None when there is none."""
+        return self.client.get(entry.resource, entry.namespace, entry.name)
+
+    def problems_again(self, entry: Entry, stored: Object | None) -> list[Any]:
+        """Return why an entry must not be carried out on what is stored by now; all that was checked at first."""
+        return []
+
+    def plan_again(self, entry: Entry, stored: Object | None) -> Entry:
+        """Return the entry for what is stored by now; of a patch each room's own."""
+        if entry.action == DELETE:
+            return plan.deletion(entry.resource, stored)
+        if entry.desired is None:
+            raise NotImplementedError(f"{type(self).__name__} plans no patch again")
+        return plan.planned_for(self.client, entry, entry.desired, stored)
+
+
+def _written(outcome):
+    entry = outcome.task
+    if outcome.error is None and plan.stores_nothing_new(entry, outcome.value):
+        entry = entry._replace(action=UNCHANGED)
+    return Written(entry, outcome.value, outcome.error)
+
+
+def raise_refused(client: Any, written: Sequence[Written], dry_run: bool = False,
+                  title: Callable[[Entry], str] = lambda entry: entry.title) -> None:
+    """Raise a KubeError with all that was refused, if anything was.
+
+    :param dry_run: whether it was a trial before anything was written
+    :param title: callable that takes an entry and returns how messages name it
+    """
+    # Webhooks quote what they refuse.
+    refused = [f"{title(item.entry)}: {without_secrets(item.error.message, secret_texts(item.entry.desired))}"
+               for item in written if item.error is not None]
+    if refused:
+        verb = "refused to delete" if written[0].entry.action == DELETE else "refused"
+        raise KubeError("the API server %s %s %d of %d objects%s:\n%s" % (
+            client.server, verb, len(refused), len(written), ", nothing was written" if dry_run else "",
+            "\n".join("- " + line for line in refused)))
