@@ -65,7 +65,7 @@ class ClusterWrites(Reconcile):
 
     def still_deleted(self, entry: Entry, stored: dict[str, Any]) -> list[str]:
         """Return why an object of a cluster that is to be gone must not be deleted now."""
-        if stored["metadata"].get("uid") != entry.current["metadata"].get("uid"):
+        if entry.current is None or stored["metadata"].get("uid") != entry.current["metadata"].get("uid"):
             return ["others deleted it and made a new one since it was read; run again"]
         foreign = cluster_ownership.deletion_problem(self.subject, self.name, stored, self.adopt)
         return [foreign] if foreign else []
@@ -74,7 +74,7 @@ class ClusterWrites(Reconcile):
         """Return why the object must not be written, or deleted, now."""
         key = (entry.resource.kind, entry.name)
         if entry.action == DELETE:
-            return self._may_delete(entry, stored) if self._may_delete else []
+            return self._may_delete(entry, stored) if self._may_delete and stored is not None else []
         if key not in self.rendered:
             return []
         return cluster_ownership.problems(self.subject, self.description, [self.rendered[key]],

@@ -67,7 +67,7 @@ def write(tasks: Sequence[Any], send: Callable[[Any], Any], decide: Callable[[An
                 results[position] = Written(None, _gave_up(error), due.pop(position))
             conflicts = []
         _decide_again([position for position, dummy in conflicts], due, results, decide, unanswered)
-        if lost:
+        if lost and tell and sleep:
             delay_seconds = max([delays.pop(0)] + [error.retry_after_seconds or 0 for dummy, error in lost])
             tell("%d requests were not answered (%s); trying again in %d s" % (
                 len(lost), lost[0][1].message, delay_seconds))

@@ -158,7 +158,7 @@ class Reconcile:
 
     def plan_again(self, entry: Entry, stored: Object | None) -> Entry:
         """Return the entry for what is stored by now; of a patch each room's own."""
-        if entry.action == DELETE:
+        if entry.action == DELETE and stored is not None:
             return plan.deletion(entry.resource, stored)
         if entry.desired is None:
             raise NotImplementedError(f"{type(self).__name__} plans no patch again")
