@@ -4,7 +4,8 @@
 """Filter that turns servers' inventory variables into entries for the modules that ask BMCs."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.filter.host_entries import host_entries
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
 DOCUMENTATION = r"""
 name: bmc_entries
@@ -53,8 +54,10 @@ OPTIONS = LOGIN_OPTIONS + ("boot_mac_address", "boot_mode")
 
 def bmc_entries(hostvars, names, login_only=False):
     """Return the entries of the named servers; see DOCUMENTATION."""
+    named_hosts.require("bmc_entries", hostvars, names)
+    entries = [host_inventory.entry(name, hostvars[name]) for name in names]
     return [dict((option, entry[option]) for option in (LOGIN_OPTIONS if login_only else OPTIONS) if option in entry)
-            for entry in host_entries(hostvars, names)]
+            for entry in entries]
 
 
 class FilterModule:
