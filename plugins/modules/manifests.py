@@ -96,11 +96,17 @@ objects:
       type: str
       returned: always
     action:
-      description: V(created), V(updated) or V(none).
+      description: V(created), V(updated) or V(unchanged).
       type: str
       returned: always
   sample:
     - {object: Namespace shop, action: created}
+counts:
+  description: >-
+    How many objects there are: C(total), C(created), C(updated), C(deleted), C(unchanged) and C(failed).
+  returned: success
+  type: dict
+  sample: {total: 2, created: 1, updated: 0, deleted: 0, unchanged: 1, failed: 0}
 seconds:
   description: How long the wait took, in seconds.
   returned: when waited

@@ -125,14 +125,17 @@ server:
 """
 
 import json
+import time
 import traceback
 
 from ansible.module_utils.basic import missing_required_lib
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import apply
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kube_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.module import KubeModule
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.plan import CREATE, UPDATE
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile import Reconcile
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import claim
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
     certificates,
@@ -156,10 +159,10 @@ def _diff(entries):
     """Return Ansible's diff: new objects by name, since definitions are long; of others the fields at stake."""
     diff = []
     for entry in entries:
-        header = provider.label(entry)
-        if entry.action == "create":
+        header = entry.title
+        if entry.action == CREATE:
             diff.append({"before_header": header, "after_header": header, "before": "", "after": "(new object)\n"})
-        elif entry.action == "update":
+        elif entry.action == UPDATE:
             before, after = (json.dumps(part, indent=1, sort_keys=True) + "\n" for part in (entry.before, entry.after))
             diff.append({"before_header": header, "after_header": header, "before": before, "after": after})
     return diff
@@ -173,9 +176,10 @@ def run(module):
     accounts = dict((name, manifests.service_account(objects)) for name, objects in shipped.items())
     made = controllers.issue(lab, list(shipped), module.check_mode)
     client = module.connect()
-    entries = apply.plan(client, params["objects"] + provider.desired(lab, shipped))
+    reconcile = Reconcile(client, module.check_mode, Progress(), time.sleep)
+    entries = reconcile.plan(params["objects"] + provider.desired(lab, shipped))
     if not module.check_mode:
-        provider.write(client, entries, params["timeout_seconds"])
+        provider.write(reconcile, entries, params["timeout_seconds"])
     made += provider.identify(client, lab, accounts, module.check_mode)
     programs = [
         controllers.program(lab, item["name"], accounts[item["name"]][0], item["arguments"], item["environment"],
@@ -185,8 +189,8 @@ def run(module):
     actions = process_group.start(daemon, programs, module.check_mode)
     if params["wait"] and not module.check_mode:
         process_group.wait(daemon, list(shipped))
-    created = [provider.label(entry) for entry in entries if entry.action == "create"]
-    updated = [provider.label(entry) for entry in entries if entry.action == "update"]
+    created = [entry.title for entry in entries if entry.action == CREATE]
+    updated = [entry.title for entry in entries if entry.action == UPDATE]
     result = {
         "changed": bool(made or created or updated or process_group.changed(actions)),
         "certificates": made,

@@ -179,11 +179,15 @@ def raise_refused(client: Any, written: Sequence[Written], dry_run: bool = False
     :param dry_run: whether it was a trial before anything was written
     :param title: callable that takes an entry and returns how messages name it
     """
-    # Webhooks quote what they refuse.
-    refused = [f"{title(item.entry)}: {without_secrets(item.error.message, secret_texts(item.entry.desired))}"
-               for item in written if item.error is not None]
+    refused = [_refusal(item, title(item.entry)) for item in written if item.error is not None]
     if refused:
         verb = "refused to delete" if written[0].entry.action == DELETE else "refused"
         raise KubeError("the API server %s %s %d of %d objects%s:\n%s" % (
             client.server, verb, len(refused), len(written), ", nothing was written" if dry_run else "",
             "\n".join("- " + line for line in refused)))
+
+
+def _refusal(item, title):
+    # Webhooks quote what they refuse.
+    text = without_secrets(item.error.message, secret_texts(item.entry.desired))
+    return text if text.startswith(item.entry.resource.kind + " ") else f"{title}: {text}"

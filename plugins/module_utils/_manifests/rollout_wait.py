@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import time
 
-from .._kube import apply, bulk
+from .._kube import bulk
 from .._kube.patience import Patience
+from .._kube.plan import by_name
 from .._kube.resources import KNOWN
 from . import rollout
 
@@ -30,7 +31,7 @@ class RolloutWait:
     """Waits for objects of one cluster.
 
     :param client: a KubeClient
-    :param entries: list of ``apply.Entry``; those of kinds that have no rollout are left out
+    :param entries: list of ``plan.Entry``; those of kinds that have no rollout are left out
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
@@ -53,7 +54,7 @@ class RolloutWait:
         :raises KubeError: when the API server refuses to be asked
         """
         began_at = self.clock()
-        lines = [f"{_title(entry)}: nothing was seen of it" for entry in self.waiting]
+        lines = [f"{entry.title}: not found yet" for entry in self.waiting]
         while self.waiting:
             objects = self._read()
             if objects is not None:
@@ -70,7 +71,7 @@ class RolloutWait:
         """Return ``(objects, pods)`` as they are now, None while the API server does not answer."""
         keys = sorted(set((entry.resource, entry.namespace) for entry in self.waiting), key=str)
         pods = sorted(set(entry.namespace for entry in self.waiting if entry.resource.kind in rollout.WITH_PODS))
-        calls = [lambda key=key: apply.by_name(self.client.list(*key)[0]) for key in keys]
+        calls = [lambda key=key: by_name(self.client.list(*key)[0]) for key in keys]
         calls += [lambda namespace=namespace: self.client.list(KNOWN["Pod"], namespace)[0] for namespace in pods]
         outcomes = bulk.run(calls)
         errors = [outcome.error for outcome in outcomes if outcome.error is not None]
@@ -99,11 +100,11 @@ class RolloutWait:
             stored = objects[(entry.resource, entry.namespace)].get(entry.name)
             text = rollout.missing(stored)
             if text is None:
-                self.progress.event(f"{_title(entry)}: rolled out")
+                self.progress.event(f"{entry.title}: rolled out")
                 self.waiting.remove(entry)
                 continue
             troubles = self._troubles(stored, pods.get(entry.namespace) or [])
-            lines.append("; ".join([f"{_title(entry)}: {text}"] + [line for _key, line, _due in troubles]))
+            lines.append("; ".join([f"{entry.title}: {text}"] + [line for _key, line, _due in troubles]))
             seen.update(key for key, _line, _due in troubles)
             cause = rollout.failure(stored)
             if cause or any(due for _key, _line, due in troubles):
@@ -128,7 +129,3 @@ class RolloutWait:
                 reason in rollout.STUCK_REASONS and self.clock() - since >= STUCK_SECONDS)
             result.append((key, f"pod {pod['metadata']['name']}: {text}", due))
         return result
-
-
-def _title(entry):
-    return f"{entry.resource.kind} {'/'.join(filter(None, (entry.namespace, entry.name)))}"

@@ -1,41 +1,68 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From manifests to objects in a cluster: read once, let the server judge, write in order, wait until it runs."""
+"""From manifests to objects in a cluster: read once, let the server try them, write in order, wait until they run."""
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from typing import Any, Callable
 
-from .._common.secret_fields import hidden_difference, secret_texts, without_secrets
 from .._ipam.service import RefusedError
-from .._kube import apply, bulk
 from .._kube.discovery import resolve
-from .._kube.errors import KubeError
+from .._kube.plan import CREATE, Entry
+from .._kube.reconcile import Reconcile, Written, raise_refused
+from .._kube.report import counts, difference
+from .._kube.resources import Resource
 from . import documents, order
 from .rollout_wait import RolloutWait
+
+
+class ManifestsWrites(Reconcile):
+    """The writes of one run, of which check mode cannot try all."""
+
+    # Entries of what is not there yet: Namespaces and kinds.
+    new: frozenset[tuple[str, str]] = frozenset()
+
+    def expect(self, entries: Sequence[Entry]) -> None:
+        """Take note of the Namespaces and kinds that are created first."""
+        created = [entry for entry in entries if entry.action == CREATE]
+        self.new = frozenset([("Namespace", entry.name) for entry in created if entry.resource.kind == "Namespace"] + [
+            ("kind", (entry.desired or {})["spec"]["names"]["kind"]) for entry in created
+            if entry.resource.kind == "CustomResourceDefinition"])
+
+    def can_try(self, entry: Entry) -> bool:
+        """Say whether the entry's Namespace and kind are there already."""
+        return ("Namespace", entry.namespace) not in self.new and ("kind", entry.resource.kind) not in self.new
 
 
 class ManifestsService:
     """One run over manifests.
 
-    :param client: a KubeClient of the cluster that the objects belong into, None when there is none yet, which only
-        check mode can do with
+    :param client: a KubeClient of the cluster that the objects belong to, None when there is none yet, which is enough
+        for check mode only
     :param sources: see ``documents.read``
     :param namespace: namespace of objects that name none
-    :param check_mode: let the API server judge writes without storing them
+    :param check_mode: let the API server try writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
     """
 
-    def __init__(self, client, sources, namespace, check_mode, progress, sleep=time.sleep):
+    def __init__(self, client: Any, sources: list[Any], namespace: str, check_mode: bool, progress: Any,
+                 sleep: Callable[[float], Any] = time.sleep):
         self.client = client
         self.sources = sources
         self.namespace = namespace
         self.check_mode = check_mode
         self.progress = progress
         self.sleep = sleep
+        self.resources: dict[tuple[str, str], Resource | None] = {}
+        self.writes = ManifestsWrites(client, check_mode, progress, sleep, self._resource_of)
 
-    def objects(self):
+    def _resource_of(self, api_version, kind):
+        return self.resources[api_version, kind]
+
+    def objects(self) -> list[dict[str, Any]]:
         """Return the manifests' objects.
 
         :raises RefusedError: when the manifests have mistakes
@@ -45,7 +72,7 @@ class ManifestsService:
             raise RefusedError(problems)
         return objects
 
-    def run(self, timeout_seconds):
+    def run(self, timeout_seconds: float) -> dict[str, Any]:
         """Write what differs, then wait until all is rolled out; return the result.
 
         :param timeout_seconds: how long to wait, 0 for not at all
@@ -58,7 +85,7 @@ class ManifestsService:
             result["seconds"] = self.wait(timeout_seconds)
         return result
 
-    def write(self):
+    def write(self) -> dict[str, Any]:
         """Write what differs and return the result.
 
         :raises RefusedError: when the manifests have mistakes
@@ -66,89 +93,53 @@ class ManifestsService:
         """
         objects = self.objects()
         if self.client is None:
-            return self._result([(documents.title(obj), "create", {}, obj) for obj in objects])
-        entries = self._judged(self._plan(objects))
-        if not self.check_mode:
-            self._write(entries)
-        return self._result([(documents.title(entry.desired), entry.action, entry.before, entry.after)
-                             for entry in entries])
+            return self._result([Written(Entry(
+                Resource("", "", "", obj["kind"], True), obj["metadata"].get("namespace"), obj["metadata"]["name"],
+                CREATE, obj, None, {}, obj), None, None) for obj in objects])
+        entries = self._plan(objects)
+        self.writes.expect(entries)
+        tried = self.writes.dry_run(entries)
+        raise_refused(self.client, [item for item in tried if item.error or item.entry.changes], dry_run=True)
+        written = tried if self.check_mode else self._write([item.entry for item in tried])
+        return self._result(written)
 
     def _plan(self, objects):
         """Return the entries of all objects, as the server's state asks for."""
-        resources = resolve(self.client, objects, self._persist)
-        placed, problems = documents.placed(objects, resources, self.namespace)
+        self.resources = resolve(self.client, objects, self.writes.persist)
+        placed, problems = documents.placed(objects, self.resources, self.namespace)
         if problems:
             raise RefusedError(problems)
-        (outcome,) = self._persist([
-            lambda: apply.plan(self.client, placed, resource_of=lambda *key: resources[key])])
-        if outcome.error is not None:
-            raise outcome.error
-        return outcome.value
-
-    def _judged(self, entries):
-        """Let the API server judge all that is due before anything is written.
-
-        What is in a Namespace or of a kind that is yet to be made can't be judged.
-        """
-        new = set((entry.resource.kind, entry.name) for entry in entries if entry.action == "create")
-        kinds = set(entry.desired["spec"]["names"]["kind"] for entry in entries
-                    if entry.resource.kind == "CustomResourceDefinition" and entry.action == "create")
-        due = [position for position, entry in enumerate(entries)
-               if entry.action != "none" and ("Namespace", entry.namespace) not in new
-               and entry.resource.kind not in kinds]
-        outcomes = self._sent([entries[position] for position in due], dry_run=True)
-        for position, outcome in zip(due, outcomes):
-            if apply.stores_nothing_new(entries[position], outcome.value):
-                entries[position] = entries[position]._replace(action="none")
-        return entries
+        return self.writes.plan(placed)
 
     def _write(self, entries):
-        by_title = dict((documents.title(entry.desired), entry) for entry in entries)
+        by_title = dict((entry.title, entry) for entry in entries)
+        written = dict((entry.title, Written(entry, entry.current, None)) for entry in entries)
         for wave in order.waves([entry.desired for entry in entries]):
             due = [by_title[documents.title(obj)] for obj in wave]
-            due = [entry for entry in due if entry.action != "none"]
+            due = [entry for entry in due if entry.changes]
             if not due:
                 continue
-            self.progress.event(f"writing {', '.join(documents.title(entry.desired) for entry in due)}")
-            self._sent(due, dry_run=False)
+            self.progress.event(f"writing {', '.join(entry.title for entry in due)}")
+            answers = self.writes.write(due)
+            raise_refused(self.client, answers)
+            written.update((item.entry.title, item) for item in answers)
             definitions = [entry for entry in due if entry.resource.kind == "CustomResourceDefinition"]
             if definitions:
                 # Their kinds are served only when they are established.
                 RolloutWait(self.client, definitions, self.progress, sleep=self.sleep).until(60)
-
-    def _sent(self, entries, dry_run):
-        outcomes = self._persist([
-            lambda entry=entry: self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=dry_run)
-            for entry in entries])
-        # Webhooks quote what they refuse.
-        refused = [without_secrets(outcome.error.message, secret_texts(entry.desired))
-                   for entry, outcome in zip(entries, outcomes) if outcome.error is not None]
-        if refused:
-            raise KubeError("the API server %s refused %d of %d objects%s:\n%s" % (
-                self.client.server, len(refused), len(entries), ", nothing was written" if dry_run else "",
-                "\n".join("- " + line for line in refused)))
-        return outcomes
-
-    def _persist(self, calls):
-        return bulk.persist(calls, self.progress.event, self.sleep)
+        return list(written.values())
 
     @staticmethod
-    def _result(items):
-        changed = [item for item in items if item[1] != "none"]
-        return {"changed": bool(changed),
-                "objects": [{"object": name, "action": "none" if action == "none" else action + "d"}
-                            for name, action, _before, _after in items],
-                "diff": [_diff(*item) for item in changed]}
+    def _result(written):
+        objects = [{"object": item.entry.title, "action": item.action} for item in written]
+        return {"changed": any(item.changed for item in written), "objects": objects,
+                "counts": counts(dict(item, error="") for item in objects),
+                "diff": [difference(item.entry) for item in written if item.changed]}
 
-    def wait(self, timeout_seconds):
+    def wait(self, timeout_seconds: float) -> float:
         """Wait until all objects that can be are rolled out; return the seconds that it took.
 
         :raises RolloutError: when something is not, or can't be
         """
         wait = RolloutWait(self.client, self._plan(self.objects()), self.progress, sleep=self.sleep)
         return wait.until(timeout_seconds)
-
-
-def _diff(name, _action, before, after):
-    before, after = hidden_difference(before, after, name.partition(" ")[0])
-    return {"before_header": name if before else "", "after_header": name, "before": before, "after": after}

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from fakes import kubernetes
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
@@ -38,7 +39,7 @@ class Server:
             raise KubeError("connection refused", reason="Unreachable")
         return [obj for key, obj in self.objects.items() if key[:2] == (resource.kind, namespace)], "1"
 
-    def apply(self, resource, namespace, body, dry_run=False):
+    def apply(self, resource, namespace, body, dry_run=False, checked=None):
         name = body["metadata"]["name"]
         if name in self.refuse:
             raise KubeError(f"{resource.kind} {name}: refused", 422)
@@ -132,12 +133,50 @@ def test_contents_of_files_do_not_show_in_diffs():
 
 def test_contents_that_a_webhook_quotes_do_not_show():
     class Webhook(Server):
-        def apply(self, resource, namespace, body, dry_run=False):
+        def apply(self, resource, namespace, body, dry_run=False, checked=None):
             raise KubeError(f"LimitRange l: Invalid value: {json.dumps(body['spec'])}", 422)
 
     with pytest.raises(KubeError) as caught:
         service(Webhook(), json.dumps(dict(LIMIT, spec=CONFIG["spec"])) + "\n").run(0)
     assert "/etc/a" in caught.value.message and "hunter2" not in caught.value.message
+
+
+SETTINGS = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "s", "namespace": "default"},
+            "data": {"a": "1"}}
+
+
+def test_an_object_whose_answer_is_lost_is_stored_once():
+    server = Memory()
+    server.lost = [("APPLY", "ConfigMap", "s")]
+    result = service(server, SETTINGS).run(0)
+    assert (actions(result), result["changed"]) == ({"ConfigMap default/s": "created"}, True)
+    assert server.stored == [("APPLY", "ConfigMap", "s")]
+
+
+def test_an_object_that_somebody_else_creates_meanwhile_is_compared_and_not_written_over():
+    server = Memory()
+
+    def create():
+        server.objects["ConfigMap", "s"] = dict(SETTINGS, metadata=dict(
+            SETTINGS["metadata"], uid="u", resourceVersion="9"))
+
+    server.after_trial = create
+    result = service(server, SETTINGS).run(0)
+    assert (actions(result), result["changed"]) == ({"ConfigMap default/s": "unchanged"}, False)
+    assert server.stored == []
+    assert result["counts"] == {"total": 1, "created": 0, "updated": 0, "deleted": 0, "unchanged": 1, "failed": 0}
+
+
+class Memory(kubernetes.Server):
+    """The shared API server; somebody else may act between the dry run and the write."""
+
+    after_trial = staticmethod(lambda: None)
+
+    def apply(self, resource, namespace, body, dry_run=False, force=True, checked=None):
+        result = super().apply(resource, namespace, body, dry_run, force, checked)
+        if dry_run:
+            self.after_trial()
+        return result
 
 
 class Pods:

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import time
 
-from ..._kube import apply, bulk
+from ..._kube import bulk
+from ..._kube.plan import CREATE, Entry
+from ..._kube.reconcile import Reconcile
 from ..._kube.resources import KNOWN
 from . import controllers, kubeconfig, manifests
 from .process_mode import process_mode
@@ -93,29 +95,23 @@ def phase(entry):
     return 0 if kind in _FIRST else 2 if kind in _LAST else 1
 
 
-def label(entry):
-    """Return what messages and results call an object."""
-    return f"{entry.resource.kind} {entry.namespace + '/' if entry.namespace else ''}{entry.name}"
-
-
-def write(client, entries, timeout_seconds):
+def write(reconcile: Reconcile, entries: list[Entry], timeout_seconds: float) -> None:
     """Write what differs, phase by phase, and wait until new kinds are served.
 
-    :param client: a KubeClient
-    :param entries: list of Entry, see kube/apply.py
+    :param reconcile: a Reconcile
+    :param entries: of its plan
     :param timeout_seconds: how long to wait for new kinds
     :raises ProviderError: naming each object that was refused
     """
     for number in range(3):
-        due = [entry for entry in entries if phase(entry) == number and entry.action != "none"]
-        outcomes = apply.execute(client, due)
-        errors = [outcome.error.message for outcome in outcomes if outcome.error is not None]
+        written = reconcile.write([entry for entry in entries if phase(entry) == number])
+        errors = [item.error.message for item in written if item.error is not None]
         if errors:
             raise ProviderError("\n".join(errors))
         if number == 0:
-            wait_established(client, [
+            wait_established(reconcile.client, [
                 entry.name for entry in entries if entry.resource.kind == "CustomResourceDefinition"
-                and entry.action == "create"], timeout_seconds)
+                and entry.action == CREATE], timeout_seconds)
 
 
 def wait_established(client, names, timeout_seconds, clock=time.monotonic):
