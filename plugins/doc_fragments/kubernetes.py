@@ -6,30 +6,34 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The options of ``kube_argument_spec`` in ``module_utils/_kube/client.py``."""
+    """The options of ``kube_argument_spec`` in ``module_utils/_kube/connection.py``."""
 
     DOCUMENTATION = r"""
 options:
   kubeconfig:
     description:
-      - Path of a kubeconfig file. Given as an option, it names the server and the user; E(K8S_AUTH_HOST),
-        E(K8S_AUTH_API_KEY), E(K8S_AUTH_CERT_FILE) and E(K8S_AUTH_KEY_FILE) are not read then.
+      - Path of a kubeconfig file, or a kubeconfig as a dictionary, which needs no file. Given as an option, it names
+        the server and the user; E(K8S_AUTH_HOST), E(K8S_AUTH_API_KEY), E(K8S_AUTH_CERT_FILE) and E(K8S_AUTH_KEY_FILE)
+        are not read then.
       - Falls back to E(KUBECONFIG), then E(K8S_AUTH_KUBECONFIG), then C(~/.kube/config), then the service account of
         the pod that this runs in, but only when neither O(host) nor O(api_key) nor O(client_cert) is given, as an
         option or in the environment. Whoever names a server or a user does not mean those of a kubeconfig that the
         environment happens to have.
-      - Of several files, separated by colons, the first that names a thing counts; empty files are left out.
-      - Which server it is, is decided at the beginning of a task. Credentials that are renewed meanwhile go to that
-        server only; when the kubeconfig names another one by then, the task fails.
-    type: path
+      - Of several files, separated by colons, the first that names a thing counts; empty files are ignored.
+      - It may use an C(exec) credential plugin, a token file, C(proxy-url), C(as) and C(as-groups). The kubeconfig of a
+        workload cluster that is read from a Secret may not.
+      - The server is decided at the beginning of a task. Credentials that are renewed meanwhile go to that server only;
+        if the kubeconfig names another one by then, the task fails.
+      - Secrets in a dictionary are hidden in everything that the module returns and logs.
+    type: raw
   context:
     description: Name of the context in the kubeconfig. Falls back to E(K8S_AUTH_CONTEXT), then the current context.
     type: str
   host:
     description:
       - URL of the API server. Falls back to E(K8S_AUTH_HOST), unless O(kubeconfig) is an option.
-      - With the option O(kubeconfig) beside it, everything, and that file's credentials, goes to this server in place
-        of the file's.
+      - With the option O(kubeconfig) beside it, everything, and that kubeconfig's credentials, goes to this server in
+        place of the kubeconfig's.
     type: str
   api_key:
     description:
@@ -37,7 +41,7 @@ options:
         plugins are not used then. Falls back to E(K8S_AUTH_API_KEY), unless O(kubeconfig) is an option.
       - E(K8S_AUTH_API_KEY), E(K8S_AUTH_CERT_FILE) and E(K8S_AUTH_KEY_FILE) are not read when O(host) is an option and
         E(K8S_AUTH_HOST) names another server, whose credentials they are.
-      - Not together with O(client_cert), because a server that accepts the certificate does not look at the token.
+      - Not together with O(client_cert), because a server that accepts the certificate ignores the token.
     type: str
   ca_cert:
     description: Path of a file with the API server's certificate authority. Falls back to E(K8S_AUTH_SSL_CA_CERT).
@@ -56,6 +60,27 @@ options:
       - Whether the API server's certificate is verified. Falls back to E(K8S_AUTH_VERIFY_SSL), then the kubeconfig's
         setting, then verification.
     type: bool
+  impersonate_user:
+    description:
+      - Name of the user on whose behalf the API server acts; the credentials must allow it (verb C(impersonate)). Falls
+        back to E(K8S_AUTH_IMPERSONATE_USER), then to C(as) in the kubeconfig.
+      - Used on the API server that these options lead to, not on a workload cluster that is reached from there.
+    type: str
+  impersonate_groups:
+    description:
+      - Groups of O(impersonate_user), which is required with them. Fall back to E(K8S_AUTH_IMPERSONATE_GROUPS),
+        separated by commas, unless O(impersonate_user) is an option.
+    type: list
+    elements: str
+  proxy:
+    description:
+      - URL of an HTTP proxy before the API server; it may hold a user name and a password. Falls back to
+        E(K8S_AUTH_PROXY), then to C(proxy-url) in the kubeconfig.
+    type: str
+  no_proxy:
+    description:
+      - Hosts that are asked without a proxy, separated by commas. Falls back to E(K8S_AUTH_NO_PROXY).
+    type: str
 requirements:
   - kubernetes >= 31
 """

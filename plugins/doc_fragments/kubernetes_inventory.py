@@ -56,4 +56,28 @@ options:
     ini:
       - section: metal3_inventory
         key: validate_certs
+  impersonate_user:
+    env:
+      - name: K8S_AUTH_IMPERSONATE_USER
+    ini:
+      - section: metal3_inventory
+        key: impersonate_user
+  impersonate_groups:
+    env:
+      - name: K8S_AUTH_IMPERSONATE_GROUPS
+    ini:
+      - section: metal3_inventory
+        key: impersonate_groups
+  proxy:
+    env:
+      - name: K8S_AUTH_PROXY
+    ini:
+      - section: metal3_inventory
+        key: proxy
+  no_proxy:
+    env:
+      - name: K8S_AUTH_NO_PROXY
+    ini:
+      - section: metal3_inventory
+        key: no_proxy
 """

@@ -32,6 +32,9 @@ description:
   - An option that the plugin does not have is refused.
   - The file is called C(metal3.yml), C(metal3.yaml), or ends with C(.metal3.yml) or C(.metal3.yaml).
 options:
+  kubeconfig:
+    # Of modules it may be a dictionary; a cache of an inventory must not hold one.
+    type: path
   plugin:
     description: Name of this plugin.
     type: str
@@ -239,7 +242,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         ironic = self._ironic(path)
         selection = dict((name, self.get_option(name)) for name in _SELECTION)
         # What is kept was read for these options, so that it is not taken for others.
-        asked = dict(selection, servers=[found[name] for name in ("kubeconfig", "context", "host")] + [
+        asked = dict(selection, servers=[found[name] for name in (
+            "kubeconfig", "context", "host", "impersonate_user", "impersonate_groups")] + [
             ironic.get(name) for name in ("cloud", "clouds_file", "endpoint")])
         key = self.get_cache_key(path)
         keep = self.get_option("cache")

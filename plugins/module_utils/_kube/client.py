@@ -17,6 +17,7 @@ from .errors import KubeError, error_from_answer, text_of
 
 try:
     import urllib3
+    from urllib3._collections import HTTPHeaderDict
 except ImportError:
     urllib3 = None  # type: ignore[assignment]
 
@@ -93,7 +94,10 @@ class KubeClient:
     def _send(self, method, path, query, body, content_type, subject, timeout_seconds, stream, any_content):
         fields = "&".join(f"{key}={_quote(value)}" for key, value in (query or {}).items() if value is not None)
         data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
-        headers = {"Accept": _JSON, "User-Agent": FIELD_MANAGER}
+        # One that keeps several headers of a name, as groups need them.
+        headers = HTTPHeaderDict({"Accept": _JSON, "User-Agent": FIELD_MANAGER})
+        for name, value in self._connection.impersonation:
+            headers.add(name, value)
         if content_type or data:
             headers["Content-Type"] = content_type or _JSON
         authorization = self._connection.authorization()
@@ -127,9 +131,9 @@ class KubeClient:
             if response.status == 429 or response.status >= 500 else None
         return error_from_answer(response.status, decode(response.data), subject, pause)
 
-    def _no_kubernetes(self, subject, seen):
+    def _no_kubernetes(self, subject, found):
         return KubeError(
-            f"{subject}: seen {seen}, expected the JSON of a Kubernetes API server at {self._server}",
+            f"{subject}: found {found}, expected the JSON of a Kubernetes API server at {self._server}",
             reason="InvalidAnswer", next_step="correct host or kubeconfig, or the proxy before the API server")
 
     def _no_answer(self, subject, exc):

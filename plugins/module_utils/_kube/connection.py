@@ -12,7 +12,17 @@ import threading
 import time
 
 from .errors import KubeError
-from .kubeconfig import check_server, check_token, choose, invalid, read_files
+from .kubeconfig import (
+    check_impersonation,
+    check_proxy,
+    check_server,
+    check_token,
+    choose,
+    from_dict,
+    invalid,
+    read_files,
+    split_proxy,
+)
 
 try:
     import kubernetes
@@ -38,6 +48,10 @@ ENVIRONMENT = {
     "client_cert": ("K8S_AUTH_CERT_FILE",),
     "client_key": ("K8S_AUTH_KEY_FILE",),
     "validate_certs": ("K8S_AUTH_VERIFY_SSL",),
+    "impersonate_user": ("K8S_AUTH_IMPERSONATE_USER",),
+    "impersonate_groups": ("K8S_AUTH_IMPERSONATE_GROUPS",),
+    "proxy": ("K8S_AUTH_PROXY",),
+    "no_proxy": ("K8S_AUTH_NO_PROXY",),
 }
 _FILES = ("ca_cert", "client_cert", "client_key")
 _BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
@@ -46,7 +60,7 @@ _BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "fals
 def kube_argument_spec():
     """Return the options by which a module finds its API server; documented in the fragment ``kubernetes``."""
     return {
-        "kubeconfig": {"type": "path"},
+        "kubeconfig": {"type": "raw"},
         "context": {"type": "str"},
         "host": {"type": "str"},
         "api_key": {"type": "str", "no_log": True},
@@ -54,6 +68,10 @@ def kube_argument_spec():
         "client_cert": {"type": "path"},
         "client_key": {"type": "path", "no_log": False},
         "validate_certs": {"type": "bool"},
+        "impersonate_user": {"type": "str"},
+        "impersonate_groups": {"type": "list", "elements": "str"},
+        "proxy": {"type": "str"},
+        "no_proxy": {"type": "str"},
     }
 
 
@@ -66,11 +84,14 @@ class Choice:
     """
 
     def __init__(self, params, environ):
-        # An empty text, as a template makes it of a variable that is not set, is no choice.
-        self._params = dict((name, None if params.get(name) == "" else params.get(name)) for name in ENVIRONMENT)
+        # An empty text or list, as a template makes it of a variable that is not set, is no choice.
+        self._params = dict((name, None if params.get(name) in ("", []) else params.get(name)) for name in ENVIRONMENT)
         self._environ = environ
         self._origins = {}
-        self._fall_back("context", "ca_cert", "validate_certs")
+        self.kubeconfig = self._params["kubeconfig"]
+        self._fall_back("context", "ca_cert", "validate_certs", "proxy", "no_proxy")
+        if self._params["impersonate_user"] is None and self._params["impersonate_groups"] is None:
+            self._fall_back("impersonate_user", "impersonate_groups")
         if self._params["kubeconfig"] is None:
             # Who names the server or the user does not mean the ones of a kubeconfig that lies around.
             has_own = self._params["api_key"] is not None or self._params["client_cert"] is not None
@@ -78,7 +99,6 @@ class Choice:
                 self._fall_back("api_key", "client_cert", "client_key")
             self._fall_back("host")
         self._check()
-        self.kubeconfig = self._params["kubeconfig"]
         self.uses_environment = False
         if self.kubeconfig is None and self["host"] is None:
             self._fall_back("kubeconfig")
@@ -105,39 +125,59 @@ class Choice:
             for variable in ENVIRONMENT[name]:
                 if self._environ.get(variable):
                     value = self._environ[variable]
-                    self._params[name] = _boolean(variable, value) if name == "validate_certs" else value
+                    self._params[name] = _from_environment(name, variable, value)
                     self._origins[name] = variable
                     break
 
     def _check(self):
         if self["api_key"] is not None and self["client_cert"] is not None:
-            raise _wrong("%s and %s: seen both, expected one of them: a server that accepts the certificate does not "
+            raise _wrong("%s and %s: found both, expected one of them: a server that accepts the certificate does not "
                          "look at the token" % (self.name("api_key"), self.name("client_cert")), "leave one out")
         if self["client_key"] is not None and self["client_cert"] is None:
-            raise _wrong("%s: seen no %s, expected the certificate that the key belongs to" % (
+            raise _wrong("%s: found no %s, expected the certificate that the key belongs to" % (
                 self.name("client_key"), "client_cert"), "give both or none")
         for name in ("api_key", "client_cert"):
             if self[name] is not None and self["host"] is None and self["kubeconfig"] is None:
-                raise _wrong("%s: seen neither host nor the option kubeconfig, expected one of them: it is not sent to "
+                raise _wrong("%s: found neither host nor the option kubeconfig, expected one: it is not sent to "
                              "the server of a kubeconfig that only the environment names" % self.name(name),
                              "give host (or K8S_AUTH_HOST)")
         if self["api_key"] is not None:
             check_token(self["api_key"], self.name("api_key"))
+        check_impersonation(self["impersonate_user"], self["impersonate_groups"], self.name("impersonate_user"),
+                            self.name("impersonate_groups"))
+        if self["proxy"] is not None:
+            check_proxy(self["proxy"], self.name("proxy"))
+        _check_kubeconfig(self.kubeconfig)
         if self["host"] is not None:
             self._params["host"] = check_server(self["host"], self.name("host"))
         for name in _FILES:
             if self[name] is not None and not os.path.isfile(os.path.expanduser(self[name])):
-                raise _wrong(f"{self.name(name)}: seen no file {self[name]}, expected one", "correct the path")
+                raise _wrong(f"{self.name(name)}: found no file {self[name]}, expected one", "correct the path")
 
     def kubeconfig_paths(self):
         """Return the paths of the kubeconfig's files."""
         given = self.kubeconfig or DEFAULT_KUBECONFIG
-        return [os.path.expanduser(path) for path in given.split(os.pathsep) if path]
+        return [os.path.expanduser(os.path.expandvars(path)) for path in given.split(os.pathsep) if path]
+
+
+def _check_kubeconfig(given):
+    """Refuse a kubeconfig that is neither a path nor a dictionary, without a word of it."""
+    is_content = isinstance(given, str) and ("\n" in given or given.lstrip().startswith("{"))
+    if given is not None and not isinstance(given, dict) and (is_content or not isinstance(given, str)):
+        raise _wrong("kubeconfig: found %s, expected a path or a dictionary" % (
+            "the content of a file" if is_content else f"a {type(given).__name__}"),
+            "set it to the path, or to a dictionary, for example by the filter from_yaml")
+
+
+def _from_environment(name, variable, value):
+    if name == "impersonate_groups":
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return _boolean(variable, value) if name == "validate_certs" else value
 
 
 def _boolean(variable, value):
     if value.strip().lower() not in _BOOLEANS:
-        raise _wrong(f"{variable}: seen {value[:50]}, expected true or false", "correct it")
+        raise _wrong(f"{variable}: found {value[:50]}, expected true or false", "correct it")
     return _BOOLEANS[value.strip().lower()]
 
 
@@ -176,7 +216,7 @@ class Connection:
 
     def _load(self):
         settings = kubernetes.client.Configuration()
-        token_file, self._user = None, ""
+        token_file, self._user, self._kubeconfig_impersonation = None, "", (None, None)
         choice = self._choice
         if self._content:
             self._take(settings, self._content, self._source)
@@ -189,6 +229,8 @@ class Connection:
             self.server = server
         settings.host = self.server
         self._own_credentials(settings)
+        self._set_proxy(settings)
+        self.impersonation = self._chosen_impersonation()
         settings.connection_pool_maxsize = WORKERS + 2
         settings.retries = False
         self._token_file = token_file if choice["api_key"] is None else None
@@ -217,16 +259,37 @@ class Connection:
         if choice["validate_certs"] is not None:
             settings.verify_ssl = choice["validate_certs"]
 
+    def _set_proxy(self, settings):
+        choice = self._choice
+        if choice["no_proxy"] is not None:
+            settings.no_proxy = choice["no_proxy"]
+        if choice["proxy"] is not None:
+            settings.proxy = choice["proxy"]
+        if settings.proxy:
+            # The package sends no credentials of the URL by itself.
+            settings.proxy, credentials = split_proxy(settings.proxy)
+            if credentials:
+                settings.proxy_headers = urllib3.make_headers(proxy_basic_auth=credentials)
+
+    def _chosen_impersonation(self):
+        """Return the headers that make the server act for another user: by the options, else by the kubeconfig."""
+        user, groups = self._choice["impersonate_user"], self._choice["impersonate_groups"]
+        if user is None:
+            user, groups = self._kubeconfig_impersonation
+        return [("Impersonate-User", user)] * bool(user) + [("Impersonate-Group", group) for group in groups or ()]
+
     def _load_kubeconfig(self, settings):
         """Set what a kubeconfig or the pod's service account says and return the path of its token, if it has one."""
         choice = self._choice
+        if isinstance(choice.kubeconfig, dict):
+            return self._take(settings, from_dict(choice.kubeconfig, "kubeconfig"), "kubeconfig")
         paths = choice.kubeconfig_paths()
         config = read_files(paths)
         if config is not None:
             name = f"kubeconfig {os.pathsep.join(paths)}"
             return self._take(settings, config, name)
         if choice.kubeconfig is not None:
-            raise _wrong("%s: seen no file %s that is not empty, expected a kubeconfig" % (
+            raise _wrong("%s: found no file %s that is not empty, expected a kubeconfig" % (
                 choice.name("kubeconfig"), os.pathsep.join(paths)), "correct kubeconfig, or make the file")
         return self._load_service_account(settings)
 
@@ -234,7 +297,7 @@ class Connection:
         host, port = (self._environ.get(f"KUBERNETES_SERVICE_{part}") for part in ("HOST", "PORT"))
         token_file, authority = (os.path.join(SERVICE_ACCOUNT, name) for name in ("token", "ca.crt"))
         if not host or not port or not os.path.isfile(token_file) or not os.path.isfile(authority):
-            raise _wrong("no Kubernetes API server given: seen neither kubeconfig nor host, no file %s and no service "
+            raise _wrong("no Kubernetes API server given: found neither kubeconfig nor host, no file %s and no service "
                          "account of a pod" % DEFAULT_KUBECONFIG,
                          "set kubeconfig (or KUBECONFIG), or host and api_key")
         self._pin(check_server("https://%s:%s" % ("[%s]" % host if ":" in host else host, port),
@@ -250,12 +313,13 @@ class Connection:
         self._context = context
         has_own = self._choice["api_key"] is not None or self._choice["client_cert"] is not None
         user = {} if has_own else dict(user)
+        self._kubeconfig_impersonation = (user.pop("as", None), user.pop("as-groups", None))
         self._user = "" if not user else f"{name}, context {context}"
         # kubectl prefers it to a token beside it, and so does the server's administrator who renews it.
         token_file = user.pop("tokenFile", None)
         plugin = user.get("exec")
         if plugin and not user.get("token") and shutil.which(plugin["command"]) is None:
-            raise invalid(name, f"exec: seen no program {plugin['command']}, expected one",
+            raise invalid(name, f"exec: found no program {plugin['command']}, expected one",
                           plugin.get("installHint", "").strip()[:500] or "install it, or correct the kubeconfig")
         _set(settings, cluster, user, name)
         if plugin and not (_token_of(settings) or settings.cert_file):
@@ -266,7 +330,7 @@ class Connection:
     def _pin(self, server, name):
         """Remember the server that credentials are for; a kubeconfig that names another one by now is not used."""
         if self._kubeconfig_server not in (None, server):
-            raise _wrong("%s: seen server %s, expected %s as at the beginning of this run: credentials for another "
+            raise _wrong("%s: found server %s, expected %s as at the beginning of this run: credentials for another "
                          "server are not sent to this one" % (name, server, self._kubeconfig_server),
                          "run again when the kubeconfig is as it is to be")
         self._kubeconfig_server = server
@@ -354,7 +418,7 @@ def _read_token(path):
         with open(path, encoding="utf-8") as stream:
             token = stream.read(1024 * 1024).strip()
     except (OSError, ValueError) as exc:
-        raise _wrong(f"token file {path}: {getattr(exc, 'strerror', None) or 'seen no text'}",
+        raise _wrong(f"token file {path}: {getattr(exc, 'strerror', None) or 'found no text'}",
                      "make it a readable file with a token") from exc
     check_token(token, f"token file {path}")
     return token

@@ -8,7 +8,7 @@ import base64
 import binascii
 import os
 import re
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from .errors import KubeError
 
@@ -30,7 +30,7 @@ _CLUSTER_FIELDS = {
 _USER_FIELDS = {
     "token": _TEXT, "tokenFile": _TEXT, "client-certificate": _TEXT, "client-certificate-data": _TEXT,
     "client-key": _TEXT, "client-key-data": _TEXT, "username": _TEXT, "password": _TEXT, "exec": _OBJECT,
-    "auth-provider": _OBJECT}
+    "auth-provider": _OBJECT, "as": _TEXT, "as-groups": _STRINGS}
 _EXEC_FIELDS = {"apiVersion": _TEXT, "command": _TEXT, "args": _STRINGS, "env": _OBJECTS, "installHint": _TEXT,
                 "interactiveMode": _TEXT, "provideClusterInfo": _FLAG}
 _PEM_FIELDS = ("certificate-authority-data", "client-certificate-data", "client-key-data")
@@ -62,17 +62,27 @@ def parse(content, source):
     :raises KubeError: when it is none
     """
     if len(content) > MAX_BYTES:
-        raise invalid(source, "seen %d bytes, expected a kubeconfig of at most %d" % (len(content), MAX_BYTES))
+        raise invalid(source, "found %d bytes, expected a kubeconfig of at most %d" % (len(content), MAX_BYTES))
     try:
         config = yaml.safe_load(content.decode("utf-8"))
     # Besides YAMLError: dates, numbers and depths that Python refuses.
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError, AttributeError, KeyError) as exc:
-        raise invalid(source, f"seen no YAML{_place(exc)}, expected a kubeconfig") from None
+        raise invalid(source, f"found no YAML{_place(exc)}, expected a kubeconfig") from None
+    return from_dict(config, source)
+
+
+def from_dict(config, source):
+    """Return a kubeconfig that is parsed already as a dict whose lists are lists of named entries.
+
+    Relative paths in it start at the present folder.
+
+    :param config: what was parsed, of any type
+    :param source: where it comes from, for messages
+    :raises KubeError: when it is none
+    """
     if not isinstance(config, dict):
-        raise invalid(source, f"seen {_kind(config)}, expected a kubeconfig, which is a mapping")
-    for key in _INLINE:
-        config[key] = _named(config.get(key), key, source)
-    return config
+        raise invalid(source, f"found {_kind(config)}, expected a kubeconfig, which is a mapping")
+    return dict(config, **dict((key, _named(config.get(key), key, source)) for key in _INLINE))
 
 
 def _place(exc):
@@ -84,14 +94,14 @@ def _named(entries, key, source):
     if entries is None:
         return []
     if not isinstance(entries, list):
-        raise invalid(source, f"{key}: seen {_kind(entries)}, expected a list")
+        raise invalid(source, f"{key}: found {_kind(entries)}, expected a list")
     part = _INLINE[key][0]
     for position, entry in enumerate(entries):
         if not isinstance(entry, dict) or not _is_text(entry.get("name")):
             raise invalid(source, "%s[%d]: expected an entry with a name" % (key, position))
         # kubectl writes null for a user without fields.
         if not isinstance(entry.get(part) or {}, dict):
-            raise invalid(source, "%s[%d].%s: seen %s, expected a mapping" % (key, position, part, _kind(entry[part])))
+            raise invalid(source, "%s[%d].%s: found %s, expected a mapping" % (key, position, part, _kind(entry[part])))
     return entries
 
 
@@ -159,14 +169,14 @@ def choose(config, context, source):
     """
     name = context or config.get("current-context")
     if not _is_text(name):
-        raise invalid(source, f"current-context: seen {_kind(name)}, expected the name of one of its contexts",
+        raise invalid(source, f"current-context: found {_kind(name)}, expected the name of one of its contexts",
                       "set it, or give the option context")
     chosen = _entry(config, "contexts", name, source, "correct kubeconfig or context")
     for part in ("cluster", "user"):
         if not isinstance(chosen.get(part) or "", str):
-            raise invalid(source, f"context {name}: {part}: seen {_kind(chosen[part])}, expected a name")
+            raise invalid(source, f"context {name}: {part}: found {_kind(chosen[part])}, expected a name")
     if not chosen.get("cluster"):
-        raise invalid(source, f"context {name}: cluster: seen nothing, expected the name of a cluster")
+        raise invalid(source, f"context {name}: cluster: not set, expected the name of a cluster")
     cluster = _entry(config, "clusters", chosen["cluster"], source)
     user = _entry(config, "users", chosen["user"], source) if chosen.get("user") else {}
     _check(cluster, _CLUSTER_FIELDS, f"cluster {chosen['cluster']}", source)
@@ -182,7 +192,7 @@ def _entry(config, key, name, source, next_step="correct it"):
         if entry["name"] == name:
             return entry.get(part) or {}
     names = ", ".join(sorted(entry["name"] for entry in config[key])[:20])
-    raise invalid(source, f"seen no {part} named {name}, expected one of its {key}: {names or 'none'}",
+    raise invalid(source, f"found no {part} named {name}, expected one of its {key}: {names or 'none'}",
                   next_step)
 
 
@@ -192,7 +202,7 @@ def _check(fields, types, subject, source):
         if value is None:
             continue
         if not _fits(value, expected):
-            raise invalid(source, f"{subject}: {name}: seen {_kind(value)}, expected {expected}")
+            raise invalid(source, f"{subject}: {name}: found {_kind(value)}, expected {expected}")
         if name in _PEM_FIELDS and not _is_pem(value):
             raise invalid(source, f"{subject}: {name}: expected PEM text in base64")
 
@@ -214,11 +224,13 @@ def _is_pem(value):
 def _check_user(user, subject, source):
     if user.get("token") is not None:
         check_token(user["token"], f"{source}: {subject}: token")
+    check_impersonation(user.get("as"), user.get("as-groups"), f"{source}: {subject}: as",
+                        f"{source}: {subject}: as-groups")
     plugin = user.get("exec")
     if plugin is not None:
         _check(plugin, _EXEC_FIELDS, f"{subject}: exec", source)
         if not plugin.get("command"):
-            raise invalid(source, f"{subject}: exec: command: seen nothing, expected a program")
+            raise invalid(source, f"{subject}: exec: command: not set, expected a program")
         for variable in plugin.get("env") or []:
             if not _is_text(variable.get("name")) or not isinstance(variable.get("value"), str):
                 raise invalid(source, f"{subject}: exec: env: expected entries with name and value")
@@ -239,6 +251,49 @@ def check_token(token, subject):
                         reason="Configuration", next_step="correct it")
 
 
+def check_impersonation(user, groups, user_name, groups_name):
+    """Refuse names of a user and groups that cannot be part of a request's header.
+
+    :param user: text, or None for nobody else
+    :param groups: list of texts, or None
+    :param user_name: what the user is called in messages
+    :param groups_name: what the groups are called in messages
+    :raises KubeError: when they cannot, or groups are given without a user, which the API server refuses
+    """
+    if groups and not user:
+        raise KubeError(f"{groups_name}: found without {user_name}, expected both", reason="Configuration",
+                        next_step=f"set {user_name}, or remove {groups_name}")
+    for name, values in ((user_name, [user]), (groups_name, groups or ())):
+        if any(value is not None and not re.fullmatch("[!-~]([ -~]*[!-~])?", value) for value in values):
+            raise KubeError(f"{name}: expected printable ASCII that neither begins nor ends with a space",
+                            reason="Configuration", next_step="correct it")
+
+
+def check_proxy(proxy, subject):
+    """Refuse a proxy that is no URL of http or https.
+
+    :param subject: what it is, for messages
+    :raises KubeError: without the URL, which may hold a password
+    """
+    try:
+        parts = urlsplit(proxy)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or any(not "!" <= letter <= "~" for letter in proxy):
+        raise KubeError(f"{subject}: expected the URL of a proxy, for example http://192.0.2.10:3128",
+                        reason="Configuration", next_step="correct it")
+
+
+def split_proxy(proxy):
+    """Return a proxy's URL without credentials, and the credentials as ``name:password`` or an empty text."""
+    head, at, host = proxy.rpartition("@")
+    if not at:
+        return proxy, ""
+    scheme, dummy, credentials = head.partition("://")
+    return f"{scheme}://{host}", unquote(credentials)
+
+
 def check_server(server, subject):
     """Return the URL of an API server without a slash at its end.
 
@@ -247,7 +302,7 @@ def check_server(server, subject):
     """
     expected = "expected the URL of an API server, for example https://192.0.2.10:6443"
     if not _is_text(server):
-        raise KubeError(f"{subject}: seen {_kind(server)}, {expected}", reason="Configuration",
+        raise KubeError(f"{subject}: found {_kind(server)}, {expected}", reason="Configuration",
                         next_step="correct it")
     try:
         parts = urlsplit(server)
@@ -256,12 +311,12 @@ def check_server(server, subject):
         parts, usable = None, False
     # Wherever it stands: without a scheme, or after a slash in a password, it is not in the URL's host.
     if "@" in server:
-        raise KubeError(f"{subject}: seen a user name, expected a URL without one", reason="Configuration",
+        raise KubeError(f"{subject}: found a user name, expected a URL without one", reason="Configuration",
                         next_step="give credentials by api_key, client_cert or a kubeconfig")
     if not usable or parts.query or parts.fragment or any(not "!" <= letter <= "~" for letter in server):
         shown = re.split("[?#]", server)[0]
         has_more = " with a query or fragment, which is not shown" if shown != server else ""
-        raise KubeError(f"{subject}: seen {shown[:200]}{has_more}, {expected}", reason="Configuration",
+        raise KubeError(f"{subject}: found {shown[:200]}{has_more}, {expected}", reason="Configuration",
                         next_step="correct it")
     return server.rstrip("/")
 
@@ -288,7 +343,7 @@ def inline(content, source):
             refused += [f"{subject}.{part}.{_name_of(name)}"
                         for name in entry.get(part) or {} if name not in allowed]
     if refused:
-        raise invalid(source, f"seen {', '.join(refused[:20])}, {_NOT_INLINE}",
+        raise invalid(source, f"found {', '.join(refused[:20])}, {_NOT_INLINE}",
                       "find out who wrote the Secret: its commands and files were not used")
     result = {"apiVersion": "v1", "kind": "Config", "preferences": {}, "current-context": config.get("current-context")}
     for key, (part, _allowed) in _INLINE.items():
@@ -298,7 +353,7 @@ def inline(content, source):
     for entry in result["contexts"]:
         _name, cluster, _user = choose(result, entry["name"], source)
         if not cluster["server"].startswith("https://"):
-            raise invalid(source, f"cluster of context {entry['name']}: server: seen http, expected https")
+            raise invalid(source, f"cluster of context {entry['name']}: server: found http, expected https")
         if not isinstance(entry["context"].get("namespace", ""), str):
             raise invalid(source, f"context {entry['name']}: namespace: expected text")
     choose(result, None, source)

@@ -50,7 +50,7 @@ class KubeModule(AnsibleModule):
         except KubeError:
             # Who may not read namespaces is told nothing of them.
             return
-        self.warn("namespace %s: seen none on %s, expected one; correct namespace, kubeconfig or host" % (
+        self.warn("namespace %s: found none on %s, expected one; correct namespace, kubeconfig or host" % (
             namespace, self.server))
 
     def require_kubernetes(self):

@@ -39,7 +39,7 @@ def workload_kubeconfig(client, namespace, name):
     try:
         content = base64.b64decode(data["value"])
     except (binascii.Error, TypeError, ValueError):
-        raise kubeconfig.invalid(source, "seen no base64, expected a kubeconfig") from None
+        raise kubeconfig.invalid(source, "found no base64, expected a kubeconfig") from None
     return kubeconfig.inline(content, source)
 
 
@@ -67,7 +67,7 @@ def client_for(module, required=True):
         return client
     found = workload_client(client, params["cluster_namespace"], params["cluster_name"])
     if found is None and required:
-        raise KubeError("cluster %s/%s: seen no Secret %s-kubeconfig, expected a cluster whose control plane is "
+        raise KubeError("cluster %s/%s: found no Secret %s-kubeconfig, expected a cluster whose control plane is "
                         "initialized; make it first (playbook metal3.baremetal.cluster)" % (
                             params["cluster_namespace"], params["cluster_name"], params["cluster_name"]))
     if found is not None:

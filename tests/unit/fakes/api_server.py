@@ -19,7 +19,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources i
 LIST, GET, WATCH, WRITE, DELETE = "list", "get", "watch", "write", "delete"
 KINDS = (LIST, GET, WATCH, WRITE, DELETE)
 
-Request = namedtuple("Request", ["kind", "method", "path", "query", "body", "authorization"])
+# headers: list of (name, value).
+Request = namedtuple("Request", ["kind", "method", "path", "query", "body", "authorization", "headers"], defaults=[()])
 
 # status: of the answer; headers: dict; content: bytes; form: "whole", "half" (the connection ends in the middle),
 # "stored" (of a write: it is carried out all the same) or "hang" (nothing comes at all).
@@ -227,7 +228,8 @@ def _handler(server):
                 kind = WATCH
             elif kind == GET and re.sub(r"/namespaces/[^/]+(?=/)", "", parts.path) in _lists():
                 kind = LIST
-            request = Request(kind, self.command, parts.path, query, body, self.headers.get("Authorization"))
+            request = Request(kind, self.command, parts.path, query, body, self.headers.get("Authorization"),
+                              self.headers.items())
             server.requests.append(request)
             fault = server.fault(request)
             if fault is not None and fault.form == "stored":

@@ -128,7 +128,7 @@ def test_credentials_without_a_server_are_not_sent_to_the_environments(
     monkeypatch.setenv("KUBECONFIG", kubeconfig(servers[1]))
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    with pytest.raises(KubeError, match="seen neither host nor the option kubeconfig") as caught:
+    with pytest.raises(KubeError, match="found neither host nor the option kubeconfig") as caught:
         KubeClient(params)
     assert next(iter(environ or params)) in caught.value.message and "my-token" not in caught.value.message
 
@@ -179,14 +179,14 @@ def test_a_token_is_used_in_place_of_a_kubeconfigs_certificate(servers, kubeconf
 
 
 def test_token_and_certificate_of_ones_own_are_refused_together(servers):
-    with pytest.raises(KubeError, match="api_key and client_cert: seen both"):
+    with pytest.raises(KubeError, match="api_key and client_cert: found both"):
         KubeClient({"host": servers[0].url, "api_key": "t", "client_cert": __file__})
 
 
 def test_an_inventorys_environment_does_not_redirect_a_context(servers, kubeconfig, monkeypatch):
     """K8S_AUTH_CONTEXT chooses in any kubeconfig; one that is not there is named."""
     monkeypatch.setenv("K8S_AUTH_CONTEXT", "nowhere")
-    with pytest.raises(KubeError, match="seen no context named nowhere, expected one of its contexts: a"):
+    with pytest.raises(KubeError, match="found no context named nowhere, expected one of its contexts: a"):
         KubeClient({"kubeconfig": kubeconfig(servers[0])})
 
 
@@ -201,7 +201,7 @@ def test_an_empty_file_is_left_out_as_with_kubectl(servers, kubeconfig, monkeypa
     (tmp_path / "empty").write_text("\n")
     monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'empty'}:{kubeconfig(servers[0])}")
     assert KubeClient({}).server == servers[0].url
-    with pytest.raises(KubeError, match=r"seen no file .*empty that is not empty, expected a kubeconfig"):
+    with pytest.raises(KubeError, match=r"found no file .*empty that is not empty, expected a kubeconfig"):
         KubeClient({"kubeconfig": str(tmp_path / "empty")})
 
 
@@ -253,7 +253,7 @@ def test_credentials_for_another_server_are_not_sent_to_this_one(servers, kubeco
     meant.fault = lambda request: REFUSED
     client = KubeClient({"kubeconfig": kubeconfig(meant)})
     kubeconfig(other, {"token": "others-token"})
-    with pytest.raises(KubeError, match=f"seen server {other.url}, expected {meant.url} as at the beginning"):
+    with pytest.raises(KubeError, match=f"found server {other.url}, expected {meant.url} as at the beginning"):
         client.list(SECRET, "n")
     assert sent(meant) == [("GET", "Bearer kubeconfigs-token")] and other.requests == []
 
@@ -269,13 +269,13 @@ def test_a_plugin_whose_token_has_expired_is_asked_again_and_its_server_stays(se
 # What is told
 
 @pytest.mark.parametrize("params, told", [
-    ({"kubeconfig": "/nonexistent/kubeconfig"}, "kubeconfig: seen no file /nonexistent/kubeconfig"),
-    ({"host": "192.0.2.1:6443"}, "host: seen 192.0.2.1:6443, expected the URL of an API server, for example https://"),
-    ({"host": "https://u:secret-word@192.0.2.1"}, "host: seen a user name, expected a URL without one"),
-    ({"host": "https://[::1"}, "host: seen https://[::1, expected the URL"),
-    ({"host": "https://192.0.2.1", "ca_cert": "/nonexistent/ca"}, "ca_cert: seen no file /nonexistent/ca"),
+    ({"kubeconfig": "/nonexistent/kubeconfig"}, "kubeconfig: found no file /nonexistent/kubeconfig"),
+    ({"host": "192.0.2.1:6443"}, "host: found 192.0.2.1:6443, expected the URL of an API server, for example https://"),
+    ({"host": "https://u:secret-word@192.0.2.1"}, "host: found a user name, expected a URL without one"),
+    ({"host": "https://[::1"}, "host: found https://[::1, expected the URL"),
+    ({"host": "https://192.0.2.1", "ca_cert": "/nonexistent/ca"}, "ca_cert: found no file /nonexistent/ca"),
     ({"host": "https://192.0.2.1", "ca_cert": __file__}, "certificates can't be used"),
-    ({"host": "https://192.0.2.1", "client_key": __file__}, "client_key: seen no client_cert"),
+    ({"host": "https://192.0.2.1", "client_key": __file__}, "client_key: found no client_cert"),
     ({"host": "https://192.0.2.1", "api_key": "a\nb"}, "api_key: expected a bearer token"),
     ({}, "no Kubernetes API server given"),
 ])
@@ -288,10 +288,10 @@ def test_what_is_wrong_with_the_options_is_named(params, told):
 
 def test_a_variable_of_the_environment_is_named_by_its_name(monkeypatch):
     monkeypatch.setenv("KUBECONFIG", "/nonexistent/kubeconfig")
-    with pytest.raises(KubeError, match="KUBECONFIG: seen no file /nonexistent/kubeconfig"):
+    with pytest.raises(KubeError, match="KUBECONFIG: found no file /nonexistent/kubeconfig"):
         KubeClient({})
     monkeypatch.setenv("K8S_AUTH_VERIFY_SSL", "perhaps")
-    with pytest.raises(KubeError, match="K8S_AUTH_VERIFY_SSL: seen perhaps, expected true or false"):
+    with pytest.raises(KubeError, match="K8S_AUTH_VERIFY_SSL: found perhaps, expected true or false"):
         KubeClient({})
 
 
@@ -304,7 +304,7 @@ def test_who_sends_no_credentials_is_told_so(servers):
 def test_a_plugin_that_is_not_there_or_gives_nothing_is_named(servers, kubeconfig, tmp_path):
     entry = plugin(tmp_path, "token")
     entry["exec"]["command"] = "no-such-plugin"
-    with pytest.raises(KubeError, match="exec: seen no program no-such-plugin"):
+    with pytest.raises(KubeError, match="exec: found no program no-such-plugin"):
         KubeClient({"kubeconfig": kubeconfig(servers[0], entry)})
     entry["exec"]["command"] = "false"
     with pytest.raises(KubeError, match="exec: false gave no credentials"):
@@ -354,3 +354,89 @@ def test_an_odd_pause_does_no_harm(servers, monkeypatch, value):
         client.list(SECRET, "n")
     except KubeError as exc:
         assert "busy" in exc.message
+
+
+# What users of kubernetes.core know
+
+def impersonation(server):
+    return [(name, value) for name, value in server.requests[-1].headers if name.startswith("Impersonate-")]
+
+
+@pytest.mark.parametrize("form", ["token", "tokenFile", "exec"])
+def test_a_kubeconfig_may_be_a_dictionary(servers, tmp_path, monkeypatch, form):
+    monkeypatch.setenv("K8S_AUTH_HOST", servers[1].url)
+    monkeypatch.setenv("K8S_AUTH_API_KEY", "other-token")
+    monkeypatch.chdir(tmp_path)
+    client = KubeClient({"kubeconfig": kubeconfig_of(servers[0].url, users(tmp_path)[form])})
+    use(client)
+    assert set(request.authorization for request in servers[0].requests) == {"Bearer a-token"}
+    assert servers[1].requests == []
+
+
+@pytest.mark.parametrize("given", [
+    {"clusters": "secret-word"}, {"contexts": [{"name": "a"}], "users": [{"user": "secret-word"}]}, ["secret-word"], 7,
+    '{"users": "secret-word"}', "apiVersion: v1\nusers: secret-word\n", {}])
+def test_a_kubeconfig_that_is_neither_a_path_nor_a_kubeconfig_is_refused(given):
+    with pytest.raises(KubeError) as caught:
+        KubeClient({"kubeconfig": given})
+    assert caught.value.message.startswith("kubeconfig: ") and "secret-word" not in caught.value.message
+
+
+def test_another_user_and_groups_are_impersonated(servers, kubeconfig, monkeypatch):
+    KubeClient({"host": servers[0].url, "api_key": "t", "impersonate_user": "jane", "impersonate_groups": ["a", "b"]}
+               ).list(SECRET, "n")
+    assert impersonation(servers[0]) == [
+        ("Impersonate-User", "jane"), ("Impersonate-Group", "a"), ("Impersonate-Group", "b")]
+    monkeypatch.setenv("K8S_AUTH_IMPERSONATE_USER", "joe")
+    monkeypatch.setenv("K8S_AUTH_IMPERSONATE_GROUPS", "c, d")
+    KubeClient({"host": servers[0].url, "api_key": "t"}).list(SECRET, "n")
+    assert impersonation(servers[0]) == [
+        ("Impersonate-User", "joe"), ("Impersonate-Group", "c"), ("Impersonate-Group", "d")]
+    # Groups of the environment are not added to a user of the task.
+    KubeClient({"host": servers[0].url, "api_key": "t", "impersonate_user": "jane"}).list(SECRET, "n")
+    assert impersonation(servers[0]) == [("Impersonate-User", "jane")]
+
+
+def test_a_kubeconfigs_own_impersonation_is_used_as_by_kubectl(servers, kubeconfig):
+    path = kubeconfig(servers[0], {"token": "t", "as": "jane", "as-groups": ["a"]})
+    KubeClient({"kubeconfig": path}).list(SECRET, "n")
+    assert impersonation(servers[0]) == [("Impersonate-User", "jane"), ("Impersonate-Group", "a")]
+    KubeClient({"kubeconfig": path, "impersonate_user": "joe"}).list(SECRET, "n")
+    assert impersonation(servers[0]) == [("Impersonate-User", "joe")]
+    KubeClient({"kubeconfig": path, "api_key": "own"}).list(SECRET, "n")
+    assert impersonation(servers[0]) == []
+
+
+@pytest.mark.parametrize("option, value", [
+    ("impersonate_user", "a\r\nX-Other: b"), ("impersonate_user", " a"), ("impersonate_groups", ["a"])])
+def test_an_impersonation_that_no_header_can_hold_is_refused(option, value):
+    with pytest.raises(KubeError, match=option):
+        KubeClient({"host": "https://192.0.2.1", option: value})
+
+
+def test_requests_go_through_the_proxy_with_its_credentials(servers, monkeypatch):
+    """The proxy is an API server here: it answers whatever host it is asked for."""
+    proxy = servers[0].url.replace("http://", "http://me:pass%40word@")
+    target = "http://api.example.com:6443"
+    client = KubeClient({"host": target, "api_key": "t", "proxy": proxy})
+    assert client.server == target
+    use(client)
+    assert dict(servers[0].requests[0].headers)["proxy-authorization"] == "Basic bWU6cGFzc0B3b3Jk"
+    assert dict(servers[0].requests[0].headers)["Host"] == "api.example.com:6443"
+    monkeypatch.setenv("K8S_AUTH_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("K8S_AUTH_NO_PROXY", "127.0.0.1,localhost")
+    use(KubeClient({"host": servers[1].url, "api_key": "t"}))
+
+
+@pytest.mark.parametrize("proxy", ["secret-word", "ftp://secret-word@h", "http://me:secret-word@", "http://h:x"])
+def test_a_proxy_that_is_no_url_is_refused_without_its_password(proxy):
+    with pytest.raises(KubeError, match="proxy: expected the URL of a proxy") as caught:
+        KubeClient({"host": "https://192.0.2.1", "proxy": proxy})
+    assert "secret-word" not in caught.value.message
+
+
+def test_a_proxy_that_does_not_answer_is_named_without_its_password(servers):
+    client = KubeClient({"host": "http://api.example.com", "api_key": "t", "proxy": "http://me:secret-word@127.0.0.1:9"})
+    with pytest.raises(KubeError) as caught:
+        client.list(SECRET, "n")
+    assert "secret-word" not in caught.value.message

@@ -264,7 +264,7 @@ def test_a_namespace_that_is_not_there_is_named(run, name, monkeypatch):
     assert not warnings
     with ApiServer([]) as server:
         assert not run(name, server)[0].get("failed")
-    assert warnings == ["namespace %s: seen none on %s, expected one; correct namespace, kubeconfig or host" % (
+    assert warnings == ["namespace %s: found none on %s, expected one; correct namespace, kubeconfig or host" % (
         NAMESPACE, server.url)]
 
 

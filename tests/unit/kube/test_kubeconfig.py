@@ -77,18 +77,18 @@ def test_an_entry_that_is_not_used_is_checked_too():
 
 
 @pytest.mark.parametrize("content, named", [
-    (changed(cluster={"server": "http://192.0.2.10"}), "seen http, expected https"),
-    (changed(cluster={"server": "file:///etc/shadow"}), "server: seen file:///etc/shadow"),
-    (changed(cluster={"server": "https://u:secret-word@192.0.2.10"}), "seen a user name"),
-    (changed(cluster={"server": 6443}), "server: seen a int, expected text"),
+    (changed(cluster={"server": "http://192.0.2.10"}), "found http, expected https"),
+    (changed(cluster={"server": "file:///etc/shadow"}), "server: found file:///etc/shadow"),
+    (changed(cluster={"server": "https://u:secret-word@192.0.2.10"}), "found a user name"),
+    (changed(cluster={"server": 6443}), "server: found a int, expected text"),
     (changed(cluster={"certificate-authority-data": "%%%"}), "expected PEM text in base64"),
     (changed(user={"token": "secret-word\nX-Header: a"}), "expected a bearer token"),
-    (changed(top={"current-context": "none"}), "seen no context named none, expected one of its contexts"),
-    (changed(top={"contexts": []}), "seen no context"),
-    (changed(top={"clusters": {"a": "b"}}), "clusters: seen a mapping, expected a list"),
+    (changed(top={"current-context": "none"}), "found no context named none, expected one of its contexts"),
+    (changed(top={"contexts": []}), "found no context"),
+    (changed(top={"clusters": {"a": "b"}}), "clusters: found a mapping, expected a list"),
     (changed(top={"users": [7]}), "users[0]: expected an entry with a name"),
-    (changed(top={"users": [{"name": "prod-admin", "user": "u"}]}), "users[0].user: seen text, expected a mapping"),
-    ([], "seen a list, expected a kubeconfig"),
+    (changed(top={"users": [{"name": "prod-admin", "user": "u"}]}), "users[0].user: found text, expected a mapping"),
+    ([], "found a list, expected a kubeconfig"),
 ])
 def test_what_is_malformed_is_named(content, named):
     with pytest.raises(KubeError) as caught:
@@ -126,7 +126,7 @@ def test_a_command_in_a_secret_is_not_run(tmp_path):
     content = changed(user={"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "touch",
                                      "args": [str(witness)], "interactiveMode": "Never"}})
     value = {"value": base64.b64encode(json.dumps(content).encode()).decode()}
-    with pytest.raises(KubeError, match=r"Secret n/prod-kubeconfig: value: seen users\[prod-admin\]\.user\.exec"):
+    with pytest.raises(KubeError, match=r"Secret n/prod-kubeconfig: value: found users\[prod-admin\]\.user\.exec"):
         workload_client(Management(value), "n", "prod")
     assert not witness.exists()
 
@@ -208,6 +208,6 @@ def test_any_options_are_taken_or_refused_with_a_message(params):
     "admin:hunter2@192.0.2.10:6443", "https://admin:hunter2@192.0.2.10:6443", "https://admin:hunt/hunter2@192.0.2.10",
     "https://192.0.2.10:6443/?token=hunter2", "https://192.0.2.10:6443/#hunter2", "https://[?hunter2"])
 def test_no_secret_of_a_server_s_url_is_quoted(server):
-    with pytest.raises(KubeError, match=r"host: seen .*expected") as caught:
+    with pytest.raises(KubeError, match=r"host: found .*expected") as caught:
         kubeconfig.check_server(server, "host")
     assert "hunter2" not in caught.value.message
