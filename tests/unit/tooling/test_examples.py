@@ -13,6 +13,7 @@ import sys
 
 import pytest
 import yaml
+from tooling.pages import GUIDES, PAGES, ROOT, blocks
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     description as cluster_description,
@@ -22,15 +23,14 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
 
-ROOT = pathlib.Path(__file__).parents[3]
 BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def inventories():
     """Yield ``(file, inventory)`` of the YAML blocks that are inventories."""
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "roles").rglob("*.md"))]:
-        for text in BLOCK.findall(path.read_text()):
-            content = yaml.safe_load(text)
+    for path in PAGES + GUIDES:
+        for language, text in blocks(path):
+            content = yaml.safe_load(text) if language == "yaml" else None
             if isinstance(content, dict) and ("baremetal" in content or "clusters" in content):
                 yield str(path.relative_to(ROOT)), content
 
@@ -60,22 +60,40 @@ def test_a_cluster_of_an_inventory(file, name, group):
     assert problems(parameters) == [], file
 
 
-def test_the_lint_finds_nothing_in_the_readme_s_inventory(tmp_path):
-    """As a user who copies it would run it; the vault's variable is given, since the vault is the user's."""
-    text, = [text for text in BLOCK.findall((ROOT / "README.md").read_text()) if "baremetal:" in text]
-    (tmp_path / "hosts.yml").write_text(text)
-    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(ROOT / ".build"), ANSIBLE_HOME=str(tmp_path / "home"))
+def lint(folder):
+    """Return what the playbook lint prints for the inventory of a folder; the vault's variable is given."""
+    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(ROOT / ".build"), ANSIBLE_HOME=str(folder / "home"))
     environment.pop("ANSIBLE_CONFIG", None)
     done = subprocess.run(
-        [str(pathlib.Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", "metal3.baremetal.lint",
+        [str(pathlib.Path(sys.executable).parent / "ansible-playbook"), "-i", "mysite", "metal3.baremetal.lint",
          "-e", "vault_bmc_password=a", "-e", "lint_strict=true"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "15 servers, 1 cluster: 0 errors, 0 warnings" in done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_the_lint_finds_nothing_in_the_readme_s_inventory(tmp_path):
+    """As a user who copies it would run it."""
+    text, = [text for text in BLOCK.findall((ROOT / "README.md").read_text()) if "baremetal:" in text]
+    (tmp_path / "mysite").mkdir()
+    (tmp_path / "mysite" / "hosts.yml").write_text(text)
+    assert "15 servers, 1 cluster: 0 errors, 0 warnings" in lint(tmp_path)
+
+
+def test_the_lint_finds_nothing_in_the_site_of_the_guides(tmp_path):
+    """The files that the guides show below ``inventory/mysite``, all of them together."""
+    for path in GUIDES:
+        for _language, text in blocks(path):
+            named = re.match(r"# inventory/(mysite/\S+)\n", text)
+            if named:
+                (tmp_path / named.group(1)).parent.mkdir(parents=True, exist_ok=True)
+                (tmp_path / named.group(1)).write_text(text)
+    assert "8 servers, 1 cluster: 0 errors, 0 warnings" in lint(tmp_path)
 
 
 def test_the_inventories_are_found():
-    assert {"README.md", "roles/cluster/README.md"} <= {parameter.values[0] for parameter in CLUSTERS}
+    files = {parameter.values[0] for parameter in CLUSTERS}
+    assert {"README.md", "roles/cluster/README.md", "docs/docsite/rst/clusters.rst"} <= files
 
 
 @pytest.mark.parametrize("module, arguments", [

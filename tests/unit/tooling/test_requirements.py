@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Python packages are required alike by the execution environment, the plugins' documentation and the README."""
+"""Requirements and versions agree: execution environment, plugins' documentation, README, and what is tested."""
 from __future__ import annotations
 
 import ast
@@ -50,6 +50,25 @@ def test_the_documentation_names_the_ranges_of_the_execution_environment():
 def test_the_readme_names_them_all():
     text = " ".join((REPOSITORY / "README.md").read_text().split())
     assert ", ".join(name + bounds for name, bounds in environment().items()) in text
+
+
+def test_the_readme_names_the_versions_that_are_tested():
+    modules = dict(re.findall(r"(?m)^\t(\S+) (v[\d.]+)", (REPOSITORY / "lab" / "engine" / "go.mod").read_text()))
+    python = dict(re.findall(r"(?m)^([A-Za-z0-9-]+)==([\d.]+)", "\n".join(
+        (REPOSITORY / path).read_text() for path in ("requirements.in", "lab/requirements.in"))))
+    metal3 = "github.com/metal3-io/"
+    lines = (REPOSITORY / "README.md").read_text().splitlines()
+    cells = [line.split("|")[1:3] for line in lines if line.count("|") == 4]
+    tested = dict((what.strip(), version.strip()) for what, version in cells)
+    assert tested["ansible-core"] == python["ansible-core"]
+    assert tested["Kubernetes"] == modules["k8s.io/kubernetes"]
+    assert tested["Cluster API, CAPM3, IPAM"] == ", ".join(modules[name] for name in (
+        "sigs.k8s.io/cluster-api", metal3 + "cluster-api-provider-metal3", metal3 + "ip-address-manager"))
+    assert tested["Bare Metal Operator, Ironic"] == f"{modules[metal3 + 'baremetal-operator']}, {python['ironic']}"
+
+
+def test_the_readme_fits_on_a_few_screens():
+    assert len((REPOSITORY / "README.md").read_text().splitlines()) < 130
 
 
 def test_what_is_tested_is_in_the_ranges():

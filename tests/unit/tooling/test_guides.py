@@ -1,0 +1,187 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The guides, README and documents name only what there is: commands, playbooks, variables, options, files."""
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+
+import pytest
+import yaml
+from tooling.pages import GUIDES, PAGES, ROOT, blocks
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.steps import STEPS
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.errors import explain
+
+COLLECTION = "metal3.baremetal."
+PLUGIN_FOLDERS = ("modules", "filter", "test", "inventory")
+# The first words of commands that are not this project's.
+OTHER_COMMANDS = {"ansible-doc", "ansible-galaxy", "ansible-inventory", "curl", "eval", "export", "git", "kubectl",
+                  "pip"}
+# Variables that begin so are the collection's.
+PREFIXES = ("bmc_", "bmh_", "boot_mac", "cluster_", "discover_", "enroll_", "hosts_", "ironic_audit_", "ironic_nodes_",
+            "lint_", "metal3_", "preflight_", "provision_", "teardown_")
+
+
+def commands(path):
+    """Yield the commands of a page as lists of words."""
+    for language, text in blocks(path):
+        if language in ("shell", "bash", "console", "") and re.match(r"(?:\$ )?(?:[a-z-]+ |make\b)", text):
+            for line in text.replace("\\\n", " ").splitlines():
+                words = shlex.split(line, comments=True)
+                if words and re.fullmatch(r"[a-z-]+", words[0]):
+                    yield words
+
+
+def documented_options(name):
+    """Return the documented options of a module, those of its fragments included."""
+    def literal(path, variable):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == variable:
+                return yaml.safe_load(ast.literal_eval(node.value))
+        raise AssertionError(f"{path}: no {variable}")
+
+    documentation = literal(ROOT / "plugins" / "modules" / f"{name}.py", "DOCUMENTATION")
+    options = dict(documentation.get("options") or {})
+    fragments = documentation.get("extends_documentation_fragment") or []
+    for fragment in [fragments] if isinstance(fragments, str) else fragments:
+        if fragment.startswith(COLLECTION):
+            parts = fragment[len(COLLECTION):].split(".")
+            found = literal(ROOT / "plugins" / "doc_fragments" / f"{parts[0]}.py",
+                            parts[1].upper() if len(parts) > 1 else "DOCUMENTATION")
+            options.update(found.get("options") or {})
+    return options
+
+
+def unknown_options(given, options, path):
+    """Return the options that a module does not have, and the values that are no choice of theirs."""
+    found = []
+    for name, value in given.items():
+        names = [name] + [key for key, option in options.items() if name in option.get("aliases", [])]
+        option = next((options[key] for key in names if key in options), None)
+        if option is None:
+            found.append(f"{path}{name}")
+            continue
+        choices = option.get("choices")
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, dict) and option.get("suboptions"):
+                found += unknown_options(item, option["suboptions"], f"{path}{name}.")
+            elif isinstance(item, str) and choices and "{{" not in item and item not in choices:
+                found.append(f"{path}{name}={item}")
+    return found
+
+
+def tasks_of(content):
+    """Yield the tasks anywhere in a YAML document, as ``(module, arguments)``."""
+    if isinstance(content, list):
+        for item in content:
+            yield from tasks_of(item)
+    elif isinstance(content, dict):
+        for key, value in content.items():
+            if key.startswith(COLLECTION) and isinstance(value, dict):
+                yield key[len(COLLECTION):], value
+            elif key in ("tasks", "pre_tasks", "post_tasks", "block", "rescue", "always"):
+                yield from tasks_of(value)
+
+
+def known_words():
+    """Return all words of roles, playbooks, inventories and plugins, which is where a variable is used or described."""
+    words = set()
+    for folder in ("roles", "playbooks", "inventory", "plugins"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".yml", ".py", ".j2"):
+                words.update(re.findall(r"[a-z][a-z0-9_]+", path.read_text()))
+    return words
+
+
+WORDS = known_words()
+# Option names of hosts are variables with this prefix; the prefix stands in one place only.
+HOST_OPTIONS = set(documented_options("baremetal_host")["hosts"]["suboptions"])
+
+
+def is_known(variable):
+    return variable in WORDS or (variable.startswith("bmh_") and variable[4:] in HOST_OPTIONS)
+
+
+@pytest.mark.parametrize("path", GUIDES + PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_commands_of_a_page_are_there(path):
+    targets = set(re.findall(r"^([a-z-]+)(?: [a-z-]+)*:", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    wrong = []
+    for command, *words in commands(path):
+        variables = [word.partition("=")[0] for before, word in zip(words, words[1:])
+                     if before == "-e" and "=" in word and not word.startswith("{")]
+        wrong += [f"-e {variable}" for variable in variables if not is_known(variable) and "vault" not in variable]
+        if command == "make":
+            wrong += [f"make {word}" for word in words if "=" not in word and word not in targets]
+        elif command == "ansible-playbook":
+            names = [word[len(COLLECTION):] for word in words if word.startswith(COLLECTION)]
+            wrong += [f"playbook {name}" for name in names if not (ROOT / "playbooks" / f"{name}.yml").is_file()]
+        elif command not in OTHER_COMMANDS:
+            wrong.append(command)
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", GUIDES + PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_tasks_of_a_page_have_options_that_the_modules_have(path):
+    wrong = []
+    for language, text in blocks(path):
+        if language in ("yaml", "yaml+jinja"):
+            for module, arguments in tasks_of(yaml.safe_load(text)):
+                wrong += unknown_options(arguments, documented_options(module), f"{module}: ")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", GUIDES + PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_names_of_the_collection_in_a_page_are_there(path):
+    text = path.read_text()
+    names = set(re.findall(r"metal3\.baremetal\.([a-z_]+)\b(?!\.)", text)) - {"docsite"}
+    there = {found.stem for folder in PLUGIN_FOLDERS for found in (ROOT / "plugins" / folder).glob("*.py")}
+    there |= {found.stem for folder in ("playbooks", "plugins/doc_fragments", "roles")
+              for found in (ROOT / folder).iterdir()}
+    assert sorted(names - there) == []
+
+
+@pytest.mark.parametrize("path", [*GUIDES, ROOT / "README.md"], ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_variables_of_a_page_are_used_somewhere(path):
+    quoted = re.findall(r"``?([a-z0-9_]+)(?:=[^`]*)?``?", path.read_text())
+    yaml_keys = [key for language, text in blocks(path) if language in ("yaml", "yaml+jinja")
+                 for key in re.findall(r"^\s*(?:- )?([a-z0-9_]+):", text, re.MULTILINE)]
+    variables = {word for word in quoted + yaml_keys if word.startswith(PREFIXES) and word not in PREFIXES}
+    assert sorted(word for word in variables if not is_known(word)) == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_links_of_a_page_lead_to_files(path):
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text())
+    missing = [link for link in links if "://" not in link and not (path.parent / link).exists()]
+    assert missing == []
+
+
+def test_each_guide_is_in_the_table_of_contents():
+    extra = yaml.safe_load((ROOT / "docs" / "docsite" / "extra-docs.yml").read_text())
+    listed = [name for section in extra["sections"] for name in section["toctree"]]
+    assert sorted(listed) == [path.stem for path in GUIDES]
+
+
+def test_the_guide_has_the_steps_as_the_wait_prints_them():
+    text = (ROOT / "docs" / "docsite" / "rst" / "concepts.rst").read_text()
+    rows = re.findall(r"^   \* - (\d+)\n     - (.+)$", text, re.MULTILINE)
+    assert {int(number): title for number, title in rows} == STEPS
+
+
+def test_each_message_of_the_troubleshooting_page_has_a_cause():
+    """The page quotes messages of BMO and Ironic: the table behind the modules' errors knows each of them."""
+    text = (ROOT / "docs" / "docsite" / "rst" / "troubleshooting.rst").read_text()
+    messages = re.findall(r"^   \* - \*(.+)\*$", text, re.MULTILINE)
+    assert len(messages) >= 15
+    unknown = explain("", "").cause
+    assert [message for message in messages if explain("", message).cause == unknown] == []
+
+
+def test_the_reference_lists_each_playbook():
+    text = (ROOT / "docs" / "docsite" / "rst" / "reference.rst").read_text()
+    table, = re.findall(r"^Playbooks\n-+\n(.*?)^Variables of", text, re.MULTILINE | re.DOTALL)
+    listed = re.findall(r"^   \* - ``(\w+)``$", table, re.MULTILINE)
+    assert sorted(listed) == sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
