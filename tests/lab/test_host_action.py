@@ -75,7 +75,7 @@ def test_power_off_and_on_by_a_playbook(lab, room, pair):
     lab.playbook("host_action", *given).failed(
         f"This may interrupt what runs on 2 servers ({', '.join(sorted(pair))}).")
     check = lab.playbook("host_action", *given, "-e", "metal3_confirm=2", "--check", "--diff").ok()
-    assert check.changed() == 1 and "+online: false" in check.output
+    assert check.changed() == 2 and "+online: false" in check.output
     assert all(is_on(room, name) for name in pair)
 
     lab.playbook("host_action", *given, "-e", "metal3_confirm=2").ok()

@@ -34,7 +34,7 @@ def test_hosts_go_when_they_are_named_once_more(lab, room, deployed):
     lab.playbook("unenroll", *LIMIT).failed(
         "This wipes the disks of 2 servers (server-01, server-02). To continue, set metal3_confirm=2.")
     lab.playbook("unenroll", *LIMIT, "-e", "metal3_confirm=3").failed("expected 2. This wipes the disks of")
-    assert lab.playbook("unenroll", *LIMIT, "-e", "metal3_confirm=2", "--check").ok().changed() == 1
+    assert lab.playbook("unenroll", *LIMIT, "-e", "metal3_confirm=2", "--check").ok().changed() == 2
     assert sorted(lab.hosts()) == sorted(before)
     assert not [name for name, host in lab.hosts().items() if host["metadata"].get("deletionTimestamp")]
     try:

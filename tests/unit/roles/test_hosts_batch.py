@@ -5,14 +5,12 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
 import yaml
+from fakes import playbook
 
 ROOT = pathlib.Path(__file__).parents[3]
 INVENTORY = """\
@@ -41,16 +39,8 @@ ENTRY_POINT = """\
 
 
 def play(folder, text, *arguments):
-    (folder / "hosts.yml").write_text(INVENTORY)
-    (folder / "play.yml").write_text(text)
-    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(ROOT / ".build"), K8S_AUTH_HOST="https://127.0.0.1:1",
-                       ANSIBLE_LOCAL_TEMP=str(folder / "tmp"), ANSIBLE_HOME=str(folder / "home"))
-    for name in ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "ANSIBLE_CONFIG"):
-        environment.pop(name, None)
-    done = subprocess.run(
-        [str(pathlib.Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", *arguments],
-        cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    return done.returncode, " ".join((done.stdout + done.stderr).split())
+    code, output = playbook.play(folder, INVENTORY, text, *arguments, K8S_AUTH_HOST="https://127.0.0.1:1")
+    return code, " ".join(output.split())
 
 
 def each(hosts, *names):

@@ -1,0 +1,73 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reports what a bulk run did to one server; the action plugin of the same name does it."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: host_result
+short_description: Report what a bulk run did to the server of this inventory host
+version_added: "0.1.0"
+description:
+  - M(metal3.baremetal.baremetal_host) and M(metal3.baremetal.baremetal_host_action) work on all servers in one call, in a
+    task with C(run_once). This reports each server's part of the result under its own inventory host, so that recap,
+    callbacks and job events show which servers changed and which failed.
+  - Nothing is asked of the cluster or of the server.
+options:
+  variable:
+    description:
+      - Name of the variable that the bulk task has registered. The role P(metal3.baremetal.hosts#role) registers
+        C(hosts_result).
+    type: str
+    default: hosts_result
+attributes:
+  check_mode:
+    description: Can run in check mode and return changed status prediction without modifying target.
+    support: full
+  diff_mode:
+    description: Will return details on what has changed, when in diff mode.
+    support: none
+    details:
+      - The bulk task shows the differences.
+  idempotent:
+    description: When run twice in a row outside check mode, with the same arguments, the second invocation indicates no change.
+    support: N/A
+    details:
+      - It reports whether the bulk task has changed the server.
+notes:
+  - Without the variable, and for a server that the bulk task did not work on, the task is skipped.
+seealso:
+  - module: metal3.baremetal.baremetal_host
+  - module: metal3.baremetal.baremetal_host_action
+  - plugin: metal3.baremetal.unreported
+    plugin_type: test
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Write the image to the servers
+  ansible.builtin.include_role:
+    name: metal3.baremetal.hosts
+    tasks_from: provision
+  vars:
+    hosts_report_each: true
+  run_once: true
+
+- name: Report the result of each server
+  metal3.baremetal.host_result:
+"""
+
+RETURN = r"""
+host:
+  description: The server's entry of the bulk task's result, without what inspection found.
+  returned: when the bulk task worked on the server
+  type: dict
+  sample: {name: rack1-01, action: created, changed: true, failed: false, error: "", state: available, seconds: 61.2}
+msg:
+  description: The server's state, and on failure the error with the next step.
+  returned: always
+  type: str
+  sample: available
+"""

@@ -1,0 +1,35 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A server's part of a bulk result."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import outcome
+
+RESULT = {"changed": True, "failed": True, "hosts": [
+    {"name": "h1", "state": "available", "changed": True, "failed": False, "error": "", "hardware": {"cpu": {}}},
+    {"name": "h2", "state": "new", "changed": False, "failed": True, "error": "no answer; look at the BMC"}]}
+
+
+def test_each_server_has_its_part():
+    first = outcome.report(RESULT, "h1")
+    assert first["changed"] and not first["failed"] and first["msg"] == "available" and "hardware" not in first["host"]
+    second = outcome.report(RESULT, "h2")
+    assert second["failed"] and not second["changed"]
+    assert second["msg"] == "1 of 2 hosts failed, among them:\n- h2 (new): no answer; look at the BMC"
+
+
+@pytest.mark.parametrize("result", [None, "text", {}, {"hosts": None}, {"hosts": ["h3"]}, RESULT])
+def test_a_server_without_a_part_is_skipped(result):
+    assert outcome.report(result, "h3") == {"skipped": True, "changed": False, "msg": "nothing was done to h3"}
+
+
+@pytest.mark.parametrize("result, names, unreported", [
+    (RESULT, ["h1", "h2"], False), (RESULT, ["h2"], False), (RESULT, ["h1"], True), (RESULT, [], True),
+    # Refused before anything was written: no server has the failure.
+    ({"failed": True, "msg": "refused"}, ["h1"], True), ({"failed": True, "hosts": RESULT["hosts"][:1]}, ["h1"], True),
+    ({"failed": False, "hosts": []}, [], False)])
+def test_a_failure_is_never_lost(result, names, unreported):
+    assert outcome.unreported(result, "failed", names) is unreported

@@ -1,0 +1,82 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbooks for hosts report each server's result under its own name, and ask the API server once for all."""
+from __future__ import annotations
+
+import json
+
+import pytest
+from fakes import playbook
+from fakes.api_server import LIST, ApiServer, kubeconfig_of
+
+NAMES = ("h1", "h2", "h3")
+TO_ENROL = ("metal3.baremetal.enroll", "-e", "enroll_preflight=none", "-e", "hosts_wait_for=none")
+TO_DELETE = ("metal3.baremetal.unenroll", "-e", "hosts_wait_timeout_seconds=30")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Yield a callable that runs a playbook against one API server, and the server."""
+    hosts = dict((name, {"bmc_address": f"redfish://192.0.2.1/redfish/v1/Systems/{name}",
+                         "boot_mac": f"00:5c:52:00:00:0{name[1]}"}) for name in NAMES)
+    with ApiServer() as server:
+        (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig_of(server.url)))
+        inventory = json.dumps({"all": {
+            "vars": {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+                     "metal3_kubeconfig": str(tmp_path / "kubeconfig"), "bmc_username": "u", "bmc_password": "p"},
+            "children": {"baremetal": {"hosts": hosts}, "elsewhere": {"hosts": {"o1": None}}}}})
+
+        def play(*arguments, text=""):
+            code, output = playbook.play(tmp_path, inventory, text, *arguments)
+            return code, output, playbook.recap(output)
+        yield play, server
+
+
+def test_the_recap_says_which_servers_changed(run):
+    play, server = run
+    code, output, recap = play(*TO_ENROL, "--limit", "h1,h2")
+    assert code == 0 and recap == {"h1": (1, 0), "h2": (1, 0)}, output
+    lists = [item for item in server.requests if item.kind == LIST and item.path.endswith("/baremetalhosts")]
+    assert len(lists) == 1
+    code, output, recap = play(*TO_ENROL)
+    assert code == 0 and recap == {"h1": (0, 0), "h2": (0, 0), "h3": (1, 0)}, output
+    code, output, recap = play(*TO_DELETE, "--limit", "h3", "-e", "metal3_confirm=1")
+    assert code == 0 and recap == {"h3": (1, 0)}, output
+    code, output, recap = play(*TO_DELETE, "--limit", "h1,h2", "-e", "metal3_confirm=2")
+    assert code == 0 and recap == {"h1": (1, 0), "h2": (1, 0)}, output
+
+
+def test_each_server_that_failed_says_why_and_ends_the_run(run):
+    play, dummy = run
+    waiting = ("-e", "hosts_wait_for=available", "-e", "hosts_wait_timeout_seconds=1")
+    code, output, recap = play(*TO_ENROL[:3], *waiting, "--limit", "h1,h2")
+    assert code != 0 and recap == {"h1": (0, 1), "h2": (0, 1)}, output
+    for name in ("h1", "h2"):
+        assert f"\n- {name} (new): not available within 1 s" in output
+    # What is refused before anything is written concerns the list, and stays with the task that has it.
+    code, output, recap = play(*TO_ENROL, "-e", "bmh_unknown=1")
+    assert code != 0 and "nothing was" in output and "Report the result" not in output, output
+
+
+def test_serial_works_in_batches(run):
+    play, dummy = run
+    text = json.dumps([{
+        "hosts": "baremetal", "gather_facts": False, "serial": 2, "tasks": [
+            {"ansible.builtin.include_role": {"name": "metal3.baremetal.hosts"}, "run_once": True,
+             "vars": {"hosts_wait_for": "none", "hosts_report_each": True}},
+            {"metal3.baremetal.host_result": {}}]}])
+    code, output, recap = play("play.yml", text=text)
+    assert code == 0 and recap == {"h1": (1, 0), "h2": (1, 0), "h3": (1, 0)}, output
+    assert "writing 2 of 2 hosts" in output and "writing 1 of 1 hosts" in output
+
+
+def test_servers_outside_the_play_are_reported_by_the_role(run):
+    play, dummy = run
+    text = json.dumps([{
+        "hosts": "o1", "gather_facts": False, "tasks": [
+            {"ansible.builtin.include_role": {"name": "metal3.baremetal.hosts"}, "run_once": True,
+             "vars": {"hosts_wait_for": "available", "hosts_wait_timeout_seconds": 1, "hosts_report_each": True}},
+            {"metal3.baremetal.host_result": {}}]}])
+    code, output, recap = play("play.yml", text=text)
+    assert code != 0 and recap == {"o1": (0, 1)} and "3 of 3 hosts failed" in output, output
