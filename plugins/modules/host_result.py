@@ -10,8 +10,8 @@ module: host_result
 short_description: Report what a bulk run did to the server of this inventory host
 version_added: "0.1.0"
 description:
-  - M(metal3.baremetal.baremetal_host) and M(metal3.baremetal.baremetal_host_action) work on all servers in one call, in a
-    task with C(run_once). This reports each server's part of the result under its own inventory host, so that recap,
+  - M(metal3.baremetal.baremetal_host) and M(metal3.baremetal.baremetal_host_action) work on all servers in one call,
+    in a task with C(run_once). This module reports each server's part under its own inventory host, so that recap,
     callbacks and job events show which servers changed and which failed.
   - Nothing is asked of the cluster or of the server.
 options:
@@ -21,20 +21,20 @@ options:
         C(hosts_result).
     type: str
     default: hosts_result
+extends_documentation_fragment:
+  - metal3.baremetal.attributes
 attributes:
+  action:
+    description: Runs on the controller.
+    support: full
   check_mode:
-    description: Can run in check mode and return changed status prediction without modifying target.
     support: full
   diff_mode:
-    description: Will return details on what has changed, when in diff mode.
     support: none
     details:
       - The bulk task shows the differences.
   idempotent:
-    description: When run twice in a row outside check mode, with the same arguments, the second invocation indicates no change.
-    support: N/A
-    details:
-      - It reports whether the bulk task has changed the server.
+    support: full
 notes:
   - Without the variable, and for a server that the bulk task did not work on, the task is skipped.
 seealso:
