@@ -109,6 +109,13 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+counts:
+  description: >-
+    How many entries there are and what became of them: C(total), C(created), C(updated), C(deleted), C(unchanged) and
+    C(failed).
+  returned: always
+  type: dict
+  sample: {total: 2, created: 1, updated: 0, deleted: 0, unchanged: 1, failed: 0}
 claims:
   description: Each claim of the list, in its order.
   returned: when the list was accepted
@@ -124,7 +131,7 @@ claims:
       type: str
       returned: always
     action:
-      description: V(created), V(updated), V(renewed), V(deleted) or V(none).
+      description: V(created), V(updated), V(renewed), V(deleted) or V(unchanged).
       type: str
       returned: always
     address:

@@ -143,6 +143,13 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+counts:
+  description: >-
+    How many entries there are and what became of them: C(total), C(created), C(updated), C(deleted), C(unchanged) and
+    C(failed).
+  returned: always
+  type: dict
+  sample: {total: 2, created: 1, updated: 0, deleted: 0, unchanged: 1, failed: 0}
 pools:
   description: Each pool of the list, in its order.
   returned: when the list was accepted
@@ -154,7 +161,7 @@ pools:
       type: str
       returned: always
     action:
-      description: V(created), V(updated), V(deleted) or V(none).
+      description: V(created), V(updated), V(deleted) or V(unchanged).
       type: str
       returned: always
     error:

@@ -23,6 +23,7 @@ from test_provision import config_drive
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import PoolService
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -160,7 +161,7 @@ def hosts_of(lab, cluster):
 
 
 def pools(lab, state):
-    return PoolService(lab.kube, {"namespace": NAMESPACE, "pools": POOLS, "state": state}, False).run()
+    return PoolService(lab.kube, {"namespace": NAMESPACE, "pools": POOLS, "state": state}, False, Progress()).run()
 
 
 def annotate(lab, annotations):

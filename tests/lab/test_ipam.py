@@ -26,7 +26,8 @@ def pool(last, **changes):
 
 
 def pools(lab, *wanted, state="present", check_mode=False):
-    return PoolService(lab.kube, {"namespace": NAMESPACE, "pools": list(wanted), "state": state}, check_mode).run()
+    return PoolService(lab.kube, {"namespace": NAMESPACE, "pools": list(wanted), "state": state}, check_mode,
+                       Progress()).run()
 
 
 def claims(lab, *wanted, state="present", renew_refused=False, check_mode=False):

@@ -17,7 +17,7 @@ CLUSTER = "not-yet"
 
 def pool(lab, **fields):
     params = {"namespace": NAMESPACE, "state": "present", "pools": [dict({"name": NAME}, **fields)]}
-    return PoolService(lab.kube, params, False).run()
+    return PoolService(lab.kube, params, False, Progress()).run()
 
 
 def claimed(lab, *names, seconds=60, state="present"):
@@ -42,7 +42,8 @@ def _nothing_left(lab):
             if item["spec"]["pool"]["name"] == NAME]
     claimed(lab, *left, state="absent")
     eventually(lambda: handed_out(lab) == {}, 30, "no address in use")
-    PoolService(lab.kube, {"namespace": NAMESPACE, "state": "absent", "pools": [{"name": NAME}]}, False).run()
+    PoolService(
+        lab.kube, {"namespace": NAMESPACE, "state": "absent", "pools": [{"name": NAME}]}, False, Progress()).run()
     eventually(lambda: lab.kube.get(KNOWN["IPPool"], NAMESPACE, NAME) is None, 30, "the pool gone")
     lab.kube.delete(KNOWN["Cluster"], NAMESPACE, CLUSTER)
     eventually(lambda: lab.kube.get(KNOWN["Cluster"], NAMESPACE, CLUSTER) is None, 30, "the cluster gone")

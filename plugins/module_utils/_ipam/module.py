@@ -61,7 +61,8 @@ def claim_argument_spec():
 def run_ip_pool():
     """Run the module ``ip_pool``."""
     module = AddressModule("IPPool", "pools", pool_argument_spec())
-    _run(module, "pools", lambda client: PoolService(client, module.params, module.check_mode).run())
+    _run(module, "pools", lambda client: PoolService(
+        client, module.params, module.check_mode, Progress()).run())
 
 
 def run_ip_claim():

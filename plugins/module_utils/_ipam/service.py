@@ -5,12 +5,16 @@
 from __future__ import annotations
 
 import time
+from typing import Any, Callable
 
 from .._common import object_shape
 from .._common.problem import problem
-from .._kube import apply, bulk, checked
+from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.follow import follow
+from .._kube.plan import DELETE, UNCHANGED, Entry, by_name, deletion
+from .._kube.reconcile import Reconcile
+from .._kube.report import counts, difference
 from .._kube.resources import CAPI_VERSION, KNOWN, Resource
 from . import claim as ipam_claim
 from . import pool as ipam_pool
@@ -23,7 +27,6 @@ CAPI_ADDRESS = Resource("ipam.cluster.x-k8s.io", CAPI_VERSION, "ipaddresses", "I
 ADDRESS_RESOURCES = (KNOWN["IPAddress"], CAPI_ADDRESS)
 _CRD = KNOWN["CustomResourceDefinition"]
 _POOL_CRD = "ippools.ipam.metal3.io"
-_DONE = {"create": "created", "update": "updated", "none": "none"}
 
 
 class RefusedError(Exception):
@@ -56,7 +59,7 @@ class Addresses:
         shapes = (object_shape.POOL, object_shape.ADDRESS, object_shape.ADDRESS, object_shape.CLAIM, object_shape.CLAIM)
         pools, own, capi, claims, capi_claims = [
             [object_shape.shaped(item, shape) for item in outcome.value] for outcome, shape in zip(outcomes, shapes)]
-        self.pools = apply.by_name(pools)
+        self.pools = by_name(pools)
         self.addresses = [item for item in own + capi if item["spec"].get("address")]
         self.claims = claims + capi_claims
 
@@ -92,10 +95,25 @@ def read_usage(client, namespace, names=None, cluster_name=None):
             "leaked": [dict(leak, pool=pool["name"]) for pool in pools for leak in pool["leaked"]]}
 
 
-def _diff(entry):
-    header = f"{entry.resource.kind} {entry.namespace}/{entry.name}"
-    return {"before_header": header if entry.before else "", "after_header": header,
-            "before": entry.before, "after": entry.after}
+class PoolWrites(Reconcile):
+    """Writes of pools; what becomes of addresses in use is checked again by what is read again.
+
+    :param service: the PoolService
+    """
+
+    def __init__(self, client, check_mode, progress, sleep, service):
+        super().__init__(client, check_mode, progress, sleep)
+        self._service = service
+        self._known = {}
+
+    def read_again(self, entry):
+        """Return the pool; its addresses are read again as well."""
+        known = self._known[entry.name] = Addresses(self.client, entry.namespace)
+        return known.pools.get(entry.name)
+
+    def problems_again(self, entry, stored):
+        """Return which addresses in use stand in the way."""
+        return self._service.problems_with(entry.name, self._known[entry.name])
 
 
 class PoolService:
@@ -103,15 +121,18 @@ class PoolService:
 
     :param client: a KubeClient
     :param params: the module's parameters
-    :param check_mode: let the API server judge writes without storing them
+    :param check_mode: let the API server try writes without storing them
+    :param progress: a Progress
+    :param sleep: callable that waits a number of seconds
     """
 
-    def __init__(self, client, params, check_mode):
+    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 sleep: Callable[[float], Any] = time.sleep):
         self.client = client
         self.namespace = params["namespace"]
         self.pools = params["pools"]
         self.state = params["state"]
-        self.check_mode = check_mode
+        self.writes = PoolWrites(client, check_mode, progress, sleep, self)
 
     def run(self):
         """Do it all and return the module's result.
@@ -120,11 +141,13 @@ class PoolService:
         :raises KubeError: when the API server can't be asked
         """
         known = Addresses(self.client, self.namespace)
-        results, diffs = self._delete(known) if self.state == "absent" else self._write(known)
-        return {"changed": any(result["action"] != "none" and not result["error"] for result in results),
-                "pools": results, "diff": diffs}
+        entries = self._deletions(known) if self.state == "absent" else self._entries(known)
+        written = self.writes.write(entries)
+        results = [_pool_result(item, known) for item in written]
+        return {"changed": any(item.changed for item in written), "pools": results, "counts": counts(results),
+                "diff": [difference(item.entry) for item in written if item.changed]}
 
-    def _write(self, known):
+    def _entries(self, known):
         names = set(pool.get("name") for pool in self.pools)
         others = [ipam_pool.describe(pool) for name, pool in sorted(known.pools.items()) if name not in names]
         found = ipam_validation.pool_problems(self.pools, self.namespace, others) + self._strategy()
@@ -133,16 +156,14 @@ class PoolService:
                 found += self._change_problems(pool, known)
         if found:
             raise RefusedError(found)
-        items = [ipam_pool.render(pool, self.namespace) for pool in self.pools]
-        entries = apply.plan(self.client, items, {(POOL, self.namespace): known.pools})
-        results, written = [], apply.execute(self.client, entries, self.check_mode, self._decide)
-        for outcome in written:
-            entry = outcome.task
-            stored = outcome.value if outcome.error is None else entry.current or entry.desired
-            results.append(_pool_result(entry.name, _DONE[entry.action], outcome,
-                                        usage(object_shape.shaped(stored, object_shape.POOL), known.addresses,
-                                              known.claims)))
-        return results, [_diff(outcome.task) for outcome in written if outcome.task.action != "none"]
+        return self.writes.plan([ipam_pool.render(pool, self.namespace) for pool in self.pools],
+                                {(POOL, self.namespace): known.pools})
+
+    def problems_with(self, name: str, known: Addresses) -> list[Any]:
+        """Return why a pool must not be written, or deleted, for the addresses that are in use."""
+        if self.state == "absent":
+            return self._use_problems(name, known)
+        return [line for pool in self.pools if pool["name"] == name for line in self._change_problems(pool, known)]
 
     def _change_problems(self, pool, known):
         current = known.pools.get(pool["name"])
@@ -150,14 +171,6 @@ class PoolService:
             return []
         allocated = [entry["address"] for entry in known.usage(pool["name"])["allocations"]]
         return ipam_validation.change_problems(pool, ipam_pool.describe(current), self.namespace, allocated)
-
-    def _decide(self, entry):
-        """Check a pool that has changed since it was read; the addresses in use are read anew as well."""
-        known = Addresses(self.client, self.namespace)
-        for pool in self.pools:
-            if pool["name"] == entry.name:
-                _refuse_now(self._change_problems(pool, known))
-        return apply.plan(self.client, [entry.desired], {(POOL, self.namespace): known.pools})[0]
 
     def _strategy(self):
         """IPAM 1.13 has no allocationStrategy and would drop the field without a word."""
@@ -173,24 +186,14 @@ class PoolService:
                         "none, for the IPAM of this API server has no such field", "upgrade IPAM or leave it out")
                 for name in asking]
 
-    def _delete(self, known):
+    def _deletions(self, known):
         found = []
         for pool in self.pools:
             found += self._use_problems(pool["name"], known)
         if found:
             raise RefusedError(found)
-        tasks = [known.pools[pool["name"]] for pool in self.pools if pool["name"] in known.pools]
-        outcomes = dict(zip((pool["metadata"]["name"] for pool in tasks), checked.write(
-            tasks, self._send_deletion, self._decide_deletion)))
-        results, diffs = [], []
-        for pool in self.pools:
-            outcome = outcomes.get(pool["name"], checked.Written(None, None, None))
-            action = "deleted" if outcome.task is not None else "none"
-            results.append(_pool_result(pool["name"], action, outcome, None))
-            if action == "deleted":
-                diffs.append({"before_header": f"IPPool {self.namespace}/{pool['name']}", "after_header": "",
-                              "before": {"spec": outcome.task.get("spec")}, "after": {}})
-        return results, diffs
+        return [deletion(POOL, known.pools[pool["name"]]) if pool["name"] in known.pools
+                else _not_there(POOL, self.namespace, pool["name"]) for pool in self.pools]
 
     def _use_problems(self, name, known):
         used = known.usage(name)["allocations"] if name in known.pools else []
@@ -198,28 +201,51 @@ class PoolService:
             len(used), ", ".join("%s by %s" % (entry["address"], entry["claim"]) for entry in used[:5])), "none",
             "delete the claims, or the cluster that has them, first")] if used else []
 
-    def _send_deletion(self, pool):
-        return self.client.delete(POOL, self.namespace, pool["metadata"]["name"], dry_run=self.check_mode,
-                                  checked=pool)
 
-    def _decide_deletion(self, pool):
-        name, known = pool["metadata"]["name"], Addresses(self.client, self.namespace)
-        _refuse_now(self._use_problems(name, known))
-        return known.pools.get(name) or checked.Settled(None, pool)
+def _not_there(resource, namespace, name):
+    return Entry(resource, namespace, name, UNCHANGED, None, None, {}, {})
 
 
-def _refuse_now(problems):
-    """Refuse a write that was allowed by what was read first."""
-    if problems:
-        raise KubeError("changed by somebody else during this run: %s" % "; ".join(
-            str(item) for item in problems), 409)
+def _message(item):
+    return item.error.message if item.error is not None else ""
 
 
-def _pool_result(name, action, outcome, used):
-    result = {"name": name, "action": action, "error": outcome.error.message if outcome.error is not None else ""}
-    if used:
+def _pool_result(item, known):
+    result = {"name": item.entry.name, "action": item.action, "error": _message(item)}
+    stored = item.entry.desired and (item.value if item.error is None else item.entry.current or item.entry.desired)
+    if stored:
+        used = usage(object_shape.shaped(stored, object_shape.POOL), known.addresses, known.claims)
         result.update(total=used["total"], used=used["used"], free=used["free"])
     return result
+
+
+class ClaimWrites(Reconcile):
+    """Writes of claims.
+
+    :param service: the ClaimService
+    :param check: callable that takes a claim that others changed meanwhile, and returns why it must not be deleted
+    """
+
+    def __init__(self, client, check_mode, progress, sleep, check):
+        super().__init__(client, check_mode, progress, sleep)
+        self._check = check
+        # Claims that are there in check mode only, (kind, name): what would be created again cannot be tried.
+        self.renewed = frozenset()
+
+    def can_try(self, entry):
+        """Say whether the claim's name is free."""
+        return entry.action == DELETE or (entry.resource.kind, entry.name) not in self.renewed
+
+    def read_again(self, entry):
+        """Return the claim in its shape."""
+        stored = super().read_again(entry)
+        return stored and dict(object_shape.shaped(stored, object_shape.CLAIM), kind=entry.resource.kind)
+
+    def problems_again(self, entry, stored):
+        """Return what keeps the claim from being written, or deleted."""
+        if entry.action == DELETE:
+            return self._check(stored)
+        return _claim_change(entry.desired, stored, entry.namespace)
 
 
 class ClaimService:
@@ -230,9 +256,11 @@ class ClaimService:
     :param check_mode: let the API server judge writes without storing them
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
     """
 
-    def __init__(self, client, params, check_mode, progress, clock=time.monotonic):
+    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep):
         self.client = client
         self.namespace = params["namespace"]
         self.claims = params["claims"]
@@ -243,6 +271,7 @@ class ClaimService:
         self.check_mode = check_mode
         self.progress = progress
         self.clock = clock
+        self.sleep = sleep
 
     def run(self):
         """Do it all and return the module's result.
@@ -252,14 +281,14 @@ class ClaimService:
         """
         known = Addresses(self.client, self.namespace)
         current = dict(((claim["kind"], claim["metadata"]["name"]), claim) for claim in known.claims)
-        if self.state == "absent":
-            results, diffs = self._delete(current)
-        else:
-            results, diffs = self._write(known, current)
+        written, results = self._delete(current) if self.state == "absent" else self._write(known, current)
         if not self.check_mode and self.wait_timeout_seconds:
             self._wait([result for result in results if not result["error"]])
-        return {"changed": any(result["action"] != "none" and not result["error"] for result in results),
-                "claims": results, "diff": diffs}
+        return {"changed": any(item.changed for item in written), "claims": results, "counts": counts(results),
+                "diff": [difference(item.entry) for item in written if item.changed]}
+
+    def _writes(self, check):
+        return ClaimWrites(self.client, self.check_mode, self.progress, self.sleep, check)
 
     def _write(self, known, current):
         described = dict((name, ipam_pool.describe(pool)) for name, pool in known.pools.items())
@@ -270,53 +299,34 @@ class ClaimService:
             found += _claim_change(item, current.get((item["kind"], item["metadata"]["name"])), self.namespace)
         if found:
             raise RefusedError(found)
-        renewed = []
-        if self.renew:
-            renewed = [item for item in items
-                       if _refused(current.get((item["kind"], item["metadata"]["name"]))) is not None]
-            # IPAM does not look at a claim again that it has refused.
-            for outcome in checked.write([current[(item["kind"], item["metadata"]["name"])] for item in renewed],
-                                         self._send_deletion, self._decide_renewal):
-                if outcome.error is not None:
-                    raise outcome.error
-            if renewed and not self.check_mode:
-                self._until_gone(renewed)
-        known_now = dict(((resource, self.namespace), dict(
-            (name, claim) for (kind, name), claim in current.items()
-            if kind == resource.kind and (kind, name) not in
-            [(item["kind"], item["metadata"]["name"]) for item in renewed])) for resource in CLAIM_RESOURCES.values())
-        entries = apply.plan(self.client, items, known_now)
-        # In check mode the refused claims are still there: what would be made anew can't be tried.
-        due = [entry for entry in entries if not (self.check_mode and _is_in(entry.desired, renewed))]
-        outcomes = dict((id(entry), outcome) for entry, outcome in zip(
-            due, apply.execute(self.client, due, self.check_mode, self._decide)))
-        results, diffs = [], []
-        for entry in entries:
-            outcome = outcomes.get(id(entry), checked.Written(None, None, entry))
-            action = "renewed" if _is_in(entry.desired, renewed) else _DONE[outcome.task.action]
-            results.append(_claim_result(entry.desired["kind"], entry.name, action, outcome, known))
-            if outcome.task.action != "none":
-                diffs.append(_diff(outcome.task))
-        return results, diffs
+        removed = self._remove_refused(items, current)
+        kept = dict((key, claim) for key, claim in current.items()
+                    if not any(item.error is None and key == _key(item.entry) for item in removed))
+        failed = dict((_key(item.entry), item) for item in removed if item.error is not None)
+        writes = self._writes(self._owner_problems)
+        writes.renewed = frozenset(_key(item.entry) for item in removed)
+        entries = writes.plan([item for item in items if _of(item) not in failed], dict(
+            ((resource, self.namespace), dict((name, claim) for (kind, name), claim in kept.items()
+                                              if kind == resource.kind)) for resource in CLAIM_RESOURCES.values()))
+        written = dict((_key(item.entry), item) for item in writes.write(entries))
+        written.update(failed)
+        results = []
+        for item in items:
+            result = _claim_result(written[_of(item)], known)
+            if _of(item) in writes.renewed and not result["error"]:
+                result["action"] = "renewed"
+            results.append(result)
+        return [item for item in removed if item.error is None] + list(written.values()), results
 
-    def _decide(self, entry):
-        """Check a claim that has changed since it was read, and return the entry of what is to be written now."""
-        entry = apply.planned_again(self.client, entry)
-        _refuse_now(_claim_change(
-            entry.desired, object_shape.shaped(entry.current, object_shape.CLAIM), self.namespace))
-        return entry
-
-    def _send_deletion(self, claim):
-        return self.client.delete(CLAIM_RESOURCES[claim["kind"]], self.namespace, claim["metadata"]["name"],
-                                  dry_run=self.check_mode, checked=claim)
-
-    def _decide_deletion(self, claim):
-        fresh = self._fresh(claim)
-        # What somebody else has deleted has only to go.
-        if fresh is None or fresh["metadata"].get("deletionTimestamp"):
-            return checked.Settled(None, claim)
-        _refuse_now(self._owner_problems(fresh))
-        return fresh
+    def _remove_refused(self, items, current):
+        """Delete the claims that IPAM has refused: it does not look at them again."""
+        refused = [current[_of(item)] for item in items if self.renew and _refused(current.get(_of(item))) is not None]
+        removed = self._writes(_renewal_problems).write([
+            deletion(CLAIM_RESOURCES[claim["kind"]], claim) for claim in refused])
+        gone = [item.entry for item in removed if item.error is None]
+        if gone and not self.check_mode:
+            self._until_gone(gone)
+        return removed
 
     def _owner_problems(self, claim):
         """Whoever owns a claim uses its address, which would be free for another server."""
@@ -328,44 +338,23 @@ class ClaimService:
                         f"no owner (it belongs to {', '.join(owners)})",
                         "delete the owner instead, or name the claim in force_claims")]
 
-    def _decide_renewal(self, claim):
-        fresh = self._fresh(claim)
-        if fresh is None or fresh["metadata"].get("deletionTimestamp"):
-            return checked.Settled()
-        if _refused(fresh) is None:
-            raise KubeError("%s %s/%s: changed by somebody else during this run: it is no longer refused; run again" % (
-                claim["kind"], self.namespace, claim["metadata"]["name"]), 409)
-        return fresh
-
-    def _fresh(self, claim):
-        fresh = self.client.get(CLAIM_RESOURCES[claim["kind"]], self.namespace, claim["metadata"]["name"])
-        return fresh and dict(object_shape.shaped(fresh, object_shape.CLAIM), kind=claim["kind"])
-
-    def _until_gone(self, items):
+    def _until_gone(self, entries):
         deadline = self.clock() + (self.wait_timeout_seconds or 60)
-        for kind in sorted(set(item["kind"] for item in items)):
-            names = [item["metadata"]["name"] for item in items if item["kind"] == kind]
+        for kind in sorted(set(entry.resource.kind for entry in entries)):
+            names = [entry.name for entry in entries if entry.resource.kind == kind]
             for step in follow(self.client, CLAIM_RESOURCES[kind], self.namespace, deadline, clock=self.clock):
                 if step.listed and not any(name in step.objects for name in names):
                     break
 
     def _delete(self, current):
-        results, diffs = [], []
-        kinds = [(claim.get("kind") or "IPClaim", claim["name"]) for claim in self.claims]
-        present = [key for key in kinds if key in current]
-        found = [item for key in present for item in self._owner_problems(current[key])]
+        keys = [(claim.get("kind") or "IPClaim", claim["name"]) for claim in self.claims]
+        found = [item for key in keys if key in current for item in self._owner_problems(current[key])]
         if found:
             raise RefusedError(found)
-        outcomes = dict(zip(present, checked.write(
-            [current[key] for key in present], self._send_deletion, self._decide_deletion)))
-        for kind, name in kinds:
-            gone = (kind, name) in outcomes
-            outcome = outcomes.get((kind, name), checked.Written(None, None, None))
-            results.append(_claim_result(kind, name, "deleted" if gone else "none", outcome, None))
-            if gone:
-                diffs.append({"before_header": f"{kind} {self.namespace}/{name}", "after_header": "",
-                              "before": {"spec": current[(kind, name)]["spec"]}, "after": {}})
-        return results, diffs
+        written = self._writes(self._owner_problems).write([
+            deletion(CLAIM_RESOURCES[key[0]], current[key]) if key in current
+            else _not_there(CLAIM_RESOURCES[key[0]], self.namespace, key[1]) for key in keys])
+        return written, [_claim_result(item, None) for item in written]
 
     def _wait(self, results):
         deadline = self.clock() + self.wait_timeout_seconds
@@ -411,11 +400,6 @@ class ClaimService:
         return bool((status.get("address") or status.get("addressRef") or {}).get("name"))
 
 
-def _is_in(item, items):
-    return any(item["kind"] == other["kind"] and item["metadata"]["name"] == other["metadata"]["name"]
-               for other in items)
-
-
 def _claim_change(item, current, namespace):
     """IPAM's webhook refuses another pool for a claim; another address is not looked at once there is one."""
     if current is None:
@@ -448,9 +432,21 @@ def _refused(claim):
     return None
 
 
-def _claim_result(kind, name, action, outcome, known):
-    return {"kind": kind, "name": name, "action": action,
-            "error": outcome.error.message if outcome.error is not None else "",
+def _key(entry):
+    return entry.resource.kind, entry.name
+
+
+def _of(item):
+    return item["kind"], item["metadata"]["name"]
+
+
+def _renewal_problems(claim):
+    return [] if _refused(claim) is not None else ["it is no longer refused; run again"]
+
+
+def _claim_result(item, known):
+    kind, name = _key(item.entry)
+    return {"kind": kind, "name": name, "action": item.action, "error": _message(item),
             "address": _address_of(known, kind, name) if known else None}
 
 

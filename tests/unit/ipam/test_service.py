@@ -7,18 +7,31 @@ from __future__ import annotations
 import pytest
 from fakes.kubernetes import Reports, Server
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import pool as ipam_pool
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import POOL as POOL_KIND
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import (
     ClaimService,
     PoolService,
     RefusedError,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
 RANGE = {"start": "192.0.2.10", "end": "192.0.2.20"}
 POOL = {"name": "p", "name_prefix": "p", "prefix": 24, "gateway": "192.0.2.1", "ranges": [RANGE]}
 
 
 class Cluster(Server):
-    """The server, with addresses of IPAM's own group only."""
+    """The server, with addresses of IPAM's own group only; it may be busy."""
+
+    def __init__(self):
+        super().__init__()
+        self.slept, self.busy = [], 0
+
+    def _meet(self, verb, resource, name, checked):
+        if self.busy:
+            self.busy -= 1
+            raise KubeError("too many requests", 429)
+        super()._meet(verb, resource, name, checked)
 
     def list(self, resource, namespace=None, label_selector=None, field_selector=None):
         if resource.group == "ipam.cluster.x-k8s.io":
@@ -37,15 +50,23 @@ class Cluster(Server):
         self.change("IPPool", pool)
 
 
-def pools(cluster, *given, state="present", check_mode=False):
-    result = PoolService(cluster, {"namespace": "metal3", "pools": list(given), "state": state}, check_mode).run()
-    return result["pools"]
+def pool_run(cluster, *given, state="present", check_mode=False):
+    return PoolService(cluster, {"namespace": "metal3", "pools": list(given), "state": state}, check_mode, Reports(),
+                       sleep=cluster.slept.append).run()
+
+
+def pools(cluster, *given, **options):
+    return pool_run(cluster, *given, **options)["pools"]
+
+
+def claim_run(cluster, *given, check_mode=False, **params):
+    params = dict({"namespace": "metal3", "claims": list(given), "state": "present", "renew_refused": False,
+                   "wait_timeout_seconds": 0}, **params)
+    return ClaimService(cluster, params, check_mode, Reports(), sleep=cluster.slept.append).run()
 
 
 def claims(cluster, *given, **params):
-    params = dict({"namespace": "metal3", "claims": list(given), "state": "present", "renew_refused": False,
-                   "wait_timeout_seconds": 0}, **params)
-    return ClaimService(cluster, params, False, Reports()).run()["claims"]
+    return claim_run(cluster, *given, **params)["claims"]
 
 
 @pytest.fixture
@@ -114,3 +135,99 @@ def test_a_claim_that_gets_an_owner_meanwhile_is_left(cluster):
         resourceVersion="99", ownerReferences=OWNER)
     result, = claims(cluster, {"name": "c", "kind": "IPClaim"}, state="absent")
     assert "no owner (it belongs to Metal3Data machine-0)" in result["error"] and ("IPClaim", "c") in cluster.objects
+
+
+CLAIM = {"name": "c", "pool": "p", "kind": "IPClaim"}
+WIDER = dict(POOL, ranges=[dict(RANGE, end="192.0.2.30")])
+ALL_WRITES = [
+    lambda cluster: pools(cluster, dict(POOL, name="q", ranges=[{"start": "192.0.2.40", "end": "192.0.2.50"}])),
+    lambda cluster: pools(cluster, WIDER),
+    lambda cluster: pools(cluster, {"name": "p"}, state="absent"),
+    lambda cluster: claims(cluster, dict(CLAIM, name="d")),
+    lambda cluster: claims(cluster, dict(CLAIM, labels={"a": "b"})),
+    lambda cluster: claims(cluster, CLAIM, state="absent"),
+]
+WRITTEN = [("APPLY", "IPPool", "q", "created"), ("APPLY", "IPPool", "p", "updated"),
+           ("DELETE", "IPPool", "p", "deleted"), ("APPLY", "IPClaim", "d", "created"),
+           ("APPLY", "IPClaim", "c", "updated"), ("DELETE", "IPClaim", "c", "deleted")]
+
+
+@pytest.fixture
+def stocked(cluster):
+    claims(cluster, CLAIM)
+    cluster.stored.clear()
+    return cluster
+
+
+@pytest.mark.parametrize(("work", "written"), list(zip(ALL_WRITES, WRITTEN)))
+def test_a_request_that_a_busy_api_server_refuses_is_sent_again(stocked, work, written):
+    stocked.busy = 1
+    result, = work(stocked)
+    assert (result["action"], result["error"]) == (written[3], "")
+    assert (stocked.stored, stocked.slept) == ([written[:3]], [1])
+
+
+@pytest.mark.parametrize(("work", "written"), list(zip(ALL_WRITES, WRITTEN)))
+def test_a_write_whose_answer_is_lost_is_stored_once(stocked, work, written):
+    stocked.lost = [written[:3]]
+    result, = work(stocked)
+    assert (result["action"], result["error"]) == (written[3], "")
+    # A deletion that is sent again finds nothing, which is as good.
+    assert [item for item in stocked.stored if item[0] == "APPLY"] == [written[:3]] * (written[0] == "APPLY")
+    assert (written[1:3] in stocked.objects) is (written[0] == "APPLY")
+
+
+def test_what_somebody_else_does_after_a_lost_answer_stays(stocked):
+    """The claim is stored and answered; then its pool shrinks, which the second attempt must not undo."""
+    stocked.lost = [("APPLY", "IPPool", "p")]
+    stocked.after_loss = lambda: stocked.allocate("p", "192.0.2.30", "d")
+    result, = pools(stocked, WIDER)
+    assert (result["action"], result["error"]) == ("updated", "")
+    assert stocked.stored == [("APPLY", "IPPool", "p")]
+
+
+def test_a_pool_that_somebody_else_creates_alike_meanwhile_is_unchanged(cluster):
+    pools(cluster, {"name": "p"}, state="absent")
+    cluster.stored.clear()
+    cluster.meanwhile["IPPool", "p"] = lambda: Server.apply(cluster, POOL_KIND, "metal3", ipam_pool.render(
+        POOL, "metal3"))
+    result = pool_run(cluster, POOL)
+    assert (result["changed"], result["pools"][0]["action"], result["diff"]) == (False, "unchanged", [])
+    assert result["counts"] == {"total": 1, "created": 0, "updated": 0, "deleted": 0, "unchanged": 1, "failed": 0}
+
+
+def test_a_pool_that_never_rests_ends_with_what_to_do(cluster):
+    class Restless(Cluster):
+        def _meet(self, verb, resource, name, checked):
+            self.change("IPPool", "p")
+            super()._meet(verb, resource, name, checked)
+
+    cluster.__class__ = Restless
+    result, = pools(cluster, WIDER)
+    assert result["action"] == "unchanged" and "run again" in result["error"]
+
+
+def refuse(cluster, name):
+    cluster.objects["IPClaim", name]["status"] = {"errorMessage": "exhausted"}
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_refused_claim_is_created_again(stocked, check_mode):
+    refuse(stocked, "c")
+    result = claim_run(stocked, CLAIM, check_mode=check_mode, renew_refused=True, wait_timeout_seconds=0)
+    assert (result["changed"], result["claims"][0]["action"]) == (True, "renewed")
+    assert stocked.stored == ([] if check_mode else [("DELETE", "IPClaim", "c"), ("APPLY", "IPClaim", "c")])
+
+
+def test_a_refused_claim_that_cannot_be_deleted_does_not_hide_the_others(stocked):
+    refuse(stocked, "c")
+    stocked.failures["IPClaim", "c"] = "no"
+    results = claims(stocked, CLAIM, dict(CLAIM, name="d"), renew_refused=True)
+    assert [(item["action"], item["error"]) for item in results] == [("unchanged", "no"), ("created", "")]
+
+
+def test_a_claim_that_was_deleted_to_be_created_again_is_a_change_even_when_it_is_not_created(stocked):
+    refuse(stocked, "c")
+    stocked.meanwhile["IPClaim", "c"] = lambda: stocked.failures.update({("IPClaim", "c"): "no"})
+    result = claim_run(stocked, CLAIM, renew_refused=True)
+    assert result["changed"] is True and result["claims"][0]["error"] == "no"
