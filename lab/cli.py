@@ -15,8 +15,10 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugins"))
 
-from module_utils._lab import claim, status
+from module_utils._lab import status
 from module_utils._lab.layout import lab_dir, labs_dir
+from module_utils._plane.process import figures
+from module_utils._plane.process.figures import FiguresError
 
 
 def main(arguments=None):
@@ -27,8 +29,8 @@ def main(arguments=None):
     parser.add_argument("command", choices=["env", "status"])
     options = parser.parse_args(arguments)
     try:
-        lab = claim.read(lab_dir(options.lab))
-    except (claim.ClaimError, ValueError) as error:
+        lab = figures.read(lab_dir(options.lab))
+    except (FiguresError, ValueError) as error:
         print(f"cli.py: {error}", file=sys.stderr)
         return 1
     if lab is None:

@@ -120,7 +120,13 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._lab import (
     removal,
     servers,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, python_environment
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
+    engine,
+    figures,
+    python_environment,
+    user_folders,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.figures import FiguresError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.orphans import CleanupError
 
 
@@ -159,20 +165,20 @@ def present(module):
     services_python, made_environment = services_environment(module)
     additions = {
         "services_python": services_python,
-        "engine_dir": engine.Engine(params["source_dir"], layout.cache_dir()).directory,
+        "engine_dir": engine.Engine(params["source_dir"], user_folders.cache_dir()).directory,
     }
-    existed = claim.read(layout.lab_dir(params["name"])) is not None
-    figures, made, differing = claim.ensure(
+    existed = figures.read(layout.lab_dir(params["name"])) is not None
+    lab_figures, made, differing = claim.ensure(
         params["name"], additions, lambda lab: servers.servers(lab, params["hardware"]), os.environ,
         module.check_mode)
-    differing += claim.ensure_folders(figures["dir"], module.check_mode)
-    differing += credentials.ensure_machine_room(figures["dir"], module.check_mode)
+    differing += claim.ensure_folders(lab_figures["dir"], module.check_mode)
+    differing += credentials.ensure_machine_room(lab_figures["dir"], module.check_mode)
     if params["nodes"]:
         try:
             differing += host_limits.ensure(module.check_mode)
         except OSError as error:
             module.warn(f"{host_limits.SETTING} can't be raised ({error}): more than four nodes will not start")
-    return {"changed": bool(differing) or made_environment, "lab": figures, "servers": made, "differing": differing,
+    return {"changed": bool(differing) or made_environment, "lab": lab_figures, "servers": made, "differing": differing,
             "existed": existed}
 
 
@@ -201,7 +207,7 @@ def main():
             result = {"changed": bool(removed), "removed": removed}
         else:
             result = present(module)
-    except (claim.ClaimError, engine.EngineError, CleanupError, debian_packages.PackagesError,
+    except (FiguresError, engine.EngineError, CleanupError, debian_packages.PackagesError,
             python_environment.VenvError, OSError, ValueError) as exc:
         module.fail_json(msg=str(exc), exception=traceback.format_exc())
     module.exit_json(**result)

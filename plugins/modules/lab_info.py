@@ -77,8 +77,9 @@ import traceback
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import claim, status
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import status
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import lab_dir
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import figures
 
 
 def main():
@@ -86,10 +87,10 @@ def main():
     module = AnsibleModule(argument_spec={"name": {"type": "str", "default": "lab"}}, supports_check_mode=True)
     programs, servers = [], []
     try:
-        lab = claim.read(lab_dir(module.params["name"]))
+        lab = figures.read(lab_dir(module.params["name"]))
         if lab:
             programs, servers = status.parts(lab)
-    except (claim.ClaimError, OSError, ValueError) as exc:
+    except (figures.FiguresError, OSError, ValueError) as exc:
         module.fail_json(msg=str(exc), exception=traceback.format_exc())
     module.exit_json(changed=False, programs=programs, servers=servers, table=status.table(programs + servers))
 

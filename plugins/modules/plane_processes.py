@@ -136,8 +136,8 @@ import traceback
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab.claim import ClaimError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import process_group, readiness
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.figures import FiguresError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.orphans import CleanupError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import (
     Layout,
@@ -203,7 +203,7 @@ def main():
     )
     try:
         result = run(module)
-    except (SupervisorError, CleanupError, ClaimError) as exc:
+    except (SupervisorError, CleanupError, FiguresError) as exc:
         module.fail_json(msg=str(exc), exception=traceback.format_exc())
     module.exit_json(**result)
 

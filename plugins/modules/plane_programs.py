@@ -79,8 +79,12 @@ import traceback
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import layout
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, manifests, toolchain
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
+    engine,
+    manifests,
+    toolchain,
+    user_folders,
+)
 
 
 def main():
@@ -97,7 +101,7 @@ def main():
         module.fail_json(msg=missing_required_lib("PyYAML"))
     sets = module.params["sets"]
     try:
-        made = engine.Engine(module.params["source_dir"], module.params["cache_dir"] or layout.cache_dir())
+        made = engine.Engine(module.params["source_dir"], module.params["cache_dir"] or user_folders.cache_dir())
         if module.check_mode:
             built, changed = [program.name for program in made.missing(sets)], not made.complete(sets)
         else:

@@ -136,10 +136,10 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.module import KubeModule
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.plan import CREATE, UPDATE
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile import Reconcile
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import claim
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
     certificates,
     controllers,
+    figures,
     manifests,
     orphans,
     process_group,
@@ -225,7 +225,7 @@ def main():
     try:
         result = run(module)
     except (KubeError, provider.ProviderError, manifests.ManifestError, supervisor.SupervisorError,
-            orphans.CleanupError, claim.ClaimError) as exc:
+            orphans.CleanupError, figures.FiguresError) as exc:
         module.fail_json(msg=str(exc), exception=traceback.format_exc())
     module.exit_json(**result)
 

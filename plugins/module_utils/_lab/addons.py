@@ -44,7 +44,7 @@ class Addons:
     """The programs and where they are kept.
 
     :param source_dir: folder with ``go.mod``, ``go.sum`` and ``coredns/main.go``
-    :param cache_dir: folder for what is slow to make, see layout.cache_dir()
+    :param cache_dir: folder for what is slow to make, see user_folders.cache_dir()
     """
 
     def __init__(self, source_dir, cache_dir):

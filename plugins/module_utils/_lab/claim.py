@@ -9,22 +9,14 @@ import fcntl
 import ipaddress
 import json
 import os
-import socket
-import time
 
-from .._plane.process import orphans
+from .._plane.process import figures as figures_file
+from .._plane.process import orphans, ports
+from .._plane.process.figures import FiguresError
 from .._plane.process.files import write_private
 from . import credentials, layout
 
-LAB_FILE = "lab.json"
 SERVERS_FILE = "servers.json"
-# How long a process that ends may keep its ports after its files are seen no more.
-_END_SECONDS = 2
-_LOOK_INTERVAL_SECONDS = 0.05
-
-
-class ClaimError(Exception):
-    """A lab can't have figures; the message names the figure and who has it."""
 
 
 @contextlib.contextmanager
@@ -39,142 +31,15 @@ def exclusive(labs_dir):
         yield
 
 
-def read(directory):
-    """Return a lab's figures, or None when it has none.
-
-    :param directory: the lab's folder
-    :raises ClaimError: for an unreadable file
-    """
-    path = os.path.join(directory, LAB_FILE)
-    try:
-        with open(path, encoding="utf-8") as stream:
-            text = stream.read()
-    except FileNotFoundError:
-        return None
-    except ValueError as exc:
-        raise ClaimError(f"{path}: not UTF-8 ({exc}). Remove the lab with make lab-down") from exc
-    try:
-        return figures(text)
-    except ValueError as exc:
-        raise ClaimError(f"{path}: {exc}. Remove the lab with make lab-down") from exc
-
-
-# Field of ``lab.json`` → its type: what is needed of a lab to tell it from others and to remove it.
-FIELDS = {"name": str, "index": int, "dir": str, "ports": dict, "bridge": dict}
-
-
-def figures(text):
-    """Return the figures of a lab out of the text of its ``lab.json``.
-
-    :raises ValueError: for anything else
-    """
-    try:
-        found = json.loads(text)
-    except RecursionError as exc:
-        raise ValueError("not JSON (nested too deeply)") from exc
-    except ValueError as exc:
-        raise ValueError(f"not JSON ({exc})") from exc
-    if not isinstance(found, dict):
-        raise ValueError("expected a mapping")
-    wrong = [name for name, kind in FIELDS.items()
-             if not isinstance(found.get(name), kind) or isinstance(found[name], bool)]
-    if wrong:
-        raise ValueError(f"without a usable {', '.join(wrong)}")
-    return found
-
-
 def others(labs_dir, name):
     """Return the figures of all labs but one, name → figures."""
     found = {}
     for entry in sorted(os.listdir(labs_dir)):
         if entry != name and os.path.isdir(os.path.join(labs_dir, entry)):
-            figures = read(os.path.join(labs_dir, entry))
+            figures = figures_file.read(os.path.join(labs_dir, entry))
             if figures:
                 found[entry] = figures
     return found
-
-
-def taken_ports(ports):
-    """Return the ports on which nothing can listen, part → port.
-
-    :param ports: dict part → port
-    """
-    taken = {}
-    for part, port in ports.items():
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-            # As servers do: a connection of a process that has ended does not keep its port.
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-                probe.listen(1)
-            except OSError:
-                taken[part] = port
-    return taken
-
-
-def listeners(proc="/proc"):
-    """Return who listens on which TCP port as a dict port → pid, as far as this user may see."""
-    inodes = {}
-    for table in ("tcp", "tcp6"):
-        try:
-            with open(os.path.join(proc, "net", table), encoding="utf-8") as stream:
-                lines = stream.read().splitlines()[1:]
-        except OSError:
-            continue
-        for line in lines:
-            fields = line.split()
-            if fields[3] == "0A":
-                inodes[f"socket:[{fields[9]}]"] = int(fields[1].rpartition(":")[2], 16)
-    found = {}
-    for entry in os.listdir(proc):
-        if not entry.isdigit():
-            continue
-        directory = os.path.join(proc, entry, "fd")
-        try:
-            for descriptor in os.listdir(directory):
-                port = inodes.get(os.readlink(os.path.join(directory, descriptor)))
-                if port:
-                    found[port] = int(entry)
-        except OSError:
-            continue
-    return found
-
-
-def _program(pid, proc="/proc"):
-    try:
-        with open(os.path.join(proc, str(pid), "comm"), encoding="utf-8", errors="replace") as stream:
-            return stream.read().strip()
-    except OSError:
-        return "?"
-
-
-def foreign_ports(figures):
-    """Return texts about the lab's ports that others listen on.
-
-    :param figures: the lab's figures
-    """
-    taken = taken_ports(figures["ports"])
-    if not taken:
-        return []
-    own, owners = set(orphans.processes(figures["dir"])), listeners()
-    unknown = _still_taken(dict((part, port) for part, port in taken.items() if port not in owners))
-    texts = []
-    for part, port in sorted(taken.items()):
-        pid = owners.get(port)
-        if pid in own or (pid is None and part not in unknown):
-            continue
-        owner = "pid %d (%s)" % (pid, _program(pid)) if pid else "a process of another user"
-        texts.append("port %d (%s) is taken by %s" % (port, part, owner))
-    return texts
-
-
-def _still_taken(ports):
-    """Return those of the ports that stay taken: a process that just ends is seen no more before its ports are free."""
-    deadline = time.monotonic() + _END_SECONDS
-    while ports and time.monotonic() < deadline:
-        time.sleep(_LOOK_INTERVAL_SECONDS)
-        ports = taken_ports(ports)
-    return ports
 
 
 def network_devices():
@@ -208,8 +73,8 @@ def running_indexes(name, environ):
     own, found = os.path.join(layout.labs_dir(environ), name), set()
     for directory in orphans.lab_dirs() - {own}:
         try:
-            figures = read(directory)
-        except (ClaimError, OSError):
+            figures = figures_file.read(directory)
+        except (FiguresError, OSError):
             # Its ports still tell.
             continue
         if figures:
@@ -237,7 +102,7 @@ def ensure_folders(directory, check_mode=False):
 def obstacles(figures):
     """Return why figures can't be used by a new lab, as texts; empty when they can."""
     bridge = figures["bridge"]
-    texts = ["port %d (%s) is taken" % (port, part) for part, port in sorted(taken_ports(figures["ports"]).items())]
+    texts = ["port %d (%s) is taken" % (port, part) for part, port in sorted(ports.taken(figures["ports"]).items())]
     if bridge["name"] in network_devices():
         texts.append(f"network device {bridge['name']} exists")
     wanted = ipaddress.ip_network(bridge["network"])
@@ -251,7 +116,7 @@ def choose(name, environ):
 
     :param name: the lab's name
     :param environ: mapping of environment variables
-    :raises ClaimError: when there is none
+    :raises FiguresError: when there is none
     """
     claimed = set(figures["index"] for figures in others(layout.labs_dir(environ), name).values())
     claimed |= running_indexes(name, environ)
@@ -262,7 +127,7 @@ def choose(name, environ):
         if not found:
             return figures
         seen.append("%d: %s" % (index, found[0]))
-    raise ClaimError(f"no index is free for lab {name}: {'; '.join(seen[:3])}; …")
+    raise FiguresError(f"no index is free for lab {name}: {'; '.join(seen[:3])}; …")
 
 
 def ensure(name, additions, make_servers, environ, check_mode=False):
@@ -274,28 +139,28 @@ def ensure(name, additions, make_servers, environ, check_mode=False):
     :param environ: mapping of environment variables
     :param check_mode: only tell
     :returns: (figures, servers, names of the files that differ)
-    :raises ClaimError: when a port is taken by another process
+    :raises FiguresError: when a port is taken by another process
     """
     labs_dir = layout.labs_dir(environ)
     with exclusive(labs_dir):
         directory = os.path.join(labs_dir, name)
-        current = read(directory)
+        current = figures_file.read(directory)
         if current is None:
             figures = choose(name, environ)
         else:
             figures = layout.layout(name, current["index"], environ)
-            foreign = foreign_ports(figures)
+            foreign = ports.foreign(figures)
             if foreign:
-                raise ClaimError("lab %s: %s. Stop that process, or move the lab: make lab-down, then make lab"
+                raise FiguresError("lab %s: %s. Stop that process, or move the lab: make lab-down, then make lab"
                                  % (name, "; ".join(foreign)))
         figures.update(additions)
         servers = make_servers(figures)
-        differing = [path for path, content in ((LAB_FILE, figures), (SERVERS_FILE, servers))
+        differing = [path for path, content in ((figures_file.FILE, figures), (SERVERS_FILE, servers))
                      if _differs(os.path.join(directory, path), content)]
         if not check_mode:
             os.makedirs(directory, mode=0o700, exist_ok=True)
             os.chmod(directory, 0o700)
-            for path, content in ((SERVERS_FILE, servers), (LAB_FILE, figures)):
+            for path, content in ((SERVERS_FILE, servers), (figures_file.FILE, figures)):
                 if path in differing:
                     write_private(os.path.join(directory, path), _text(content))
         differing += credentials.ensure_bmc(servers, check_mode)

@@ -8,6 +8,8 @@ import ipaddress
 import os
 import re
 
+from .._plane.process import user_folders
+
 NAME_RULE = re.compile(r"^[a-z][a-z0-9-]{0,19}$")
 INDEX_LIMIT = 100
 BASE_PORT = 21000
@@ -64,14 +66,6 @@ FOLDERS = (
 )
 
 
-def cache_dir(environ=None):
-    """Return the folder for what is slow to make and shared by all labs.
-
-    :param environ: mapping of environment variables (XDG_CACHE_HOME, HOME); the process's own by default
-    """
-    return os.path.join(_base(environ, "XDG_CACHE_HOME", ".cache"), "metal3.baremetal")
-
-
 def labs_dir(environ=None):
     """Return the folder that holds one folder for each lab.
 
@@ -84,7 +78,7 @@ def labs_dir(environ=None):
     if home and not os.path.isabs(home):
         raise ValueError("METAL3_LAB_HOME %r: expected an absolute path, as in METAL3_LAB_HOME=%s"
                          % (home, os.path.join("$PWD", home)))
-    state = _base(environ, "XDG_STATE_HOME", os.path.join(".local", "state"))
+    state = user_folders.base(environ, "XDG_STATE_HOME", os.path.join(".local", "state"))
     return os.path.realpath(home or os.path.join(state, "metal3.baremetal", "labs"))
 
 
@@ -101,19 +95,12 @@ def lab_dir(name, environ=None):
     return os.path.join(labs_dir(environ), name)
 
 
-def _base(environ, variable, default):
-    """Return one of the XDG base folders; their specification wants relative paths ignored."""
-    environ = os.environ if environ is None else environ
-    base = environ.get(variable, "")
-    return base if os.path.isabs(base) else os.path.join(environ.get("HOME", "/root"), default)
-
-
 def layout(name, index, environ=None):
     """Return the figures of a lab as a dict of plain data, the contents of its ``lab.json``.
 
     :param name: lab name; lower case letters, digits and dashes, at most 20 characters
     :param index: 0 to 99, unique among the labs of this machine
-    :param environ: mapping of environment variables; see ``cache_dir``
+    :param environ: mapping of environment variables
     :raises ValueError: for a name or an index outside these rules
     """
     directory = lab_dir(name, environ)
@@ -126,7 +113,7 @@ def layout(name, index, environ=None):
         "name": name,
         "index": index,
         "dir": directory,
-        "cache_dir": cache_dir(environ),
+        "cache_dir": user_folders.cache_dir(environ),
         "address": "127.0.0.1",
         "ports": ports,
         "urls": {

@@ -121,7 +121,7 @@ class NodeImage:
     """One node image and where it is kept.
 
     :param source_dir: the collection's ``lab/node_image``
-    :param cache_dir: folder for what is slow to make, see layout.cache_dir()
+    :param cache_dir: folder for what is slow to make, see user_folders.cache_dir()
     :param engine_dir: what the module engine returned, with the sets management and node
     :param programs: an Addons
     """

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 
+from .._plane.process import figures as figures_file
 from .._plane.process import orphans
 from . import claim, host_limits, layout
 
@@ -38,7 +39,7 @@ def _restore_limits(name, labs_dir):
     with claim.exclusive(labs_dir):
         try:
             others = claim.others(labs_dir, name)
-        except claim.ClaimError:
+        except figures_file.FiguresError:
             # A lab with a broken file is a lab.
             return []
         return [] if others else host_limits.restore()
@@ -47,8 +48,8 @@ def _restore_limits(name, labs_dir):
 def _figures(name, directory, environ):
     """Return the lab's figures; of a lab whose file is lost, those that only its folder tells."""
     try:
-        figures = claim.read(directory)
-    except claim.ClaimError:
+        figures = figures_file.read(directory)
+    except figures_file.FiguresError:
         figures = None
     if figures is None:
         figures = layout.layout(name, 0, environ)

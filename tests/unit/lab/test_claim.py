@@ -6,18 +6,16 @@ from __future__ import annotations
 import io
 import json
 import os
-import socket
 import stat
 import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import claim, credentials, host_limits, removal
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import layout
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans, ports
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.figures import FiguresError
 
 
 @pytest.fixture
@@ -29,7 +27,7 @@ def environ(tmp_path):
 def free_machine(monkeypatch):
     monkeypatch.setattr(claim, "networks", list)
     monkeypatch.setattr(claim, "network_devices", list)
-    monkeypatch.setattr(claim, "taken_ports", lambda ports: {})
+    monkeypatch.setattr(ports, "taken", lambda wanted: {})
     monkeypatch.setattr(orphans, "lab_dirs", set)
     # A lab of this machine may have the index that a test's lab gets; its bridge and its nodes are to stay.
     monkeypatch.setattr(orphans, "clear", lambda figures: [])
@@ -92,24 +90,24 @@ def test_folders_are_made_once_for_their_owner_only(tmp_path):
 
 def test_what_is_in_the_way_is_passed_by(environ, monkeypatch):
     taken = {layout("x", 0, environ)["ports"]["ironic"]}
-    monkeypatch.setattr(claim, "taken_ports", lambda ports: dict(
-        (part, port) for part, port in ports.items() if port in taken))
+    monkeypatch.setattr(ports, "taken", lambda wanted: dict(
+        (part, port) for part, port in wanted.items() if port in taken))
     assert ensure("one", environ)[0]["index"] == 1
 
 
 def test_a_foreign_process_on_a_labs_port_is_named(environ, monkeypatch):
     figures = ensure("one", environ)[0]
     port = figures["ports"]["ironic"]
-    monkeypatch.setattr(claim, "taken_ports", lambda ports: {"ironic": port})
-    monkeypatch.setattr(claim, "listeners", lambda: {port: os.getpid()})
-    with pytest.raises(claim.ClaimError, match=r"port %d \(ironic\) is taken by pid %d \(" % (port, os.getpid())):
+    monkeypatch.setattr(ports, "taken", lambda wanted: {"ironic": port})
+    monkeypatch.setattr(ports, "listeners", lambda: {port: os.getpid()})
+    with pytest.raises(FiguresError, match=r"port %d \(ironic\) is taken by pid %d \(" % (port, os.getpid())):
         ensure("one", environ)
 
 
 def test_a_broken_file_is_named(environ, tmp_path):
     ensure("one", environ)
     (tmp_path / "labs" / "one" / "lab.json").write_text("{")
-    with pytest.raises(claim.ClaimError, match=r"lab\.json: not JSON"):
+    with pytest.raises(FiguresError, match=r"lab\.json: not JSON"):
         ensure("one", environ)
     assert removal.remove("one", environ) == [f"folder {tmp_path / 'labs' / 'one'}"]
 
@@ -118,34 +116,6 @@ def test_a_broken_file_is_named(environ, tmp_path):
 def test_removal_refuses_names_that_are_none(name, environ):
     with pytest.raises(ValueError, match="lab name"):
         removal.remove(name, environ)
-
-
-def test_a_process_that_ends_while_it_is_looked_for_is_in_nobodys_way(environ, monkeypatch):
-    figures, dummy, dummy2 = ensure("lab", environ)
-    looks = [{"ironic": figures["ports"]["ironic"]}] * 2
-    monkeypatch.setattr(claim, "taken_ports", lambda ports: looks.pop() if looks else {})
-    monkeypatch.setattr(claim, "listeners", dict)
-    assert claim.foreign_ports(figures) == []
-
-
-def test_a_port_that_stays_taken_by_nobody_that_can_be_seen_is_named(environ, monkeypatch):
-    figures, dummy, dummy2 = ensure("lab", environ)
-    monkeypatch.setattr(claim, "_END_SECONDS", 0.1)
-    monkeypatch.setattr(claim, "taken_ports", lambda ports: {"ironic": figures["ports"]["ironic"]})
-    monkeypatch.setattr(claim, "listeners", dict)
-    told, = claim.foreign_ports(figures)
-    assert told == "port %d (ironic) is taken by a process of another user" % figures["ports"]["ironic"]
-
-
-def test_real_ports(monkeypatch):
-    monkeypatch.undo()
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(1)
-        port = listener.getsockname()[1]
-        assert claim.taken_ports({"ironic": port}) == {"ironic": port}
-        assert claim.listeners()[port] == os.getpid()
-    assert claim.taken_ports({"ironic": port}) == {}
 
 
 def test_networks_of_this_machine(monkeypatch):
@@ -229,26 +199,3 @@ def test_credentials_are_chosen_once(tmp_path):
     assert len(password) == 24 and stat.S_IMODE((tmp_path / "bmc" / "password_file").stat().st_mode) == 0o600
     assert credentials.ensure_bmc([{"bmc": bmc}]) == []
     assert (tmp_path / "bmc" / "password_file").read_text() == password
-
-
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
-JSON = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-    st.sampled_from(sorted(claim.FIELDS)), inner), max_leaves=8)
-
-
-@settings(deadline=None, derandomize=True, max_examples=200)
-@given(st.text(max_size=30) | JSON.map(json.dumps) | st.just("[" * 100000) | st.just("1" * 5000))
-def test_any_lab_json_is_figures_or_refused(text):
-    try:
-        found = claim.figures(text)
-    except ValueError as error:
-        assert str(error)
-    else:
-        assert all(isinstance(found[name], kind) for name, kind in claim.FIELDS.items())
-
-
-@pytest.mark.parametrize("content", [b"[]", b"\xff", b"{", b'{"name": "one", "index": true}'])
-def test_a_broken_lab_json_is_told_with_what_to_do(tmp_path, content):
-    (tmp_path / "lab.json").write_bytes(content)
-    with pytest.raises(claim.ClaimError, match=r"lab\.json: .*Remove the lab with make lab-down"):
-        claim.read(str(tmp_path))

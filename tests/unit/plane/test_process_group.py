@@ -8,8 +8,7 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import claim
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import process_group, readiness
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import ports, process_group, readiness
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import Layout, SupervisorError
 
 
@@ -27,7 +26,7 @@ class Dead:
 def dead(tmp_path, monkeypatch):
     monkeypatch.setattr(readiness, "faults", lambda checks: dict.fromkeys(checks, "no answer"))
     monkeypatch.setattr(
-        claim, "foreign_ports", lambda figures: ["port %d (etcd) is taken by pid 1 (x)" % figures["ports"]["etcd"]])
+        ports, "foreign", lambda figures: ["port %d (etcd) is taken by pid 1 (x)" % figures["ports"]["etcd"]])
     for folder in ("supervisor/conf.d", "log"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "supervisor" / "conf.d" / "etcd.conf").write_text("")

@@ -158,7 +158,7 @@ class Engine:
     """The programs of one ``go.mod`` and where they are kept.
 
     :param source_dir: folder with ``go.mod`` and ``go.sum``
-    :param cache_dir: folder for what is slow to make, see layout.cache_dir()
+    :param cache_dir: folder for what is slow to make, see user_folders.cache_dir()
     """
 
     def __init__(self, source_dir, cache_dir):

@@ -4,8 +4,8 @@
 """Brings a lab's programs to the wanted state: configured, running, ready."""
 from __future__ import annotations
 
-from ..._lab import claim
-from . import orphans, readiness
+from . import figures as figures_file
+from . import orphans, ports, readiness
 from .supervisor import ALIVE_STATES, SupervisorError, configured, last_lines, remove_program, write_program
 
 RUNNING = "running"
@@ -59,9 +59,9 @@ def changed(actions):
 
 
 def _services_python(lab_dir):
-    figures = claim.read(lab_dir)
+    figures = figures_file.read(lab_dir)
     if not figures or not figures.get("services_python"):
-        raise SupervisorError(f"{lab_dir}/{claim.LAB_FILE}: names no services_python; the role lab writes it")
+        raise SupervisorError(f"{lab_dir}/{figures_file.FILE}: names no services_python; the role lab writes it")
     return figures["services_python"]
 
 
@@ -114,5 +114,5 @@ def wait(supervisor, names=None):
             name, info.get("statename", "not running"), info.get("spawnerr") or info.get("description") or "no pid",
             failed[name], log, "\n".join(last_lines(log)) or "(empty)"))
     if any(ADDRESS_IN_USE in text.lower() for name in failed for text in last_lines(supervisor.layout.log_file(name))):
-        parts = claim.foreign_ports(claim.read(supervisor.layout.lab_dir)) + parts
+        parts = ports.foreign(figures_file.read(supervisor.layout.lab_dir)) + parts
     raise SupervisorError("\n".join(parts))

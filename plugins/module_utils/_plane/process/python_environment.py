@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from ..._lab import layout
+from . import user_folders
 
 OLDEST_PYTHON = (3, 11)
 # An environment's scripts hold its path, so that it can't be made elsewhere and renamed: this file, written last,
@@ -53,7 +53,7 @@ def venv_path(name, lock_file, environ=None):
         digest.update(stream.read())
     # An environment refers to the Python it was made from by path, and to its version by folder names.
     digest.update(repr((sys.version, os.path.realpath(sys.base_prefix))).encode())
-    return os.path.join(layout.cache_dir(environ), "venv", f"{name}-{digest.hexdigest()[:16]}")
+    return os.path.join(user_folders.cache_dir(environ), "venv", f"{name}-{digest.hexdigest()[:16]}")
 
 
 def is_finished(path):

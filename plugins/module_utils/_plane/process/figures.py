@@ -1,0 +1,58 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The figures of a management plane of processes: its name, index, folder, ports and bridge, in ``lab.json``."""
+from __future__ import annotations
+
+import json
+import os
+
+FILE = "lab.json"
+
+
+class FiguresError(Exception):
+    """A plane has no usable figures; the message says what is invalid, or which figure somebody else has."""
+
+
+def read(directory):
+    """Return a lab's figures, or None when it has none.
+
+    :param directory: the lab's folder
+    :raises FiguresError: for an unreadable file
+    """
+    path = os.path.join(directory, FILE)
+    try:
+        with open(path, encoding="utf-8") as stream:
+            text = stream.read()
+    except FileNotFoundError:
+        return None
+    except ValueError as exc:
+        raise FiguresError(f"{path}: not UTF-8 ({exc}). Remove the lab with make lab-down") from exc
+    try:
+        return parsed(text)
+    except ValueError as exc:
+        raise FiguresError(f"{path}: {exc}. Remove the lab with make lab-down") from exc
+
+
+# Field of ``lab.json`` → its type: what is needed of a lab to tell it from others and to remove it.
+FIELDS = {"name": str, "index": int, "dir": str, "ports": dict, "bridge": dict}
+
+
+def parsed(text):
+    """Return the figures of a lab out of the text of its ``lab.json``.
+
+    :raises ValueError: for anything else
+    """
+    try:
+        found = json.loads(text)
+    except RecursionError as exc:
+        raise ValueError("not JSON (nested too deeply)") from exc
+    except ValueError as exc:
+        raise ValueError(f"not JSON ({exc})") from exc
+    if not isinstance(found, dict):
+        raise ValueError("expected a mapping")
+    wrong = [name for name, kind in FIELDS.items()
+             if not isinstance(found.get(name), kind) or isinstance(found[name], bool)]
+    if wrong:
+        raise ValueError(f"without a usable {', '.join(wrong)}")
+    return found

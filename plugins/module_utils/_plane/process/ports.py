@@ -1,0 +1,98 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which TCP ports of this machine are taken, and by whom."""
+from __future__ import annotations
+
+import os
+import socket
+import time
+
+from . import orphans
+
+# How long a process that ends may keep its ports after its files are no longer found.
+_END_SECONDS = 2
+_LOOK_INTERVAL_SECONDS = 0.05
+
+
+def taken(ports):
+    """Return the ports on which nothing can listen, part → port.
+
+    :param ports: dict part → port
+    """
+    found = {}
+    for part, port in ports.items():
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            # As servers do: a connection of a process that has ended does not keep its port.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                probe.listen(1)
+            except OSError:
+                found[part] = port
+    return found
+
+
+def listeners(proc="/proc"):
+    """Return who listens on which TCP port as a dict port → pid, as far as this user may see."""
+    inodes = {}
+    for table in ("tcp", "tcp6"):
+        try:
+            with open(os.path.join(proc, "net", table), encoding="utf-8") as stream:
+                lines = stream.read().splitlines()[1:]
+        except OSError:
+            continue
+        for line in lines:
+            fields = line.split()
+            if fields[3] == "0A":
+                inodes[f"socket:[{fields[9]}]"] = int(fields[1].rpartition(":")[2], 16)
+    found = {}
+    for entry in os.listdir(proc):
+        if not entry.isdigit():
+            continue
+        directory = os.path.join(proc, entry, "fd")
+        try:
+            for descriptor in os.listdir(directory):
+                port = inodes.get(os.readlink(os.path.join(directory, descriptor)))
+                if port:
+                    found[port] = int(entry)
+        except OSError:
+            continue
+    return found
+
+
+def _program(pid, proc="/proc"):
+    try:
+        with open(os.path.join(proc, str(pid), "comm"), encoding="utf-8", errors="replace") as stream:
+            return stream.read().strip()
+    except OSError:
+        return "?"
+
+
+def foreign(figures):
+    """Return texts about the lab's ports that others listen on.
+
+    :param figures: the lab's figures
+    """
+    busy = taken(figures["ports"])
+    if not busy:
+        return []
+    own, owners = set(orphans.processes(figures["dir"])), listeners()
+    unknown = _still_taken(dict((part, port) for part, port in busy.items() if port not in owners))
+    texts = []
+    for part, port in sorted(busy.items()):
+        pid = owners.get(port)
+        if pid in own or (pid is None and part not in unknown):
+            continue
+        owner = "pid %d (%s)" % (pid, _program(pid)) if pid else "a process of another user"
+        texts.append("port %d (%s) is taken by %s" % (port, part, owner))
+    return texts
+
+
+def _still_taken(ports):
+    """Return those of the ports that stay taken: a process that just ends is seen no more before its ports are free."""
+    deadline = time.monotonic() + _END_SECONDS
+    while ports and time.monotonic() < deadline:
+        time.sleep(_LOOK_INTERVAL_SECONDS)
+        ports = taken(ports)
+    return ports
