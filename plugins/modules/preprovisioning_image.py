@@ -83,6 +83,13 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+counts:
+  description: >-
+    How many entries there are and what became of them: C(total), C(created), C(updated), C(deleted), C(unchanged) and
+    C(failed).
+  returned: always
+  type: dict
+  sample: {total: 2, created: 1, updated: 0, deleted: 0, unchanged: 1, failed: 0}
 images:
   description: What became of each entry, in the order of O(images).
   returned: success and failure
@@ -98,7 +105,7 @@ images:
       type: str
       returned: always
     action:
-      description: V(created), V(updated), V(deleted) or V(none).
+      description: V(created), V(updated), V(deleted) or V(unchanged).
       type: str
       returned: always
     changed:

@@ -5,18 +5,20 @@
 from __future__ import annotations
 
 import time
+from typing import Any, Callable
 
 from .._common.field_checks import Problem
 from .._common.object_shape import of_kind
 from .._host.goals import FAILED, REACHED
 from .._ipam.service import RefusedError
-from .._kube import apply, bulk, checked
+from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.follow import follow
+from .._kube.plan import DELETE, DONE, UNCHANGED, UPDATE, Entry, by_name, deletion
+from .._kube.reconcile import Reconcile
+from .._kube.report import counts, difference
 from .._kube.resources import KNOWN
 from .base import Seen, as_lines, check_host, check_typed, desired, label_of
-
-_DONE = {"create": "created", "update": "updated", "none": "none"}
 
 
 class Item:
@@ -26,21 +28,55 @@ class Item:
     :param current: the stored object, or None
     """
 
-    def __init__(self, entry, current):
+    def __init__(self, entry: dict[str, Any], current: dict[str, Any] | None):
         self.entry = entry
         self.name = entry["name"]
         self.present = entry.get("state") != "absent"
         self.current = current
         self.stored = current
-        self.action = "none"
+        self.action = DONE[UNCHANGED]
         self.error = ""
         self.seconds = 0.0
 
     def result(self, family, namespace, seen):
         """Return the entry's result as plain data."""
         facts = family.facts(self.stored, seen) if self.stored else {}
-        return dict({"name": self.name, "namespace": namespace, "action": self.action,
-                     "changed": self.action != "none", "error": self.error, "seconds": round(self.seconds, 1)}, **facts)
+        changed = self.action != DONE[UNCHANGED]
+        return dict({"name": self.name, "namespace": namespace, "action": self.action, "changed": changed,
+                     "error": self.error, "seconds": round(self.seconds, 1)}, **facts)
+
+
+class FamilyWrites(Reconcile):
+    """Writes of one family's objects.
+
+    :param family: a Family
+    :param problems_with: callable that takes a name and the object that is stored by now, or None, and returns lines
+    """
+
+    def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any], family: Any,
+                 problems_with: Callable[[str, Any], list[Any]]):
+        super().__init__(client, check_mode, progress, sleep)
+        self._family = family
+        self._problems_with = problems_with
+
+    def send(self, entry: Entry, dry_run: bool) -> Any:
+        """Send an entry; of some kinds the conditions are removed before the spec changes."""
+        if self._family.clears_conditions and entry.action == UPDATE and not dry_run \
+                and ((entry.current or {}).get("status") or {}).get("conditions"):
+            # BMO 0.13 notes the generation it has looked at only when a condition's status changes (updateStatus in
+            # hostfirmwaresettings_controller.go); until then it does nothing at all with the host.
+            entry = entry._replace(current=self.client.patch(
+                entry.resource, entry.namespace, entry.name, {"status": {"conditions": None}}, subresource="status",
+                checked=entry.current))
+        return super().send(entry, dry_run)
+
+    def read_again(self, entry: Entry) -> Any:
+        """Return the object in its shape."""
+        return of_kind(super().read_again(entry), self._family.kind)
+
+    def problems_again(self, entry: Entry, stored: Any) -> list[Any]:
+        """Return why an entry does not fit what is stored by now."""
+        return [] if entry.action == DELETE else self._problems_with(entry.name, stored)
 
 
 class FamilyService:
@@ -49,30 +85,31 @@ class FamilyService:
     :param client: a KubeClient
     :param family: a Family
     :param params: the module's parameters
-    :param check_mode: let the API server judge writes without storing them
+    :param check_mode: let the API server try writes without storing them
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     """
 
-    def __init__(self, client, family, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep):
+    def __init__(self, client: Any, family: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep):
         self.client = client
         self.family = family
         self.resource = KNOWN[family.kind]
         self.namespace = params["namespace"]
         self.entries = [dict(entry, namespace=self.namespace) for entry in params[family.option]]
         self.goal = params.get("wait_for")
-        self.timeout_seconds = params.get("wait_timeout_seconds")
+        self.timeout_seconds = params.get("wait_timeout_seconds") or 0
         self.check_mode = check_mode
         self.progress = progress
         self.clock = clock
-        self.sleep = sleep
+        self.writes = FamilyWrites(client, check_mode, progress, sleep, family, self._problems_again)
         self.seen = Seen({})
-        self.diffs = []
+        self.diffs: list[dict[str, Any]] = []
         # Why nothing is known of what is waited for.
         self.lost = f"the API server {client.server} does not answer"
 
-    def run(self):
+    def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.
 
         :raises RefusedError: when the list has mistakes
@@ -80,13 +117,12 @@ class FamilyService:
         """
         began_at = self.clock()
         items = self._checked()
-        self._write([item for item in items if item.present])
-        self._delete([item for item in items if not item.present])
+        self._write(items)
         if self.goal and not self.check_mode:
             self._wait([item for item in items if not item.error])
         results = [item.result(self.family, self.namespace, self.seen) for item in items]
         return {"changed": any(result["changed"] for result in results), self.family.option: results,
-                "diff": self.diffs, "table": self.family.table(results),
+                "counts": counts(results), "diff": self.diffs, "table": self.family.table(results),
                 "seconds": round(self.clock() - began_at, 3)}
 
     # Reading and checking
@@ -100,7 +136,7 @@ class FamilyService:
             if problems:
                 raise RefusedError(as_lines(problems)) from None
             raise
-        current = apply.by_name(own)
+        current = by_name(own)
         # An entry with a mistake of its own is not fit to be compared; all others are.
         unfit = set(item.host for item in problems)
         for label, entry in labelled:
@@ -118,79 +154,40 @@ class FamilyService:
     # Writing
 
     def _write(self, items):
-        known = dict((item.name, item.current) for item in items if item.current is not None)
-        entries = apply.plan(self.client, [desired(self.family, item.entry, self.namespace) for item in items],
-                             {(self.resource, self.namespace): known})
-        due = [(item, entry) for item, entry in zip(items, entries) if entry.action != "none"]
-        by_name = dict((item.name, item) for item, dummy in due)
-        if due:
-            self.progress.event("%s %d of %d %s" % ("checking changes to" if self.check_mode else "writing", len(due),
-                                                    len(self.entries), self.resource.plural))
-        answers = checked.write([entry for dummy, entry in due], self._send, lambda entry: self._decide(
-            by_name[entry.name]), self.progress.event, self.sleep)
-        for (item, dummy), outcome in zip(due, answers):
-            entry = outcome.task
-            if entry.action != "none":
-                self._diff(entry.name, entry.before, entry.after)
-            if outcome.error is not None:
-                item.error = outcome.error.message
-                continue
-            item.action = _DONE[entry.action]
-            item.stored = of_kind(outcome.value, self.family.kind)
+        entries = self._entries(items)
+        self.writes.announce([entry for entry in entries if entry.action != DELETE], len(items), self.resource.plural)
+        for item, written in zip(items, self.writes.write(entries)):
+            if written.changed:
+                self.diffs.append(difference(written.entry))
+            item.action = written.action
+            if written.error is not None:
+                item.error = written.error.message
+            elif item.present:
+                item.stored = of_kind(written.value, self.family.kind)
 
-    def _send(self, entry):
-        rests_on = apply.precondition_of(entry)
-        if self.family.clears_conditions and entry.action == "update" and not self.check_mode \
-                and (entry.current.get("status") or {}).get("conditions"):
-            # BMO 0.13 notes the generation it has looked at only when a condition's status changes (updateStatus in
-            # hostfirmwaresettings_controller.go); until then it does nothing at all with the host.
-            rests_on = self.client.patch(self.resource, self.namespace, entry.name, {"status": {"conditions": None}},
-                                         subresource="status", checked=rests_on)
-        return self.client.apply(self.resource, self.namespace, entry.desired, dry_run=self.check_mode,
-                                 checked=rests_on)
+    def _entries(self, items):
+        present = [item for item in items if item.present]
+        planned = dict(zip((item.name for item in present), self.writes.plan(
+            [desired(self.family, item.entry, self.namespace) for item in present],
+            {(self.resource, self.namespace): dict(
+                (item.name, item.current) for item in present if item.current is not None)})))
+        return [planned[item.name] if item.present else self._deletion(item) for item in items]
 
-    def _decide(self, item):
-        """Check an object that has changed since it was read, and return the entry of what is to be written now."""
-        item.current = of_kind(self.client.get(self.resource, self.namespace, item.name), self.family.kind)
-        problems = [] if self.family.of_host and item.current is None else self._problems_with(
-            label_of(self.family, item.entry, 0), item.entry, item.current, self.seen)
-        if problems or item.current is None:
-            raise KubeError("changed by somebody else during this run: %s" % (
-                "; ".join(as_lines(problems)) or "it was deleted; run again to make it anew"), 409)
-        entry, = apply.plan(self.client, [desired(self.family, item.entry, self.namespace)],
-                            {(self.resource, self.namespace): {item.name: item.current}})
-        return checked.Settled(item.current, entry) if entry.action == "none" else entry
+    def _deletion(self, item):
+        if item.current is None:
+            return Entry(self.resource, self.namespace, item.name, UNCHANGED, None, None, {}, {})
+        return deletion(self.resource, item.current)
+
+    def _problems_again(self, name, stored):
+        """Return why an object that has changed since it was read must not be written."""
+        entry = next(entry for entry in self.entries if entry["name"] == name)
+        problems = [] if self.family.of_host and stored is None else self._problems_with(
+            label_of(self.family, entry, 0), entry, stored, self.seen)
+        return as_lines(problems) or ([] if stored is not None else ["it was deleted; run again to create it"])
 
     def _problems_with(self, label, entry, current, seen):
         return check_host(self.family, label, entry, current, seen) + \
             self.family.check_against(label, entry, current, seen)
-
-    def _delete(self, items):
-        there = [(item, item.current) for item in items if item.current is not None]
-        answers = checked.write(there, self._send_deletion, self._decide_deletion, self.progress.event, self.sleep)
-        for (item, dummy), outcome in zip(there, answers):
-            obj = outcome.task[1]
-            if outcome.error is not None:
-                item.error = outcome.error.message
-            elif obj is not None and not obj["metadata"].get("deletionTimestamp"):
-                item.action = "deleted"
-                self._diff(item.name, {"spec": obj.get("spec")}, {})
-
-    def _send_deletion(self, task):
-        item, obj = task
-        return self.client.delete(self.resource, self.namespace, item.name, dry_run=self.check_mode, checked=obj)
-
-    def _decide_deletion(self, task):
-        item, dummy = task
-        fresh = self.client.get(self.resource, self.namespace, item.name)
-        if fresh is None or fresh["metadata"].get("deletionTimestamp"):
-            return checked.Settled(None, (item, None))
-        return item, fresh
-
-    def _diff(self, name, before, after):
-        header = f"{self.resource.kind} {self.namespace}/{name}"
-        self.diffs.append({"before_header": header if before else "", "after_header": header if after else "",
-                           "before": before, "after": after})
 
     # Waiting
 

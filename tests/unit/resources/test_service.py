@@ -118,14 +118,14 @@ def test_refusals_of_the_server_are_told_for_each_object(cluster):
     cluster.objects["HostFirmwareSettings", "h2"]["status"].pop("conditions")
     dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1", "h2"))
     assert [item["error"] for item in items] == ["", "HostFirmwareSettings metal3/h2: denied"]
-    assert [item["action"] for item in items] == ["updated", "none"]
+    assert [item["action"] for item in items] == ["updated", "unchanged"]
 
 
 def test_objects_are_made_and_removed(cluster):
     policy = {"name": "h1", "firmware_settings": "onReboot"}
     result, items, dummy = run(cluster, "HostUpdatePolicy", [dict(policy, state="present"), {
         "name": "h2", "state": "absent"}])
-    assert [item["action"] for item in items] == ["created", "none"]
+    assert [item["action"] for item in items] == ["created", "unchanged"]
     assert items[0]["firmware_settings"] == "onReboot"
     gone = [{"name": "h1", "state": "absent"}]
     result, items, dummy = run(cluster, "HostUpdatePolicy", gone, check_mode=True)
