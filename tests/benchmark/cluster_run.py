@@ -19,10 +19,6 @@ import tempfile
 import time
 from pathlib import Path
 
-for folder in os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":"):
-    if folder:
-        sys.path.append(folder)
-
 import yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import labs_dir

@@ -12,11 +12,8 @@ import copy
 import json
 import sys
 from contextlib import ExitStack
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
-
-from fake_redfish import FakeRedfish, tree
+from fakes.redfish import FakeRedfish, tree
 
 SYSTEM = "/redfish/v1/Systems/1"
 

@@ -15,10 +15,6 @@ import os
 import sys
 import tempfile
 
-for folder in os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":"):
-    if folder:
-        sys.path.append(folder)
-
 from control_plane import ControlPlane
 from inventory_plugin import measure_inventory
 from measures import measure

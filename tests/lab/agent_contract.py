@@ -1,6 +1,6 @@
 """Print, as JSON, what the real deploy agent and the machine room offer to Ironic; run by the agent's Python.
 
-Argument: the folder that holds the package machine_room.
+PYTHONPATH names the folder that holds the package machine_room.
 """
 from __future__ import annotations
 
@@ -207,5 +207,4 @@ def machine_room():
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, sys.argv[1])
     json.dump({"hints": HINTS, "agent": agent(), "machine_room": machine_room()}, sys.stdout)

@@ -17,10 +17,9 @@ HERE = Path(__file__).resolve().parent
 @pytest.fixture(scope="module")
 def contract():
     """Both sides, told by the real agent's Python."""
-    told = subprocess.run([os.environ["METAL3_AGENT_PYTHON"], str(HERE / "agent_contract.py"),
-                           str(HERE.parents[1] / "lab")],
+    told = subprocess.run([os.environ["METAL3_AGENT_PYTHON"], str(HERE / "agent_contract.py")],
                           check=True, capture_output=True, text=True, timeout=120,
-                          env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
+                          env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=str(HERE.parents[1] / "lab")))
     return json.loads(told.stdout)
 
 

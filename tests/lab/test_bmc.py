@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from bmc_certificates import issue
-from fake_redfish import FakeRedfish, hostile_tree
+from fakes.redfish import FakeRedfish, hostile_tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import is_trusted_as_template
-from fake_redfish import tree
+from fakes.redfish import tree
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from fake_redfish import tree
+from fakes.redfish import tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
     address as bmc_address,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from bmc_certificates import issue
-from fake_redfish import FakeRedfish, tree
+from fakes.redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered as bmc_discovered
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discover import Scan, discover

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from fake_redfish import FakeRedfish, tree
 from fakes.api_server import ApiServer, kubeconfig_of
+from fakes.redfish import FakeRedfish, tree
 
 BIN = Path(sys.executable).parent
 COLLECTIONS = Path(__file__).resolve().parents[3] / ".build"

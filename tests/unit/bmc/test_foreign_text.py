@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from fake_redfish import FakeRedfish, hostile_tree
+from fakes.redfish import FakeRedfish, hostile_tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory
 

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 from bmc_certificates import issue
-from fake_redfish import FakeRedfish, tree
+from fakes.redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import gather as gathering

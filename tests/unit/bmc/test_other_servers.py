@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from fake_redfish import FakeRedfish, tree
+from fakes.redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discover import Scan, discover

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 
-from fake_redfish import FakeRedfish, tree
+from fakes.redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.filter.bmc_entries import bmc_entries
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import service as bmc_service

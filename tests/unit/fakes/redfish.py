@@ -12,7 +12,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-TREES = Path(__file__).resolve().parents[1] / "unit" / "bmc" / "trees"
+TREES = Path(__file__).resolve().parents[1] / "bmc" / "trees"
 SESSIONS = "/redfish/v1/SessionService/Sessions"
 TOKEN = "session-token"
 

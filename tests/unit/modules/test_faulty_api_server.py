@@ -34,7 +34,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process im
 
 REPOSITORY = pathlib.Path(__file__).parents[3]
 MODULES = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())["action_groups"]["kubernetes"]
-TABLES = pathlib.Path(__file__).parents[1] / "bad_inputs"
+TABLES = pathlib.Path(__file__).parent / "bad_inputs"
 NAMESPACE = "metal3"
 
 DEPLOYMENT = {
