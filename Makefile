@@ -36,6 +36,7 @@ IN_LAB = $(IN_DEV) METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python METAL3_AGENT_PY
 .PHONY: lab lab-down lab-status lab-env
 lab: lab-needs  ## bring up the management plane and the simulated servers (LAB=name: another one beside it)
 	@$(PLAYBOOK) metal3.baremetal.lab -i inventory/lab
+	@printf 'The lab "%s" runs. To use it, type:  eval "$$(make -s lab-env%s)"; kubectl get bmh -A\n' '$(LAB)' '$(if $(filter-out lab,$(LAB)), LAB=$(LAB))'
 
 lab-down: lab-needs  ## stop the lab and remove what it made
 	@$(PLAYBOOK) metal3.baremetal.lab_down -i inventory/lab

@@ -4,7 +4,6 @@
 """The controller's side of live progress: run a module and print what it reports while it runs."""
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import threading
@@ -17,62 +16,18 @@ from ansible.utils.vars import merge_hash
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.plain_text import plain
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress_pace import Pace
 
-STATUS_INTERVAL_SECONDS = 3
 POLL_INTERVAL_SECONDS = 0.2
 
 
-class Throttle:
-    """Decides which reports are shown: events at once, the newest changed status at most every few seconds.
-
-    :param show: callable that takes one line of text
-    :param clock: callable that returns seconds
-    :param interval_seconds: least time between two status lines
-    """
-
-    def __init__(self, show, clock=time.monotonic, interval_seconds=STATUS_INTERVAL_SECONDS):
-        self._show = show
-        self._clock = clock
-        self._interval_seconds = interval_seconds
-        self._pending = None
-        self._overtaken = False
-        self._shown = None
-        self._shown_at = None
-
-    def feed(self, line):
-        """Take one line as the module wrote it; what is no report is dropped."""
-        try:
-            report = json.loads(line)
-            kind, text = report["kind"], report["text"]
-        except (ValueError, KeyError, TypeError):
-            return
-        if kind == "event":
-            self._show(text)
-            self._overtaken = True
-        else:
-            self._pending, self._overtaken = text, False
-            self.tick()
-
-    def tick(self, last=False):
-        """Show the waiting status if its time has come.
-
-        :param last: the module has ended: show it whatever the time, unless an event has told more since
-        """
-        if self._pending is None or self._pending == self._shown or (last and self._overtaken):
-            return
-        now = self._clock()
-        if last or self._shown_at is None or now - self._shown_at >= self._interval_seconds:
-            self._show(self._pending)
-            self._shown, self._shown_at = self._pending, now
-
-
 class _Tail(threading.Thread):
-    """Follows the progress file until told to stop, then reads what is left."""
+    """Follows the progress file until it is stopped, then reads what is left."""
 
-    def __init__(self, path, throttle):
+    def __init__(self, path, pace):
         super().__init__(name="metal3-progress", daemon=True)
         self._path = path
-        self._throttle = throttle
+        self._pace = pace
         self._ended = threading.Event()
 
     def run(self):
@@ -83,8 +38,8 @@ class _Tail(threading.Thread):
                 ended = self._ended.wait(POLL_INTERVAL_SECONDS)
                 *lines, unfinished = (unfinished + stream.read()).split("\n")
                 for line in lines:
-                    self._throttle.feed(line)
-                self._throttle.tick(last=ended)
+                    self._pace.feed(line)
+                self._pace.tick(last=ended)
                 if ended:
                     return
 
@@ -129,7 +84,7 @@ class ProgressAction(ActionBase):
         """Hook for subclasses: called with the module's result when it has ended."""
 
     def show(self, text):
-        """Print one line at once; what comes from outside can't steer the terminal by it."""
+        """Print one line at once; what comes from outside can't steer the terminal."""
         Display().display(plain(str(text)), stderr=True)
 
     def shows_progress(self):
@@ -140,8 +95,8 @@ class ProgressAction(ActionBase):
     def _execute_with_progress(self, task_vars):
         descriptor, path = tempfile.mkstemp(prefix="metal3-progress-", dir=C.DEFAULT_LOCAL_TMP)
         os.close(descriptor)
-        throttle = Throttle(lambda text: self.show(f"  {text}"))
-        tail = _Tail(path, throttle)
+        pace = Pace(lambda text: self.show(f"  {text}"), time.monotonic)
+        tail = _Tail(path, pace)
         environment = self._task.environment
         self._task.environment = list(environment or []) + [{PROGRESS_FILE_VARIABLE: path}]
         tail.start()

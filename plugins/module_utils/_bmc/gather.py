@@ -43,7 +43,7 @@ def gather(targets, settings, progress=None):
     groups = {}
     for target in targets:
         groups.setdefault(account_of(target), []).append(target)
-    counter = Counter(len(targets), progress, "BMCs asked")
+    counter = Counter(len(targets), progress, "asking BMCs")
 
     def ask(group):
         found = _ask_account(group, settings)
@@ -72,11 +72,11 @@ def account_of(target):
 
 
 class Counter:
-    """Tells how many are done, from any thread.
+    """Reports how many are done, from any thread.
 
     :param total: how many there are
     :param progress: a Progress, or None
-    :param what: what is counted, for people
+    :param what: what is being done
     """
 
     def __init__(self, total, progress, what):
@@ -90,9 +90,9 @@ class Counter:
         """Count more that are done."""
         with self._lock:
             self._done += count
-            # Still locked, so that the last count is told last.
+            # Still locked, so that the last count is reported last.
             if self._progress is not None:
-                self._progress.status("%d of %d %s" % (self._done, self._total, self._what))
+                self._progress.status(self._what, f"{self._done} of {self._total} asked")
 
 
 def blank():

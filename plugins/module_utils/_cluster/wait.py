@@ -16,8 +16,6 @@ from .workflow.steps import machine_steps
 
 # A failure from before this run may be the old state that the run has just put right; it must outlast this.
 OLD_FAILURE_SECONDS = 180
-# The state is shown again after this, even when nothing has changed.
-STILL_SECONDS = 30
 _DELETION_KINDS = KINDS + TEMPLATE_KINDS + ("IPAddress",)
 
 
@@ -97,11 +95,6 @@ class ClusterWait:
         line = self.endpoint_watch.silence()
         return f"\n- {line}" if line else ""
 
-    def _show(self, text):
-        """Show the state of the whole, with a number that changes now and then so that a long wait is not silent."""
-        seconds = int(self.clock() - self.began_at) // STILL_SECONDS * STILL_SECONDS
-        self.progress.status("%s (after %d s)" % (text, seconds) if seconds else text)
-
     def _snapshots(self, kinds):
         watcher = Watcher(self.client, self.namespace, kinds, self.began_at + self.timeout_seconds, self.clock)
         lost = False
@@ -128,7 +121,7 @@ class ClusterWait:
                 self.timeline.append({"machine": step["machine"], "step": step["step"],
                                       "complete": step["complete"], "seconds": seconds})
         self._steps = steps
-        self._show(workflow_goals.progress(snapshot))
+        self.progress.status(*workflow_goals.progress(snapshot))
 
     def _due_failures(self, snapshot, node_startup_timeout_seconds):
         """Return the failures that end the wait: new ones, and those of before that outlast their time."""
@@ -167,7 +160,7 @@ class ClusterWait:
                 return
             if snapshot.cluster is None:
                 sweep(objects)
-            self._show(f"cluster {self.cluster}: {'; '.join(rest[:4])}")
+            self.progress.status(f"cluster {self.cluster}: {'; '.join(rest[:4])}")
             self._give_up_deleting(objects, hosts, before)
         raise WaitFailedError("cluster %s/%s is not gone within %d s:\n%s" % (
             self.namespace, self.cluster, self.timeout_seconds, "\n".join("- " + line for line in rest)), [])

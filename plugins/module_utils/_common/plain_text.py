@@ -13,7 +13,7 @@ _STEERING_BUT_LINES = re.compile(_STEERING.pattern.replace("\x00-\x1f", "\x00-\x
 
 
 def plain(text, keep_lines=False):
-    r"""Return a text in which each character that is not for people is shown as an escape, such as ``\x1b``.
+    r"""Return a text in which each character that steers a terminal is shown as an escape, such as ``\x1b``.
 
     :param text: text of any origin
     :param keep_lines: whether tabs and line ends stay
@@ -30,3 +30,23 @@ def shortened(text, limit=200):
     """
     text = plain(" ".join(text[:limit * 4].split()))
     return text if len(text) <= limit else text[:limit] + "..."
+
+
+def gist(text, limit=120):
+    """Return what a message of many lines says first, as one plain line, with the number of points that it leaves out.
+
+    Conditions of Cluster API nest points by indentation (``util/conditions/merge_strategies.go``); the first point
+    is kept with those that it stands under.
+
+    :param text: text of any origin
+    :param limit: how many characters are kept
+    """
+    rows = [(len(line) - len(line.lstrip()), line.strip().lstrip("*-").strip())
+            for line in text.expandtabs().split("\n") if line.strip()]
+    leaves = [number for number, (indent, dummy) in enumerate(rows)
+              if number + 1 == len(rows) or rows[number + 1][0] <= indent]
+    if not leaves:
+        return ""
+    first = " ".join(part for dummy, part in rows[:leaves[0] + 1])
+    more = f" (and {len(leaves) - 1} more)" if len(leaves) > 1 else ""
+    return shortened(first, limit) + more

@@ -26,24 +26,28 @@ class Progress:
         self._path = path or os.environ.get(PROGRESS_FILE_VARIABLE)
         self._lock = threading.Lock()
 
-    def status(self, text):
-        """Report the state of the whole; the controller shows the newest one, at most every few seconds.
+    def status(self, state, detail=""):
+        """Report the state of the whole; ``progress_pace.Pace`` decides which of these reports are printed.
 
-        :param text: one line without secrets
+        :param state: one line without secrets; a change of it is printed soon
+        :param detail: what follows it on the line and changes all the time, such as seconds; empty for nothing
         """
-        self._write("status", text)
+        self._write("status", state, detail)
 
     def event(self, text):
-        """Report that something happened; the controller shows each of them at once.
+        """Report that something happened; the controller prints each of them at once.
 
         :param text: one line without secrets
         """
         self._write("event", text)
 
-    def _write(self, kind, text):
+    def _write(self, kind, text, detail=""):
         if not self._path:
             return
-        line = json.dumps({"kind": kind, "text": " ".join(str(text).split("\n"))}) + "\n"
+        report = {"kind": kind, "text": " ".join(str(text).split("\n"))}
+        if detail:
+            report["detail"] = " ".join(str(detail).split("\n"))
+        line = json.dumps(report) + "\n"
         try:
             with self._lock, open(self._path, "a", encoding="utf-8") as stream:
                 stream.write(line)

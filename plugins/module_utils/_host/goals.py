@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import Counter, namedtuple
 
+from .._common.formats import duration
+from .._common.plain_text import gist
 from . import annotations as host_annotations
 from .errors import explain
 
@@ -19,6 +21,8 @@ UNINSPECTED = UNREGISTERED + ("match profile", "inspecting")
 AVAILABLE = ("available", "ready")
 ERROR = "error"
 
+# How much of a cause a line of progress shows, beside other hosts.
+_CAUSE_LIMIT = 60
 WAITING, REACHED, FAILED = "waiting", "reached", "failed"
 
 
@@ -227,36 +231,34 @@ class HostHistory:
         return Verdict(WAITING, cause, explanation.next_step, detail)
 
 
-def status_line(histories, now, slowest=3, unreachable_seconds=None):
-    """Return one line about a wait: counts of each state, and the hosts that have been longest in theirs.
+def status_texts(histories, now, slowest=3, unreachable_seconds=None):
+    """Return how far a wait is: counts of each state, and the hosts that have been longest in theirs.
 
     :param histories: ``{name: HostHistory}``
     :param now: reading of the caller's clock, in seconds
     :param slowest: how many hosts to name
     :param unreachable_seconds: how long the API server has not answered, or None
+    :returns: state and detail, as ``Progress.status`` takes them
     """
     goal = next(iter(histories.values())).goal
     done = sum(1 for history in histories.values() if history.verdict.outcome == REACHED)
     failed = sum(1 for history in histories.values() if history.verdict.outcome == FAILED)
     waiting = [(name, history) for name, history in histories.items() if history.waiting]
-    text = "%d/%d %s" % (done, len(histories), goal)
-    if failed:
-        text += ", %d failed" % failed
+    parts = [f"{done}/{len(histories)} {goal}"] + ([f"{failed} failed"] if failed else [])
     states = Counter(history.state for dummy, history in waiting)
-    if states:
-        text += ", " + ", ".join("%d %s" % (count, state) for state, count in sorted(states.items()))
+    state = ", ".join(parts + [f"{count} {state}" for state, count in sorted(states.items())])
     if unreachable_seconds is not None:
-        return text + "; API server has not answered for %d s, still trying" % unreachable_seconds
+        return state, f"API server has not answered for {duration(unreachable_seconds)}, still trying"
     waiting.sort(key=lambda pair: (-pair[1].seconds_in_state(now), pair[0]))
-    named = ["%s %s %d s%s" % (name, history.state, history.seconds_in_state(now),
-                               " (%s)" % history.verdict.cause if history.verdict.cause else "")
+    named = [f"{name} {history.state} {duration(history.seconds_in_state(now))}"
+             + (f" ({gist(history.verdict.cause, _CAUSE_LIMIT)})" if history.verdict.cause else "")
              for name, history in waiting[:slowest]]
-    return text + ("; longest: " + ", ".join(named) if named else "")
+    return state, f"longest: {', '.join(named)}" if named else ""
 
 
 def timeout_cause(history, now):
     """Return what is known of a host that did not get to its goal in time."""
-    text = "still %s after %d s" % (history.state, history.seconds_in_state(now))
+    text = f"still {history.state} after {duration(history.seconds_in_state(now))}"
     error_type, message, dummy = error_of(history.bmh)
     if message:
         return f"{text}; last error: {error_type}: {message}"

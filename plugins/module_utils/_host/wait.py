@@ -4,6 +4,7 @@
 """Waiting for many hosts on one watch, with live progress and a verdict for each."""
 from __future__ import annotations
 
+from .._common.formats import duration
 from .._common.object_shape import HOST, shaped
 from .._kube.errors import KubeError
 from .._kube.follow import follow
@@ -49,13 +50,13 @@ class HostWait:
             unreachable, error = step.unreachable_seconds, step.error
             if step.listed:
                 self._judge(histories, step, now)
-            self._progress.status(host_goals.status_line(histories, now, unreachable_seconds=unreachable))
+            self._progress.status(*host_goals.status_texts(histories, now, unreachable_seconds=unreachable))
             if not any(history.waiting for history in histories.values()):
                 return
         if unreachable is not None:
             raise KubeError(
-                "API server %s has not answered for %d s, until the end of wait_timeout_seconds: %s" % (
-                    self._client.server, unreachable, error.cause if error else "no answer"), reason="Unreachable")
+                f"API server {self._client.server} has not answered for {duration(unreachable)}, until the end of "
+                f"wait_timeout_seconds: {error.cause if error else 'no answer'}", reason="Unreachable")
 
     def _judge(self, histories, step, now):
         for name, history in histories.items():
@@ -76,6 +77,6 @@ class HostWait:
             return self._text(f"{verdict.full_cause}; {verdict.next_step}")
         if verdict.outcome == host_goals.WAITING:
             step = verdict.next_step or "raise wait_timeout_seconds or look at the server's console"
-            return self._text("not %s within %d s: %s; %s" % (
-                history.goal, timeout_seconds, host_goals.timeout_cause(history, self._clock()), step))
+            cause = host_goals.timeout_cause(history, self._clock())
+            return self._text(f"not {history.goal} within {duration(timeout_seconds)}: {cause}; {step}")
         return ""

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import Any
 
 from .._common import confirmation
+from .._common.formats import duration
 from .._common.problem import problem
 from .._host import goals as host_goals
 from . import action_plan, answers, bulk, config_drive, node_validation, ownership
@@ -222,12 +223,13 @@ class ActionService:
             unreachable = step.unreachable_seconds
             if unreachable is None:
                 self._judge(items, step.nodes)
-            self.progress.status(host_goals.status_line(histories, self.clock()))
+            self.progress.status(*host_goals.status_texts(histories, self.clock()))
             if not any(item.history.waiting for item in items):
                 break
         if unreachable is not None:
-            raise IronicError("Ironic %s has not answered for %d s, until the end of wait_timeout_seconds: %s" % (
-                self.client.server, unreachable, step.error.message), reason="Unreachable")
+            raise IronicError(
+                f"Ironic {self.client.server} has not answered for {duration(unreachable)}, until the end of "
+                f"wait_timeout_seconds: {step.error.message}", reason="Unreachable")
         self._conclude(items)
 
     def _judge(self, items, nodes):
@@ -250,8 +252,9 @@ class ActionService:
             if verdict.outcome == host_goals.FAILED:
                 item.error = item.error or f"{verdict.cause}; {verdict.next_step}"
             elif verdict.outcome == host_goals.WAITING:
-                item.error = "not %s within %d s: %s; raise wait_timeout_seconds or look at the server's console" % (
-                    item.history.goal, self.options["wait_timeout_seconds"], item.history.timeout_cause(now))
+                item.error = (
+                    f"not {item.history.goal} within {duration(self.options['wait_timeout_seconds'])}: "
+                    f"{item.history.timeout_cause(now)}; raise wait_timeout_seconds or look at the server's console")
 
     def _read_again(self, items):
         """Tell the nodes' states after the action: one request, whatever their number."""

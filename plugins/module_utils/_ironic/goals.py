@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from .._common.formats import duration
 from .._host.goals import FAILED, REACHED, WAITING, Verdict
 from . import states
 
@@ -98,7 +99,7 @@ def step_text(node):
 
 
 class NodeHistory:
-    """What one node went through during a wait; has what ``host_goals.status_line`` asks for.
+    """What one node went through during a wait; has what ``host_goals.status_texts`` asks for.
 
     :param goal: a :class:`Goal`
     :param node: the node as it was before
@@ -170,5 +171,5 @@ class NodeHistory:
     def timeout_cause(self, now):
         """Return what is known of a node that did not get to its goal in time."""
         step = step_text(self.node or {})
-        return "still %s%s after %d s; last_error: %s" % (
-            self.state, " (%s)" % step if step else "", self.seconds_in_state(now), _error(self.node or {}))
+        where = self.state + (f" ({step})" if step else "")
+        return f"still {where} after {duration(self.seconds_in_state(now))}; last_error: {_error(self.node or {})}"

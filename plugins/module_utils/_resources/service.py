@@ -8,7 +8,9 @@ import time
 from typing import Any, Callable
 
 from .._common.field_checks import Problem
+from .._common.formats import duration
 from .._common.object_shape import of_kind
+from .._common.plain_text import gist
 from .._host.goals import FAILED, REACHED
 from .._ipam.service import RefusedError
 from .._kube import bulk
@@ -207,16 +209,16 @@ class FamilyService:
                 if verdict.outcome == FAILED:
                     item.error = f"{verdict.full_cause}; {verdict.next_step}"
                     self.progress.event(f"{item.name} failed: {verdict.full_cause}")
-            self.progress.status(self._status(items, waiting, verdicts))
+            self.progress.status(*self._status(items, waiting, verdicts))
             if not waiting:
                 break
         for item in waiting.values():
             verdict = verdicts.get(item.name)
             cause = verdict.full_cause if verdict else self.lost
             item.seconds = self.clock() - began_at
-            item.error = "not %s within %d s: %s; %s" % (
-                self.goal if item.present else "gone", self.timeout_seconds, cause,
-                (verdict.next_step if verdict else "") or "raise wait_timeout_seconds")
+            goal, step = self.goal if item.present else "gone", verdict.next_step if verdict else ""
+            item.error = (f"not {goal} within {duration(self.timeout_seconds)}: {cause}; "
+                          f"{step or 'raise wait_timeout_seconds'}")
 
     def _judge(self, item, baseline):
         if not item.present:
@@ -240,8 +242,8 @@ class FamilyService:
         failed = sum(1 for verdict in verdicts.values() if verdict.outcome == FAILED)
         text = "%d/%d %s" % (len(items) - len(waiting) - failed, len(items), self.goal)
         text += ", %d failed" % failed if failed else ""
-        causes = [f"{name}: {verdicts[name].cause}" for name in sorted(waiting) if verdicts[name].cause]
-        return text + ("; " + "; ".join(causes[:3]) if causes else "")
+        causes = [f"{name}: {gist(verdicts[name].cause)}" for name in sorted(waiting) if verdicts[name].cause]
+        return text, "; ".join(causes[:3])
 
 
 def read(client, family, namespace, label_selector=None):

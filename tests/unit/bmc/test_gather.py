@@ -264,18 +264,18 @@ def test_a_certificate_is_taken_unseen_only_where_told(tmp_path):
     assert not unseen["tls"]["verified"]
 
 
-def test_the_last_count_is_told_last():
+def test_the_last_count_is_reported_last():
     lines, overtaken = [], threading.Event()
 
     class Slow:
-        def status(self, text):
-            if text.startswith("1"):
+        def status(self, state, detail):
+            if detail.startswith("1"):
                 # Long enough for the other thread, were it let in.
                 overtaken.wait(0.3)
-            lines.append(text)
+            lines.append(detail)
             overtaken.set()
 
-    counter = gathering.Counter(2, Slow(), "asked")
+    counter = gathering.Counter(2, Slow(), "asking BMCs")
     threads = [threading.Thread(target=counter.add, args=(1,)) for dummy in range(2)]
     for thread in threads:
         thread.start()

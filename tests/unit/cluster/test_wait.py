@@ -16,12 +16,12 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow
 
 
 class Silent:
-    """A Progress that tells nobody."""
+    """A Progress that prints nothing."""
 
     def event(self, text):
         pass
 
-    def status(self, text):
+    def status(self, state, detail=""):
         pass
 
 

@@ -314,13 +314,14 @@ def test_a_change_that_no_controller_has_seen_is_not_taken_for_done():
 
 def test_progress_counts_and_changes_name():
     story = Story().until(12)
-    assert workflow_goals.progress(story.snapshot()).startswith("cluster c1: 0/2 machines complete, 1 at step 5")
+    assert workflow_goals.progress(story.snapshot())[0].startswith(
+        "cluster c1: 0/2 machines complete, 1 at step 5 of 15")
     before = workflow_steps.machine_steps(story.snapshot())
     assert workflow_goals.changes(before, before) == []
     story.s12_deployed()
     after = workflow_steps.machine_steps(story.snapshot())
     assert workflow_goals.changes(before, after) == [
-        "c1-control-plane-x (host host-1): step 13, the machine boots and joins, and CAPM3 finds its Node; "
+        "c1-control-plane-x (host host-1): step 13 of 15, the machine boots and joins, and CAPM3 finds its Node; "
         "waits for a Node with the label metal3.io/uuid of its host"]
 
 

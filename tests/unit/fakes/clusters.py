@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import copy
 
-from fakes.kubernetes import Reports, Server
+from fakes.kubernetes import Server
+from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import ClusterService
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition

@@ -196,15 +196,3 @@ class Clock:
 
     def sleep(self, seconds):
         self.now += seconds
-
-
-class Reports:
-    """Keeps the lines of live progress."""
-
-    def __init__(self):
-        self.lines = []
-
-    def event(self, text):
-        self.lines.append(text)
-
-    status = event

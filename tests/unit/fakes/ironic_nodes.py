@@ -4,7 +4,8 @@
 """Options of nodes and ports, and runs over them against an Ironic in memory."""
 from __future__ import annotations
 
-from fakes.ironic import Clock, Reports
+from fakes.ironic import Clock
+from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_fields
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import ActionService

@@ -163,16 +163,6 @@ class Server:
         return [request for request in self.requests if request[0] not in ("LIST", "GET")]
 
 
-class Reports:
-    def __init__(self):
-        self.lines = []
-
-    def event(self, text):
-        self.lines.append(text)
-
-    status = event
-
-
 def filled(fields, given):
     return dict((field.name, filled(field.fields, given[field.name])
                  if field.kind == "dict" and field.fields and given.get(field.name) is not None

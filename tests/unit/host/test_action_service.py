@@ -9,6 +9,7 @@ import threading
 
 import pytest
 from fakes.api_server import WRITE, ApiServer, status
+from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import requests_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
@@ -82,16 +83,6 @@ class Server:
 
     def writes(self):
         return sorted(request for request in self.requests if request[0] != "LIST")
-
-
-class Reports:
-    def __init__(self):
-        self.lines = []
-
-    def event(self, text):
-        self.lines.append(text)
-
-    status = event
 
 
 def given(**values):

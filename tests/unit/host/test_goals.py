@@ -192,9 +192,9 @@ def test_the_line_about_a_wait():
     histories["b"].update(bmh("registering", error=(*REFUSED, 1)), 1)
     histories["c"].update(bmh("inspecting"), 10)
     histories["d"].update(bmh("registering"), 5)
-    assert host_goals.status_line(histories, 20) == (
-        "1/4 available, 1 failed, 1 inspecting, 1 registering; longest: d registering 15 s, c inspecting 10 s")
-    assert host_goals.status_line(histories, 20, unreachable_seconds=7.4).endswith(
+    assert host_goals.status_texts(histories, 20) == (
+        "1/4 available, 1 failed, 1 inspecting, 1 registering", "longest: d registering 15 s, c inspecting 10 s")
+    assert host_goals.status_texts(histories, 20, unreachable_seconds=7.4)[1] == (
         "API server has not answered for 7 s, still trying")
 
 

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import pytest
-from fakes.kubernetes import Reports, Server, host
+from fakes.kubernetes import Server, host
+from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import bmc_service as host_bmc_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.reading import BMH, SECRET

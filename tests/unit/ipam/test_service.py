@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import pytest
-from fakes.kubernetes import Reports, Server
+from fakes.kubernetes import Server
+from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import pool as ipam_pool
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import POOL as POOL_KIND

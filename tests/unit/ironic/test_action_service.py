@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import pytest
-from fakes.ironic import FakeIronic, Reports
+from fakes.ironic import FakeIronic
 from fakes.ironic_nodes import act as run
+from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import action_plan
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import failure
@@ -72,7 +73,7 @@ def test_a_timeout_tells_each_nodes_last_state():
     client.ways["inspect"] = ["inspecting"] + ["inspect wait"] * 1000
     node, = run(client, "inspect", wait_timeout_seconds=60)["nodes"]
     assert node["failed"]
-    assert "not manageable within 60 s: still inspect wait after" in node["error"]
+    assert "not manageable within 1 min: still inspect wait after" in node["error"]
 
 
 def test_a_lost_ironic_is_waited_for():

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import pytest
-from fakes.ironic import Clock, FakeIronic, Reports
+from fakes.ironic import Clock, FakeIronic
 from fakes.ironic_nodes import MAC, option, port, redfish
 from fakes.ironic_nodes import act as run
 from fakes.ironic_nodes import run as register
+from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_diff, states
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import path_of

@@ -8,7 +8,8 @@ import contextlib
 import json
 
 import pytest
-from fakes.ironic import Clock, Reports
+from fakes.ironic import Clock
+from fakes.progress import Reports
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import FAILED, REACHED, WAITING, status_line
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import FAILED, REACHED, WAITING, status_texts
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.goals import Goal, NodeHistory, judge
 
 ACTIVE = Goal("provision", "active")
@@ -60,8 +60,9 @@ def test_a_hold_that_ironic_left_out_is_told():
 def test_a_timeout_tells_state_step_and_error():
     history = NodeHistory(ACTIVE, node("available"), 100)
     assert history.update(node("deploying", deploy_step={"step": "write_image"}), 110) == []
-    assert history.timeout_cause(170) == "still deploying (write_image) after 60 s; last_error: none"
-    assert status_line({"a": history}, 170) == "0/1 active, 1 deploying; longest: a deploying 60 s (write_image)"
+    assert history.timeout_cause(170) == "still deploying (write_image) after 1 min; last_error: none"
+    assert status_texts({"a": history}, 170) == (
+        "0/1 active, 1 deploying", "longest: a deploying 1 min (write_image)")
 
 
 def test_a_history_goes_on_to_the_next_goal():

@@ -7,8 +7,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from fakes.ironic import FakeIronic, Reports
+from fakes.ironic import FakeIronic
 from fakes.ironic_nodes import MAC, PASSWORD, option, port, redfish, run
+from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError, RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.port_service import PortService

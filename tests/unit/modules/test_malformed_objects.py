@@ -9,7 +9,8 @@ import copy
 import json
 
 import pytest
-from fakes.kubernetes import Reports, Server, host
+from fakes.kubernetes import Server, host
+from fakes.progress import Reports
 from fakes.resources import Cluster
 from hypothesis import given, settings
 from hypothesis import strategies as st

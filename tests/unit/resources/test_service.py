@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from fakes.kubernetes import Reports
+from fakes.progress import Reports
 from fakes.resources import Cluster
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError

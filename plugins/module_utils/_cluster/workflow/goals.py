@@ -54,7 +54,10 @@ def _owner(snapshot, owner, goal):
 
 
 def progress(snapshot):
-    """Return one line on how far a cluster is: machines complete, how many are at which step, and the slowest."""
+    """Return how far a cluster is: machines complete, how many are at which step, and the slowest.
+
+    :returns: state and detail, as ``Progress.status`` takes them
+    """
     steps = machine_steps(snapshot)
     done = sum(1 for step in steps if step["complete"])
     counts = {}
@@ -65,13 +68,13 @@ def progress(snapshot):
     parts = ["%d/%d machines complete" % (done, len(steps))]
     for number in range(1, LAST_STEP + 1):
         if counts.get(number):
-            parts.append("%d at step %d (%s)" % (counts[number], number, STEPS[number]))
+            parts.append(f"{counts[number]} at step {number} of {LAST_STEP} ({STEPS[number]})")
     if counts.get("deleting"):
         parts.append("%d being deleted" % counts["deleting"])
     slow = sorted((step["since"], step["machine"], step["waits_for"]) for step in steps
                   if step["since"] and step["machine"] and not step["complete"])
-    longest = f"; longest: {slow[0][1]}, since {slow[0][0]}, waits for {slow[0][2]}" if slow else ""
-    return f"cluster {snapshot.cluster_name}: {', '.join(parts)}{longest}"
+    longest = f"longest: {slow[0][1]}, since {slow[0][0]}, waits for {slow[0][2]}" if slow else ""
+    return f"cluster {snapshot.cluster_name}: {', '.join(parts)}", longest
 
 
 def changes(before, after):
@@ -97,5 +100,5 @@ def changes(before, after):
         elif step["complete"]:
             lines.append(f"{where}: ready as node {step['node']}")
         else:
-            lines.append("%s: step %d, %s; waits for %s" % (where, step["step"], step["title"], step["waits_for"]))
+            lines.append(f"{where}: step {step['step']} of {LAST_STEP}, {step['title']}; waits for {step['waits_for']}")
     return lines

@@ -7,6 +7,7 @@ Source: CAPM3 ``docs/deployment_workflow.md``.
 """
 from __future__ import annotations
 
+from ..._common.plain_text import gist
 from .snapshot import condition, is_control_plane, is_true
 
 STEPS = {
@@ -27,6 +28,7 @@ STEPS = {
     15: "the node becomes ready, and the remaining machines follow",
 }
 LAST_STEP = 15
+_MESSAGE_LIMIT = 200
 
 
 def machine_steps(snapshot):
@@ -90,7 +92,8 @@ def _owned(obj, owner):
 
 
 def _message(entry, fallback):
-    return " ".join((entry.get("message") or "").split()) or fallback
+    # A condition of an owner lists all its machines, line by line; the tree shows them all.
+    return gist(entry.get("message") or "", _MESSAGE_LIMIT) or fallback
 
 
 def _missing(snapshot, owner, has_others):

@@ -4,7 +4,7 @@
 """The tree of a cluster, from the Cluster down to hosts and nodes, with conditions; pure."""
 from __future__ import annotations
 
-from .steps import machine_steps
+from .steps import LAST_STEP, machine_steps
 
 
 def tree(snapshot):
@@ -82,7 +82,7 @@ def _remark(node):
         elif step["deleting"]:
             parts.append(f"being deleted, waits for {step['waits_for']}")
         else:
-            parts.append("step %d since %s, waits for %s" % (step["step"], step["since"], step["waits_for"]))
+            parts.append(f"step {step['step']} of {LAST_STEP} since {step['since']}, waits for {step['waits_for']}")
     elif node.get("state"):
         parts.append(node["state"] + (", on" if node.get("powered_on") else ", off"))
         if node.get("error"):
