@@ -59,7 +59,7 @@ options:
         description: Name of the port.
         type: str
       description:
-        description: A text for people. Needs API version 1.97.
+        description: A text as text for messages. Needs API version 1.97.
         type: str
       vendor:
         description: Vendor of the card. Needs API version 1.100.

@@ -14,7 +14,7 @@ description:
     and keeps all that follows from it in C(lab.json) and C(servers.json) in the lab's folder, with the folders and
     secrets that its programs need. A lab that exists keeps its figures; when another process listens on one of its
     ports, the module fails and names port, part and process.
-  - Before that, sees to what the lab's programs stand on, O(packages_file) and O(requirements_file).
+  - Before that, checks what the lab's programs need, O(packages_file) and O(requirements_file).
   - With O(state=absent), ends the lab's processes, removes its mounts, loop devices, network namespaces, network
     devices and its folder. It does so from whatever a killed run left behind.
 options:

@@ -12,7 +12,7 @@ version_added: "0.1.0"
 description:
   - Makes a raw disk image with a partition table (GPT) and one ext4 file system that holds the given files, and beside
     it the checksum file C(<path>.sha256) in the format of C(sha256sum).
-  - An image that is there and fits its checksum file is left alone, whatever its contents.
+  - An image that is there and fits its checksum file stays unchanged, whatever its contents.
 author:
   - metal3.baremetal contributors (@metal3-community)
 requirements:

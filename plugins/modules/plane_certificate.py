@@ -12,8 +12,8 @@ version_added: "0.1.0"
 description:
   - Makes a certificate authority in a folder, and keys and certificates signed by it. In production cert-manager has
     this task.
-  - A certificate is made anew only when it is missing, its subject, names or usages differ, it is within 30 days of its
-    end, or another authority signed it.
+  - A certificate is created again only when it is missing, its subject, names or usages differ, it is within 30 days of
+    its end, or another authority signed it.
   - Private keys and kubeconfigs are readable by their owner only, and are never part of a result.
 options:
   directory:

@@ -27,7 +27,7 @@ def normal(text):
     """
     small = text.strip().lower() if isinstance(text, str) else ""
     if not any(spelling.fullmatch(small) for spelling in _SPELLINGS):
-        raise ValueError(f"MAC address: seen {text!r}, expected 12 hexadecimal digits, as 00:5c:52:31:3a:01")
+        raise ValueError(f"MAC address: found {text!r}, expected 12 hexadecimal digits, as 00:5c:52:31:3a:01")
     digits = re.sub("[^0-9a-f]", "", small)
     return ":".join(digits[at:at + 2] for at in range(0, 12, 2))
 

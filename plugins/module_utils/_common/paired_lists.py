@@ -7,7 +7,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 
-# What tells an element that is a dict from the others.
+# What identifies an element that is a dict.
 IDENTITIES = ("path", "name", "key")
 MISSING = object()
 
@@ -34,7 +34,7 @@ def paired(items, old):
 
 
 def _identities(items):
-    """Return what tells each element from the others, None where nothing does; equal ones are numbered."""
+    """Return what identifies each element, None where nothing does; equal ones are numbered."""
     seen, identities = Counter(), []
     for item in items:
         own = _identity(item)

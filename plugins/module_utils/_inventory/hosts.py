@@ -30,7 +30,7 @@ class NameClash(ValueError):
     """
 
     def __init__(self, name, subjects):
-        super().__init__(f"{name}: seen {' and '.join(subjects)}, expected one object for each inventory host")
+        super().__init__(f"{name}: found {' and '.join(subjects)}, expected one object for each inventory host")
 
 
 def host_facts(bmh):
@@ -47,12 +47,12 @@ def host_facts(bmh):
     return facts
 
 
-def _addresses(told):
+def _addresses(reported):
     """Return those that are IP addresses, each once.
 
     They come from servers, and ``ansible_host`` is made of them: anything else could be an option of ssh.
     """
-    return list(dict.fromkeys(address for address in told if _is_address(address)))
+    return list(dict.fromkeys(address for address in reported if _is_address(address)))
 
 
 def _is_address(text):
@@ -66,7 +66,7 @@ def _is_address(text):
 def without_cluster(hosts):
     """Return ``{(namespace, name) of a Metal3Machine: facts}`` of the hosts that it has taken, but that lack the label.
 
-    CAPM3 sets the label only when it takes a host, so that one which was made anew with its consumer has none.
+    CAPM3 sets the label only when it takes a host, so that one which was created again with its consumer has none.
     """
     found = {}
     for facts in hosts:

@@ -24,7 +24,7 @@ _MINORS = {"runbook": 92}
 _SERVICE_WITHOUT_RAMDISK_MINOR = 108
 
 # SAFE: carrying it out twice is the same as once. GUARDED: Ironic refuses it a second time, because it leads away from
-# the states in which it is taken. ONCE: each time it is done anew, a reboot for example.
+# the states in which it is taken. ONCE: each request does it again, a reboot for example.
 SAFE, GUARDED, ONCE = "safe", "guarded", "once"
 # path: below /nodes/<uuid>. goal: what to wait for before the next request, None when the answer is the end of it.
 # resend: whether it may be sent again when its answer is lost, see delivery.py.

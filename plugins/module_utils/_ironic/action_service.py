@@ -55,7 +55,7 @@ class ActionService:
 
     :param client: an IronicClient
     :param params: the module's parameters
-    :param check_mode: only tell what would be done
+    :param check_mode: only report what would be done
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
@@ -111,7 +111,7 @@ class ActionService:
         if self.action not in _READING:
             refusals = [(item, ownership.refusal(item.node["name"], self.forced | self._forced_by_uuid(item)))
                         for item in items]
-            problems += [problem(f"node {item.name}", "", "a node of the operator", "a node that is nobody else's",
+            problems += [problem(f"node {item.name}", "", "a node of the operator", "a node without another owner",
                                  text) for item, text in refusals if text]
         if problems:
             raise RefusedError(problems)
@@ -222,7 +222,7 @@ class ActionService:
                                                       else "does not answer, trying on until the deadline"))
             unreachable = step.unreachable_seconds
             if unreachable is None:
-                self._judge(items, step.nodes)
+                self._decide(items, step.nodes)
             self.progress.status(*host_goals.status_texts(histories, self.clock()))
             if not any(item.history.waiting for item in items):
                 break
@@ -232,7 +232,7 @@ class ActionService:
                 f"wait_timeout_seconds: {step.error.message}", reason="Unreachable")
         self._conclude(items)
 
-    def _judge(self, items, nodes):
+    def _decide(self, items, nodes):
         now = self.clock()
         for item in items:
             if not item.history.waiting:

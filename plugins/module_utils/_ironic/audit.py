@@ -120,7 +120,7 @@ def _hosts_without_node(nodes, hosts):
     names = set(ownership.host_of(node.get("name")) for node in nodes)
     return [Finding(HOST_WITHOUT_NODE, f"BareMetalHost {host['namespace']}/{host['name']}",
                     "its node %s is not in Ironic" % (host.get("node_id") or "(none yet)"),
-                    "the operator registers it anew within a minute or two; if it does not, look at the host's error",
+                    "the operator registers it again within a minute or two; if it does not, look at the host's error",
                     None)
             for host in hosts
             if _should_have_node(host) and host.get("node_id") not in there
@@ -185,5 +185,5 @@ def _boot_macs_twice(hosts):
             owners.setdefault(host["boot_mac_address"].lower(), []).append(f"{host['namespace']}/{host['name']}")
     return [Finding(BOOT_MAC_TWICE, f"MAC {address}",
                     f"it is the boot MAC address of {' and '.join(sorted(names))}",
-                    "correct it in the inventory and enrol the host anew: its boot MAC address can't be changed", None)
+                    "correct it in the inventory and enrol the host again: its boot MAC address can't be changed", None)
             for address, names in sorted(owners.items()) if len(names) > 1]

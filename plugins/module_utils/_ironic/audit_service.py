@@ -27,7 +27,7 @@ def run(client, params, check_mode, tell=lambda text: None, sleep=time.sleep):
 
     :param client: an IronicClient
     :param params: the module's parameters
-    :param check_mode: only tell what would be repaired
+    :param check_mode: only report what would be repaired
     :param tell: callable that takes one line of text, for live progress
     :param sleep: callable that waits a number of seconds
     :raises RefusedError: when what was asked for needs hosts, or an earlier look, and they were not given; when what
@@ -86,7 +86,7 @@ def _malformed(option, entries, texts, optional):
 
 
 def _implausible(due, nodes, params):
-    """Return why what is due is not to be deleted: what was read contradicts it, or nobody has repeated the number."""
+    """Return why what is due is not to be deleted: what was read contradicts it, or the number was not confirmed."""
     by_host = [item for item in due if item.kind != audit.PORT_WITHOUT_NODE]
     owned = [node for node in nodes if ownership.host_of(node.get("name"))]
     found = []
@@ -102,7 +102,7 @@ def _implausible(due, nodes, params):
         kind, thing = item.repair
         if kind == "node" and (thing.get("reservation") or thing["provision_state"] not in states.STABLE):
             locked = ", locked by a conductor" if thing.get("reservation") else ""
-            found.append(problem(item.subject, "", thing["provision_state"] + locked, "a node that nobody works with",
+            found.append(problem(item.subject, "", thing["provision_state"] + locked, "a node without an operation",
                                  "wait for the end of that, or abort it with ironic_node_action"))
     subjects = [_label(item) for item in due]
     if subjects and not confirmation.confirmed(params.get("confirm"), subjects):

@@ -67,7 +67,7 @@ def connection_settings(params, environment):
     endpoint = params.get("endpoint")
     cloud = params.get("cloud")
     if endpoint and cloud:
-        raise IronicError("endpoint and cloud: seen both, expected one of them", reason="Configuration")
+        raise IronicError("endpoint and cloud: found both, expected one of them", reason="Configuration")
     if not endpoint and not cloud:
         cloud = environment.get("OS_CLOUD")
         endpoint = None if cloud else environment.get("OS_ENDPOINT")
@@ -100,12 +100,12 @@ def _endpoint_arguments(endpoint, params, environment):
     auth = {"endpoint": endpoint}
     if auth_type == "http_basic":
         if not username or not password:
-            raise IronicError("auth_type http_basic: seen no %s, expected username and password (or OS_USERNAME and "
+            raise IronicError("auth_type http_basic: found no %s, expected username and password (or OS_USERNAME and "
                               "OS_PASSWORD, which are not read when OS_ENDPOINT or OS_AUTH_URL names another server)" %
                               ("password" if username else "username"), reason="Configuration")
         auth.update(username=username, password=password)
     elif auth_type != "none":
-        raise IronicError("OS_AUTH_TYPE: seen %s, expected none or http_basic with an endpoint; name a cloud of "
+        raise IronicError("OS_AUTH_TYPE: found %s, expected none or http_basic with an endpoint; name a cloud of "
                           "clouds.yaml for Keystone" % auth_type, reason="Configuration")
     # An endpoint without login is read from baremetal_endpoint_override.
     return {"auth_type": auth_type, "auth": auth, "baremetal_endpoint_override": endpoint}
@@ -116,7 +116,7 @@ def _adapter(params):
     try:
         files = [settings["clouds_file"]] if settings["clouds_file"] else None
         if files and not os.path.exists(files[0]):
-            raise IronicError(f"clouds_file {files[0]}: seen no such file, expected a clouds.yaml",
+            raise IronicError(f"clouds_file {files[0]}: found no such file, expected a clouds.yaml",
                               reason="Configuration")
         # With an address at hand, OS_* variables would only add another cloud.
         config = openstack.config.OpenStackConfig(
@@ -132,10 +132,10 @@ def _adapter(params):
             interface=region.get_interface("baremetal"), default_microversion=None)
         base = region.get_endpoint("baremetal") or adapter.get_endpoint()
     except (openstack.exceptions.SDKException, keystoneauth1.exceptions.ClientException) as exc:
-        raise IronicError("no usable Ironic given: set cloud (or OS_CLOUD), or endpoint (or OS_ENDPOINT); seen: %s" %
+        raise IronicError("no usable Ironic given: set cloud (or OS_CLOUD), or endpoint (or OS_ENDPOINT); found: %s" %
                           " ".join(str(exc).split()), reason="Configuration") from exc
     if not base:
-        raise IronicError("cloud %s: seen no service of type baremetal, expected one in its catalog or "
+        raise IronicError("cloud %s: found no service of type baremetal, expected one in its catalog or "
                           "baremetal_endpoint_override" % settings["cloud"], reason="Configuration")
     base = base.rstrip("/")
     adapter.endpoint_override = base if base.endswith("/v1") else base + "/v1"
@@ -168,7 +168,7 @@ class IronicClient:
             raise IronicError("%s does not answer as Ironic does: no API version in its answer; check the endpoint" %
                               self.server, reason="Configuration")
         if int(match.group(1)) < OLDEST_MINOR:
-            raise IronicError("Ironic at %s: seen API version %s, expected 1.%d or newer" % (
+            raise IronicError("Ironic at %s: found API version %s, expected 1.%d or newer" % (
                 self.server, newest, OLDEST_MINOR), reason="Version")
         return min(int(match.group(1)), NEWEST_MINOR)
 
@@ -303,7 +303,7 @@ def path_of(kind, uuid, rest=""):
     """Return the path of an object below ``/v1``.
 
     :param kind: ``nodes`` or ``ports``
-    :param uuid: UUID as Ironic tells it: data, which must not lead to another path
+    :param uuid: UUID as Ironic reports it: data, which must not lead to another path
     :param rest: what comes after it, beginning with a slash
     """
     # Clients resolve the steps of a relative path whatever they are quoted as.

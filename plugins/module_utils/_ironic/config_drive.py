@@ -34,7 +34,7 @@ def config_drive_argument_spec():
 
 
 def problems(options, nodes):
-    """Return what is wrong with the config drives, told without anything of their content.
+    """Return the Problems of the config drives, which quote nothing of their content.
 
     :param options: the module's options, with ``config_drive`` for all nodes and ``config_drives`` by name or UUID
     :param nodes: the nodes of the list that Ironic has, with ``name`` and ``uuid``

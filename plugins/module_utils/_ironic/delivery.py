@@ -74,7 +74,7 @@ class Delivery:
         except IronicError:
             return None
         if now is None:
-            # Whoever waits for it is told that it is gone.
+            # Whoever waits for it learns that it is gone.
             return True
         if self._request.path == "/states/power":
             return bool(now["target_power_state"]) or now["power_state"] != self._before.get("power_state")

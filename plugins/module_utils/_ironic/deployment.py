@@ -9,7 +9,7 @@ from . import states
 
 # What must be asked of a node to decide.
 FIELDS = ("provision_state", "instance_uuid", "instance_info")
-# States in which a system was deployed or adopted and nobody has given it up yet. "deploy failed" and the states on the
+# States in which a system was deployed or adopted and is not given up yet. "deploy failed" and the states on the
 # way there are not among them: who has asked for that deployment has given up what was on the disks before.
 _DEPLOYED = frozenset([
     states.ACTIVE, states.RESCUE, "rescue failed", "rescue wait", "rescuing", "unrescuing", "unrescue failed",

@@ -10,7 +10,7 @@ from .._common.formats import duration
 from .._host.goals import FAILED, REACHED, WAITING, Verdict
 from . import states
 
-# What a poll asks for: enough to judge, to name the step that runs, and to tell why it does not go on.
+# What a poll asks for: enough to decide, to name the step that runs, and to report why it does not continue.
 POLL_FIELDS = ("uuid", "name", "provision_state", "target_provision_state", "power_state", "target_power_state",
                "last_error", "reservation", "maintenance", "maintenance_reason", "boot_mode", "secure_boot",
                "provision_updated_at",
@@ -26,7 +26,7 @@ def goal_text(goal):
     return goal.value if goal.kind in ("provision", "power") else f"{goal.kind} {goal.value}"
 
 
-def judge(goal, node):
+def verdict_on(goal, node):
     """Return how a node stands to a goal.
 
     It is asked only after Ironic has accepted the request: by then the node has left the state it was in, so that any
@@ -37,9 +37,9 @@ def judge(goal, node):
     :returns: a Verdict
     """
     if node is None:
-        return Verdict(FAILED, "the node was deleted by somebody else", "register it anew")
+        return Verdict(FAILED, "the node was deleted by somebody else", "register it again")
     if goal.kind == "provision":
-        return _judge_provision(goal.value, node)
+        return _provision_verdict(goal.value, node)
     busy = node.get("reservation") or (goal.kind == "power" and node.get("target_power_state"))
     seen = node.get("power_state" if goal.kind == "power" else goal.kind)
     if not busy and seen == goal.value:
@@ -50,7 +50,7 @@ def judge(goal, node):
     return Verdict(WAITING, "", "")
 
 
-def _judge_provision(wanted, node):
+def _provision_verdict(wanted, node):
     state = node["provision_state"]
     if state == wanted:
         return Verdict(REACHED, "", "")
@@ -142,7 +142,7 @@ class NodeHistory:
         self.node = node
         if self.state != before:
             self.state_since = now
-        self.verdict = judge(self.target, node)
+        self.verdict = verdict_on(self.target, node)
         if self.waiting:
             return []
         self.settled_at = now
@@ -161,7 +161,7 @@ class NodeHistory:
         self.settled_at = now
 
     def seconds_in_state(self, now):
-        """Seconds since the state last changed, as far as this wait has seen."""
+        """Seconds since the state last changed, as this wait has observed it."""
         return max(0, now - self.state_since)
 
     def seconds_taken(self, now):

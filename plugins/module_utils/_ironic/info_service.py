@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading nodes: one request for all, and side by side what Ironic only tells of one node at a time."""
+"""Reading nodes: one request for all, and side by side what Ironic only reports for one node at a time."""
 from __future__ import annotations
 
 from collections import Counter

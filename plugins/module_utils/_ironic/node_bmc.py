@@ -33,7 +33,7 @@ def same(one, other):
 
 
 def text(bmc):
-    """Return a :class:`Bmc` for people."""
+    """Return a :class:`Bmc` as text for messages."""
     return bmc.address + bmc.system.rstrip("/")
 
 

@@ -51,29 +51,29 @@ def node_change(option, current, update_secrets=WHEN_NEEDED):
 def _whole_change(values, current):
     change = Change([], {}, {})
     for field, value in values.items():
-        seen = current.get(field)
-        if value == seen or (value in ("", {}) and not seen):
+        found_value = current.get(field)
+        if value == found_value or (value in ("", {}) and not found_value):
             continue
         path = "/" + field
         change.patch.append({"op": "remove", "path": path} if value == "" else
                             {"op": "add", "path": path, "value": value})
-        change.before[field], change.after[field] = seen, value
+        change.before[field], change.after[field] = found_value, value
     return change
 
 
 def _merge(change, field, given, current, update_secrets):
-    seen = current.get(field) or {}
-    plain = dict((key, value) for key, value in given.items() if not _masked(key, seen))
-    masked = dict((key, value) for key, value in given.items() if _masked(key, seen))
+    found_value = current.get(field) or {}
+    plain = dict((key, value) for key, value in given.items() if not _masked(key, found_value))
+    masked = dict((key, value) for key, value in given.items() if _masked(key, found_value))
     before = len(change.patch)
     for key, value in plain.items():
-        _set(change, field, key, value, seen)
+        _set(change, field, key, value, found_value)
     touched = len(change.patch) > before
     for key, value in masked.items():
         if value is None:
-            _set(change, field, key, None, seen)
+            _set(change, field, key, None, found_value)
         elif update_secrets == ALWAYS or (update_secrets == WHEN_NEEDED and (touched or secrets_doubtful(current))):
-            _set(change, field, key, value, seen)
+            _set(change, field, key, value, found_value)
 
 
 def merged_change(field, given, current):
@@ -98,10 +98,10 @@ def in_effect(operations, current):
     for step in operations:
         parts = [part.replace("~1", "/").replace("~0", "~") for part in step["path"].strip("/").split("/")]
         place = current if len(parts) == 1 else (current.get(parts[0]) or {})
-        seen = place.get(parts[-1])
-        if step["op"] == "remove" and seen not in (None, "", {}) and seen != secrets.MASK:
+        found_value = place.get(parts[-1])
+        if step["op"] == "remove" and found_value not in (None, "", {}) and found_value != secrets.MASK:
             return False
-        if step["op"] != "remove" and seen not in (step["value"], secrets.MASK):
+        if step["op"] != "remove" and found_value not in (step["value"], secrets.MASK):
             return False
     return True
 
@@ -112,19 +112,19 @@ def secrets_doubtful(node):
                 or node.get("fault") == "power failure")
 
 
-def _masked(key, seen):
-    return seen.get(key) == secrets.MASK
+def _masked(key, found_value):
+    return found_value.get(key) == secrets.MASK
 
 
-def _set(change, field, key, value, seen):
-    if (value is None and key not in seen) or (value is not None and seen.get(key) == value):
+def _set(change, field, key, value, found_value):
+    if (value is None and key not in found_value) or (value is not None and found_value.get(key) == value):
         return
     path = f"/{field}/{str(key).replace('~', '~0').replace('/', '~1')}"
     change.patch.append({"op": "remove", "path": path} if value is None else
                         {"op": "add", "path": path, "value": value})
     hidden = secrets.is_secret(key)
-    if key in seen:
-        change.before.setdefault(field, {})[key] = secrets.HIDDEN if hidden else _shown(seen[key])
+    if key in found_value:
+        change.before.setdefault(field, {})[key] = secrets.HIDDEN if hidden else _shown(found_value[key])
     if value is not None:
         change.after.setdefault(field, {})[key] = secrets.CHANGED if hidden else _shown(value)
     change.before.setdefault(field, {})
@@ -161,7 +161,7 @@ def port_body(option, node_uuid):
 
 
 def moved_port_body(option, current, node_uuid):
-    """Return the body that makes a port anew at another node, with what it has besides what the options say.
+    """Return the body that creates a port again at another node, with what it has besides what the options say.
 
     :param option: the port's options
     :param current: the port as Ironic has it

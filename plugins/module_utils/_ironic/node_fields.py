@@ -24,7 +24,7 @@ PORT_WHOLE = {
     "pxe_enabled": "bool", "local_link_connection": "dict", "physical_network": "str", "is_smartnic": "bool",
     "portgroup_uuid": "str", "name": "str", "description": "str", "vendor": "str", "category": "str",
 }
-# What a driver can't do without, so that its absence is told before the node is made.
+# What a driver can't do without, so that its absence is reported before the node is created.
 REQUIRED_DRIVER_INFO = {"redfish": ("redfish_address",), "idrac": ("redfish_address",), "ipmi": ("ipmi_address",)}
 
 

@@ -65,7 +65,7 @@ class NodeService:
 
     :param client: an IronicClient
     :param params: the module's parameters
-    :param check_mode: only tell what would be done
+    :param check_mode: only report what would be done
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
@@ -153,7 +153,7 @@ class NodeService:
     def _patch(self, items, changes):
         def call(item):
             patch = changes[item.name].patch
-            # A driver's interfaces are of no use to another driver, unless they are given anew.
+            # A driver's interfaces are of no use to another driver, unless they are given again.
             query = {"reset_interfaces": "True"} if any(step["path"] == "/driver" for step in patch) else None
             return lambda: delivery.patch(self.client, "nodes", item.stored["uuid"], patch, f"node {item.name}",
                                           query)
@@ -294,7 +294,7 @@ class PortPlan:
         return delivery.create(self._client, "ports", dict(body, uuid=self._new_uuid), self._subject)
 
     def _move(self):
-        """Make it anew: Ironic 39.0 answers a change of node_uuid with an error of its database."""
+        """Create it again: Ironic 39.0 answers a change of node_uuid with an error of its database."""
         delete_port(self._client, self._current, self._subject)
         try:
             return self._create(node_diff.moved_port_body(self._option, self._current, self._node_uuid))

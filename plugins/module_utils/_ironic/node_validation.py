@@ -54,7 +54,7 @@ def check_nodes(options, known, drivers, forced, minor):
     found += _repeated([port["address"].lower() for option in options for port in option.get("ports") or []],
                        "nodes", "ports.address")
     currents = [known.node(option) for option in options]
-    # By its name here and by its UUID there; the same name twice is told already.
+    # By its name here and by its UUID there; the same name twice is reported already.
     found += check_named_once("nodes", [(option["name"], node) for name, (option, node) in dict(
         (option["name"], (option, node)) for option, node in zip(options, currents)).items()])
     found += _check_bmcs(options, currents, known)
@@ -93,7 +93,7 @@ def _bmc_taken(subject, bmc, node):
     owner = ownership.host_of(node.get("name"))
     if owner:
         return problem(subject, "driver_info", "BMC %s, the BMC of BareMetalHost %s/%s" % (
-            (node_bmc.text(bmc),) + owner), "a server that is nobody else's", ownership.LEAVE_IT)
+            (node_bmc.text(bmc),) + owner), "a server without another owner", ownership.LEAVE_IT)
     return problem(subject, "driver_info", "BMC %s, the BMC of node %s" % (
         node_bmc.text(bmc), node.get("name") or node["uuid"]), "a server that is no other node's",
         "correct the address; to rename the node, give its uuid; else delete that node first")
@@ -114,7 +114,7 @@ def _check_node(option, current, drivers, forced, minor):
     names = [option["name"]] + [current["name"] for dummy in [0] if current and current.get("name")]
     refused = next((text for text in (ownership.refusal(name, forced) for name in names) if text), None)
     if refused:
-        found.append(problem(subject, "", "a node of the operator", "a node that is nobody else's", refused))
+        found.append(problem(subject, "", "a node of the operator", "a node without another owner", refused))
     if option["state"] == "absent":
         return found + (_check_deletion(subject, current, option["name"] in forced) if current else [])
     driver = option.get("driver")

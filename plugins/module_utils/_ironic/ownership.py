@@ -17,7 +17,7 @@ LEAVE_IT = ("the server belongs to the Bare Metal Operator, and its node and por
 
 
 def host_of(name):
-    """Return ``(namespace, name)`` of the BareMetalHost that a node belongs to, None when it is nobody's.
+    """Return ``(namespace, name)`` of the BareMetalHost that a node belongs to, None when it has no owner.
 
     :param name: name of the node, or None
     """

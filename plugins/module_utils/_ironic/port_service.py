@@ -18,7 +18,7 @@ class PortService:
 
     :param client: an IronicClient
     :param params: the module's parameters
-    :param check_mode: only tell what would be done
+    :param check_mode: only report what would be done
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
     """
@@ -65,7 +65,7 @@ class PortService:
             texts = [ownership.refusal(node.get("name"), self.forced) for node in touched if node]
             text = next((text for text in texts if text), None)
             if text:
-                found.append(problem(subject, "node", "a node of the operator", "a node that is nobody else's", text))
+                found.append(problem(subject, "node", "a node of the operator", "a node without another owner", text))
         return found
 
     def _call(self, item, owner):

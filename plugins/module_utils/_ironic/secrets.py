@@ -8,7 +8,7 @@ from __future__ import annotations
 MASK = "******"
 HIDDEN = "(hidden)"
 CHANGED = "(hidden, new value)"
-# Nothing is shown below so many dictionaries and lists: what a server tells must not exhaust the stack.
+# Nothing is shown below so many dictionaries and lists: what a server sends must not exhaust the stack.
 _DEEPEST = 50
 # Ironic masks each key that contains one of these (oslo_utils.strutils.mask_dict_password).
 _KEYS = ("adminpass", "admin_pass", "password", "auth_token", "new_pass", "secret", "sys_pswd", "token", "configdrive",

@@ -19,10 +19,10 @@ def next_step_of(error, method, path, query, server, user):
     :param path: URL path
     :param query: dict of query parameters
     :param server: URL of the API server
-    :param user: whose credentials were sent, as the reader knows them; empty for nobody's
+    :param user: whose credentials were sent, as the reader knows them; empty when none were sent
     """
     if error.retry_after_seconds is not None:
-        return f"{server} is busy and wants to be left alone for {error.retry_after_seconds:.0f} s: run again then"
+        return f"{server} is busy and asks for a pause of {error.retry_after_seconds:.0f} s; run again then"
     if error.reason == "Certificate":
         return _certificate(error.message)
     if error.reason == "Unreachable":

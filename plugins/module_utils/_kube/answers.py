@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an API server answers, checked as far as all code relies on it: objects, lists and events of a watch."""
+"""What an API server answers, checked for what all code relies on: objects, lists and events of a watch."""
 from __future__ import annotations
 
 import json
@@ -37,10 +37,10 @@ def read_object(value, subject):
     :raises KubeError: when it is none
     """
     if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
-        raise _invalid(subject, "seen no metadata, expected a Kubernetes object")
+        raise _invalid(subject, "found no metadata, expected a Kubernetes object")
     metadata = value["metadata"]
     if not isinstance(metadata.get("name"), str) or not metadata["name"]:
-        raise _invalid(subject, "seen no metadata.name, expected a Kubernetes object")
+        raise _invalid(subject, "found no metadata.name, expected a Kubernetes object")
     for name in ("namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp"):
         _expect(metadata, name, str, subject, metadata["name"], "metadata.")
     for name in ("labels", "annotations"):
@@ -62,7 +62,7 @@ def read_object(value, subject):
 def _expect(parent, name, kind, subject, title, prefix=""):
     value = parent.get(name)
     if value is not None and not isinstance(value, kind):
-        raise _invalid(subject, "%s: %s%s: seen %s, expected %s" % (
+        raise _invalid(subject, "%s: %s%s: found %s, expected %s" % (
             title[:100], prefix, name, type(value).__name__, kind.__name__))
 
 
@@ -84,11 +84,11 @@ def read_list(answer, resource, namespace):
     # Go writes null for a list without elements.
     items = answer.get("items", ()) or []
     if not isinstance(metadata, dict) or not isinstance(items, list) or "items" not in answer:
-        raise _invalid(subject, "seen no items, expected a list")
+        raise _invalid(subject, "found no items, expected a list")
     token, version = metadata.get("continue"), metadata.get("resourceVersion")
     for name, value in (("continue", token), ("resourceVersion", version)):
         if value is not None and not isinstance(value, str):
-            raise _invalid(subject, f"metadata.{name}: seen {type(value).__name__}, expected text")
+            raise _invalid(subject, f"metadata.{name}: found {type(value).__name__}, expected text")
     for item in items:
         read_object(item, subject)
         item.setdefault("apiVersion", resource.api_version)
@@ -107,13 +107,13 @@ def read_event(line, subject):
     kind = event.get("type") if isinstance(event, dict) else None
     body = event.get("object") if isinstance(event, dict) else None
     if kind not in _EVENTS or not isinstance(body, dict):
-        raise _invalid(subject, f"seen no event, expected one of {', '.join(_EVENTS)}")
+        raise _invalid(subject, f"found no event, expected one of {', '.join(_EVENTS)}")
     if kind == "ERROR":
         status = body.get("code")
         raise error_from_answer(status if isinstance(status, int) else 500, body, subject)
     metadata = body.get("metadata")
     if not isinstance(metadata, dict) or not isinstance(metadata.get("resourceVersion"), str):
-        raise _invalid(subject, "seen an event without resourceVersion, expected one")
+        raise _invalid(subject, "found an event without resourceVersion, expected one")
     if kind != "BOOKMARK":
         read_object(body, subject)
     return event
@@ -129,5 +129,5 @@ def read_resources(answer, subject):
     if not isinstance(items, list) or "resources" not in answer or not all(
             isinstance(item, dict) and isinstance(item.get("name"), str) and isinstance(item.get("kind"), str)
             for item in items):
-        raise _invalid(subject, "seen no resources, expected a list of them")
+        raise _invalid(subject, "found no resources, expected a list of them")
     return [dict(item, namespaced=bool(item.get("namespaced"))) for item in items]

@@ -23,7 +23,7 @@ class KubeError(Exception):
         ``Configuration``, ``InvalidAnswer``
     :param causes: list of ``{"field": …, "message": …}``, from the answer's ``details.causes``
     :param next_step: what the operator does about it, which becomes part of ``message``
-    :param retry_after_seconds: how long the server asked to be left alone
+    :param retry_after_seconds: the pause that the server asked for
     :param may_be_stored: whether it was a write that the server may have stored, and the pause was left to the caller
     """
 
@@ -52,7 +52,7 @@ class KubeError(Exception):
     def is_due_again(self):
         """True when the same request is to be sent again within seconds.
 
-        Not when the server has said how long it wants to be left alone: the client has done so, or it is too long. Of a
+        Not when the server has said how long a pause it wants: the client has done so, or it is too long. Of a
         write that may be stored the caller decides: it knows whether the write may be repeated.
         """
         return self.retriable and (self.retry_after_seconds is None or self.may_be_stored)
@@ -69,7 +69,7 @@ def error_from_answer(status, body, subject, retry_after_seconds=None):
     :param status: HTTP status code
     :param body: the decoded JSON body (a ``Status`` object) or text
     :param subject: what the request was about, for example ``BareMetalHost metal3/rack1-01``
-    :param retry_after_seconds: how long the server asked to be left alone, None when it did not
+    :param retry_after_seconds: the pause that the server asked for, None when it did not
     """
     if not isinstance(body, dict):
         return KubeError(f"{subject}: HTTP {status}: {text_of(body) or 'no message'}", status,

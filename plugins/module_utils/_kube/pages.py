@@ -47,7 +47,7 @@ def pages(client, resource, namespace=None, label_selector=None, page_size=PAGE_
                 yield [item for item in items if _key(item) not in seen]
                 return
             if token and token in tokens:
-                raise KubeError(f"{list_subject(resource, namespace)}: seen the same page twice",
+                raise KubeError(f"{list_subject(resource, namespace)}: got the same page twice",
                                 reason="InvalidAnswer")
             tokens.add(token)
             pending = pool.submit(fetch, token) if token else None

@@ -24,7 +24,7 @@ def parse(quantity):
     """
     match = None if isinstance(quantity, bool) else _QUANTITY.fullmatch(str(quantity))
     if not match:
-        raise ValueError("quantity: seen %r, expected a number with an optional suffix of %s, as 16Gi" % (
+        raise ValueError("quantity: found %r, expected a number with an optional suffix of %s, as 16Gi" % (
             quantity, ", ".join(list(BINARY) + list(DECIMAL) + list(_FRACTIONS))))
     number, suffix = Decimal(match.group(1)), match.group(2) or ""
     if suffix in _FACTORS:
@@ -45,7 +45,7 @@ def build(number, binary=True):
     :raises ValueError: when it is not an integer
     """
     if isinstance(number, bool) or not isinstance(number, int):
-        raise ValueError(f"quantity: seen {number!r}, expected an integer")
+        raise ValueError(f"quantity: found {number!r}, expected an integer")
     for suffix, factor in sorted((BINARY if binary else DECIMAL).items(), key=lambda item: -item[1]):
         if number and number % factor == 0:
             return "%d%s" % (number // factor, suffix)

@@ -49,7 +49,7 @@ def _segment(name):
     The API server itself undoes escapes before it looks for slashes, so that those are refused, as it refuses them.
     """
     if name in (".", "..") or "/" in name or "%" in name:
-        raise KubeError(f"seen the name {name}, expected one without / and %, for there can be no such object", 404,
+        raise KubeError(f"found the name {name}, expected one without / and %, for there can be no such object", 404,
                         "NotFound")
     return quote(name, safe=":", errors="replace")
 

@@ -48,7 +48,7 @@ def network_devices():
 
 
 def networks():
-    """Return the networks of this machine's addresses and routes, as far as the kernel tells for IPv4."""
+    """Return the networks of this machine's addresses and routes, those that the kernel lists for IPv4."""
     found = []
     with open("/proc/net/route", encoding="utf-8") as stream:
         for line in stream.read().splitlines()[1:]:
@@ -75,7 +75,7 @@ def running_indexes(name, environ):
         try:
             figures = figures_file.read(directory)
         except (FiguresError, OSError):
-            # Its ports still tell.
+            # Its ports still show it.
             continue
         if figures:
             found.add(figures["index"])
@@ -86,7 +86,7 @@ def ensure_folders(directory, check_mode=False):
     """Make the folders of a lab, for its owner only.
 
     :param directory: the lab's folder
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :returns: those of layout.FOLDERS that were made, or would be
     """
     made = [folder for folder in layout.FOLDERS if not os.path.isdir(os.path.join(directory, folder))]
@@ -137,7 +137,7 @@ def ensure(name, additions, make_servers, environ, check_mode=False):
     :param additions: dict of further figures (``engine_dir``, ``services_python``)
     :param make_servers: callable, figures → list of servers
     :param environ: mapping of environment variables
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :returns: (figures, servers, names of the files that differ)
     :raises FiguresError: when a port is taken by another process
     """

@@ -12,7 +12,7 @@ import posixpath
 import tarfile
 from collections import namedtuple
 
-# One thing in an image: a file of this machine, or a symbolic link. ``path`` is absolute, as the container sees it.
+# One thing in an image: a file of this machine, or a symbolic link. ``path`` is absolute, as in the container.
 File = namedtuple("File", ["path", "source"])
 Link = namedtuple("Link", ["path", "target"])
 

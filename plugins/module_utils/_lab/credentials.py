@@ -41,7 +41,7 @@ def ensure_machine_room(directory, check_mode=False):
     """Choose the token for the machine room's API unless there is one.
 
     :param directory: the lab's folder
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :returns: the files that were written, or would be
     """
     path = os.path.join(directory, "secrets", "machine_room_token")
@@ -52,7 +52,7 @@ def ensure_bmc(servers, check_mode=False):
     """Choose user name and password of each server's BMC that has none yet.
 
     :param servers: list of servers, see servers.py
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :returns: the files that were written, or would be
     """
     written = []

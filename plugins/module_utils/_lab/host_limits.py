@@ -18,7 +18,7 @@ LINKS = "/sys/class/net"
 def ensure(check_mode=False, setting=SETTING, kept=KEPT):
     """Raise the limit unless it is high enough.
 
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :param setting: the kernel's file
     :param kept: file that keeps what the limit was
     :returns: what differed, as texts

@@ -217,7 +217,7 @@ class NodeImage:
             container_image.File("/" + path, os.path.join(root, path))
             for path in list(NETFILTER_PROGRAMS) + modules + ["etc/protocols"]]
         for path in self._libraries(root, list(NETFILTER_PROGRAMS) + regular):
-            # Debian's /lib is a link to /usr/lib, and ldd tells the path through it.
+            # Debian's /lib is a link to /usr/lib, and ldd prints the path through it.
             contents.append(container_image.File(path, os.path.join(root, "usr", path.lstrip("/"))
                                                  if not path.startswith("/usr/") else os.path.join(root, path[1:])))
         contents += [container_image.Link("/usr/sbin/" + name, "xtables-nft-multi") for name in NETFILTER_NAMES]
@@ -251,7 +251,7 @@ class NodeImage:
                 contents = [container_image.File(path, os.path.join(self._bin_dir, name))]
                 add(name, wanted[name], contents + (netfilter if name == "kube-proxy" else []), [path])
             else:
-                raise NodeImageError("kubeadm %s wants the image %s, which nobody knows how to make"
+                raise NodeImageError("kubeadm %s wants the image %s, which this module cannot build"
                                      % (version, wanted[name]))
         flanneld = "/usr/local/bin/flanneld"
         add("flannel", f"{FLANNEL_NAME}:{self._addons.pins.version(addons.FLANNEL)}",

@@ -17,7 +17,7 @@ def remove(name, environ, check_mode=False):
 
     :param name: the lab's name
     :param environ: mapping of environment variables
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :returns: what was removed, as texts
     :raises CleanupError: naming what is left and why
     """
@@ -46,7 +46,7 @@ def _restore_limits(name, labs_dir):
 
 
 def _figures(name, directory, environ):
-    """Return the lab's figures; of a lab whose file is lost, those that only its folder tells."""
+    """Return the lab's figures; of a lab whose file is lost, those that its folder's name gives."""
     try:
         figures = figures_file.read(directory)
     except figures_file.FiguresError:

@@ -17,7 +17,7 @@ REAL, SIMULATED = "real", "simulated"
 CLOUD = "metal3-lab"
 COLUMNS = ("program", "kind", "pid", "address", "health", "since")
 SIMULATED_PROGRAMS = ("machine-room",)
-# Where each program does its main work; of others the address of their readiness check is told.
+# Where each program does its main work; of others the address of their readiness check is printed.
 MAIN_PORTS = {
     "etcd": "etcd_client",
     "kube-apiserver": "kube_apiserver",
@@ -55,7 +55,7 @@ def program_parts(lab, checks, states, faults):
 
     :param lab: the lab's figures
     :param checks: dict name → readiness check, of all configured programs
-    :param states: dict name → what supervisord tells
+    :param states: dict name → what supervisord reports
     :param faults: dict name → why a program is not ready
     """
     rows = []

@@ -235,7 +235,7 @@ def test_failures_name_file_object_and_next_step(server, parse):
         parse()
     server.errors = []
     server.items.append(bmh("a", "other"))
-    with pytest.raises(AnsibleParserError, match=r"seen host metal3/a and host other/a.*set host_names"):
+    with pytest.raises(AnsibleParserError, match=r"found host metal3/a and host other/a.*set host_names"):
         parse(all_namespaces=True)
 
 

@@ -98,7 +98,7 @@ def test_names_are_sorted_and_of_two_namespaces_told_apart():
     facts = [inventory_hosts.host_facts(bmh("b")), inventory_hosts.host_facts(bmh("a")),
              inventory_hosts.host_facts(bmh("a", "other"))]
     assert [entry.name for entry in inventory_hosts.entries(facts[:2])] == ["a", "b"]
-    with pytest.raises(inventory_hosts.NameClash, match="a: seen host metal3/a and host other/a"):
+    with pytest.raises(inventory_hosts.NameClash, match="a: found host metal3/a and host other/a"):
         inventory_hosts.entries(facts)
     assert [entry.name for entry in inventory_hosts.entries(facts, "name_namespace")] == [
         "a.metal3", "a.other", "b.metal3"]

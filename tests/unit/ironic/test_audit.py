@@ -155,7 +155,7 @@ def test_what_is_deleted_wants_its_number_repeated(confirm):
 def test_a_node_that_somebody_works_with_is_not_deleted(values):
     client, hosts = broken()
     client.nodes["uuid-metal3~gone"].update(values)
-    with pytest.raises(RefusedError, match="a node that nobody works with"):
+    with pytest.raises(RefusedError, match="a node without an operation"):
         repair(client, hosts, audit.NODE_WITHOUT_HOST)
     assert client.requests() == []
 

@@ -59,15 +59,15 @@ def test_the_environments_login_is_not_sent_to_another_server_than_its_own(param
 
 
 def test_a_password_of_the_environment_does_not_complete_a_given_user_name():
-    with pytest.raises(IronicError, match=r"seen no password.*not read when OS_ENDPOINT or OS_AUTH_URL names another"):
+    with pytest.raises(IronicError, match=r"found no password.*not read when OS_ENDPOINT or OS_AUTH_URL names another"):
         connection_settings({"endpoint": URL, "username": "u"}, dict(OTHER, OS_ENDPOINT="https://192.0.2.2:6385"))
 
 
 @pytest.mark.parametrize(("params", "environment", "text"), [
-    ({"endpoint": URL, "cloud": "a"}, {}, "seen both"),
-    ({"endpoint": URL, "username": "u"}, {}, "seen no password"),
-    ({"endpoint": URL, "auth_type": "http_basic"}, {}, "seen no username"),
-    ({"endpoint": URL}, {"OS_AUTH_TYPE": "v3password"}, "OS_AUTH_TYPE: seen v3password"),
+    ({"endpoint": URL, "cloud": "a"}, {}, "found both"),
+    ({"endpoint": URL, "username": "u"}, {}, "found no password"),
+    ({"endpoint": URL, "auth_type": "http_basic"}, {}, "found no username"),
+    ({"endpoint": URL}, {"OS_AUTH_TYPE": "v3password"}, "OS_AUTH_TYPE: found v3password"),
 ])
 def test_contradictions(params, environment, text):
     with pytest.raises(IronicError, match=text):

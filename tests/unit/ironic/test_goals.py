@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import FAILED, REACHED, WAITING, status_texts
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.goals import Goal, NodeHistory, judge
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.goals import Goal, NodeHistory, verdict_on
 
 ACTIVE = Goal("provision", "active")
 
@@ -35,24 +35,24 @@ def node(state="available", **values):
     (Goal("secure_boot", True), node(secure_boot=False), FAILED),
 ])
 def test_verdicts(goal, seen, outcome):
-    assert judge(goal, seen).outcome == outcome
+    assert verdict_on(goal, seen).outcome == outcome
 
 
 def test_a_failure_is_told_once_ironic_has_written_its_error():
     failing = node("clean failed", reservation="conductor")
-    assert judge(Goal("provision", "manageable"), failing).outcome == WAITING
-    verdict = judge(Goal("provision", "manageable"), node("clean failed", last_error="step x\n  failed"))
+    assert verdict_on(Goal("provision", "manageable"), failing).outcome == WAITING
+    verdict = verdict_on(Goal("provision", "manageable"), node("clean failed", last_error="step x\n  failed"))
     assert "last_error: step x failed" in verdict.cause
 
 
 def test_the_reason_for_maintenance_stands_in_for_a_lost_error():
-    verdict = judge(ACTIVE, node("clean failed", maintenance_reason="step x failed"))
+    verdict = verdict_on(ACTIVE, node("clean failed", maintenance_reason="step x failed"))
     assert "step x failed" in verdict.cause
     assert "conductor's log" in verdict.next_step
 
 
 def test_a_hold_that_ironic_left_out_is_told():
-    verdict = judge(Goal("provision", "clean hold"), node("manageable"))
+    verdict = verdict_on(Goal("provision", "clean hold"), node("manageable"))
     assert verdict.outcome == FAILED
     assert "left the step out" in verdict.cause
 

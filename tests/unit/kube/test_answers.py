@@ -113,7 +113,7 @@ def test_a_null_spec_is_none():
 
 def test_the_same_page_twice_is_not_read_for_ever():
     answer = {"items": [OBJECT], "metadata": {"continue": "token"}}
-    with pytest.raises(KubeError, match="seen the same page twice"):
+    with pytest.raises(KubeError, match="got the same page twice"):
         list(pages(Answering(answer), BMH, "n"))
 
 

@@ -108,7 +108,7 @@ class Authority:
         self._certificate, self._key = _load(self._path)
 
     def fault(self):
-        """Return why the authority must be made anew, or None."""
+        """Return why the authority must be created again, or None."""
         if self._certificate is None:
             return "missing"
         if not _same_public_key(self._certificate, self._key):
@@ -139,7 +139,7 @@ class Authority:
         self._certificate, self._key = certificate, key
 
     def certificate_fault(self, wanted):
-        """Return why a certificate must be made anew, or None.
+        """Return why a certificate must be created again, or None.
 
         :param wanted: dict with ``name``, ``common_name``, ``organizations``, ``sans`` and ``usages``
         """
@@ -194,7 +194,7 @@ class Authority:
 
 
 def key_pair_fault(path):
-    """Return why a signing key pair (``<path>.key``, ``<path>.pub``) must be made anew, or None."""
+    """Return why a signing key pair (``<path>.key``, ``<path>.pub``) must be created again, or None."""
     try:
         with open(path + ".key", "rb") as stream:
             serialization.load_pem_private_key(stream.read(), None)
@@ -227,7 +227,7 @@ def ensure(authority, certificates, key_pairs=(), common_name=DEFAULT_NAME, chec
         ``path``, ``server`` and ``namespace``
     :param key_pairs: names of signing key pairs
     :param common_name: the authority's subject
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :returns: list of dicts ``name`` and ``reason`` of what was made
     """
     made = []

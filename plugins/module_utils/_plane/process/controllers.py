@@ -62,7 +62,7 @@ def issue(lab, names, check_mode=False):
 
     :param lab: the lab's figures
     :param names: providers' names
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :returns: what was made, see certificates.ensure()
     """
     authority = certificates.Authority(_pki(lab))

@@ -107,7 +107,7 @@ class GoMod:
 
 
 def stamps(pins):
-    """Return the linker's ``-X`` settings that make the programs tell their versions, as a dict name → value.
+    """Return the linker's ``-X`` settings that make the programs report their versions, as a dict name → value.
 
     The same for all programs: the linker skips what a program does not contain. CAPM3, IPAM and etcd have nothing to
     stamp: the first two know no version of their own, etcd's is a constant.
@@ -265,7 +265,7 @@ class Engine:
 
     @staticmethod
     def _shortened(text):
-        # Addresses of the module proxy or a company's mirror are nobody's business in a log.
+        # Addresses of the module proxy or a company's mirror do not belong in a log.
         lines = [line for line in text.splitlines() if not line.startswith("go: downloading ")]
         return re.sub(r"https?://[^\s\"]+", "(address)", " ".join(" ".join(lines[-15:]).split()))[-2000:]
 

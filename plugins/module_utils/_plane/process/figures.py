@@ -34,7 +34,7 @@ def read(directory):
         raise FiguresError(f"{path}: {exc}. Remove the lab with make lab-down") from exc
 
 
-# Field of ``lab.json`` → its type: what is needed of a lab to tell it from others and to remove it.
+# Field of ``lab.json`` → its type: what identifies a lab and what its removal needs.
 FIELDS = {"name": str, "index": int, "dir": str, "ports": dict, "bridge": dict}
 
 

@@ -50,7 +50,7 @@ def write(path, content, check_mode=False):
 
     :param path: file to write
     :param content: what build() returned
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :returns: whether it differed
     """
     # JSON is YAML, and needs no further package.
@@ -78,7 +78,7 @@ def read_token(path):
 
 
 def token_fault(token, uid, now):
-    """Return why a service account's token must be asked for anew, or None.
+    """Return why a service account's token must be requested again, or None.
 
     :param token: a JSON web token, or None
     :param uid: UID of the service account

@@ -86,7 +86,7 @@ def processes(lab_dir, proc="/proc"):
 
 
 def lab_dirs(proc="/proc"):
-    """Return the folders of all labs that have a process, as far as this user may see.
+    """Return the folders of all labs that have a process, those that this user may inspect.
 
     :param proc: where procfs is mounted
     """

@@ -34,7 +34,7 @@ def taken(ports):
 
 
 def listeners(proc="/proc"):
-    """Return who listens on which TCP port as a dict port → pid, as far as this user may see."""
+    """Return who listens on which TCP port as a dict port → pid, those that this user may inspect."""
     inodes = {}
     for table in ("tcp", "tcp6"):
         try:
@@ -90,7 +90,7 @@ def foreign(figures):
 
 
 def _still_taken(ports):
-    """Return those of the ports that stay taken: a process that just ends is seen no more before its ports are free."""
+    """Return those of the ports that stay taken: one that just ends is gone from /proc before its ports are free."""
     deadline = time.monotonic() + _END_SECONDS
     while ports and time.monotonic() < deadline:
         time.sleep(_LOOK_INTERVAL_SECONDS)

@@ -17,13 +17,13 @@ ADDRESS_IN_USE = "address already in use"
 
 
 def start(supervisor, programs, check_mode=False):
-    """Configure programs and have them running; one that runs as configured is left alone.
+    """Configure programs and have them running; one that runs as configured stays unchanged.
 
     When supervisord itself is gone, what it left behind is ended first: its successor would start everything twice.
 
     :param supervisor: a Supervisor
     :param programs: list of dicts, see supervisor.program_config()
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :returns: dict name → ``started``, ``restarted``, ``stopped`` or ``running``
     """
     daemon_differs = supervisor.write_config(check_mode)
@@ -70,7 +70,7 @@ def stop(supervisor, names, check_mode=False):
 
     :param supervisor: a Supervisor
     :param names: names of programs
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :returns: dict name → ``stopped`` or ``absent``
     """
     actions = dict(

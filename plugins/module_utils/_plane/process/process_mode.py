@@ -29,7 +29,7 @@ def _deployment_config_maps(objects):
 
 
 def _client_config(config, webhook_url, ca_bundle):
-    """Return a webhook's clientConfig with its in-cluster service swapped for a URL; others are left alone."""
+    """Return a webhook's clientConfig with its in-cluster service swapped for a URL; others stay unchanged."""
     service = config.get("service")
     if not service:
         return config

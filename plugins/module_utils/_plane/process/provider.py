@@ -14,7 +14,7 @@ from . import controllers, kubeconfig, manifests
 from .process_mode import process_mode
 
 POLL_INTERVAL_SECONDS = 0.1
-# Later phases need what earlier ones make: namespaces and kinds. Webhooks come last, so that they judge nothing of
+# Later phases need what earlier ones make: namespaces and kinds. Webhooks come last, so that they check nothing of
 # what is applied here.
 _FIRST = ("Namespace", "CustomResourceDefinition")
 _LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "Provider")
@@ -65,7 +65,7 @@ def identify(client, lab, accounts, check_mode=False):
     :param client: a KubeClient
     :param lab: the lab's figures
     :param accounts: dict provider's name → (namespace, name) of its service account
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :returns: list of dicts ``name`` and ``reason`` of the kubeconfigs that were made
     :raises ProviderError: when the API server refuses
     """

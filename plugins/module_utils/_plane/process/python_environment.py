@@ -19,7 +19,7 @@ from . import user_folders
 
 OLDEST_PYTHON = (3, 11)
 # An environment's scripts hold its path, so that it can't be made elsewhere and renamed: this file, written last,
-# is what tells a finished one from what a killed pip left.
+# is what distinguishes a finished one from what a killed pip left.
 FINISHED = "finished.json"
 OUTPUT_LIMIT = 1000
 
@@ -44,7 +44,7 @@ def check_python(version=None):
 def venv_path(name, lock_file, environ=None):
     """Return the folder of the environment that belongs to a lock file and to the running Python.
 
-    :param name: short name, for people who look at the cache
+    :param name: short name, for users who look at the cache
     :param lock_file: path of a requirements file in which everything is pinned
     :param environ: mapping of environment variables (XDG_CACHE_HOME, HOME); the process's own by default
     """
@@ -81,7 +81,7 @@ def run(arguments, what):
     result = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                             check=False, universal_newlines=True)
     if result.returncode:
-        # A company's mirror is nobody's business in a log.
+        # A company's mirror does not belong in a log.
         output = re.sub(r"https?://\S+", "(address)", " ".join(result.stdout.split()))[-OUTPUT_LIMIT:]
         raise VenvError("%s failed (exit code %d): %s: %s" % (what, result.returncode, " ".join(arguments), output))
 

@@ -220,7 +220,7 @@ class Supervisor:
             return False
 
     def processes(self):
-        """Return the programs' states as a dict name → what getAllProcessInfo tells; empty when it is not running."""
+        """Return the programs' states as a dict name → what getAllProcessInfo reports; empty when it is not running."""
         try:
             return dict((info["name"], info) for info in self._call("supervisor.getAllProcessInfo"))
         except (OSError, http.client.HTTPException):
@@ -335,7 +335,7 @@ def write_program(layout, program, check_mode=False):
 
     :param layout: a Layout
     :param program: see program_config(); ``ready`` is its readiness check, see readiness.py
-    :param check_mode: only tell
+    :param check_mode: change nothing, only report
     :returns: True when the program's configuration differs
     """
     text = program_config(layout, program)

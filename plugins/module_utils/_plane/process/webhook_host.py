@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one thing that is built differently from upstream: managers can be told where their webhooks listen.
+"""The one thing that is built differently from upstream: where the managers' webhooks listen can be set.
 
 Upstream's managers have flags for the addresses of health and metrics but none for webhooks: these listen on every
 address of the machine. The build uses a copy of controller-runtime with one statement added; without the environment
