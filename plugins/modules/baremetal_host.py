@@ -640,7 +640,7 @@ hosts:
       type: str
       returned: always
     action:
-      description: V(created), V(updated), V(deleted) or V(none).
+      description: V(created), V(updated), V(deleted) or V(unchanged).
       type: str
       returned: always
     changed:
@@ -679,10 +679,10 @@ hosts:
   sample:
     - {name: rack1-01, action: created, changed: true, failed: false, error: "", state: available, seconds: 61.2}
 counts:
-  description: How many hosts were created, updated, deleted, and how many failed.
+  description: How many hosts were created, updated, deleted or left unchanged, and how many failed.
   returned: when the list was accepted
   type: dict
-  sample: {total: 2, created: 2, updated: 0, deleted: 0, failed: 0}
+  sample: {total: 2, created: 2, updated: 0, deleted: 0, unchanged: 0, failed: 0}
 seconds:
   description: How long the module worked, in seconds.
   returned: when the list was accepted

@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 import time
-from collections import namedtuple
+from typing import Any, Callable
 
-from .._kube import bulk, checked
+from .._kube import bulk
 from .._kube.errors import KubeError
+from .._kube.plan import UNCHANGED, UPDATE, Entry
+from .._kube.reconcile import Reconcile
+from .._kube.report import difference as difference_of
 from . import (
     annotations as host_annotations,
 )
@@ -30,9 +33,6 @@ from .rules import action as host_action_rules
 from .service import HostListError
 from .wait import HostWait
 
-# current: the host that the change was planned for.
-_Write = namedtuple("_Write", ["request", "current", "change"])
-
 # Their annotations hold a structure that the webhook decodes strictly: all are tried before any is written.
 _TRIED_FIRST = ("save_status", "restore_status", "set_hardware")
 
@@ -40,29 +40,73 @@ _TRIED_FIRST = ("save_status", "restore_status", "set_hardware")
 _TAKEN_AWAY = ("reboot", "inspect")
 
 
-class Outcome:
-    """What became of one request: the host before and after, its change, error and time taken."""
+def entry_of(namespace: str, request: Any, bmh: dict[str, Any]) -> Entry:
+    """Return the entry of a request for a host as it was read; unchanged when there is nothing to write."""
+    change = ACTIONS[request.action].plan(bmh, request)
+    before, after = difference(bmh, change)
+    return Entry(BMH, namespace, request.name, UNCHANGED if change == NOTHING else UPDATE, None, bmh, before, after,
+                 patch(change))
 
-    def __init__(self, request, bmh):
+
+class Outcome:
+    """What became of one request: the host before and after, its error and time taken."""
+
+    def __init__(self, request, entry):
         self.request = request
-        self.current = bmh
-        self.stored = bmh
-        self.change = ACTIONS[request.action].plan(bmh, request)
+        self.entry = entry
+        self.stored = entry.current
+        self.changed = entry.changes
         self.error = ""
         self.seconds = 0.0
-
-    @property
-    def changed(self):
-        """True when there is something to write."""
-        return self.change != NOTHING
 
     def result(self):
         """Return the host's result as plain data."""
         facts = host_table.summary(self.stored) if self.stored else host_table.absent(
-            self.request.name, self.current["metadata"]["namespace"])
+            self.request.name, self.entry.current["metadata"]["namespace"])
         facts.update(action=self.request.action, changed=self.changed, failed=bool(self.error), error=self.error,
                      seconds=round(self.seconds, 1), annotations=host_annotations.of(self.stored or {}))
         return facts
+
+
+class ActionWrites(Reconcile):
+    """Patches of hosts.
+
+    :param requests: ``{name: Request}``
+    :param lines: callable that takes a request and its host by now, or None, and returns why it must not be written
+    """
+
+    def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any],
+                 requests: dict[str, Any], lines: Callable[[Any, Any], list[str]]):
+        super().__init__(client, check_mode, progress, sleep)
+        self._requests = requests
+        self._lines = lines
+        self._unanswered: set[str] = set()
+
+    def send(self, entry: Entry, dry_run: bool) -> Any:
+        """Send the patch, and remember when there was no answer."""
+        try:
+            return super().send(entry, dry_run)
+        except KubeError as exc:
+            if exc.retriable and not dry_run:
+                self._unanswered.add(entry.name)
+            raise
+
+    def read_again(self, entry: Entry) -> Any:
+        """Return the host in its shape."""
+        return host_of(self.client, entry.namespace, entry.name)
+
+    def problems_again(self, entry: Entry, stored: Any) -> list[str]:
+        """Return why the host must not be written now."""
+        return self._lines(self._requests[entry.name], stored)
+
+    def plan_again(self, entry: Entry, stored: Any) -> Entry:
+        """Return the entry for the host as it is by now."""
+        request = self._requests[entry.name]
+        fresh = entry_of(entry.namespace or "", request, stored)
+        if fresh.changes and request.action in _TAKEN_AWAY and entry.name in self._unanswered:
+            raise KubeError("the API server did not answer, and the host has changed since: it may be that the request "
+                            "was stored and BMO has acted on it; look at the host, then run again if need be")
+        return fresh
 
 
 class HostActionService:
@@ -71,13 +115,14 @@ class HostActionService:
     :param client: a KubeClient
     :param requests: list of ``host_actions.Request``
     :param params: the module's parameters: namespace, force_hosts, wait, wait_timeout_seconds, error_limit
-    :param check_mode: let the API server judge writes without storing them
+    :param check_mode: let the API server try writes without storing them
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     """
 
-    def __init__(self, client, requests, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep):
+    def __init__(self, client: Any, requests: list[Any], params: dict[str, Any], check_mode: bool, progress: Any,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep):
         self.client = client
         self.requests = requests
         self.namespace = params["namespace"]
@@ -89,9 +134,9 @@ class HostActionService:
         self.check_mode = check_mode
         self.progress = progress
         self.clock = clock
-        self.sleep = sleep
         self.began_at = clock()
-        self.unanswered = set()
+        self.writes = ActionWrites(client, check_mode, progress, sleep,
+                                   dict((request.name, request) for request in requests), self._lines_again)
 
     def run(self):
         """Do it all and return the module's result.
@@ -100,17 +145,16 @@ class HostActionService:
         :raises KubeError: when the API server can't be asked
         """
         outcomes = self._checked()
-        due = [item for item in outcomes if item.changed]
-        self._try([item for item in due if item.request.action in _TRIED_FIRST])
-        if due:
-            self.progress.event("%s %d of %d hosts" % (
-                "checking changes to" if self.check_mode else "writing", len(due), len(outcomes)))
-        for item, answer in zip(due, self._patch(due, self.check_mode)):
-            if answer.error is not None:
-                item.error = answer.error.message
-            elif not self.check_mode:
-                item.stored = answer.value
-                item.current, item.change = answer.task.current, answer.task.change
+        self._try([item for item in outcomes if item.changed and item.request.action in _TRIED_FIRST])
+        self.writes.announce([item.entry for item in outcomes], len(outcomes), "hosts")
+        for item, written in zip(outcomes, self.writes.write([item.entry for item in outcomes])):
+            item.changed = written.changed
+            if written.error is not None:
+                item.error = written.error.message
+                continue
+            item.entry = written.entry
+            if not self.check_mode:
+                item.stored = written.value
         if self.waits and not self.check_mode:
             self._wait([item for item in outcomes if not item.error])
         hosts = [item.result() for item in outcomes]
@@ -119,7 +163,7 @@ class HostActionService:
             "hosts": hosts,
             "counts": {"total": len(hosts), "changed": sum(facts["changed"] for facts in hosts),
                        "failed": sum(facts["failed"] for facts in hosts)},
-            "diff": [self._diff(item) for item in due if item.changed],
+            "diff": [difference_of(item.entry) for item in outcomes if item.changed],
             "seconds": round(self.clock() - self.began_at, 3),
         }
 
@@ -132,7 +176,8 @@ class HostActionService:
             self.requests, current, hardware_data, self.namespace, self.forced)
         if problems:
             raise HostListError(problems, self.names)
-        return [Outcome(request, current[request.name]) for request in self.requests]
+        return [Outcome(request, entry_of(self.namespace, request, current[request.name]))
+                for request in self.requests]
 
     def _read(self):
         calls = [lambda: hosts_of(self.client, self.namespace)]
@@ -147,50 +192,20 @@ class HostActionService:
     def _try(self, outcomes):
         if self.check_mode:
             return
+        tried = self.writes.dry_run([item.entry for item in outcomes])
         problems = [host_action_rules.Problem(
             item.request.name, item.request.action, "a change that the API server refuses", answer.error.message,
-            "correct what was given") for item, answer in zip(outcomes, self._patch(outcomes, True))
-            if answer.error is not None]
+            "correct what was given") for item, answer in zip(outcomes, tried) if answer.error is not None]
         if problems:
             raise HostListError(problems, self.names)
 
-    def _patch(self, outcomes, dry_run):
-        """Write the changes, each only while its host is as it was checked."""
-        return checked.write(
-            [_Write(item.request, item.current, item.change) for item in outcomes],
-            lambda task: self._send(task, dry_run), self._decide, self.progress.event, self.sleep)
-
-    def _send(self, task, dry_run):
-        try:
-            return self.client.patch(BMH, self.namespace, task.request.name, patch(task.change), dry_run=dry_run,
-                                     checked=task.current)
-        except KubeError as exc:
-            if exc.retriable and not dry_run:
-                self.unanswered.add(task.request.name)
-            raise
-
-    def _decide(self, task):
-        """Check a host that has changed since it was read, and return what is to be written now."""
-        request = task.request
-        bmh = host_of(self.client, self.namespace, request.name)
+    def _lines_again(self, request, bmh):
+        """Return why a request must not be carried out on a host that has changed since it was read."""
         current, hardware_data = {} if bmh is None else {request.name: bmh}, {}
         if request.action == "set_hardware":
             hardware_data = hardware_data_of(self.client, self.namespace)
         problems = host_action_rules.check_hosts([request], current, hardware_data, self.namespace, self.forced)
-        if problems:
-            raise KubeError("changed by somebody else during this run: %s" % "; ".join(
-                host_messages.line(problem, self.names) for problem in problems), 409)
-        change = ACTIONS[request.action].plan(bmh, request)
-        if change != NOTHING and request.action in _TAKEN_AWAY and request.name in self.unanswered:
-            raise KubeError("the API server did not answer, and the host has changed since: it may be that the request "
-                            "was stored and BMO has acted on it; look at the host, then run again if need be")
-        task = _Write(request, bmh, change)
-        return checked.Settled(bmh, task) if change == NOTHING else task
-
-    def _diff(self, item):
-        before, after = difference(item.current, item.change)
-        header = f"BareMetalHost {self.namespace}/{item.request.name}"
-        return {"before_header": header, "after_header": header, "before": before, "after": after}
+        return [host_messages.line(problem, self.names) for problem in problems]
 
     # Waiting
 
@@ -211,7 +226,7 @@ class HostActionService:
     def _history(self, item, words, now):
         action = ACTIONS[item.request.action]
         history = host_goals.HostHistory(
-            words, item.current, now, self.error_limit, tolerated=action.tolerates,
-            is_reached=lambda bmh: bmh is not None and action.reached(item.current, bmh, item.request))
+            words, item.entry.current, now, self.error_limit, tolerated=action.tolerates,
+            is_reached=lambda bmh: bmh is not None and action.reached(item.entry.current, bmh, item.request))
         history.update(item.stored, now)
         return history

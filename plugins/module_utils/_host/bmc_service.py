@@ -4,22 +4,16 @@
 """Detaching hosts while their BMC changes, and attaching them again; the reason is in ``host_bmc_change.py``."""
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import Any, Callable
 
-from .._kube import checked
-from .._kube.errors import KubeError
-from . import annotations as host_annotations
 from . import bmc_change as host_bmc_change
 from . import goals as host_goals
 from .actions import ACTIONS
-from .reading import BMH, host_of
+from .reconcile import Attaching, Detaching, HostRules, annotating
 from .wait import HostWait
 
 # Ironic may be asking the old BMC just now, and gives up after a minute or so.
 DETACH_SECONDS = 180
-
-# bmh: what the write rests on; value: text of the annotation, None to remove it.
-_Task = namedtuple("_Task", ["item", "bmh", "value"])
 
 
 class BmcChange:
@@ -32,7 +26,8 @@ class BmcChange:
     :param sleep: callable that waits a number of seconds
     """
 
-    def __init__(self, client, rules, progress, clock, sleep):
+    def __init__(self, client: Any, rules: HostRules, progress: Any, clock: Callable[[], float],
+                 sleep: Callable[[float], Any]):
         self._client = client
         self._rules = rules
         self._namespace = rules.namespace
@@ -55,14 +50,15 @@ class BmcChange:
             return set()
         self._progress.event("detaching %d hosts for the change of their BMC: %s" % (
             len(due), ", ".join(item.name for item in due)))
-        answers = self._annotate([_Task(item, item.current, values[item.name]) for item in due],
-                                 lambda task: self._decide_detaching(task, current.secrets))
+        writes = Detaching(self._client, self._progress, self._sleep, self._rules,
+                           dict((item.name, item) for item in due), current.secrets)
+        answers = writes.write([annotating(self._namespace, item.current, values[item.name]) for item in due])
         histories, begun = {}, []
         for item, answer in zip(due, answers):
             if answer.error is not None:
                 item.error = answer.error.message
                 continue
-            if answer.task.value is None:
+            if answer.entry.patch is None:
                 # Somebody else has changed the BMC in the same way, or detached the host.
                 continue
             begun.append(item)
@@ -82,8 +78,8 @@ class BmcChange:
 
     def attach(self, outcomes):
         """Attach hosts again; ``stored`` of each is brought up to date."""
-        answers = self._annotate([_Task(item, item.stored or item.current, None) for item in outcomes],
-                                 self._decide_attaching)
+        writes = Attaching(self._client, False, self._progress, self._sleep)
+        answers = writes.write([annotating(self._namespace, item.stored or item.current, None) for item in outcomes])
         for item, answer in zip(outcomes, answers):
             if answer.error is None:
                 item.stored = answer.value
@@ -96,28 +92,3 @@ class BmcChange:
         detached = self._seen.get(name)
         return "" if detached is None or ACTIONS["attach"].reached(detached, bmh, None) else \
             "BMO has not yet registered the host again after the change of its BMC"
-
-    def _annotate(self, tasks, decide):
-        return checked.write(tasks, self._send, decide, self._progress.event, self._sleep)
-
-    def _send(self, task):
-        body = {"metadata": {"annotations": {host_annotations.DETACHED: task.value}}}
-        return self._client.patch(BMH, self._namespace, task.item.name, body, checked=task.bmh)
-
-    def _fresh(self, task):
-        bmh = host_of(self._client, self._namespace, task.item.name)
-        if bmh is None:
-            raise KubeError("deleted by somebody else during this run", 409)
-        return bmh
-
-    def _decide_detaching(self, task, secrets):
-        bmh = self._fresh(task)
-        self._rules.check_again(task.item.host, bmh, secrets)
-        task.item.current = bmh
-        task = _Task(task.item, bmh, host_bmc_change.detaching(task.item.host, bmh))
-        return checked.Settled(bmh, task) if task.value is None else task
-
-    def _decide_attaching(self, task):
-        bmh = self._fresh(task)
-        # A detachment by somebody else is not undone.
-        return _Task(task.item, bmh, None) if host_bmc_change.is_left_detached(bmh) else checked.Settled(bmh)

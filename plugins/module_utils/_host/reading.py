@@ -7,8 +7,8 @@ from __future__ import annotations
 from .._common.object_shape import HARDWARE_DATA as HARDWARE_DATA_SHAPE
 from .._common.object_shape import HOST, shaped
 from .._common.object_shape import SECRET as SECRET_SHAPE
-from .._kube import apply
 from .._kube.errors import KubeError
+from .._kube.plan import by_name
 from .._kube.resources import KNOWN
 from . import table as host_table
 
@@ -24,7 +24,7 @@ def hosts_of(client, namespace):
     :param namespace: name of the namespace
     :raises KubeError: when the API server can't be asked or does not know the kind
     """
-    return apply.by_name(_list(client, namespace))
+    return by_name(_list(client, namespace))
 
 
 def hosts_everywhere(client, namespace):
@@ -41,7 +41,7 @@ def hosts_everywhere(client, namespace):
         warning = ("only hosts of namespace %s were compared for MAC and BMC addresses that are used twice; allow "
                    "listing baremetalhosts in all namespaces to have all compared (%s)" % (namespace, exc.message))
         return hosts_of(client, namespace), [], warning
-    return (apply.by_name([item for item in items if item["metadata"].get("namespace") == namespace]),
+    return (by_name([item for item in items if item["metadata"].get("namespace") == namespace]),
             [item for item in items if item["metadata"].get("namespace") != namespace], "")
 
 
@@ -57,7 +57,7 @@ def secret_of(client, namespace, name):
 
 def secrets_of(client, namespace, label_selector):
     """Return the Secrets of a namespace that have a label, by name."""
-    return apply.by_name([shaped(item, SECRET_SHAPE) for item in client.list(SECRET, namespace, label_selector)[0]])
+    return by_name([shaped(item, SECRET_SHAPE) for item in client.list(SECRET, namespace, label_selector)[0]])
 
 
 def hardware_data_of(client, namespace):

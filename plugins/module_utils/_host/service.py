@@ -12,6 +12,8 @@ from .._common import parallel
 from .._common.image_server import image_fetcher
 from .._kube import bulk
 from .._kube.errors import KubeError
+from .._kube.plan import DONE, UNCHANGED
+from .._kube.report import counts
 from . import (
     bmc_change as host_bmc_change,
 )
@@ -41,8 +43,9 @@ from . import (
 )
 from .bmc_service import BmcChange
 from .reading import hosts_everywhere, secret_of, secrets_of
+from .reconcile import HostRules
 from .wait import HostWait
-from .writes import NAMESPACE, HostRules, HostWrites
+from .writes import NAMESPACE, HostWrites
 
 Current = namedtuple("Current", ["hosts", "elsewhere", "secrets"])
 
@@ -77,7 +80,7 @@ class Outcome:
         self.baseline = current
         self.current = current
         self.stored = current
-        self.action = "none"
+        self.action = DONE[UNCHANGED]
         self.error = ""
         self.protected = []
         self.seconds = 0.0
@@ -85,7 +88,8 @@ class Outcome:
     def result(self, namespace):
         """Return the host's result as plain data."""
         facts = host_table.summary(self.stored) if self.stored else host_table.absent(self.name, namespace)
-        facts.update(action=self.action, changed=self.action != "none", failed=bool(self.error), error=self.error,
+        changed = self.action != DONE[UNCHANGED]
+        facts.update(action=self.action, changed=changed, failed=bool(self.error), error=self.error,
                      protected=self.protected, seconds=round(self.seconds, 1))
         return facts
 
@@ -133,19 +137,19 @@ class HostService:
         current = self._checked()
         writes = self.writes = HostWrites(
             self.client, self.rules, current, self.check_mode, self.progress, self.sleep)
-        writes.namespace_missing = self.namespace_missing
+        writes.reconcile.namespace_missing = self.namespace_missing
         outcomes = [Outcome(host, current.hosts.get(host["name"])) for host in self.hosts]
         present = [item for item in outcomes if item.host["state"] != "absent"]
         if self.check_mode:
-            writes.detached = set(item.name for item in present if item.current is not None
+            writes.reconcile.detached = set(item.name for item in present if item.current is not None
                                   and host_bmc_change.detaching(item.host, item.current) is not None)
         else:
-            writes.detached = self.bmc_change.detach(present, current)
+            writes.reconcile.detached = self.bmc_change.detach(present, current)
         try:
             writes.write([item for item in present if not item.error], len(self.hosts))
         finally:
             if not self.check_mode:
-                self.bmc_change.attach([item for item in present if item.name in writes.detached])
+                self.bmc_change.attach([item for item in present if item.name in writes.reconcile.detached])
         writes.delete([item for item in outcomes if item.host["state"] == "absent"])
         if self.goal and not self.check_mode:
             self._wait([item for item in outcomes if not item.error])
@@ -220,7 +224,7 @@ class HostService:
                 item.error = wait.error(history, self.timeout_seconds)
 
     def _history(self, item, now):
-        detached = item.name in self.writes.detached
+        detached = item.name in self.writes.reconcile.detached
         secret = self.writes.current.secrets.get(host_objects.credentials_secret_name(item.host))
         return host_goals.HostHistory(
             self.goal, item.baseline, now, self.error_limit, tolerated=("detached",) if detached else (),
@@ -237,20 +241,11 @@ class HostService:
         return {
             "changed": any(facts["changed"] for facts in hosts) or self.namespace_missing,
             "hosts": hosts,
-            "counts": _counts(hosts),
+            "counts": counts(hosts),
             "diff": self.writes.diffs,
             "warnings": self.warnings + self.writes.warnings,
             "seconds": round(self.clock() - self.began_at, 3),
         }
-
-
-def _counts(hosts):
-    counts = {"total": len(hosts), "created": 0, "updated": 0, "deleted": 0, "failed": 0}
-    for facts in hosts:
-        if facts["action"] in counts:
-            counts[facts["action"]] += 1
-        counts["failed"] += facts["failed"]
-    return counts
 
 
 def shortened(facts):

@@ -31,7 +31,7 @@ class Settled(NamedTuple):
 
 
 def write(tasks: Sequence[Any], send: Callable[[Any], Any], decide: Callable[[Any], Any],
-          tell: Callable[[str], Any] | None = None, sleep: Callable[[float], Any] | None = None) -> list[Written]:
+          tell: Callable[[str], Any], sleep: Callable[[float], Any]) -> list[Written]:
     """Write side by side; what another changed meanwhile is decided again, at most :data:`ROUNDS` times.
 
     What the API server did not answer is sent again for half a minute. When the first attempt was stored after all, the
@@ -49,7 +49,7 @@ def write(tasks: Sequence[Any], send: Callable[[Any], Any], decide: Callable[[An
     results: list[Any] = [None] * len(tasks)
     due, unanswered = dict(enumerate(tasks)), set()
     rounds = 0
-    delays = list(parallel.RETRY_DELAYS_SECONDS) if sleep else []
+    delays = list(parallel.RETRY_DELAYS_SECONDS)
     while due:
         positions = sorted(due)
         conflicts, lost = [], []
@@ -67,7 +67,7 @@ def write(tasks: Sequence[Any], send: Callable[[Any], Any], decide: Callable[[An
                 results[position] = Written(None, _gave_up(error), due.pop(position))
             conflicts = []
         _decide_again([position for position, dummy in conflicts], due, results, decide, unanswered)
-        if lost and tell and sleep:
+        if lost:
             delay_seconds = max([delays.pop(0)] + [error.retry_after_seconds or 0 for dummy, error in lost])
             tell("%d requests were not answered (%s); trying again in %d s" % (
                 len(lost), lost[0][1].message, delay_seconds))

@@ -188,6 +188,10 @@ def raise_refused(client: Any, written: Sequence[Written], dry_run: bool = False
 
 
 def _refusal(item, title):
-    # Webhooks quote what they refuse.
-    text = without_secrets(item.error.message, secret_texts(item.entry.desired))
+    text = item.error.message
     return text if text.startswith(item.entry.resource.kind + " ") else f"{title}: {text}"
+
+
+def _clean(lines, written):
+    # Webhooks quote what they refuse.
+    return without_secrets(lines, set().union(*(secret_texts(item.entry.desired) for item in written)))

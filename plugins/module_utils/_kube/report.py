@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._common.secret_fields import hidden_difference
-from .plan import DELETE, DONE, Entry
+from .plan import CREATE, DELETE, DONE, Entry
 
 
 def difference(entry: Entry, reference: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def difference(entry: Entry, reference: dict[str, Any] | None = None) -> dict[st
     :param reference: the object that a new one takes the place of, or None
     """
     before, after = hidden_difference(entry.before, entry.after, entry.resource.kind, reference)
-    return {"before_header": entry.title if before else "",
+    return {"before_header": "" if entry.action == CREATE else entry.title,
             "after_header": "" if entry.action == DELETE else entry.title, "before": before, "after": after}
 
 

@@ -31,7 +31,7 @@ def test_hosts_and_their_secrets_are_made_in_the_right_order():
     server = Server()
     result, lines = run(server, [host(1, user_data={"content": "u"}), host(2)])
     assert [facts["action"] for facts in result["hosts"]] == ["created", "created"]
-    assert result["counts"] == {"total": 2, "created": 2, "updated": 0, "deleted": 0, "failed": 0}
+    assert result["counts"] == {"total": 2, "created": 2, "updated": 0, "deleted": 0, "unchanged": 0, "failed": 0}
     order = [(kind, name) for dummy, kind, name, dummy2 in server.writes()]
     assert order.index(("Secret", "h1-bmc-secret")) < order.index(("BareMetalHost", "h1"))
     owner = server.objects["Secret", "h1-user-data"]["metadata"]["ownerReferences"][0]
@@ -57,7 +57,7 @@ def test_a_changed_password_changes_only_its_secret():
     changed["bmc"]["password"] = "another-secret"
     result, dummy = run(server, [changed, host(2)])
     assert server.writes() == [("APPLY", "Secret", "h1-bmc-secret", False)]
-    assert [facts["action"] for facts in result["hosts"]] == ["updated", "none"]
+    assert [facts["action"] for facts in result["hosts"]] == ["updated", "unchanged"]
     assert "secret" not in str(result["diff"][0]["before"]["data"]) + str(result["diff"][0]["after"]["data"])
     assert result["diff"][0]["before"] != result["diff"][0]["after"]
 
@@ -343,7 +343,7 @@ def test_hosts_are_deleted_and_left_over_secrets_with_them():
     del server.objects["BareMetalHost", "h2"]
     gone = [dict(host(number), state="absent") for number in (1, 2, 3)]
     result, dummy = run(server, gone)
-    assert [facts["action"] for facts in result["hosts"]] == ["deleted", "deleted", "none"]
+    assert [facts["action"] for facts in result["hosts"]] == ["deleted", "deleted", "unchanged"]
     assert ("BareMetalHost", "h1") not in server.objects
     assert ("Secret", "h2-bmc-secret") not in server.objects
 
@@ -403,7 +403,7 @@ def test_a_host_that_gets_a_consumer_meanwhile_keeps_its_image():
     assert (stored["image"], stored["consumerRef"]) == ({"url": "theirs"}, CONSUMER)
     assert server.objects["BareMetalHost", "h2"]["spec"]["image"] == IMAGE
     assert [(facts["action"], facts["protected"], facts["failed"]) for facts in result["hosts"]] == [
-        ("none", ["image"], False), ("updated", [], False)]
+        ("unchanged", ["image"], False), ("updated", [], False)]
 
 
 def test_a_change_of_labels_does_not_bring_back_a_stale_power_state():
@@ -413,7 +413,7 @@ def test_a_change_of_labels_does_not_bring_back_a_stale_power_state():
     result, dummy = run(server, [host(1, labels={"rack": "r1"})])
     assert server.objects["BareMetalHost", "h1"]["spec"]["online"] is True
     assert server.objects["BareMetalHost", "h1"]["metadata"]["labels"] == {"rack": "r1"}
-    assert result["counts"] == {"total": 1, "created": 0, "updated": 1, "deleted": 0, "failed": 0}
+    assert result["counts"] == {"total": 1, "created": 0, "updated": 1, "deleted": 0, "unchanged": 0, "failed": 0}
 
 
 def test_a_host_that_gets_a_consumer_meanwhile_is_not_deleted():
@@ -424,7 +424,7 @@ def test_a_host_that_gets_a_consumer_meanwhile_is_not_deleted():
     assert ("BareMetalHost", "h1") in server.objects
     assert "changed by somebody else during this run: state: seen absent; expected no consumer (it is in use by " \
         "Metal3Machine metal3/m1)" in result["hosts"][0]["error"]
-    assert result["hosts"][0]["action"] == "none"
+    assert result["hosts"][0]["action"] == "unchanged"
 
 
 def test_a_host_that_changes_meanwhile_in_what_does_not_count_is_deleted():
@@ -452,7 +452,7 @@ def test_a_host_that_is_deleted_meanwhile_is_not_made_from_half_an_entry():
     server.meanwhile["BareMetalHost", "h1"] = lambda: server.objects.pop(("BareMetalHost", "h1"))
     result, dummy = run(server, [host(1, labels={"rack": "r1"})])
     assert ("BareMetalHost", "h1") not in server.objects
-    assert "deleted by somebody else" in result["hosts"][0]["error"]
+    assert "it was deleted; run again to enrol the host" in result["hosts"][0]["error"]
 
 
 def test_a_deployed_image_is_not_taken_away_because_it_came_meanwhile():

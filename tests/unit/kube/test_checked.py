@@ -59,7 +59,7 @@ class Store:
         return self.version, task[1]
 
 
-def write(store, tasks, sleep=None):
+def write(store, tasks, sleep=lambda seconds: None):
     return checked.write(tasks, store.send, store.decide, lambda text: None, sleep)
 
 
@@ -103,18 +103,18 @@ def test_an_object_that_never_rests_ends_with_what_to_do():
     assert store.writes == 0
 
 
-def test_without_sleep_nothing_is_sent_again():
-    store = Store()
-    store.lost = 1
-    written, = write(store, [(1, 3)])
-    assert written.error.reason == "Unreachable"
+def test_an_api_server_that_stays_silent_ends_the_attempts():
+    store, slept = Store(), []
+    store.before = [lambda one: (_ for _ in ()).throw(KubeError("no answer", reason="Unreachable"))] * 9
+    written, = write(store, [(1, 3)], slept.append)
+    assert (written.error.reason, slept) == ("Unreachable", [1, 2, 4, 8, 15])
 
 
 def test_other_tasks_go_on_and_the_order_stays():
     stores = {1: Store(), 2: Store(), 3: Store()}
     stores[2].before = [lambda one: one.set(5)]
     written = checked.write([1, 2, 3], lambda key: stores[key].send((1 if key != 2 else stores[2].version, 7)),
-                            lambda key: key)
+                            lambda key: key, print, print)
     assert [item.task for item in written] == [1, 2, 3]
     assert [item.error for item in written] == [None, None, None]
 

@@ -1,0 +1,218 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How hosts and their Secrets are written: what is checked again about one that others changed meanwhile."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Callable
+
+from .._kube.plan import CREATE, DELETE, UNCHANGED, UPDATE, Entry, planned_for
+from .._kube.reconcile import Reconcile
+from . import annotations as host_annotations
+from . import bmc_change as host_bmc_change
+from . import messages as host_messages
+from . import objects as host_objects
+from . import validation as host_validation
+from .reading import BMH, SECRET, host_of, secret_of
+
+DELETED = "it was deleted; run again to enrol the host"
+
+
+class HostRules:
+    """What decides whether a host may be written, beside the host itself.
+
+    :param namespace: of the hosts
+    :param goal: goal of the wait, or None
+    :param forced: names of option ``force_hosts``
+    :param allow_detach: option of the same name, as are ``allow_deprovision`` and ``allow_power_off``
+    :param names: ``{option: name}`` by which the reader knows an option, or None
+    """
+
+    def __init__(self, namespace: str, goal: str | None, forced: frozenset[str], allow_detach: bool,
+                 allow_deprovision: bool, allow_power_off: bool, names: dict[str, str] | None):
+        self.namespace = namespace
+        self.goal = goal
+        self.forced = forced
+        self.allow_detach = allow_detach
+        self.allow_deprovision = allow_deprovision
+        self.allow_power_off = allow_power_off
+        self.names = names
+
+    def problems(self, hosts, current, secrets, elsewhere=()):
+        """Return the Problems of entries against what is there; see ``host_validation.check_against_cluster``."""
+        return host_validation.check_against_cluster(
+            hosts, current, secrets, self.namespace, self.goal, self.forced, elsewhere, self.allow_detach,
+            self.allow_deprovision, self.allow_power_off)
+
+    def lines_again(self, host, bmh, secrets):
+        """Return why an entry must not be written on its host as it is by now.
+
+        :param bmh: the BareMetalHost
+        """
+        return [host_messages.line(problem, self.names)
+                for problem in self.problems([host], {host["name"]: bmh}, secrets)]
+
+
+class HostReconcile(Reconcile):
+    """Writes of hosts and of their Secrets.
+
+    :param rules: HostRules
+    :param current: what was read: ``hosts`` and ``secrets`` by name; brought up to date
+    :param desire: callable that takes an ``Outcome`` and returns its ``host_objects.Desired`` for its ``current``
+    """
+
+    def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any], rules: HostRules,
+                 current: Any, desire: Callable[[Any], Any]):
+        super().__init__(client, check_mode, progress, sleep)
+        self.rules = rules
+        self.current = current
+        self.desire = desire
+        self.namespace_missing = False
+        self.detached: frozenset[str] | set[str] = frozenset()
+        self.items: dict[str, Any] = {}
+        self.desired: dict[str, Any] = {}
+
+    def host_entries(self, items: list[Any]) -> list[Entry]:
+        """Return the entries of hosts that are to be present."""
+        self.items.update((item.name, item) for item in items)
+        return [self._with_removals(entry) for entry in self.plan(
+            [self.desired[item.name].bmh for item in items], {(BMH, self.rules.namespace): self.current.hosts})]
+
+    def can_try(self, entry: Entry) -> bool:
+        """Say whether the Namespace is there."""
+        return not (self.namespace_missing and entry.action == CREATE)
+
+    def send(self, entry: Entry, dry_run: bool) -> Any:
+        """Send an entry; fields of other managers are removed before."""
+        removals = self._removals(entry)
+        if removals:
+            # Another manager owns these fields, so leaving them out of an apply would not remove them.
+            stored = self.client.patch(BMH, entry.namespace, entry.name, {"spec": dict.fromkeys(removals)},
+                                       dry_run=dry_run, checked=entry.current)
+            entry = entry if dry_run else entry._replace(current=stored)
+        if dry_run and entry.resource == BMH and entry.action == UPDATE and entry.name in self.detached:
+            # What check mode has not detached, the API server refuses even on trial.
+            return entry.desired
+        return super().send(entry, dry_run)
+
+    def read_again(self, entry: Entry) -> Any:
+        """Return the host, or the Secret, in its shape."""
+        return (host_of if entry.resource == BMH else secret_of)(self.client, entry.namespace, entry.name)
+
+    def problems_again(self, entry: Entry, stored: Any) -> list[str]:
+        """Return why a host must not be written, or deleted, now."""
+        if entry.resource == SECRET:
+            return []
+        if stored is None:
+            return [DELETED]
+        host = self.items[entry.name].host
+        found = self.rules.lines_again(host, stored, self.current.secrets)
+        if found or entry.action == DELETE:
+            return found
+        if entry.name not in self.detached and host_bmc_change.detaching(host, stored) is not None:
+            return ["its BMC; run again"]
+        return []
+
+    def plan_again(self, entry: Entry, stored: Any) -> Entry:
+        """Return the entry for what is stored by now."""
+        if entry.action == DELETE and entry.resource == SECRET and not is_orphan(stored):
+            return entry._replace(action=UNCHANGED, current=stored)
+        if entry.resource == SECRET or entry.action == DELETE:
+            return super().plan_again(entry, stored)
+        item = self.items[entry.name]
+        self._read_references(item.host, stored)
+        item.current = self.current.hosts[entry.name] = stored
+        return self._with_removals(planned_for(self.client, entry, self.desire(item).bmh, stored))
+
+    def _read_references(self, host, bmh):
+        for name in set(host_objects.left_references(host, bmh).values()) - set(self.current.secrets):
+            secret = secret_of(self.client, self.rules.namespace, name)
+            if secret is not None:
+                self.current.secrets[name] = secret
+
+    def _removals(self, entry):
+        if entry.resource != BMH or entry.desired is None:
+            return ()
+        return self.desired[entry.name].removals
+
+    def _with_removals(self, entry):
+        removals = self._removals(entry)
+        if not removals:
+            return entry
+        spec = dict((key, (entry.current or {})["spec"][key]) for key in removals)
+        before = dict(entry.before, spec=dict(entry.before.get("spec") or {}, **spec))
+        return entry._replace(action=UPDATE, before=before)
+
+
+def is_orphan(secret: Mapping[str, Any] | None) -> bool:
+    """Say whether a Secret is one that a run left that ended before it created the host."""
+    if secret is None or secret["metadata"].get("ownerReferences"):
+        return False
+    return (secret["metadata"].get("labels") or {}).get(host_objects.MANAGED_BY_LABEL) == host_objects.MANAGER
+
+
+def annotating(namespace: str, bmh: dict[str, Any], value: str | None) -> Entry:
+    """Return the entry that sets the annotation by which a host is detached.
+
+    :param bmh: the BareMetalHost as it was read
+    :param value: text of the annotation, None to remove it
+    """
+    change = {"metadata": {"annotations": {host_annotations.DETACHED: value}}}
+    stored = host_annotations.of(bmh).get(host_annotations.DETACHED)
+    before, after = ({} if text is None else {"metadata": {"annotations": {host_annotations.DETACHED: text}}}
+                     for text in (stored, value))
+    return Entry(BMH, namespace, bmh["metadata"]["name"], UPDATE, None, bmh, before, after, change)
+
+
+class Detaching(Reconcile):
+    """Detaches hosts whose BMC changes.
+
+    :param rules: HostRules
+    :param items: ``{name: Outcome}``; ``current`` is brought up to date
+    :param secrets: Secrets by name
+    """
+
+    def __init__(self, client: Any, progress: Any, sleep: Callable[[float], Any], rules: HostRules,
+                 items: dict[str, Any], secrets: dict[str, Any]):
+        super().__init__(client, False, progress, sleep)
+        self._rules = rules
+        self._items = items
+        self._secrets = secrets
+
+    def read_again(self, entry: Entry) -> Any:
+        """Return the host in its shape."""
+        return host_of(self.client, entry.namespace, entry.name)
+
+    def problems_again(self, entry: Entry, stored: Any) -> list[str]:
+        """Return why the host must not be written now."""
+        if stored is None:
+            return [DELETED]
+        return self._rules.lines_again(self._items[entry.name].host, stored, self._secrets)
+
+    def plan_again(self, entry: Entry, stored: Any) -> Entry:
+        """Return the entry for the host as it is; without a patch when somebody else has changed the BMC alike."""
+        item = self._items[entry.name]
+        item.current = stored
+        value = host_bmc_change.detaching(item.host, stored)
+        if value is None:
+            return entry._replace(action=UNCHANGED, current=stored, patch=None)
+        return annotating(self._rules.namespace, stored, value)
+
+
+class Attaching(Reconcile):
+    """Attaches hosts again that were detached for the change of their BMC."""
+
+    def read_again(self, entry: Entry) -> Any:
+        """Return the host in its shape."""
+        return host_of(self.client, entry.namespace, entry.name)
+
+    def problems_again(self, entry: Entry, stored: Any) -> list[str]:
+        """Return that there is no host any more."""
+        return [DELETED] if stored is None else []
+
+    def plan_again(self, entry: Entry, stored: Any) -> Entry:
+        """Return the entry for the host as it is; a detachment by somebody else is not undone."""
+        if host_bmc_change.is_left_detached(stored):
+            return annotating(entry.namespace or "", stored, None)
+        return entry._replace(action=UNCHANGED, current=stored)
