@@ -184,7 +184,7 @@ def raise_refused(client: Any, written: Sequence[Written], dry_run: bool = False
         verb = "refused to delete" if written[0].entry.action == DELETE else "refused"
         raise KubeError("the API server %s %s %d of %d objects%s:\n%s" % (
             client.server, verb, len(refused), len(written), ", nothing was written" if dry_run else "",
-            "\n".join("- " + line for line in refused)))
+            "\n".join("- " + line for line in _clean(refused, written))))
 
 
 def _refusal(item, title):

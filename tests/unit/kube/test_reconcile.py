@@ -9,7 +9,7 @@ import pathlib
 import re
 
 import pytest
-from fakes.kubernetes import Reports
+from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import checked, plan, precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
