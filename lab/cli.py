@@ -15,6 +15,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugins"))
 
+from module_utils._common.terminal import columns
 from module_utils._lab import status
 from module_utils._lab.layout import lab_dir, labs_dir
 from module_utils._plane.process import figures
@@ -40,7 +41,7 @@ def main(arguments=None):
         print("\n".join(status.exports(lab)))
         return 0
     programs, servers = status.parts(lab)
-    print(json.dumps(programs) if options.json else "\n".join(status.table(programs + servers)))
+    print(json.dumps(programs) if options.json else "\n".join(status.table(programs + servers, columns(sys.stdout))))
     return 0
 
 

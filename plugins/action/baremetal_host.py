@@ -7,7 +7,7 @@ from __future__ import annotations
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import table as host_table
-from ansible_collections.metal3.baremetal.plugins.plugin_utils._progress import ProgressAction
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._progress import TERMINAL_COLUMNS, ProgressAction
 
 
 class ActionModule(ProgressAction):
@@ -17,5 +17,5 @@ class ActionModule(ProgressAction):
         """Print the table, when it was asked for and there is something to show."""
         wanted = boolean(self._task.args.get("show_table", False), strict=False)
         if wanted and self.shows_progress() and result.get("hosts") and not result.get("failed"):
-            for line in host_table.table(result["hosts"]):
+            for line in host_table.table(result["hosts"], TERMINAL_COLUMNS):
                 self.show(line)

@@ -7,8 +7,9 @@ from __future__ import annotations
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.text_table import shortened_at_the_end
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
-from ansible_collections.metal3.baremetal.plugins.plugin_utils._progress import ProgressAction
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._progress import TERMINAL_COLUMNS, ProgressAction
 
 
 class ActionModule(ProgressAction):
@@ -28,6 +29,6 @@ class ActionModule(ProgressAction):
         if not wanted or not self.shows_progress() or result.get("failed"):
             return
         for line in result.get("tree") or []:
-            self.show(line)
+            self.show(shortened_at_the_end(line, TERMINAL_COLUMNS))
         if result.get("workload_kubeconfig"):
             self.show(f"kubeconfig: {result['workload_kubeconfig']}")

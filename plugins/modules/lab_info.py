@@ -77,6 +77,7 @@ import traceback
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.terminal import columns
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import status
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import lab_dir
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import figures
@@ -92,7 +93,8 @@ def main():
             programs, servers = status.parts(lab)
     except (figures.FiguresError, OSError, ValueError) as exc:
         module.fail_json(msg=str(exc), exception=traceback.format_exc())
-    module.exit_json(changed=False, programs=programs, servers=servers, table=status.table(programs + servers))
+    module.exit_json(changed=False, programs=programs, servers=servers,
+                     table=status.table(programs + servers, columns()))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import threading
 import time
@@ -14,11 +15,14 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible.utils.vars import merge_hash
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import terminal
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.plain_text import plain
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress_pace import Pace
 
 POLL_INTERVAL_SECONDS = 0.2
+# Read here because Ansible imports action plugins in its main process; its workers have no terminal.
+TERMINAL_COLUMNS = terminal.columns(sys.stderr)
 
 
 class _Tail(threading.Thread):
@@ -98,7 +102,10 @@ class ProgressAction(ActionBase):
         pace = Pace(lambda text: self.show(f"  {text}"), time.monotonic)
         tail = _Tail(path, pace)
         environment = self._task.environment
-        self._task.environment = list(environment or []) + [{PROGRESS_FILE_VARIABLE: path}]
+        reporting = {PROGRESS_FILE_VARIABLE: path}
+        if TERMINAL_COLUMNS:
+            reporting[terminal.COLUMNS_VARIABLE] = str(TERMINAL_COLUMNS)
+        self._task.environment = list(environment or []) + [reporting]
         tail.start()
         try:
             return self._execute_module(task_vars=task_vars)

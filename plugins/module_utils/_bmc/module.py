@@ -9,6 +9,7 @@ import ssl
 from ansible.module_utils.basic import missing_required_lib
 
 from .._common.progress import Progress
+from .._common.terminal import columns
 from .._host.module import HostListModule
 from .._host.service import names_for
 from . import service as bmc_service
@@ -95,7 +96,7 @@ def run_bmc_preflight():
     counts = dict((status, sum(result["verdict"] == status for result in results))
                   for status in ("ok", "warning", "problem"))
     result = {"changed": False, "hosts": results, "counts": counts,
-              "table": [] if login_only else bmc_table.table(results),
+              "table": [] if login_only else bmc_table.table(results, columns()),
               "warning_lines": bmc_table.lines(results, "warning", names_for(params))}
     text = bmc_table.failure(results, params["fail_on"], names_for(params))
     if text:

@@ -4,6 +4,7 @@
 """BMCs in a few words, for people: a table, and the message of a preflight that found something."""
 from __future__ import annotations
 
+from .._common import text_table
 from .._host import messages as host_messages
 from .verdict import PROBLEM, RANK, WARNING
 
@@ -35,14 +36,15 @@ def row(result):
     return dict((key, text or "-") for key, text in cells.items())
 
 
-def table(results):
+def table(results, width=None):
     """Return the lines of an aligned table.
 
     :param results: list of what a preflight returns for a server
+    :param width: columns of the terminal; None for any number
     """
-    rows = [dict((key, title) for title, key in COLUMNS)] + [row(result) for result in results]
-    widths = dict((key, max(len(cells[key]) for cells in rows)) for dummy, key in COLUMNS)
-    return ["  ".join(cells[key].ljust(widths[key]) for dummy, key in COLUMNS).rstrip() for cells in rows]
+    rows = [[cells[key] for dummy, key in COLUMNS] for cells in map(row, results)]
+    return text_table.lines([title for title, dummy in COLUMNS], rows, width, long=("SERVER", "LOOK AT"),
+                            optional=("BIOS", "BMC", "SERIAL", "POWER", "SCHEME", "SERVER"))
 
 
 def lines(results, status, names=None):

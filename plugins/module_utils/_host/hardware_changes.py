@@ -8,6 +8,8 @@ server (addresses from DHCP, host name, clock of the CPU at that moment) is left
 """
 from __future__ import annotations
 
+from .._common import formats, text_table
+
 # Part: (field of the list, fields that identify an element, fields that are compared, with their names for people).
 _LISTS = (
     ("disk", "storage", ("serialNumber", "wwn", "name"), (
@@ -16,11 +18,11 @@ _LISTS = (
         ("name", "name"), ("model", "model"), ("speedGbps", "speed"), ("pxe", "boots"), ("vlanId", "VLAN"))),
 )
 _SINGLE = (
-    ("RAM", ("ramMebibytes",), "%s MiB"), ("CPUs", ("cpu", "count"), "%s"), ("CPU model", ("cpu", "model"), "%s"),
-    ("CPU architecture", ("cpu", "arch"), "%s"), ("manufacturer", ("systemVendor", "manufacturer"), "%s"),
-    ("product", ("systemVendor", "productName"), "%s"), ("serial number", ("systemVendor", "serialNumber"), "%s"),
-    ("BIOS vendor", ("firmware", "bios", "vendor"), "%s"), ("BIOS version", ("firmware", "bios", "version"), "%s"),
-    ("BIOS date", ("firmware", "bios", "date"), "%s"),
+    ("RAM", ("ramMebibytes",), formats.memory), ("CPUs", ("cpu", "count"), str), ("CPU model", ("cpu", "model"), str),
+    ("CPU architecture", ("cpu", "arch"), str), ("manufacturer", ("systemVendor", "manufacturer"), str),
+    ("product", ("systemVendor", "productName"), str), ("serial number", ("systemVendor", "serialNumber"), str),
+    ("BIOS vendor", ("firmware", "bios", "vendor"), str), ("BIOS version", ("firmware", "bios", "version"), str),
+    ("BIOS date", ("firmware", "bios", "date"), str),
 )
 COLUMNS = (("HOST", "host"), ("WHAT", "what"), ("BEFORE", "before"), ("AFTER", "after"))
 
@@ -35,7 +37,7 @@ def changes(before, after):
     for what, path, form in _SINGLE:
         pair = [_at(side, path) for side in (before, after)]
         if pair[0] != pair[1]:
-            result.append(_row(what, *(form % value if value else "-" for value in pair)))
+            result.append(_row(what, *(form(value) if value else "-" for value in pair)))
     for part, field, keys, compared in _LISTS:
         old, new = (_indexed(side.get(field) or [], keys) for side in (before, after))
         for key in sorted(set(old) | set(new)):
@@ -68,7 +70,7 @@ def _indexed(items, keys):
 
 def _value(name, value):
     if name == "sizeBytes" and value:
-        return "%d GB" % round(value / 10 ** 9)
+        return formats.disk(value)
     if name == "speedGbps" and value:
         return f"{value} Gb/s"
     if isinstance(value, bool):
@@ -81,11 +83,14 @@ def _text(item, compared):
     return ", ".join(filter(None, texts)) or "there"
 
 
-def table(rows):
-    """Return the lines of an aligned table of changes, with ``host`` in each row."""
-    lines = [dict((key, title) for title, key in COLUMNS), *rows]
-    widths = dict((key, max(len(str(line[key])) for line in lines)) for dummy, key in COLUMNS)
-    return ["  ".join(str(line[key]).ljust(widths[key]) for dummy, key in COLUMNS).rstrip() for line in lines]
+def table(rows, width=None):
+    """Return the lines of an aligned table of changes, with ``host`` in each row.
+
+    :param rows: list of changes
+    :param width: columns of the terminal; None for any number
+    """
+    return text_table.lines([title for title, dummy in COLUMNS], [[str(row[key]) for dummy, key in COLUMNS]
+                                                                  for row in rows], width, long=("BEFORE", "AFTER"))
 
 
 def of_hosts(before, after):

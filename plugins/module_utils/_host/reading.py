@@ -7,6 +7,7 @@ from __future__ import annotations
 from .._common.object_shape import HARDWARE_DATA as HARDWARE_DATA_SHAPE
 from .._common.object_shape import HOST, shaped
 from .._common.object_shape import SECRET as SECRET_SHAPE
+from .._common.terminal import columns
 from .._kube.errors import KubeError
 from .._kube.plan import by_name
 from .._kube.resources import KNOWN
@@ -104,4 +105,4 @@ def read_hosts(client, namespace, names=None, label_selector=None, full_objects=
             facts["object"] = item
         hosts.append(facts)
     found = set(facts["name"] for facts in hosts)
-    return {"hosts": hosts, "missing": sorted(set(names or ()) - found), "table": host_table.table(hosts)}
+    return {"hosts": hosts, "missing": sorted(set(names or ()) - found), "table": host_table.table(hosts, columns())}

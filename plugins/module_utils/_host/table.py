@@ -1,14 +1,13 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A BareMetalHost in a few words: for results, for people and for tables."""
+"""A BareMetalHost in a few words: for results and for tables."""
 from __future__ import annotations
 
+from .._common import formats, text_table
 from . import annotations as host_annotations
 from .goals import error_of, state_of
 from .objects import consumer_of
-
-GIGABYTE = 10 ** 9
 
 COLUMNS = (
     ("NAME", "name"), ("STATE", "state"), ("POWER", "power"), ("CPU", "cpu"), ("RAM", "ram"), ("DISKS", "disks"),
@@ -17,7 +16,7 @@ COLUMNS = (
 
 
 def summary(bmh):
-    """Return the facts of a BareMetalHost that people ask for first, as plain data."""
+    """Return the facts of a BareMetalHost that users ask for first, as plain data."""
     spec, status = bmh.get("spec") or {}, bmh.get("status") or {}
     provisioning = status.get("provisioning") or {}
     error_type, error_message, error_count = error_of(bmh)
@@ -87,37 +86,32 @@ def row(facts):
         "state": facts["state"] + (" (error)" if facts.get("error_type") else ""),
         "power": "on" if facts.get("powered_on") else "off",
         "cpu": str(cpu["count"]) if cpu.get("count") else "-",
-        "ram": memory(parts.get("ram_mebibytes") or 0),
+        "ram": formats.memory(parts.get("ram_mebibytes") or 0),
         "disks": disks(parts.get("disks") or []),
         "nics": str(len(set(nic["mac"] for nic in nics))) if nics else "-",
         "boot_mac_address": facts.get("boot_mac_address") or "-",
         "bmc_address": facts.get("bmc_address") or "-",
-        "time": "-" if seconds is None else "%d s" % round(seconds),
+        "time": "-" if seconds is None else formats.duration(round(seconds)),
     }
-
-
-def memory(mebibytes):
-    """Return an amount of memory as text."""
-    if not mebibytes:
-        return "-"
-    return "%d MiB" % mebibytes if mebibytes % 1024 and mebibytes < 10240 else "%d GiB" % round(mebibytes / 1024)
 
 
 def disks(items):
     """Return disks as text, equal sizes counted: ``2x480 GB, 4000 GB``."""
     counts = {}
     for item in items:
-        size = round(item["size_bytes"] / GIGABYTE)
+        size = round(item["size_bytes"] / formats.GIGABYTE)
         counts[size] = counts.get(size, 0) + 1
-    texts = ["%s%d GB" % ("%dx" % count if count > 1 else "", size) for size, count in sorted(counts.items())]
+    texts = [(f"{count}x" if count > 1 else "") + formats.disk(size * formats.GIGABYTE)
+             for size, count in sorted(counts.items())]
     return ", ".join(texts) or "-"
 
 
-def table(hosts):
+def table(hosts, width=None):
     """Return the lines of an aligned table.
 
     :param hosts: list of summaries
+    :param width: columns of the terminal; None for any number
     """
-    rows = [dict((key, title) for title, key in COLUMNS)] + [row(facts) for facts in hosts]
-    widths = dict((key, max(len(cells[key]) for cells in rows)) for dummy, key in COLUMNS)
-    return ["  ".join(cells[key].ljust(widths[key]) for dummy, key in COLUMNS).rstrip() for cells in rows]
+    rows = [[cells[key] for dummy, key in COLUMNS] for cells in map(row, hosts)]
+    return text_table.lines([title for title, dummy in COLUMNS], rows, width, long=("BMC",),
+                            optional=("NICS", "BMC", "CPU", "BOOT MAC", "DISKS", "RAM"))

@@ -4,11 +4,11 @@
 """What a lab's parts are doing, and how to talk to them."""
 from __future__ import annotations
 
-import datetime
 import json
 import os
 import shlex
 
+from .._common import formats, text_table
 from .._plane.process import readiness
 from .._plane.process.supervisor import Layout, Supervisor, configured
 from . import claim
@@ -35,7 +35,7 @@ MAIN_PORTS = {
 
 
 def _since(start):
-    return datetime.datetime.fromtimestamp(start).strftime("%Y-%m-%d %H:%M:%S") if start else "-"
+    return formats.timestamp(start) if start else "-"
 
 
 def _health(info, fault):
@@ -122,14 +122,14 @@ def parts(lab):
     return programs, server_parts(lab, servers, room)
 
 
-def table(rows):
+def table(rows, width=None):
     """Return rows as lines of a table.
 
     :param rows: list of dicts with COLUMNS
+    :param width: columns of the terminal; None for any number
     """
-    lines = [COLUMNS] + [tuple("-" if row[column] is None else str(row[column]) for column in COLUMNS) for row in rows]
-    widths = [max(len(line[position]) for line in lines) for position in range(len(COLUMNS))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
+    cells = [["-" if row[column] is None else str(row[column]) for column in COLUMNS] for row in rows]
+    return text_table.lines(COLUMNS, cells, width, long=("address",), optional=("pid", "since"))
 
 
 def environment(lab):

@@ -91,8 +91,12 @@ class Family:
         """Return what results tell of an object, beside name and namespace."""
         return {}
 
-    def table(self, items):
-        """Return the lines of a table of results; none when the family has no table."""
+    def table(self, items, width=None):
+        """Return the lines of a table of results; none when the family has no table.
+
+        :param items: results
+        :param width: columns of the terminal; None for any number
+        """
         return []
 
 

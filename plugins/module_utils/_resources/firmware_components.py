@@ -92,8 +92,8 @@ class FirmwareComponents(Family):
             "pending": pending(obj),
         }, **conditions_facts(obj))
 
-    def table(self, items):
-        """Tell of each component its version and what is wanted."""
+    def table(self, items, width=None):
+        """Return a line for each component: its version and what is wanted."""
         rows = []
         for item in items:
             wanted = dict((update["component"], update["url"]) for update in item.get("wanted") or [])
@@ -103,7 +103,7 @@ class FirmwareComponents(Family):
                 state = "-" if name not in wanted else "failed" if item.get("error") else (
                     "pending" if name in waiting else "flashed")
                 rows.append([item["name"], name, part["current_version"] or "-", wanted.get(name, "-"), state])
-        return text_table.lines(["HOST", "COMPONENT", "VERSION", "IMAGE", "STATE"], rows)
+        return text_table.lines(["HOST", "COMPONENT", "VERSION", "IMAGE", "STATE"], rows, width, long=("IMAGE",))
 
 
 def pending(obj):

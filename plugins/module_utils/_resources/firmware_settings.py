@@ -98,15 +98,15 @@ class FirmwareSettings(Family):
         """Return the rules for the settings of a host."""
         return schema_of(obj, seen)
 
-    def table(self, items):
-        """Tell of each setting that is wanted whether it counts."""
+    def table(self, items, width=None):
+        """Return a line for each setting that is wanted: whether it counts."""
         rows = []
         for item in items:
             waiting = set(change["name"] for change in item.get("pending") or [])
             for name, value in sorted((item.get("wanted") or {}).items()):
                 state = "in force" if name not in waiting else "pending" if item["valid"] else "refused"
                 rows.append([item["name"], name, (item["settings"].get(name) or "-"), text_of(value), state])
-        return text_table.lines(["HOST", "SETTING", "IS", "WANTED", "STATE"], rows)
+        return text_table.lines(["HOST", "SETTING", "IS", "WANTED", "STATE"], rows, width, long=("IS", "WANTED"))
 
 
 def schema_of(obj, seen):

@@ -11,6 +11,7 @@ from .._common.field_checks import Problem
 from .._common.formats import duration
 from .._common.object_shape import of_kind
 from .._common.plain_text import gist
+from .._common.terminal import columns
 from .._host.goals import FAILED, REACHED
 from .._ipam.service import RefusedError
 from .._kube import bulk
@@ -124,7 +125,7 @@ class FamilyService:
             self._wait([item for item in items if not item.error])
         results = [item.result(self.family, self.namespace, self.seen) for item in items]
         return {"changed": any(result["changed"] for result in results), self.family.option: results,
-                "counts": counts(results), "diff": self.diffs, "table": self.family.table(results),
+                "counts": counts(results), "diff": self.diffs, "table": self.family.table(results, columns()),
                 "seconds": round(self.clock() - began_at, 3)}
 
     # Reading and checking
@@ -291,4 +292,4 @@ def read_facts(client, family, params):
         found.append(facts)
     present = set(facts["name"] for facts in found)
     return {family.option: found, "missing": [name for name in names or [] if name not in present],
-            "table": family.table(found)}
+            "table": family.table(found, columns())}

@@ -274,7 +274,7 @@ def test_the_table_is_aligned():
         "NAME         STATE                POWER  CPU  RAM     DISKS              NICS  BOOT MAC           "
         "BMC               TIME",
         "h1           available            on     8    16 GiB  2x480 GB, 4000 GB  2     00:5c:52:31:3a:01  "
-        "ipmi://192.0.2.1  61 s",
+        "ipmi://192.0.2.1  1 min 1 s",
         "a-long-name  registering (error)  off    -    -       -                  -     -                  "
         "ipmi://192.0.2.1  -"]
 
@@ -286,6 +286,15 @@ def test_hardware_is_plain_data():
     assert host_table.hardware({}) == {}
 
 
-@pytest.mark.parametrize("mebibytes, text", [(0, "-"), (512, "512 MiB"), (4096, "4 GiB"), (131000, "128 GiB")])
-def test_memory(mebibytes, text):
-    assert host_table.memory(mebibytes) == text
+def test_the_table_fits_the_terminal():
+    long = summary_of("redfish-virtualmedia+https://198.18.0.1:8000/redfish/v1/Systems/8cec5174-b541-5ad1")
+    lines = host_table.table([long], 120)
+    assert max(map(len, lines)) <= 120 and "redfish-virtual...c5174-b541-5ad1" in lines[1]
+    lines = host_table.table([long], 80)
+    assert max(map(len, lines)) <= 80 and "BMC" not in lines[0] and "BOOT MAC" in lines[0]
+
+
+def summary_of(address):
+    known = bmh("available", spec={"bootMACAddress": "00:5c:52:31:3a:01", "bmc": {"address": address}})
+    known["status"].update(hardware=DETAILS, poweredOn=True)
+    return host_table.summary(known)

@@ -36,7 +36,7 @@ def replace_disk(hardware):
     (lambda hardware: None, []),
     (lambda hardware: hardware["nics"][0].update(ip="192.0.2.99"), []),
     (lambda hardware: hardware["cpu"].update(clockMegahertz=1), []),
-    (lambda hardware: hardware.update(ramMebibytes=65536), [("RAM", "32768 MiB", "65536 MiB")]),
+    (lambda hardware: hardware.update(ramMebibytes=65536), [("RAM", "32 GiB", "64 GiB")]),
     (lambda hardware: hardware["cpu"].update(count=16), [("CPUs", "8", "16")]),
     (lambda hardware: hardware["firmware"]["bios"].update(version=""), [("BIOS version", "1.0", "-")]),
     (replace_disk, [("disk S1", "480 GB, D, SSD, /dev/sda", "-"), ("disk S2", "-", "960 GB, D, /dev/sda")]),
@@ -58,8 +58,8 @@ def test_the_filter():
     before = [{"name": "h1", "hardware_data": HARDWARE}, {"name": "h2", "hardware_data": {}}]
     after = [{"name": "h1", "hardware_data": dict(HARDWARE, ramMebibytes=1)}]
     assert filter_changes(after, before) == [
-        {"host": "h1", "what": "RAM", "before": "32768 MiB", "after": "1 MiB"}]
+        {"host": "h1", "what": "RAM", "before": "32 GiB", "after": "1 MiB"}]
     assert filter_changes(after, before, as_table=True) == [
-        "HOST  WHAT  BEFORE     AFTER", "h1    RAM   32768 MiB  1 MiB"]
+        "HOST  WHAT  BEFORE  AFTER", "h1    RAM   32 GiB  1 MiB"]
     with pytest.raises(Exception, match="hardware_data: true"):
         filter_changes([{"name": "h1"}], before)
