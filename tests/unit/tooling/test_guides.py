@@ -159,6 +159,16 @@ def test_the_links_of_a_page_lead_to_files(path):
     assert missing == []
 
 
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_the_files_of_a_page_for_contributors_are_there(page):
+    text = (ROOT / page).read_text()
+    rooms = [f"plugins/module_utils/{path}" for path in re.findall(r"`(_[a-z]+/[\w./-]*)`", text)]
+    others = re.findall(r"`((?:docs|lab|meta|playbooks|plugins|roles|tests)/[\w./-]+)`", text)
+    assert rooms and others
+    missing = [path for path in rooms + others if not (ROOT / path).exists()]
+    assert missing == []
+
+
 def test_each_guide_is_in_the_table_of_contents():
     extra = yaml.safe_load((ROOT / "docs" / "docsite" / "extra-docs.yml").read_text())
     listed = [name for section in extra["sections"] for name in section["toctree"]]
