@@ -163,7 +163,7 @@ def test_the_links_of_a_page_lead_to_files(path):
 def test_the_files_of_a_page_for_contributors_are_there(page):
     text = (ROOT / page).read_text()
     rooms = [f"plugins/module_utils/{path}" for path in re.findall(r"`(_[a-z]+/[\w./-]*)`", text)]
-    others = re.findall(r"`((?:docs|lab|meta|playbooks|plugins|roles|tests)/[\w./-]+)`", text)
+    others = re.findall(r"`((?:docs|lab|playbooks|plugins|roles|tests)/[\w./-]+)`", text)
     assert rooms and others
     missing = [path for path in rooms + others if not (ROOT / path).exists()]
     assert missing == []
