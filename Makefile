@@ -66,7 +66,7 @@ lint:  ## roles and playbooks: ansible-lint, profile production
 docs-lint:  ## plugins' documentation: antsibull-docs
 docs-site:  ## documentation site in build/docs/html: antsibull-docs and Sphinx
 build-check:  ## build the collection, install it elsewhere, use it from there
-galaxy-importer:  ## the built collection as Galaxy judges it
+galaxy-importer:  ## the built collection, by Galaxy's importer
 sanity:  ## ansible-test sanity, without an ignore file
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
@@ -78,7 +78,7 @@ test-clusters: test-lab-needs  ## the other files of tests/lab, on such a lab
 	@$(IN_LAB) tests/gates/test-clusters
 test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes, on such a lab; not part of make test
 	@$(IN_LAB) tests/gates/test-lab faults-long
-test-ha: test-lab-needs  ## three control plane machines and a worker, on such a lab with five servers; tells time and memory
+test-ha: test-lab-needs  ## three control plane machines and a worker, on such a lab with five servers; prints time and memory
 	@$(IN_LAB) TEST_LAB=ha LAB_SERVERS=5 tests/gates/test-lab ha
 bench-cluster: test-lab-needs  ## the playbook cluster against kubectl with the same manifests, on such a lab
 	@$(IN_LAB) TEST_LAB=bench tests/gates/test-lab bench-cluster
@@ -93,7 +93,7 @@ pytest: test-lab-needs  ## chosen tests, on the running lab LAB: make pytest ARG
 ##@ Upkeep
 
 .PHONY: lock
-lock:  ## resolve requirements*.in anew and write the lock files, with hashes
+lock:  ## resolve requirements*.in again and write the lock files, with hashes
 	@$(PYTHON) lab/python_environment.py check
 	@for name in requirements requirements-dev requirements-bench lab/requirements lab/engine/toolchain \
 	  tests/lab/requirements-agent docs/site/requirements tests/galaxy/requirements; do \
