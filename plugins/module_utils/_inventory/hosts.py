@@ -7,6 +7,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections import namedtuple
+from typing import Any
 
 from .._cluster.workflow.snapshot import CLUSTER_LABEL, DEPLOYMENT_LABEL, HOST_ANNOTATION, is_control_plane, is_true
 from .._host import goals as host_goals
@@ -29,11 +30,11 @@ class NameClash(ValueError):
     :param subjects: both objects, as ``kind namespace/name``
     """
 
-    def __init__(self, name, subjects):
+    def __init__(self, name: str, subjects: list[str]) -> None:
         super().__init__(f"{name}: found {' and '.join(subjects)}, expected one object for each inventory host")
 
 
-def host_facts(bmh):
+def host_facts(bmh: dict[str, Any]) -> dict[str, Any]:
     """Return the facts of a BareMetalHost: those of ``baremetal_host_info``, ``kind``, ``cluster``, ``addresses``.
 
     ``cluster`` is from the label that CAPM3 puts on a host which a machine has taken (``setHostLabel``), empty while
@@ -47,7 +48,7 @@ def host_facts(bmh):
     return facts
 
 
-def _addresses(reported):
+def _addresses(reported: Any) -> list[str]:
     """Return those that are IP addresses, each once.
 
     They come from servers, and ``ansible_host`` is made of them: anything else could be an option of ssh.
@@ -55,7 +56,7 @@ def _addresses(reported):
     return list(dict.fromkeys(address for address in reported if _is_address(address)))
 
 
-def _is_address(text):
+def _is_address(text: Any) -> bool:
     try:
         # The zone of an IPv6 address (after %) may be any text.
         return isinstance(text, str) and "%" not in text and text.isascii() and bool(ipaddress.ip_address(text))
@@ -63,7 +64,7 @@ def _is_address(text):
         return False
 
 
-def without_cluster(hosts):
+def without_cluster(hosts: list[dict[str, Any]]) -> dict[Any, Any]:
     """Return ``{(namespace, name) of a Metal3Machine: facts}`` of the hosts that it has taken, but that lack the label.
 
     CAPM3 sets the label only when it takes a host, so that one which was created again with its consumer has none.
@@ -76,12 +77,12 @@ def without_cluster(hosts):
     return found
 
 
-def in_states(bmhs, states):
+def in_states(bmhs: list[dict[str, Any]], states: Any) -> list[dict[str, Any]]:
     """Return those BareMetalHosts that are in one of the provisioning states; all when ``states`` is empty."""
     return [bmh for bmh in bmhs if host_goals.state_of(bmh) in states] if states else bmhs
 
 
-def machine_facts(machine, metal3_machines):
+def machine_facts(machine: dict[str, Any], metal3_machines: dict[Any, Any]) -> dict[str, Any]:
     """Return the facts of a Machine of Cluster API (v1beta2).
 
     :param metal3_machines: ``{(namespace, name): Metal3Machine}``
@@ -118,7 +119,7 @@ def machine_facts(machine, metal3_machines):
     }
 
 
-def node_facts(node):
+def node_facts(node: dict[str, Any]) -> dict[str, Any]:
     """Return the facts of a node of Ironic.
 
     :param node: dict in Ironic's names, of the fields :data:`NODE_FIELDS`
@@ -135,7 +136,7 @@ NODE_FIELDS = ("uuid", "name", "provision_state", "target_provision_state", "pow
                "conductor_group", "owner", "instance_uuid")
 
 
-def owner_of(node):
+def owner_of(node: dict[str, Any]) -> tuple[str, str]:
     """Return ``(namespace, name)`` of the BareMetalHost that BMO made a node for, empty texts when it did not.
 
     BMO calls its nodes ``namespace~name`` (``ironicNodeName``).
@@ -144,7 +145,7 @@ def owner_of(node):
     return (namespace, name) if tilde else ("", "")
 
 
-def with_nodes(hosts, nodes):
+def with_nodes(hosts: list[dict[str, Any]], nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Lay nodes beside their hosts and return the facts of those nodes that belong to none of the hosts.
 
     :param hosts: facts of hosts; each whose node is there gets it as ``node``
@@ -158,7 +159,7 @@ def with_nodes(hosts, nodes):
     return list(by_id.values())
 
 
-def entries(all_facts, host_names=NAME):
+def entries(all_facts: list[dict[str, Any]], host_names: Any = NAME) -> list[Entry]:
     """Return an Entry for each of the facts, in order of names.
 
     :param all_facts: facts of hosts, machines and nodes
@@ -176,5 +177,5 @@ def entries(all_facts, host_names=NAME):
     return [Entry(name, facts["kind"], facts) for name, facts in sorted(result.items())]
 
 
-def _subject(facts):
+def _subject(facts: dict[str, Any]) -> str:
     return f"{facts['kind']} {facts['namespace'] + '/' if facts.get('namespace') else ''}{facts['name']}"

@@ -36,7 +36,8 @@ Plan = namedtuple("Plan", ["requests", "goal", "before", "after", "refusal", "lo
 _NOTHING = Plan([], None, {}, {}, "", "")
 
 
-def plan(action, options, node, minor, seen=None):
+def plan(action: str, options: dict[str, Any], node: dict[str, Any], minor: int,
+         seen: Any = None) -> Plan:
     """Return what is to be done for one node.
 
     :param action: one of :data:`ACTIONS`
@@ -54,7 +55,7 @@ def plan(action, options, node, minor, seen=None):
     return _OTHERS[action](options, node, seen)
 
 
-def question(action, options):
+def question(action: str, options: dict[str, Any]) -> str | None:
     """Return the path below ``/nodes/<uuid>`` that has to be read before planning, None for most actions."""
     if action == "boot_device":
         return "/management/boot_device"
@@ -66,11 +67,11 @@ def question(action, options):
     return None
 
 
-def _refused(text):
+def _refused(text: str) -> Plan:
     return _NOTHING._replace(refusal=text)
 
 
-def _provision(action, options, node, minor):
+def _provision(action: str, options: dict[str, Any], node: dict[str, Any], minor: int) -> Plan:
     verb, steps = action, options.get("steps")
     if action == "hold":
         verb = "service" if node["provision_state"] in states.VERBS["service"].accepted else "clean"
@@ -99,7 +100,8 @@ def _provision(action, options, node, minor):
     return _sent(found, options, steps, node, image)
 
 
-def _sent(found, options, steps, node, image):
+def _sent(found: states.Route, options: dict[str, Any], steps: list[dict[str, Any]] | None, node: dict[str, Any],
+          image: node_diff.Change) -> Plan:
     requests: list[Request] = []
     goal: Any = None
     before, after = {"provision_state": node["provision_state"]}, {}
@@ -121,7 +123,8 @@ def _sent(found, options, steps, node, image):
     return Plan(requests, None, before, after, "", "")
 
 
-def _arguments(verb, options, steps, node):
+def _arguments(verb: str, options: dict[str, Any], steps: list[dict[str, Any]] | None,
+               node: dict[str, Any]) -> dict[str, Any]:
     body = {}
     if verb in ("clean", "service"):
         body = {"runbook": options["runbook"]} if options.get("runbook") else {verb + "_steps": steps}
@@ -135,7 +138,7 @@ def _arguments(verb, options, steps, node):
     return body
 
 
-def _held(verb, body):
+def _held(verb: str, body: dict[str, Any]) -> Goal | None:
     """Return the goal of steps that end in a hold, None when none of them is one."""
     steps = next((value for key, value in body.items() if key.endswith("_steps")), None) or []
     if any(step.get("step") == "hold" for step in steps):
@@ -143,7 +146,7 @@ def _held(verb, body):
     return None
 
 
-def _power(action, options, node):
+def _power(action: str, options: dict[str, Any], node: dict[str, Any]) -> Plan:
     soft = options.get("soft")
     target, expected = {
         "power_on": ("power on", "power on"),
@@ -165,12 +168,13 @@ def _power(action, options, node):
                 {"power_state": node.get("power_state")}, {"power_state": after}, "", "")
 
 
-def _set(method, path, body, before, after, goal=None):
+def _set(method: str, path: str, body: dict[str, Any] | None, before: dict[str, Any], after: dict[str, Any],
+         goal: Goal | None = None) -> Plan:
     """Return the plan of one request that sets something, so that twice is the same as once."""
     return Plan([Request(method, path, body, goal, SAFE)], None, before, after, "", "")
 
 
-def _maintenance_on(options, node, dummy):
+def _maintenance_on(options: dict[str, Any], node: dict[str, Any], dummy: Any) -> Plan:
     reason = options.get("maintenance_reason")
     if node.get("maintenance") and (reason is None or node.get("maintenance_reason") == reason):
         return _NOTHING
@@ -179,14 +183,14 @@ def _maintenance_on(options, node, dummy):
         "maintenance": True, "maintenance_reason": reason})
 
 
-def _maintenance_off(dummy, node, dummy_seen):
+def _maintenance_off(dummy: dict[str, Any], node: dict[str, Any], dummy_seen: Any) -> Plan:
     if not node.get("maintenance"):
         return _NOTHING
     return _set("DELETE", "/maintenance", None,
                 {"maintenance": True, "maintenance_reason": node.get("maintenance_reason")}, {"maintenance": False})
 
 
-def _boot_device(options, dummy, seen):
+def _boot_device(options: dict[str, Any], dummy: dict[str, Any], seen: dict[str, Any]) -> Plan:
     wanted = {"boot_device": options["boot_device"], "persistent": bool(options.get("persistent"))}
     before = dict((key, (seen or {}).get(key)) for key in wanted)
     if wanted == before:
@@ -194,21 +198,21 @@ def _boot_device(options, dummy, seen):
     return _set("PUT", "/management/boot_device", wanted, before, wanted)
 
 
-def _boot_mode(options, node, dummy):
+def _boot_mode(options: dict[str, Any], node: dict[str, Any], dummy: Any) -> Plan:
     return _field("boot_mode", options["boot_mode"], node)
 
 
-def _secure_boot(options, node, dummy):
+def _secure_boot(options: dict[str, Any], node: dict[str, Any], dummy: Any) -> Plan:
     return _field("secure_boot", options["secure_boot"], node)
 
 
-def _field(name, value, node):
+def _field(name: str, value: Any, node: dict[str, Any]) -> Plan:
     if node.get(name) == value:
         return _NOTHING
     return _set("PUT", "/states/" + name, {"target": value}, {name: node.get(name)}, {name: value}, Goal(name, value))
 
 
-def _traits(options, node, dummy):
+def _traits(options: dict[str, Any], node: dict[str, Any], dummy: Any) -> Plan:
     there, given = set(node.get("traits") or []), set(options["traits"])
     wanted = {"set": given, "add": there | given, "remove": there - given}[options["traits_mode"]]
     if wanted == there:
@@ -216,7 +220,7 @@ def _traits(options, node, dummy):
     return _set("PUT", "/traits", {"traits": sorted(wanted)}, {"traits": sorted(there)}, {"traits": sorted(wanted)})
 
 
-def _raid(options, node, dummy):
+def _raid(options: dict[str, Any], node: dict[str, Any], dummy: Any) -> Plan:
     if node.get("raid_interface") == "no-raid":
         return _refused("its RAID interface is no-raid; set interfaces.raid with ironic_node")
     wanted = options["raid"]
@@ -228,7 +232,7 @@ def _raid(options, node, dummy):
     return _set("PUT", "/states/raid", body, {"target_raid_config": before}, {"target_raid_config": wanted})
 
 
-def _vendor_passthru(dummy_options, dummy_node, dummy_seen):
+def _vendor_passthru(dummy_options: dict[str, Any], dummy_node: dict[str, Any], dummy_seen: dict[str, int]) -> Plan:
     # Reading was all there is to do.
     return _NOTHING
 

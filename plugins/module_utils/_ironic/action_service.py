@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from .._common import confirmation
@@ -26,20 +27,20 @@ _READING = ("vendor_passthru",)
 class Item:
     """What becomes of one node of the list."""
 
-    def __init__(self, name, node):
+    def __init__(self, name: str, node: dict[str, Any]) -> None:
         self.name = name
         self.node = node
-        self.stored = node
+        self.stored: dict[str, Any] | None = node
         self.plan: Any = None
         self.left = []
-        self.delivery = None
-        self.history = None
+        self.delivery: Any = None
+        self.history: Any = None
         self.answer = None
         self.changed = False
         self.error = ""
         self.seconds = 0.0
 
-    def result(self):
+    def result(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
         node = self.stored or {}
         return {
@@ -61,7 +62,8 @@ class ActionService:
     :param sleep: callable that waits a number of seconds
     """
 
-    def __init__(self, client, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep):
+    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep) -> None:
         self.client = client
         self.action = params["action"]
         self.options = params
@@ -72,7 +74,7 @@ class ActionService:
         self.sleep = sleep
         self.began_at = clock()
 
-    def run(self):
+    def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.
 
         :raises RefusedError: when a node is unknown, or one is where the action can't be taken
@@ -98,7 +100,7 @@ class ActionService:
 
     # Reading and planning
 
-    def _planned(self):
+    def _planned(self) -> list[Item]:
         names = self.options["nodes"]
         problems = node_validation.check_traits("traits", self.options.get("traits") or [])
         nodes = self._read()
@@ -130,7 +132,7 @@ class ActionService:
             raise RefusedError(problems)
         return items
 
-    def _unconfirmed(self, items):
+    def _unconfirmed(self, items: list[Item]) -> list[Any]:
         losing = [item for item in items if item.plan.loses and not item.plan.refusal]
         names = [item.name for item in losing]
         reasons = ", ".join(f"{item.name} ({item.plan.loses})" for item in losing)
@@ -141,10 +143,10 @@ class ActionService:
                         "%s gives up the systems that may be deployed on %s; confirm it only if they are not needed "
                         "any more" % (self.action, reasons))]
 
-    def _forced_by_uuid(self, item):
+    def _forced_by_uuid(self, item: Item) -> frozenset[str]:
         return frozenset([item.node["name"]] if item.node["uuid"] in self.forced else [])
 
-    def _read(self):
+    def _read(self) -> dict[str, Any]:
         found = {}
         for node in self.client.list_nodes(POLL_FIELDS + action_plan.PLAN_FIELDS):
             found[node["uuid"]] = node
@@ -152,7 +154,7 @@ class ActionService:
                 found[node["name"]] = node
         return found
 
-    def _ask(self, items):
+    def _ask(self, items: list[Item]) -> list[Any]:
         path = action_plan.question(self.action, self.options)
         if path is None:
             return [None] * len(items)
@@ -163,8 +165,8 @@ class ActionService:
                 len(problems), len(items), "\n".join("- " + line for line in problems)))
         return [outcome.value for outcome in outcomes]
 
-    def _getter(self, item, path):
-        def call():
+    def _getter(self, item: Item, path: str) -> Callable[..., Any]:
+        def call() -> dict[str, Any]:
             subject = f"node {item.name}"
             answer = self.client.request("GET", path_of("nodes", item.node["uuid"], path), subject=subject)
             return answer if self.action in _READING or answer is None else answers.dictionary(answer, subject)
@@ -172,7 +174,7 @@ class ActionService:
 
     # Sending and waiting
 
-    def _send(self, items):
+    def _send(self, items: list[Item]) -> None:
         """Send each node's next requests up to the first that is to be waited for."""
         for verb, count in sorted(Counter(self._verb(item) for item in items).items()):
             self.progress.event("%s: %d of %d nodes" % (verb, count, len(self.options["nodes"])))
@@ -189,13 +191,13 @@ class ActionService:
                 else:
                     item.history.aim(outcome.value, now)
 
-    def _verb(self, item):
+    def _verb(self, item: Item) -> str:
         """Return the action that an item's next request belongs to: manage may go before."""
         goals = [request for request in item.left if request.goal is not None]
         return "manage" if len(goals) > 1 else self.action
 
-    def _sender(self, item):
-        def call():
+    def _sender(self, item: Item) -> Callable[..., Any]:
+        def call() -> Any:
             while item.left:
                 request = item.left[0]
                 before = item.history.node if item.history else item.node
@@ -209,7 +211,7 @@ class ActionService:
             return None
         return call
 
-    def _wait(self, items):
+    def _wait(self, items: list[Item]) -> None:
         now = self.clock()
         for item in items:
             item.history = item.history or NodeHistory(item.plan.goal, item.node, now)
@@ -232,7 +234,7 @@ class ActionService:
                 f"wait_timeout_seconds: {step.error.message}", reason="Unreachable")
         self._conclude(items)
 
-    def _decide(self, items, nodes):
+    def _decide(self, items: Any, nodes: Any) -> None:
         now = self.clock()
         for item in items:
             if not item.history.waiting:
@@ -243,7 +245,7 @@ class ActionService:
         if due:
             self._send(due)
 
-    def _conclude(self, items):
+    def _conclude(self, items: list[Item]) -> None:
         now = self.clock()
         for item in items:
             item.stored = item.history.node
@@ -256,18 +258,18 @@ class ActionService:
                     f"not {item.history.goal} within {duration(self.options['wait_timeout_seconds'])}: "
                     f"{item.history.timeout_cause(now)}; raise wait_timeout_seconds or look at the server's console")
 
-    def _read_again(self, items):
-        """Tell the nodes' states after the action: one request, whatever their number."""
+    def _read_again(self, items: list[Item]) -> None:
+        """Read the nodes' states after the action: one request, whatever their number."""
         nodes = dict((node["uuid"], node) for node in self.client.list_nodes(POLL_FIELDS))
         for item in items:
             item.stored = nodes.get(item.node["uuid"])
 
 
-def _goals(plan):
+def _goals(plan: action_plan.Plan) -> list[action_plan.Request]:
     return [request for request in plan.requests if request.goal is not None]
 
 
-def failure(results, action):
+def failure(results: list[dict[str, Any]], action: str) -> str:
     """Return the text of a failure, a line for each failed node; empty when there is none.
 
     :param results: the results of all nodes

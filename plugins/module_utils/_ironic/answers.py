@@ -4,7 +4,7 @@
 """What an answer of Ironic's has to look like before anything is decided by it; pure."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .errors import IronicError
@@ -31,7 +31,7 @@ _KINDS: tuple[tuple[Any, str], ...] = (
     (bool, "true or false"), (str, "a text"), (dict, "a dictionary"), (list, "a list"), ((int, float), "a number"))
 
 
-def items(answer, key, fields=None):
+def items(answer: Any, key: str, fields: Sequence[Any] | None = None) -> list[dict[str, Any]]:
     """Return the items of a list that Ironic has answered with.
 
     :param answer: the decoded answer
@@ -47,7 +47,7 @@ def items(answer, key, fields=None):
             for number, entry in enumerate(answer[key], 1)]
 
 
-def item(answer, key, fields=None, subject=None):
+def item(answer: Any, key: str, fields: Sequence[Any] | None = None, subject: str | None = None) -> dict[str, Any]:
     """Return one object that Ironic has answered with.
 
     :param answer: the decoded answer
@@ -71,7 +71,7 @@ def item(answer, key, fields=None, subject=None):
     return dict(dict.fromkeys(fields or ()), **answer)
 
 
-def shallow(answer, subject):
+def shallow(answer: Any, subject: str) -> Any:
     """Return an answer that is not nested too deeply.
 
     :param answer: the decoded answer
@@ -89,7 +89,7 @@ def shallow(answer, subject):
                  "no dictionary or list inside of so many others")
 
 
-def dictionary(answer, subject):
+def dictionary(answer: Any, subject: str) -> dict[str, Any]:
     """Return an answer that is to be a dictionary.
 
     :raises IronicError: when it is none
@@ -99,7 +99,7 @@ def dictionary(answer, subject):
     return answer
 
 
-def _wrong(subject, field, seen, expected):
+def _wrong(subject: str, field: str, seen: Any, expected: str) -> IronicError:
     kind = "nothing" if seen is None else next((text for types, text in _KINDS if isinstance(seen, types)), "a value")
     return IronicError("%s: Ironic's answer has %s where %s is expected%s; check whether the endpoint is that of an "
                        "Ironic, and what is between here and there" % (

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import Any
 
 from . import node_bmc, ownership
 
@@ -24,7 +25,9 @@ _AFTER_LOSS = (
 _WITHOUT_NODE = ("new", "unmanaged", "registering", "deleting", "powering off before delete", "deleted", "")
 
 
-def findings(nodes, ports, portgroups, hosts=None, namespaces=None, all_namespaces=False):
+def findings(nodes: list[dict[str, Any]], ports: list[dict[str, Any]], portgroups: list[dict[str, Any]],
+             hosts: list[dict[str, Any]] | None = None, namespaces: list[str] | None = None,
+             all_namespaces: bool = False) -> list[Finding]:
     """Return everything that is out of step, in a stable order.
 
     :param nodes: nodes as Ironic has them: uuid, name, driver_info, provision_state
@@ -47,7 +50,7 @@ def findings(nodes, ports, portgroups, hosts=None, namespaces=None, all_namespac
     return found
 
 
-def belong_together(nodes, hosts):
+def belong_together(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]]) -> bool:
     """Return whether at least one node is that of a host, by the UUID that the operator has noted at the host.
 
     A name is no sign: another cluster may have hosts of the same names.
@@ -58,7 +61,8 @@ def belong_together(nodes, hosts):
     return bool(set(node["uuid"] for node in nodes) & set(host.get("node_id") for host in hosts))
 
 
-def _all_at_once(nodes, hosts, namespaces):
+def _all_at_once(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]],
+                 namespaces: list[str] | None) -> list[Finding]:
     """Tell what is out of step with all hosts at once: then it is not the hosts that are wrong."""
     owners = [owner for node in nodes for owner in [ownership.host_of(node.get("name"))]
               if owner and (namespaces is None or owner[0] in namespaces)]
@@ -78,11 +82,11 @@ def _all_at_once(nodes, hosts, namespaces):
     return []
 
 
-def _should_have_node(host):
+def _should_have_node(host: dict[str, Any]) -> bool:
     return host["state"] not in _WITHOUT_NODE and host.get("operational_status") != "detached"
 
 
-def confirmed(found, earlier):
+def confirmed(found: list[Finding], earlier: list[dict[str, Any]]) -> list[Finding]:
     """Return the findings that an earlier look had too.
 
     What is read one after the other does not fit while somebody works: a host that came after the hosts were read has
@@ -95,16 +99,17 @@ def confirmed(found, earlier):
     return [item for item in found if (item.kind, item.subject, object_of(item)) in known]
 
 
-def object_of(finding):
+def object_of(finding: Finding) -> str:
     """Return the UUID of what a repair deletes, empty when there is no repair."""
     return finding.repair[1]["uuid"] if finding.repair else ""
 
 
-def _label(node):
+def _label(node: dict[str, Any]) -> str:
     return "node %s" % (node.get("name") or node["uuid"])
 
 
-def _nodes_without_host(nodes, hosts, namespaces):
+def _nodes_without_host(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]],
+                        namespaces: list[str] | None) -> list[Finding]:
     names = set((host["namespace"], host["name"]) for host in hosts)
     ids = set(host.get("node_id") for host in hosts)
     advice = f"enrol the host again, or delete the node (repair {NODE_WITHOUT_HOST})" if belong_together(
@@ -115,7 +120,7 @@ def _nodes_without_host(nodes, hosts, namespaces):
             and node["uuid"] not in ids]
 
 
-def _hosts_without_node(nodes, hosts):
+def _hosts_without_node(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]]) -> list[Finding]:
     there = set(node["uuid"] for node in nodes)
     names = set(ownership.host_of(node.get("name")) for node in nodes)
     return [Finding(HOST_WITHOUT_NODE, f"BareMetalHost {host['namespace']}/{host['name']}",
@@ -127,14 +132,15 @@ def _hosts_without_node(nodes, hosts):
             and (host["namespace"], host["name"]) not in names]
 
 
-def _ports_without_node(nodes, ports):
+def _ports_without_node(nodes: list[dict[str, Any]], ports: list[dict[str, Any]]) -> list[Finding]:
     there = set(node["uuid"] for node in nodes)
     return [Finding(PORT_WITHOUT_NODE, f"port {port['address']}", f"its node {port['node_uuid']} is not there",
                     f"delete the port (repair {PORT_WITHOUT_NODE})", ("port", port))
             for port in ports if port["node_uuid"] not in there]
 
 
-def _macs_twice(nodes, ports, portgroups):
+def _macs_twice(nodes: list[dict[str, Any]], ports: list[dict[str, Any]],
+                portgroups: list[dict[str, Any]]) -> list[Finding]:
     labels = dict((node["uuid"], _label(node)) for node in nodes)
     owners = {}
     for item in list(ports) + [group for group in portgroups if group.get("address")]:
@@ -144,7 +150,7 @@ def _macs_twice(nodes, ports, portgroups):
         for address, uuids in sorted(owners.items()) if len(uuids) > 1]
 
 
-def _bmcs_twice(nodes):
+def _bmcs_twice(nodes: list[dict[str, Any]]) -> list[Finding]:
     found = {}
     for node in nodes:
         bmc = node_bmc.of(node.get("driver_info"))
@@ -155,7 +161,8 @@ def _bmcs_twice(nodes):
             for bmc, labels in sorted(found.items()) if len(labels) > 1]
 
 
-def _macs_of_other_nodes(nodes, ports, hosts):
+def _macs_of_other_nodes(nodes: list[dict[str, Any]], ports: list[dict[str, Any]],
+                         hosts: list[dict[str, Any]]) -> list[Finding]:
     by_mac = dict((port["address"].lower(), port) for port in ports)
     by_uuid = dict((node["uuid"], node) for node in nodes)
     found = []
@@ -178,7 +185,7 @@ def _macs_of_other_nodes(nodes, ports, hosts):
     return found
 
 
-def _boot_macs_twice(hosts):
+def _boot_macs_twice(hosts: list[dict[str, Any]]) -> list[Finding]:
     owners = {}
     for host in hosts:
         if host.get("boot_mac_address"):

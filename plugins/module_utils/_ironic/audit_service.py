@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 from .._common import confirmation
 from .._common.problem import problem
@@ -22,7 +24,8 @@ _HOST_OPTIONAL_TEXTS = ("node_id", "boot_mac_address", "operational_status")
 _FINDING_TEXTS = ("kind", "subject", "object")
 
 
-def run(client, params, check_mode, tell=lambda text: None, sleep=time.sleep):
+def run(client: Any, params: dict[str, Any], check_mode: bool, tell: Callable[[str], Any] = lambda text: None,
+        sleep: Callable[[float], Any] = time.sleep) -> dict[str, Any]:
     """Return the module's result.
 
     :param client: an IronicClient
@@ -59,7 +62,7 @@ def run(client, params, check_mode, tell=lambda text: None, sleep=time.sleep):
     }
 
 
-def _problems(params):
+def _problems(params: dict[str, Any]) -> list[Any]:
     by_hosts = ", ".join(sorted(set(params["repair"]) - {audit.PORT_WITHOUT_NODE}))
     needing = (("all_namespaces", "true" if params["all_namespaces"] else ""),
                ("namespaces", ", ".join(params["namespaces"] or [])), ("repair", by_hosts))
@@ -74,7 +77,8 @@ def _problems(params):
     return found
 
 
-def _malformed(option, entries, texts, optional):
+def _malformed(option: str, entries: list[Any], texts: tuple[str, ...],
+               optional: tuple[str, ...]) -> list[Any]:
     """Return a problem of the first entry that a module of this collection has not returned so, in a list."""
     module = "baremetal_host_info" if option == "hosts" else "ironic_audit"
     for number, entry in enumerate(entries):
@@ -85,7 +89,7 @@ def _malformed(option, entries, texts, optional):
     return []
 
 
-def _implausible(due, nodes, params):
+def _implausible(due: list[audit.Finding], nodes: list[dict[str, Any]], params: dict[str, Any]) -> list[Any]:
     """Return why what is due is not to be deleted: what was read contradicts it, or the number was not confirmed."""
     by_host = [item for item in due if item.kind != audit.PORT_WITHOUT_NODE]
     owned = [node for node in nodes if ownership.host_of(node.get("name"))]
@@ -114,25 +118,25 @@ def _implausible(due, nodes, params):
     return found
 
 
-def _label(item):
+def _label(item: audit.Finding) -> str:
     """Return the name of what is deleted, as a confirmation has it."""
     kind, thing = item.repair
     return thing.get("name") or thing["uuid"] if kind == "node" else thing["address"]
 
 
-def _result(item, repaired, error):
+def _result(item: audit.Finding, repaired: bool, error: str) -> dict[str, Any]:
     return {"kind": item.kind, "subject": item.subject, "cause": item.cause, "next_step": item.next_step,
             "object": audit.object_of(item), "repaired": repaired and not error, "error": error}
 
 
-def _deleter(client, item, hosts):
+def _deleter(client: Any, item: audit.Finding, hosts: list[dict[str, Any]] | None) -> Callable[..., Any]:
     kind, thing = item.repair
     if kind == "node":
         return lambda: _delete_node(client, thing, item.subject)
     return lambda: _delete_port(client, item, thing, hosts)
 
 
-def _delete_node(client, node, subject):
+def _delete_node(client: Any, node: dict[str, Any], subject: str) -> None:
     """Delete a node that is still what it was found to be; Ironic takes no precondition, so it is read once more."""
     now = client.node(node["uuid"], _NODE_FIELDS)
     if now is None:
@@ -145,7 +149,7 @@ def _delete_node(client, node, subject):
     delete_node(client, now, True, "ironic_audit: its BareMetalHost is not there")
 
 
-def _delete_port(client, item, port, hosts):
+def _delete_port(client: Any, item: audit.Finding, port: dict[str, str], hosts: list[dict[str, Any]] | None) -> None:
     """Delete a port that is still what it was found to be, of a node that still is not its owner."""
     now = client.port(port["uuid"], _PORT_FIELDS)
     if now is None:
@@ -162,6 +166,6 @@ def _delete_port(client, item, port, hosts):
     delete_port(client, now, item.subject)
 
 
-def _changed(subject, field, before, now):
+def _changed(subject: str, field: str, before: str | None, now: str) -> IronicError:
     return IronicError("%s: it has changed since it was looked at (%s was %s, is %s), so nothing was deleted; run "
                        "again" % (subject, field, before or "nothing", now or "nothing"))

@@ -4,16 +4,20 @@
 """Many requests to Ironic side by side, one outcome for each."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from .._common import parallel
 from .client import WORKERS
 from .errors import IronicError
 
 
-def run(calls):
+def run(calls: list[Callable[..., Any]]) -> list[parallel.Outcome]:
     """Run callables, with an :class:`IronicError` as an outcome; see :func:`parallel.run`."""
     return parallel.run(calls, WORKERS, IronicError)
 
 
-def persist(calls, tell, sleep):
+def persist(calls: list[Callable[..., Any]], tell: Callable[[str], Any],
+            sleep: Callable[[float], Any]) -> list[parallel.Outcome]:
     """Run callables, and those that met a locked node or no answer again; see :func:`parallel.persist`."""
     return parallel.persist(calls, WORKERS, IronicError, tell, sleep)

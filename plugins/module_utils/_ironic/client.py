@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
+from typing import Any
 from urllib.parse import quote
 
 from .._common.url_credentials import redacted
@@ -32,7 +34,7 @@ _NEVER_SENT = frozenset(["ConnectTimeout", "NewConnectionError"])
 _REPEATABLE = ("GET", "DELETE")
 
 
-def ironic_argument_spec():
+def ironic_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options by which a module finds Ironic; documented in the fragment ``ironic``.
 
     The environment is read by :func:`connection_settings`: which variables count depends on what is given.
@@ -52,7 +54,7 @@ def ironic_argument_spec():
     }
 
 
-def connection_settings(params, environment):
+def connection_settings(params: dict[str, Any], environment: Any) -> dict[str, Any]:
     """Return how Ironic is to be found, from a module's options and the environment; pure.
 
     An option wins over the environment. ``endpoint`` wins over ``cloud``, so that a task can name an address
@@ -84,7 +86,7 @@ def connection_settings(params, environment):
     return {"cloud": cloud, "clouds_file": params.get("clouds_file"), "arguments": arguments}
 
 
-def _credentials_of(environment, endpoint):
+def _credentials_of(environment: Any, endpoint: str) -> Any:
     """Return the environment for logging in at an endpoint: without a login that it has for another server."""
     servers = [environment.get("OS_ENDPOINT"), environment.get("OS_AUTH_URL")]
     if not any(servers) or (servers[0] or "").rstrip("/") == endpoint:
@@ -92,7 +94,7 @@ def _credentials_of(environment, endpoint):
     return {}
 
 
-def _endpoint_arguments(endpoint, params, environment):
+def _endpoint_arguments(endpoint: str, params: dict[str, Any], environment: Any) -> dict[str, Any]:
     environment = _credentials_of(environment, endpoint)
     username = params.get("username") or environment.get("OS_USERNAME")
     password = params.get("password") or environment.get("OS_PASSWORD")
@@ -111,7 +113,7 @@ def _endpoint_arguments(endpoint, params, environment):
     return {"auth_type": auth_type, "auth": auth, "baremetal_endpoint_override": endpoint}
 
 
-def _adapter(params):
+def _adapter(params: dict[str, Any]) -> Any:
     settings = connection_settings(params, os.environ)
     try:
         files = [settings["clouds_file"]] if settings["clouds_file"] else None
@@ -149,18 +151,18 @@ class IronicClient:
     :raises IronicError: when no usable configuration is found, Ironic does not answer or is too old
     """
 
-    def __init__(self, params):
+    def __init__(self, params: dict[str, Any]) -> None:
         self._timeout_seconds = params.get("request_timeout_seconds") or REQUEST_TIMEOUT_SECONDS
         self._adapter = _adapter(params)
         self.minor = 1
         self.minor = self._negotiated()
 
     @property
-    def server(self):
+    def server(self) -> str:
         """URL of Ironic's API."""
         return self._adapter.endpoint_override
 
-    def _negotiated(self):
+    def _negotiated(self) -> int:
         response = self._send("GET", "/", {}, None, "API version", True)
         newest = response.headers.get("X-OpenStack-Ironic-API-Maximum-Version", "")
         match = _VERSION.match(newest)
@@ -172,7 +174,8 @@ class IronicClient:
                 self.server, newest, OLDEST_MINOR), reason="Version")
         return min(int(match.group(1)), NEWEST_MINOR)
 
-    def _send(self, method, path, query, body, subject, repeatable):
+    def _send(self, method: str, path: str, query: dict[str, str] | None, body: Any, subject: str,
+              repeatable: bool) -> Any:
         fields = "&".join(f"{key}={quote(str(value), safe=',')}" for key, value in (query or {}).items()
                           if value is not None)
         url = path + ("?" + fields if fields else "")
@@ -194,7 +197,8 @@ class IronicClient:
                               response.status_code, "Configuration")
         return response
 
-    def request(self, method, path, query=None, body=None, subject=None, repeatable=None):
+    def request(self, method: str, path: str, query: dict[str, str] | None = None, body: Any = None,
+                subject: str | None = None, repeatable: bool | None = None) -> Any:
         """Send one request and return the decoded answer, None when it has no body.
 
         :param method: HTTP method
@@ -216,7 +220,8 @@ class IronicClient:
         except (ValueError, RecursionError) as exc:
             raise _no_json(subject, self.server, response.text, repeatable) from exc
 
-    def _list(self, path, key, query, fields=None):
+    def _list(self, path: str, key: str, query: dict[str, str],
+              fields: Sequence[Any] | None = None) -> list[dict[str, Any]]:
         found, markers = [], set()
         while True:
             marker = found[-1]["uuid"] if found else None
@@ -232,7 +237,7 @@ class IronicClient:
                                   "and at what is between here and there" % (key, self.server), reason="Answer")
             markers.add(page[-1]["uuid"])
 
-    def list_nodes(self, fields=None, **filters):
+    def list_nodes(self, fields: Sequence[Any] | None = None, **filters: Any) -> list[dict[str, Any]]:
         """Return nodes as dicts: one request (for each 1000, where Ironic pages).
 
         :param fields: names of the fields to return, None for all
@@ -243,7 +248,7 @@ class IronicClient:
             query["fields"] = ",".join(fields)
         return self._list("/nodes/detail" if fields is None else "/nodes", "nodes", query, fields)
 
-    def node(self, uuid, fields):
+    def node(self, uuid: str, fields: tuple[Any, ...] | None) -> dict[str, Any] | None:
         """Return one node, None when there is none.
 
         :param uuid: its UUID
@@ -251,7 +256,7 @@ class IronicClient:
         """
         return self._one("nodes", uuid, fields)
 
-    def port(self, uuid, fields=None):
+    def port(self, uuid: str, fields: tuple[str, ...] | None = None) -> dict[str, str] | None:
         """Return one port, None when there is none.
 
         :param uuid: its UUID
@@ -259,7 +264,7 @@ class IronicClient:
         """
         return self._one("ports", uuid, fields)
 
-    def _one(self, key, uuid, fields):
+    def _one(self, key: str, uuid: str, fields: tuple[Any, ...] | None) -> dict[str, Any] | None:
         subject = f"{key[:-1]} {uuid}"
         try:
             answer = self.request("GET", path_of(key, uuid), {"fields": ",".join(fields)} if fields else None,
@@ -270,7 +275,7 @@ class IronicClient:
             raise
         return answers.item(answer, key, fields, subject)
 
-    def list_ports(self, fields=None):
+    def list_ports(self, fields: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
         """Return all ports as dicts.
 
         :param fields: names of the fields to return, None for all
@@ -279,14 +284,14 @@ class IronicClient:
             return self._list("/ports/detail", "ports", {})
         return self._list("/ports", "ports", {"fields": ",".join(fields)}, fields)
 
-    def list_portgroups(self, fields):
+    def list_portgroups(self, fields: tuple[str, ...]) -> list[dict[str, Any]]:
         """Return all port groups as dicts.
 
         :param fields: names of the fields to return
         """
         return self._list("/portgroups", "portgroups", {"fields": ",".join(fields)}, fields)
 
-    def list_drivers(self):
+    def list_drivers(self) -> list[str]:
         """Return the names of the hardware types that Ironic's conductors have enabled.
 
         :raises IronicError: when there are none: Ironic's API then answers, but does nothing
@@ -299,7 +304,7 @@ class IronicClient:
         return found
 
 
-def path_of(kind, uuid, rest=""):
+def path_of(kind: str, uuid: str, rest: str = "") -> str:
     """Return the path of an object below ``/v1``.
 
     :param kind: ``nodes`` or ``ports``
@@ -310,7 +315,7 @@ def path_of(kind, uuid, rest=""):
     return f"/{kind}/{quote(uuid, safe='') if uuid.strip('.') else '-'}{rest}"
 
 
-def _never_sent(exc):
+def _never_sent(exc: Any) -> bool:
     """Tell whether no connection came about, so that Ironic can't have taken the request."""
     cause = exc.__cause__ or exc.__context__
     reason = getattr(cause.args[0], "reason", None) if cause is not None and cause.args else None
@@ -318,7 +323,7 @@ def _never_sent(exc):
     return bool(_NEVER_SENT & set(kind.__name__ for error in (cause, reason) for kind in type(error).__mro__))
 
 
-def _no_answer(subject, server, exc, repeatable):
+def _no_answer(subject: str, server: str, exc: Any, repeatable: bool) -> IronicError:
     text = " ".join(str(exc).split())
     if isinstance(exc, (keystoneauth1.exceptions.MissingAuthPlugin, keystoneauth1.exceptions.AuthorizationFailure,
                         keystoneauth1.exceptions.Unauthorized)):
@@ -332,7 +337,7 @@ def _no_answer(subject, server, exc, repeatable):
                        reason="Unreachable")
 
 
-def _no_json(subject, server, text, repeatable):
+def _no_json(subject: str, server: str, text: str, repeatable: bool) -> IronicError:
     begin = " ".join(text[:80].split())
     if not repeatable:
         return lost_answer(subject, f"no JSON, but: {begin}")

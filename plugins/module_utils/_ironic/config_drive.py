@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from typing import Any
 
 from .._common.problem import problem
 from . import secrets, states
@@ -27,13 +28,13 @@ _RESULT_WORDS = states.STABLE.union(states.HOLDS, ("power on", "power off"), *(
     verb.passing for verb in states.VERBS.values()))
 
 
-def config_drive_argument_spec():
+def config_drive_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options of a config drive."""
     spec = dict((name, {"type": "raw" if len(types) > 1 else "dict"}) for name, types in _PARTS.items())
     return dict(spec, **{_READY: {"type": "str"}})
 
 
-def problems(options, nodes):
+def problems(options: dict[str, Any], nodes: list[dict[str, Any]]) -> list[Any]:
     """Return the Problems of the config drives, which quote nothing of their content.
 
     :param options: the module's options, with ``config_drive`` for all nodes and ``config_drives`` by name or UUID
@@ -55,7 +56,7 @@ def problems(options, nodes):
     return found
 
 
-def of_node(options, node):
+def of_node(options: dict[str, Any], node: dict[str, Any]) -> Any:
     """Return a node's config drive as Ironic takes it: a dictionary, an ISO in base64 or its URL; None for none.
 
     A node's own drive wins over that of all nodes: part by part, where neither of them is a ready one.
@@ -72,7 +73,7 @@ def of_node(options, node):
     return parts.get(_READY) or parts or None
 
 
-def texts(options):
+def texts(options: dict[str, Any]) -> set[str]:
     """Return the texts in all config drives, as they are and as errors quote them, a set.
 
     Those that results are made of are left out: a name in meta data must not make the node's results unreadable.
@@ -88,19 +89,19 @@ def texts(options):
     return found
 
 
-def _keys(node):
+def _keys(node: dict[str, Any]) -> list[str]:
     return [key for key in (node.get("name"), node["uuid"]) if key]
 
 
-def _given(drive):
+def _given(drive: dict[str, Any] | None) -> dict[str, Any]:
     return dict((key, value) for key, value in (drive or {}).items() if value is not None)
 
 
-def _kind(value):
+def _kind(value: Any) -> str:
     return next((text for types, text in _KINDS if isinstance(value, types)), "something else")
 
 
-def _drive_problems(subject, path, drive):
+def _drive_problems(subject: str, path: str, drive: Any) -> list[Any]:
     if drive is None:
         return []
     if not isinstance(drive, dict):
@@ -119,7 +120,7 @@ def _drive_problems(subject, path, drive):
     return found
 
 
-def _ready_problems(subject, place, value, others):
+def _ready_problems(subject: str, place: str, value: Any, others: list[str]) -> list[Any]:
     if not isinstance(value, str):
         return [problem(subject, place, _kind(value), "a text", "give a URL, or gzip in base64")]
     found = []
@@ -131,7 +132,7 @@ def _ready_problems(subject, place, value, others):
     return found
 
 
-def _leaves(value):
+def _leaves(value: Any) -> list[str]:
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):

@@ -4,6 +4,9 @@
 """Requests that Ironic must not carry out twice: what became of one is looked up when its answer is lost."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from . import answers, node_diff
 from .action_plan import GUARDED, SAFE
 from .client import path_of
@@ -26,7 +29,8 @@ class Delivery:
     :param sleep: callable that waits a number of seconds
     """
 
-    def __init__(self, client, before, request, subject, sleep):
+    def __init__(self, client: Any, before: dict[str, Any], request: Any, subject: str,
+                 sleep: Callable[[float], Any]) -> None:
         self._client = client
         self._before = before
         self._request = request
@@ -34,7 +38,7 @@ class Delivery:
         self._sleep = sleep
         self._was_lost = False
 
-    def send(self):
+    def send(self) -> None:
         """Send it; may be called again after a retriable error.
 
         :raises IronicError: retriable only when the request was certainly not carried out, or may be repeated
@@ -53,7 +57,7 @@ class Delivery:
             elif not (self._was_lost and exc.status in (400, 409) and self._taken() is True):
                 raise
 
-    def _settle(self, lost):
+    def _settle(self, lost: IronicError) -> None:
         """Return when the node shows that Ironic acts on the request; else say whether it may be sent again."""
         taken = None
         for pause_seconds in LOOKS_AFTER_SECONDS:
@@ -67,7 +71,7 @@ class Delivery:
         raise IronicError("%s: the node %s; it is not sent a second time, because that could do it twice; look at the "
                           "server, then run again" % (lost.message, seen), lost.status, "Lost") from lost
 
-    def _taken(self):
+    def _taken(self) -> bool | None:
         """Return whether the node shows that Ironic has taken the request, None when it can't be read."""
         try:
             now = self._client.node(self._before["uuid"], _LOOK_FIELDS)
@@ -81,7 +85,8 @@ class Delivery:
         return any(now[sign] != self._before.get(sign) for sign in _PROVISION_SIGNS)
 
 
-def patch(client, kind, uuid, operations, subject, query=None):
+def patch(client: Any, kind: str, uuid: str, operations: list[dict[str, Any]], subject: str,
+          query: dict[str, str] | None = None) -> dict[str, Any]:
     """Change a node or port by a JSON patch and return it as it is then.
 
     :param client: an IronicClient
@@ -105,7 +110,7 @@ def patch(client, kind, uuid, operations, subject, query=None):
     return answers.item(changed, kind, subject=subject)
 
 
-def create(client, kind, body, subject):
+def create(client: Any, kind: str, body: dict[str, Any], subject: str) -> dict[str, Any]:
     """Make a node or port and return it.
 
     :param client: an IronicClient
@@ -128,5 +133,5 @@ def create(client, kind, body, subject):
     return answers.item(made, kind, subject=subject)
 
 
-def _read(client, kind, uuid):
+def _read(client: Any, kind: str, uuid: str) -> dict[str, Any] | None:
     return client.node(uuid, None) if kind == "nodes" else client.port(uuid)

@@ -4,6 +4,8 @@
 """The image of a deployment: options, and the instance_info that Ironic takes; pure."""
 from __future__ import annotations
 
+from typing import Any
+
 from . import node_diff
 
 _FIELDS = {
@@ -13,12 +15,12 @@ _FIELDS = {
 }
 
 
-def image_argument_spec():
+def image_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options of an image."""
     return dict((name, {"type": "str"}) for name in _FIELDS)
 
 
-def instance_info(options):
+def instance_info(options: dict[str, Any]) -> dict[str, Any]:
     """Return what instance_info is to have for a deployment; None values are to be removed.
 
     :param options: the module's options, with ``image`` and ``instance_info``
@@ -31,7 +33,7 @@ def instance_info(options):
     return dict(wanted, **(options.get("instance_info") or {}))
 
 
-def change(options, node):
+def change(options: dict[str, Any], node: dict[str, Any]) -> node_diff.Change:
     """Return the change of a node's instance_info that a deployment asks for, a ``node_diff.Change``.
 
     Ironic adds fields of its own to what was given while it deploys; only given ones are compared.
@@ -46,7 +48,7 @@ def change(options, node):
     return node_diff.merged_change("instance_info", given, node)
 
 
-def text(node):
+def text(node: dict[str, Any]) -> str:
     """Return what a node is deployed with, in a few words."""
     info = node.get("instance_info") or {}
     return info.get("image_source") or info.get("boot_iso") or "an unknown image"

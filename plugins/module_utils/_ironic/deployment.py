@@ -4,6 +4,8 @@
 """Which nodes may carry a deployed system, and which requests erase it; pure."""
 from __future__ import annotations
 
+from typing import Any
+
 from .._common.url_credentials import redacted
 from . import states
 
@@ -22,7 +24,7 @@ _IMAGE = ("image_source", "boot_iso")
 _ERASING = ("provide", "clean", "undeploy", "rebuild")
 
 
-def carried(node):
+def carried(node: dict[str, Any]) -> str:
     """Return why a node may carry a deployed system, empty when nothing says so.
 
     :param node: the node, with :data:`FIELDS`
@@ -41,7 +43,7 @@ def carried(node):
     return ""
 
 
-def lost_by(action, node):
+def lost_by(action: str, node: dict[str, Any]) -> str:
     """Return why a node may lose a deployed system by an action, empty when nothing says so.
 
     :param action: an action of ``action_plan``

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from .._common.plain_text import plain
 
@@ -38,7 +39,8 @@ class IronicError(Exception):
     :param retry_after_seconds: pause that the server asks for before the next attempt, or None
     """
 
-    def __init__(self, message, status=None, reason=None, retry_after_seconds=None):
+    def __init__(self, message: str, status: int | None = None, reason: str | None = None,
+                 retry_after_seconds: int | None = None) -> None:
         # It quotes the other side, and Ansible shows it on the terminal as it is.
         message = plain(message, keep_lines=True)
         super().__init__(message)
@@ -48,19 +50,20 @@ class IronicError(Exception):
         self.retry_after_seconds = retry_after_seconds
 
     @property
-    def retriable(self):
+    def retriable(self) -> bool:
         """True when the same request may succeed later and was not carried out, or may be repeated anyway."""
         if self.lost:
             return False
         return self.reason in ("Unreachable", "Locked") or self.status in (429, 502, 503, 504)
 
     @property
-    def lost(self):
+    def lost(self) -> bool:
         """True when Ironic may have carried out a request that must not be repeated blindly: its answer is missing."""
         return self.reason == "Lost"
 
 
-def error_from_answer(status, text, subject, repeatable=True, retry_after=None):
+def error_from_answer(status: int, text: str, subject: str, repeatable: bool = True,
+                      retry_after: str | None = None) -> IronicError:
     """Make an IronicError of an error answer.
 
     :param status: HTTP status code
@@ -85,7 +88,7 @@ def error_from_answer(status, text, subject, repeatable=True, retry_after=None):
     return IronicError(text, status, reason, _seconds(retry_after) if status in (429, 503) else None)
 
 
-def lost_answer(subject, text, status=None):
+def lost_answer(subject: str, text: str, status: int | None = None) -> IronicError:
     """Return the error for a request that may have been carried out although its answer is missing.
 
     :param subject: what the request was about
@@ -96,13 +99,13 @@ def lost_answer(subject, text, status=None):
                        "request" % (subject, text), status, "Lost")
 
 
-def _seconds(text):
+def _seconds(text: str | None) -> int | None:
     """Return a header ``Retry-After`` in seconds, None when it is none or a date; never longer than a module waits."""
     text = str(text or "").strip()
     return min(int(text), LONGEST_RETRY_AFTER_SECONDS) if re.match(r"^[0-9]{1,9}$", text) else None
 
 
-def fault_of(text):
+def fault_of(text: str) -> str:
     """Return the sentence in an error answer; Ironic nests it as JSON text in JSON.
 
     :param text: the answer's body
@@ -133,7 +136,7 @@ class RefusedError(Exception):
     :param problems: list of lines, see ``metal3/problem.py``
     """
 
-    def __init__(self, problems):
+    def __init__(self, problems: list[Any]) -> None:
         super().__init__("%d problem%s, nothing was written:\n%s" % (
             len(problems), "" if len(problems) == 1 else "s", "\n".join("- " + line for line in problems)))
         self.problems = list(problems)

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import time
 from collections import namedtuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from .errors import IronicError
 from .goals import POLL_FIELDS
@@ -14,7 +16,8 @@ from .goals import POLL_FIELDS
 Step = namedtuple("Step", ["nodes", "unreachable_seconds", "error"])
 
 
-def follow(client, deadline, interval_seconds, clock=time.monotonic, sleep=time.sleep):
+def follow(client: Any, deadline: float, interval_seconds: float, clock: Callable[[], float] = time.monotonic,
+           sleep: Callable[[float], Any] = time.sleep) -> Iterator[Step]:
     """Yield a Step at once and then at each interval, the last one at the deadline.
 
     The request is for all nodes with few fields: the same one whether one node is waited for or a thousand.

@@ -4,13 +4,15 @@
 """Options that were given a dictionary or list where a text is expected, which Ansible would turn into one; pure."""
 from __future__ import annotations
 
+from typing import Any
+
 from .._common.problem import problem
 
 _TEXTS = ("str", "path")
 _KINDS = ((dict, "a dictionary"), ((list, tuple), "a list"))
 
 
-def problems(spec, given, place=""):
+def problems(spec: dict[str, dict[str, Any]], given: dict[str, Any], place: str = "") -> list[Any]:
     """Return what is wrong, without the values: they may hold secrets.
 
     :param spec: Ansible's argument spec
@@ -34,7 +36,7 @@ def problems(spec, given, place=""):
     return found
 
 
-def _text(where, element):
+def _text(where: str, element: Any) -> list[Any]:
     seen = next((text for types, text in _KINDS if isinstance(element, types)), None)
     if seen is None:
         return []

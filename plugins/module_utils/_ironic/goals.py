@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import Any
 
 from .._common.formats import duration
 from .._host.goals import FAILED, REACHED, WAITING, Verdict
@@ -21,12 +22,12 @@ POLL_FIELDS = ("uuid", "name", "provision_state", "target_provision_state", "pow
 Goal = namedtuple("Goal", ["kind", "value"])
 
 
-def goal_text(goal):
+def goal_text(goal: Goal) -> str:
     """Return a goal in words."""
     return goal.value if goal.kind in ("provision", "power") else f"{goal.kind} {goal.value}"
 
 
-def verdict_on(goal, node):
+def verdict_on(goal: Any, node: Any) -> Any:
     """Return how a node stands to a goal.
 
     It is asked only after Ironic has accepted the request: by then the node has left the state it was in, so that any
@@ -50,7 +51,7 @@ def verdict_on(goal, node):
     return Verdict(WAITING, "", "")
 
 
-def _provision_verdict(wanted, node):
+def _provision_verdict(wanted: Any, node: Any) -> Any:
     state = node["provision_state"]
     if state == wanted:
         return Verdict(REACHED, "", "")
@@ -73,13 +74,13 @@ def _provision_verdict(wanted, node):
     return Verdict(WAITING, step_text(node), "")
 
 
-def _error(node):
+def _error(node: dict[str, Any]) -> str:
     # Powering off after a failed cleaning (poweroff_in_cleanfail) empties last_error; the reason for maintenance, if
     # Ironic has set one, stays.
     return " ".join((node.get("last_error") or node.get("maintenance_reason") or "none").split())
 
 
-def _advice(state):
+def _advice(state: str) -> str:
     if state == states.ENROLL:
         return "correct driver_info (address, user name, password) with ironic_node, then run again"
     if state == states.ADOPT_FAILED:
@@ -89,7 +90,7 @@ def _advice(state):
     return "mend the cause, then run again, or undeploy it, which erases its disks"
 
 
-def step_text(node):
+def step_text(node: dict[str, Any]) -> Any:
     """Return the step that a node is at, for example ``write_image``; empty when it is at none."""
     for field in ("clean_step", "deploy_step", "service_step"):
         step = (node.get(field) or {}).get("step")
@@ -106,20 +107,20 @@ class NodeHistory:
     :param now: reading of the caller's clock, in seconds
     """
 
-    def __init__(self, goal, node, now):
+    def __init__(self, goal: Goal, node: dict[str, Any], now: float) -> None:
         self.target = goal
-        self.node = node
+        self.node: dict[str, Any] | None = node
         self.began_at = self.state_since = now
-        self.settled_at = None
+        self.settled_at: float | None = None
         self.verdict = Verdict(WAITING, "", "")
 
     @property
-    def goal(self):
+    def goal(self) -> str:
         """The goal in words."""
         return goal_text(self.target)
 
     @property
-    def state(self):
+    def state(self) -> str:
         """The node's state, in the goal's terms."""
         if self.node is None:
             return "deleted"
@@ -127,12 +128,12 @@ class NodeHistory:
         return self.node.get(field) or "unknown"
 
     @property
-    def waiting(self):
+    def waiting(self) -> bool:
         """True while neither the goal nor a failure is reached."""
         return self.verdict.outcome == WAITING
 
-    def update(self, node, now):
-        """Judge the node's newest state.
+    def update(self, node: dict[str, Any] | None, now: float) -> list[str]:
+        """Evaluate the node's newest state.
 
         :param node: the node with :data:`POLL_FIELDS`, or None when it is gone
         :param now: reading of the caller's clock, in seconds
@@ -148,27 +149,27 @@ class NodeHistory:
         self.settled_at = now
         return [f"{self.verdict.cause}; {self.verdict.next_step}"] if self.verdict.outcome == FAILED else []
 
-    def aim(self, goal, now):
+    def aim(self, goal: Goal, now: float) -> None:
         """Go on to another goal: a further request was accepted."""
         self.target = goal
         self.state_since = now
         self.settled_at = None
         self.verdict = Verdict(WAITING, "", "")
 
-    def fail(self, cause, now):
+    def fail(self, cause: str, now: float) -> None:
         """Note that a further request was refused."""
         self.verdict = Verdict(FAILED, cause, "mend the cause, then run again")
         self.settled_at = now
 
-    def seconds_in_state(self, now):
+    def seconds_in_state(self, now: float) -> float:
         """Seconds since the state last changed, as this wait has observed it."""
         return max(0, now - self.state_since)
 
-    def seconds_taken(self, now):
+    def seconds_taken(self, now: float) -> float:
         """Seconds from the beginning of the wait to its end for this node."""
         return max(0, (now if self.settled_at is None else self.settled_at) - self.began_at)
 
-    def timeout_cause(self, now):
+    def timeout_cause(self, now: float) -> str:
         """Return what is known of a node that did not get to its goal in time."""
         step = step_text(self.node or {})
         where = self.state + (f" ({step})" if step else "")

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 from . import answers, bulk, secrets
 from .client import path_of
@@ -17,7 +19,7 @@ BOOLEAN_FILTERS = ("maintenance", "associated", "retired")
 _IDENTITY = ("uuid", "name")
 
 
-def read(client, params):
+def read(client: Any, params: dict[str, Any]) -> dict[str, Any]:
     """Return nodes as plain data.
 
     :param client: an IronicClient
@@ -44,7 +46,7 @@ def read(client, params):
     return {"nodes": shown, "missing": sorted(set(names or ()) - found), "counts": dict(counts)}
 
 
-def _shown(node, fields):
+def _shown(node: dict[str, Any], fields: list[str] | None) -> dict[str, Any]:
     kept = dict((key, value) for key, value in node.items()
                 if key != "links" and (not fields or key in fields or key in _IDENTITY))
     # Links to what else there is of the node.
@@ -54,7 +56,7 @@ def _shown(node, fields):
     return secrets.without(kept)
 
 
-def _add_ports(client, nodes):
+def _add_ports(client: Any, nodes: list[dict[str, Any]]) -> None:
     by_node = {}
     for port in client.list_ports():
         port.pop("links", None)
@@ -63,7 +65,7 @@ def _add_ports(client, nodes):
         node["ports"] = sorted(by_node.get(node["uuid"], []), key=lambda port: port["address"])
 
 
-def _add(client, nodes, name, path):
+def _add(client: Any, nodes: list[dict[str, Any]], name: str, path: str) -> None:
     outcomes = bulk.run([_getter(client, node, path) for node in nodes])
     for node, outcome in zip(nodes, outcomes):
         if outcome.error is not None:
@@ -71,8 +73,8 @@ def _add(client, nodes, name, path):
         node[name] = outcome.value
 
 
-def _getter(client, node, path):
-    def call():
+def _getter(client: Any, node: dict[str, Any], path: str) -> Callable[..., Any]:
+    def call() -> dict[str, Any]:
         try:
             subject = "node %s" % (node.get("name") or node["uuid"])
             return answers.dictionary(client.request("GET", path_of("nodes", node["uuid"], path), subject=subject),

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import copy
 import traceback
+from collections.abc import Callable
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
@@ -38,7 +40,7 @@ class IronicModule(AnsibleModule):
     they turn up.
     """
 
-    def __init__(self, argument_spec, **arguments):
+    def __init__(self, argument_spec: dict[str, dict[str, Any]], **arguments: Any) -> None:
         # Without a line in the system's log, which would hold all parameters.
         self._given = {}
         super().__init__(argument_spec=dict(ironic_argument_spec(), **argument_spec), supports_check_mode=True,
@@ -48,29 +50,29 @@ class IronicModule(AnsibleModule):
         if problems:
             self.fail_json(msg=str(RefusedError(problems)), problems=problems)
 
-    def _load_params(self):
+    def _load_params(self) -> None:
         """Keep what was given: Ansible makes texts of dictionaries."""
         super()._load_params()
         self._given = copy.deepcopy(self.params)
 
-    def exit_json(self, **result):
+    def exit_json(self, **result: Any) -> None:
         """Return the result."""
         super().exit_json(**dict({"invocation": {"module_args": self._shown()}}, **result))
 
-    def fail_json(self, msg, **result):
+    def fail_json(self, msg: str, **result: Any) -> None:
         """Fail with ``msg``."""
         super().fail_json(msg, **dict({"invocation": {"module_args": self._shown()}}, **result))
 
-    def _trees(self):
+    def _trees(self) -> dict[str, Any]:
         """Return the parameters that have others inside of them."""
         return dict((name, value) for name, value in self.params.items() if isinstance(value, (dict, list)))
 
-    def _shown(self):
+    def _shown(self) -> dict[str, Any]:
         shown = dict(self.params, **secrets.without(self._trees()))
         return dict(shown, **dict((name, secrets.HIDDEN) for name in _WHOLLY_HIDDEN if shown.get(name)))
 
 
-def node_argument_spec():
+def node_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options of ``ironic_node``, without those that all have."""
     return {
         "nodes": {"type": "list", "elements": "dict", "required": True, "options": node_fields.node_argument_spec()},
@@ -80,7 +82,7 @@ def node_argument_spec():
     }
 
 
-def port_argument_spec():
+def port_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options of ``ironic_port``, without those that all have."""
     port = dict(node_fields.port_argument_spec(), node={"type": "str"}, move={"type": "bool", "default": False},
                 state={"type": "str", "choices": ["present", "absent"], "default": "present"})
@@ -88,7 +90,7 @@ def port_argument_spec():
             "force_nodes": {"type": "list", "elements": "str", "default": []}}
 
 
-def action_argument_spec():
+def action_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options of ``ironic_node_action``, without those that all have."""
     step = {"interface": {"type": "str", "required": True}, "step": {"type": "str", "required": True},
             "args": {"type": "dict"}, "priority": {"type": "int"}, "order": {"type": "int"}}
@@ -124,7 +126,7 @@ def action_argument_spec():
     }
 
 
-def info_argument_spec():
+def info_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options of ``ironic_node_info``, without those that all have."""
     return {
         "names": {"type": "list", "elements": "str"},
@@ -138,7 +140,7 @@ def info_argument_spec():
     }
 
 
-def audit_argument_spec():
+def audit_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options of ``ironic_audit``, without those that all have."""
     return {
         "hosts": {"type": "list", "elements": "dict"},
@@ -150,14 +152,14 @@ def audit_argument_spec():
     }
 
 
-def run_ironic_node():
+def run_ironic_node() -> None:
     """Run the module ``ironic_node``."""
     module = IronicModule(node_argument_spec())
     result = _run(module, lambda client: NodeService(client, module.params, module.check_mode, Progress()).run())
     _finish(module, result, failure(result["nodes"], "be written"))
 
 
-def run_ironic_port():
+def run_ironic_port() -> None:
     """Run the module ``ironic_port``."""
     module = IronicModule(port_argument_spec())
     result = _run(module, lambda client: PortService(client, module.params, module.check_mode, Progress()).run())
@@ -166,7 +168,7 @@ def run_ironic_port():
             if failed else "")
 
 
-def action_module():
+def action_module() -> IronicModule:
     """Return the module ``ironic_node_action``, made of its arguments."""
     module = IronicModule(
         action_argument_spec(), mutually_exclusive=[("steps", "runbook")],
@@ -178,7 +180,7 @@ def action_module():
     return module
 
 
-def run_ironic_node_action():
+def run_ironic_node_action() -> None:
     """Run the module ``ironic_node_action``."""
     module = action_module()
     params = dict(module.params)
@@ -188,14 +190,14 @@ def run_ironic_node_action():
     _finish(module, result, failure(result["nodes"], params["action"].replace("_", " ")))
 
 
-def run_ironic_node_info():
+def run_ironic_node_info() -> None:
     """Run the module ``ironic_node_info``."""
     module = IronicModule(info_argument_spec())
     result = _run(module, lambda client: info_service.read(client, module.params))
     module.exit_json(changed=False, **result)
 
 
-def run_ironic_audit():
+def run_ironic_audit() -> None:
     """Run the module ``ironic_audit``."""
     module = IronicModule(audit_argument_spec())
     result = _run(module, lambda client: audit_service.run(client, module.params, module.check_mode, Progress().event))
@@ -204,7 +206,7 @@ def run_ironic_audit():
         f"- {finding['subject']}: {finding['error']}" for finding in failed]) if failed else "")
 
 
-def _run(module, work):
+def _run(module: IronicModule, work: Callable[..., Any]) -> Any:
     """Return what ``work(client)`` returns; end the module when it is refused."""
     if not HAS_OPENSTACK:
         module.fail_json(msg=missing_required_lib("openstacksdk"))
@@ -216,7 +218,7 @@ def _run(module, work):
         module.fail_json(msg=exc.message, exception=traceback.format_exc())
 
 
-def _finish(module, result, text):
+def _finish(module: IronicModule, result: dict[str, Any], text: str) -> None:
     if not module._diff:
         result.pop("diff")
     if text:

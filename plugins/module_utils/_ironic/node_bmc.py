@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import Any
 from urllib.parse import urlsplit
 
 _PORTS = {"https": 443, "http": 80}
@@ -13,7 +14,7 @@ _PORTS = {"https": 443, "http": 80}
 Bmc = namedtuple("Bmc", ["address", "system"])
 
 
-def of(driver_info):
+def of(driver_info: dict[str, Any] | None) -> Bmc | None:
     """Return the :class:`Bmc` in a node's ``driver_info``, None when it has none.
 
     :param driver_info: dict, or None
@@ -26,18 +27,19 @@ def of(driver_info):
     return None
 
 
-def same(one, other):
+def same(one: Bmc | None, other: Bmc | None) -> bool:
     """Return whether two are the same; a BMC without a system is the same as one with any."""
-    return bool(one and other) and one.address == other.address and (
-        one.system == other.system or "/" in (one.system, other.system))
+    if one is None or other is None:
+        return False
+    return one.address == other.address and (one.system == other.system or "/" in (one.system, other.system))
 
 
-def text(bmc):
+def text(bmc: Bmc) -> str:
     """Return a :class:`Bmc` as text for messages."""
     return bmc.address + bmc.system.rstrip("/")
 
 
-def _normal(address):
+def _normal(address: str) -> str:
     # Ironic takes an address without a scheme for https.
     whole = address if "://" in address else "https://" + address
     try:

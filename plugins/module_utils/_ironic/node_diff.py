@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import Any
 
 from . import node_fields, secrets
 
@@ -16,7 +17,7 @@ ALWAYS, WHEN_NEEDED, ON_CREATE = "always", "when_needed", "on_create"
 UPDATE_SECRETS = (WHEN_NEEDED, ALWAYS, ON_CREATE)
 
 
-def create_body(option):
+def create_body(option: dict[str, Any]) -> dict[str, Any]:
     """Return the body that makes a node.
 
     :param option: the node's options
@@ -34,7 +35,7 @@ def create_body(option):
     return body
 
 
-def node_change(option, current, update_secrets=WHEN_NEEDED):
+def node_change(option: dict[str, Any], current: dict[str, Any], update_secrets: str = WHEN_NEEDED) -> Change:
     """Return what is to change of a node.
 
     :param option: the node's options; None leaves a field as it is, an empty text resets it
@@ -48,7 +49,7 @@ def node_change(option, current, update_secrets=WHEN_NEEDED):
     return change
 
 
-def _whole_change(values, current):
+def _whole_change(values: dict[str, Any], current: dict[str, Any]) -> Change:
     change = Change([], {}, {})
     for field, value in values.items():
         found_value = current.get(field)
@@ -61,7 +62,7 @@ def _whole_change(values, current):
     return change
 
 
-def _merge(change, field, given, current, update_secrets):
+def _merge(change: Change, field: str, given: dict[str, Any], current: dict[str, Any], update_secrets: str) -> None:
     found_value = current.get(field) or {}
     plain = dict((key, value) for key, value in given.items() if not _masked(key, found_value))
     masked = dict((key, value) for key, value in given.items() if _masked(key, found_value))
@@ -76,7 +77,7 @@ def _merge(change, field, given, current, update_secrets):
             _set(change, field, key, value, found_value)
 
 
-def merged_change(field, given, current):
+def merged_change(field: str, given: dict[str, Any], current: dict[str, Any]) -> Change:
     """Return what is to change of one of a node's dictionaries, of which only some keys are given.
 
     :param field: the field's name
@@ -89,7 +90,7 @@ def merged_change(field, given, current):
     return change
 
 
-def in_effect(operations, current):
+def in_effect(operations: list[dict[str, Any]], current: dict[str, Any]) -> bool:
     """Return whether an object shows what a patch makes of it; secrets, which Ironic masks, are left out.
 
     :param operations: JSON patch operations
@@ -106,17 +107,17 @@ def in_effect(operations, current):
     return True
 
 
-def secrets_doubtful(node):
+def secrets_doubtful(node: dict[str, Any]) -> bool:
     """Return whether Ironic itself says that it can't use the node's BMC: then its credentials may be wrong."""
     return bool((node.get("provision_state") == "enroll" and node.get("last_error"))
                 or node.get("fault") == "power failure")
 
 
-def _masked(key, found_value):
+def _masked(key: str, found_value: Any) -> bool:
     return found_value.get(key) == secrets.MASK
 
 
-def _set(change, field, key, value, found_value):
+def _set(change: Change, field: str, key: str, value: Any, found_value: Any) -> None:
     if (value is None and key not in found_value) or (value is not None and found_value.get(key) == value):
         return
     path = f"/{field}/{str(key).replace('~', '~0').replace('/', '~1')}"
@@ -131,11 +132,11 @@ def _set(change, field, key, value, found_value):
     change.after.setdefault(field, {})
 
 
-def _shown(value):
+def _shown(value: Any) -> Any:
     return secrets.without(value) if isinstance(value, dict) else value
 
 
-def port_change(option, current, node_uuid):
+def port_change(option: dict[str, Any], current: dict[str, Any], node_uuid: str) -> Change:
     """Return what is to change of a port.
 
     :param option: the port's options; None leaves a field as it is, an empty text resets it
@@ -149,7 +150,7 @@ def port_change(option, current, node_uuid):
     return change
 
 
-def port_body(option, node_uuid):
+def port_body(option: dict[str, Any], node_uuid: str | None) -> dict[str, Any]:
     """Return the body that makes a port.
 
     :param option: the port's options
@@ -160,7 +161,7 @@ def port_body(option, node_uuid):
     return dict(values, address=option["address"].lower(), node_uuid=node_uuid, **({"extra": extra} if extra else {}))
 
 
-def moved_port_body(option, current, node_uuid):
+def moved_port_body(option: dict[str, Any], current: dict[str, Any], node_uuid: str) -> dict[str, Any]:
     """Return the body that creates a port again at another node, with what it has besides what the options say.
 
     :param option: the port's options
@@ -175,7 +176,7 @@ def moved_port_body(option, current, node_uuid):
                      node_uuid)
 
 
-def shown_creation(option):
+def shown_creation(option: dict[str, Any]) -> dict[str, Any]:
     """Return what a node that is to be made will have, without secrets."""
     body = secrets.without(create_body(option))
     return dict(body, **dict((name, option[name]) for name in ("traits",) if option.get(name)))

@@ -4,6 +4,9 @@
 """Options of a node and of a port, and what Ironic calls them; pure."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 INTERFACES = ("bios", "boot", "console", "deploy", "firmware", "inspect", "management", "network", "power", "raid",
               "rescue", "storage", "vendor")
 # Options with the name that Ironic's field has, whose value is written as a whole.
@@ -25,16 +28,17 @@ PORT_WHOLE = {
     "portgroup_uuid": "str", "name": "str", "description": "str", "vendor": "str", "category": "str",
 }
 # What a driver can't do without, so that its absence is reported before the node is created.
-REQUIRED_DRIVER_INFO = {"redfish": ("redfish_address",), "idrac": ("redfish_address",), "ipmi": ("ipmi_address",)}
+REQUIRED_DRIVER_INFO: Mapping[str, tuple[str, ...]] = {
+    "redfish": ("redfish_address",), "idrac": ("redfish_address",), "ipmi": ("ipmi_address",)}
 
 
-def port_argument_spec():
+def port_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options of one port."""
     spec = dict((name, {"type": kind}) for name, kind in PORT_WHOLE.items())
     return dict(spec, address={"type": "str", "required": True}, extra={"type": "dict"})
 
 
-def node_argument_spec():
+def node_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options of one node."""
     spec = dict((name, {"type": kind}) for name, kind in WHOLE.items())
     spec.update((name, {"type": "dict"}) for name in MERGED)
@@ -46,7 +50,7 @@ def node_argument_spec():
         ports={"type": "list", "elements": "dict", "options": port_argument_spec()})
 
 
-def whole_values(option):
+def whole_values(option: dict[str, Any]) -> dict[str, Any]:
     """Return ``{field: value}`` of the options of a node that are given and written as a whole."""
     values = dict((name, option[name]) for name in WHOLE if option.get(name) is not None)
     interfaces = option.get("interfaces") or {}
@@ -54,6 +58,6 @@ def whole_values(option):
     return values
 
 
-def port_values(option):
+def port_values(option: dict[str, Any]) -> dict[str, Any]:
     """Return ``{field: value}`` of the options of a port that are given and written as a whole."""
     return dict((name, option[name]) for name in PORT_WHOLE if option.get(name) is not None)

@@ -4,6 +4,8 @@
 """From a server's inventory variables, the same as for a BareMetalHost, to an entry for ``ironic_node``; pure."""
 from __future__ import annotations
 
+from typing import Any
+
 from .._bmc import address as bmc_address
 from .._common.problem import problem
 
@@ -23,7 +25,7 @@ _BOOT_MODES = {
     "legacy": "boot_mode:bios", "UEFI": "boot_mode:uefi", "UEFISecureBoot": "boot_mode:uefi,secure_boot:true"}
 
 
-def entry(name, variables):
+def entry(name: str, variables: dict[str, Any]) -> dict[str, Any]:
     """Return the options of a node.
 
     The driver, its settings and interfaces are those that the Bare Metal Operator would give to a host with the same
@@ -55,7 +57,7 @@ def entry(name, variables):
     return options
 
 
-def _address(name, text):
+def _address(name: str, text: str | None) -> bmc_address.BmcAddress:
     if not text:
         raise ValueError(problem(name, "bmc_address", None, "the address of the server's BMC"))
     try:
@@ -64,7 +66,7 @@ def _address(name, text):
         raise ValueError(problem(name, "bmc_address", bmc_address.redacted(text), exc.expected, exc.next_step)) from exc
 
 
-def _driver_info(address, variables):
+def _driver_info(address: bmc_address.BmcAddress, variables: dict[str, Any]) -> dict[str, Any]:
     username, password = variables.get("bmc_username"), variables.get("bmc_password")
     if address.driver.protocol == "ipmi":
         info = {"ipmi_address": address.host, "ipmi_port": address.effective_port, "ipmi_username": username,

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Callable
+from typing import Any
 
 from . import bulk, delivery, node_diff, node_validation, states
 from .client import path_of
@@ -21,7 +23,7 @@ class Registry:
     :raises IronicError: when they can't be read
     """
 
-    def __init__(self, client, drivers=True):
+    def __init__(self, client: Any, drivers: bool = True) -> None:
         calls = [client.list_nodes, client.list_ports] + ([client.list_drivers] if drivers else [])
         outcomes = bulk.run(calls)
         for outcome in outcomes:
@@ -34,7 +36,7 @@ class Registry:
 class Item:
     """What becomes of one node or port of the list."""
 
-    def __init__(self, name, option, current):
+    def __init__(self, name: str, option: dict[str, Any], current: Any) -> None:
         self.name = name
         self.option = option
         self.current = current
@@ -43,13 +45,13 @@ class Item:
         self.error = ""
         self.ports = []
 
-    def result(self):
+    def result(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
         return {"name": self.name, "uuid": (self.stored or {}).get("uuid") or "", "action": self.action,
                 "changed": self.action != "none", "failed": bool(self.error), "error": self.error}
 
 
-def counts(results):
+def counts(results: list[dict[str, Any]]) -> dict[str, int]:
     """Return how many results were created, updated, deleted and how many failed."""
     return {
         "total": len(results),
@@ -71,7 +73,8 @@ class NodeService:
     :param sleep: callable that waits a number of seconds
     """
 
-    def __init__(self, client, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep):
+    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep) -> None:
         self.client = client
         self.options = params["nodes"]
         self.update_secrets = params["update_secrets"]
@@ -83,7 +86,7 @@ class NodeService:
         self.began_at = clock()
         self.diffs = []
 
-    def run(self):
+    def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.
 
         :raises RefusedError: when the list has faults
@@ -110,7 +113,7 @@ class NodeService:
 
     # Writing
 
-    def _execute(self, items, call_of, action, stored=True):
+    def _execute(self, items: list[Item], call_of: Callable[..., Any], action: str, stored: bool = True) -> None:
         """Send a request for each item; note what came of it."""
         if items and not self.check_mode:
             self.progress.event(f"{action} {len(items)} of {len(self.options)} nodes")
@@ -125,11 +128,11 @@ class NodeService:
             if stored and outcome.value is not None:
                 item.stored = outcome.value
 
-    def _diff(self, name, before, after):
+    def _diff(self, name: str, before: dict[str, Any], after: dict[str, Any]) -> None:
         self.diffs.append({"before_header": f"node {name}" if before else "", "before": before,
                            "after_header": f"node {name}" if after else "", "after": after})
 
-    def _create(self, items):
+    def _create(self, items: list[Item]) -> None:
         for item in items:
             self._diff(item.name, {}, node_diff.shown_creation(item.option))
         self._execute(items, self._creator, "created")
@@ -137,12 +140,12 @@ class NodeService:
         self._patch(later, dict((item.name, node_diff.node_change(item.option, item.stored, node_diff.ON_CREATE))
                                 for item in later))
 
-    def _creator(self, item):
+    def _creator(self, item: Item) -> Callable[..., Any]:
         # Chosen here, so that a repeated request can't make a second node.
         body = dict({"uuid": str(uuid.uuid4())}, **node_diff.create_body(item.option))
         return lambda: delivery.create(self.client, "nodes", body, f"node {item.name}")
 
-    def _change(self, items):
+    def _change(self, items: list[Item]) -> None:
         changes = dict((item.name, node_diff.node_change(item.option, item.current, self.update_secrets))
                        for item in items)
         for item in items:
@@ -150,8 +153,8 @@ class NodeService:
                 self._diff(item.name, changes[item.name].before, changes[item.name].after)
         self._patch(items, changes)
 
-    def _patch(self, items, changes):
-        def call(item):
+    def _patch(self, items: list[Item], changes: dict[str, node_diff.Change]) -> None:
+        def call(item: Item) -> Callable[..., Any]:
             patch = changes[item.name].patch
             # A driver's interfaces are of no use to another driver, unless they are given again.
             query = {"reset_interfaces": "True"} if any(step["path"] == "/driver" for step in patch) else None
@@ -159,7 +162,7 @@ class NodeService:
                                           query)
         self._execute([item for item in items if changes[item.name].patch], call, "updated")
 
-    def _trait(self, items):
+    def _trait(self, items: list[Item]) -> None:
         due = [item for item in items
                if sorted((item.stored or {}).get("traits") or []) != sorted(set(item.option["traits"]))]
         for item in due:
@@ -171,12 +174,12 @@ class NodeService:
             body={"traits": sorted(set(item.option["traits"]))}, subject=f"node {item.name}: traits",
             repeatable=True), "updated", stored=False)
 
-    def _delete(self, items):
+    def _delete(self, items: list[Item]) -> None:
         for item in items:
             self._diff(item.name, {"provision_state": item.current["provision_state"],
                                    "driver": item.current.get("driver")}, {})
 
-        def call(item):
+        def call(item: Item) -> Callable[..., Any]:
             return lambda: delete_node(self.client, item.current, item.name in self.forced,
                                        "forced deletion by ironic_node")
         self._execute(items, call, "deleted")
@@ -184,7 +187,7 @@ class NodeService:
             if item.action == "deleted" and not self.check_mode:
                 item.stored = None
 
-    def _write_ports(self, items, registry):
+    def _write_ports(self, items: list[Item], registry: Registry) -> None:
         plans = []
         for item in items:
             for option in item.option.get("ports") or []:
@@ -202,7 +205,7 @@ class NodeService:
                 item.action = "updated"
 
 
-def delete_node(client, node, force, reason):
+def delete_node(client: Any, node: dict[str, Any], force: bool, reason: str) -> None:
     """Delete a node, in any state when ``force``: Ironic asks for maintenance then.
 
     :param client: an IronicClient
@@ -225,7 +228,7 @@ def delete_node(client, node, force, reason):
         raise
 
 
-def _leave_maintenance(client, path, subject):
+def _leave_maintenance(client: Any, path: str, subject: str) -> None:
     try:
         client.request("DELETE", path + "/maintenance", subject=subject)
     except IronicError as exc:
@@ -233,7 +236,7 @@ def _leave_maintenance(client, path, subject):
                           "ironic_node_action (maintenance_off)" % exc.message, exc.status) from exc
 
 
-def delete_port(client, port, subject):
+def delete_port(client: Any, port: dict[str, Any], subject: str) -> None:
     """Delete a port; one that is gone already is as good.
 
     :param client: an IronicClient
@@ -257,7 +260,8 @@ class PortPlan:
     :param node_name: name of its node, for errors
     """
 
-    def __init__(self, client, option, current, node_uuid, node_name):
+    def __init__(self, client: Any, option: dict[str, Any], current: Any, node_uuid: Any,
+                 node_name: str) -> None:
         self._client = client
         self._option = option
         self._current = current
@@ -268,11 +272,11 @@ class PortPlan:
         self._new_uuid = str(uuid.uuid4())
 
     @property
-    def needed(self):
+    def needed(self) -> bool:
         """True when there is something to write."""
         return self._current is None or bool(self._change.patch)
 
-    def diff(self):
+    def diff(self) -> dict[str, Any]:
         """Return the change for Ansible's diff."""
         if self._current is None:
             after = node_diff.port_body(self._option, self._node_uuid)
@@ -282,7 +286,7 @@ class PortPlan:
         return {"before_header": self._subject, "before": self._change.before, "after_header": self._subject,
                 "after": self._change.after}
 
-    def call(self):
+    def call(self) -> dict[str, Any]:
         """Write it and return the port as Ironic has it then."""
         if self._current is None:
             return self._create(node_diff.port_body(self._option, self._node_uuid))
@@ -290,10 +294,10 @@ class PortPlan:
             return self._move()
         return delivery.patch(self._client, "ports", self._current["uuid"], self._change.patch, self._subject)
 
-    def _create(self, body):
+    def _create(self, body: dict[str, Any]) -> dict[str, Any]:
         return delivery.create(self._client, "ports", dict(body, uuid=self._new_uuid), self._subject)
 
-    def _move(self):
+    def _move(self) -> dict[str, Any]:
         """Create it again: Ironic 39.0 answers a change of node_uuid with an error of its database."""
         delete_port(self._client, self._current, self._subject)
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
+from typing import Any
 
 from .._common.mac_address import mac_error
 from .._common.problem import problem
@@ -21,12 +22,12 @@ _RESERVED_NAMES = ("maintenance", "management", "ports", "portgroups", "states",
                    "validate")
 
 
-def key_of(name):
+def key_of(name: str) -> str:
     """Return a name or UUID as it is in Ironic: UUIDs are in lower case there."""
     return name.lower() if _UUID.match(name) else name
 
 
-def check_named_once(subject, named):
+def check_named_once(subject: str, named: list[Any]) -> list[Any]:
     """Return the problems of a list that names a node twice, perhaps once by its name and once by its UUID.
 
     :param subject: what errors name
@@ -40,7 +41,8 @@ def check_named_once(subject, named):
             for names in spellings.values() if len(names) > 1]
 
 
-def check_nodes(options, known, drivers, forced, minor):
+def check_nodes(options: list[dict[str, Any]], known: Any, drivers: list[str], forced: frozenset[str],
+                minor: int) -> list[Any]:
     """Return the problems of a list of nodes.
 
     :param options: list of the options of a node
@@ -67,7 +69,7 @@ def check_nodes(options, known, drivers, forced, minor):
     return found
 
 
-def _check_bmcs(options, currents, known):
+def _check_bmcs(options: list[dict[str, Any]], currents: list[Any], known: Any) -> list[Any]:
     """Return the problems of nodes that would get the BMC of another node: each would switch and erase its server."""
     found, listed = [], {}
     # Nodes of the list become what the list says.
@@ -89,7 +91,7 @@ def _check_bmcs(options, currents, known):
     return found
 
 
-def _bmc_taken(subject, bmc, node):
+def _bmc_taken(subject: str, bmc: node_bmc.Bmc, node: dict[str, Any]) -> Any:
     owner = ownership.host_of(node.get("name"))
     if owner:
         return problem(subject, "driver_info", "BMC %s, the BMC of BareMetalHost %s/%s" % (
@@ -99,12 +101,13 @@ def _bmc_taken(subject, bmc, node):
         "correct the address; to rename the node, give its uuid; else delete that node first")
 
 
-def _repeated(values, subject, field):
+def _repeated(values: list[str], subject: str, field: str) -> list[Any]:
     return [problem(subject, field, "%s %d times" % (value, count), "once", "remove the others")
             for value, count in Counter(values).items() if count > 1]
 
 
-def _check_node(option, current, drivers, forced, minor):
+def _check_node(option: dict[str, Any], current: dict[str, Any] | None, drivers: list[str], forced: frozenset[str],
+                minor: int) -> list[Any]:
     subject, found = f"node {option['name']}", []
     if not _NAME.match(option["name"]) or option["name"] in _RESERVED_NAMES or _UUID.match(option["name"]):
         found.append(problem(subject, "name", option["name"],
@@ -124,15 +127,15 @@ def _check_node(option, current, drivers, forced, minor):
         found.append(problem(subject, "driver", None, "one of " + ", ".join(drivers)))
     if current is None:
         found += [problem(subject, "driver_info." + key, None, f"the address of the BMC, which driver {driver} needs")
-                  for key in node_fields.REQUIRED_DRIVER_INFO.get(driver, ()) if not (option.get("driver_info") or {})
-                  .get(key)]
+                  for key in node_fields.REQUIRED_DRIVER_INFO.get(driver or "", ())
+                  if not (option.get("driver_info") or {}).get(key)]
     found += [problem(subject, field, option[field], "nothing: this Ironic speaks API version 1.%d" % minor,
                       "it came with 1.%d" % needed)
               for field, needed in node_fields.MINORS.items() if option.get(field) is not None and minor < needed]
     return found + check_traits(subject, option.get("traits") or [])
 
 
-def check_traits(subject, traits):
+def check_traits(subject: str, traits: list[str]) -> list[Any]:
     """Return the problems of a list of traits.
 
     :param subject: what errors name
@@ -142,7 +145,7 @@ def check_traits(subject, traits):
             for trait in traits if not _TRAIT.match(trait)]
 
 
-def _check_deletion(subject, current, forced):
+def _check_deletion(subject: str, current: dict[str, Any], forced: bool) -> list[Any]:
     if current.get("protected"):
         return [problem(subject, "protected", "true", "false", "set protected to false first")]
     state = current["provision_state"]
@@ -156,7 +159,7 @@ def _check_deletion(subject, current, forced):
                     "server is left as it is")]
 
 
-def check_port(option, known, node_uuid, move, minor):
+def check_port(option: dict[str, Any], known: Any, node_uuid: str | None, move: bool, minor: int) -> list[Any]:
     """Return the problems of a port.
 
     :param option: the port's options, with ``node`` (name or UUID) and ``state``
@@ -183,6 +186,6 @@ def check_port(option, known, node_uuid, move, minor):
                     if option.get(field) is not None and minor < needed]
 
 
-def _meant(seen, known):
+def _meant(seen: str, known: list[str]) -> str:
     close = difflib.get_close_matches(seen, known, 1)
     return f"{close[0]} may be meant" if close else "enable it in Ironic (enabled_hardware_types)"

@@ -16,7 +16,7 @@ LEAVE_IT = ("the server belongs to the Bare Metal Operator, and its node and por
             "of this list or inventory group, and use baremetal_host (playbook enroll) for it")
 
 
-def host_of(name):
+def host_of(name: str | None) -> tuple[str, str] | None:
     """Return ``(namespace, name)`` of the BareMetalHost that a node belongs to, None when it has no owner.
 
     :param name: name of the node, or None
@@ -25,7 +25,7 @@ def host_of(name):
     return (match.group("namespace"), match.group("host")) if match else None
 
 
-def refusal(name, forced):
+def refusal(name: str, forced: frozenset[str]) -> str | None:
     """Return why a node of that name is not to be touched, None when it may be.
 
     :param name: name of the node

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 from .._common.problem import problem
 from . import bulk, node_validation, ownership
@@ -23,7 +25,8 @@ class PortService:
     :param sleep: callable that waits a number of seconds
     """
 
-    def __init__(self, client, params, check_mode, progress, sleep=time.sleep):
+    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 sleep: Callable[[float], Any] = time.sleep) -> None:
         self.client = client
         self.options = [dict(option, address=option["address"].lower()) for option in params["ports"]]
         self.forced = frozenset(params["force_nodes"])
@@ -32,7 +35,7 @@ class PortService:
         self.sleep = sleep
         self.diffs = []
 
-    def run(self):
+    def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.
 
         :raises RefusedError: when the list has faults
@@ -49,7 +52,7 @@ class PortService:
         return {"changed": any(result["changed"] for result in results), "ports": results, "counts": counts(results),
                 "diff": self.diffs}
 
-    def _problems(self, registry, owners):
+    def _problems(self, registry: Registry, owners: dict[str, Any]) -> list[Any]:
         found = [problem("ports", "address", "%s %d times" % (address, count), "once", "remove the others")
                  for address, count in Counter(option["address"] for option in self.options).items() if count > 1]
         for option in self.options:
@@ -68,7 +71,7 @@ class PortService:
                 found.append(problem(subject, "node", "a node of the operator", "a node without another owner", text))
         return found
 
-    def _call(self, item, owner):
+    def _call(self, item: Item, owner: Any) -> Callable[..., Any] | None:
         """Return the request that an item needs, None when it needs none; note its diff."""
         if item.option["state"] == "absent":
             if item.current is None:
@@ -83,7 +86,7 @@ class PortService:
         self.diffs.append(plan.diff())
         return plan.call
 
-    def _write(self, pairs):
+    def _write(self, pairs: list[Any]) -> None:
         due = [(item, call) for item, call in pairs if call is not None]
         calls = [] if self.check_mode else [call for dummy, call in due]
         outcomes = bulk.persist(calls, self.progress.event, self.sleep)

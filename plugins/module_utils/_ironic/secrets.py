@@ -4,6 +4,8 @@
 """Which values of a node are secrets, and how to show a node without them; pure."""
 from __future__ import annotations
 
+from typing import Any
+
 # What Ironic shows in place of a secret.
 MASK = "******"
 HIDDEN = "(hidden)"
@@ -15,7 +17,7 @@ _KEYS = ("adminpass", "admin_pass", "password", "auth_token", "new_pass", "secre
          "encrypted_key", "private_key", "fernetkey", "sslkey", "passphrase", "snmp_community", "auth_key", "priv_key")
 
 
-def is_secret(key):
+def is_secret(key: str) -> bool:
     """Return whether a key of driver_info or instance_info holds a secret.
 
     :param key: the key, for example ``redfish_password``
@@ -23,7 +25,7 @@ def is_secret(key):
     return any(part in str(key).lower() for part in _KEYS)
 
 
-def values(tree):
+def values(tree: dict[str, Any]) -> set[Any]:
     """Return the secrets in a dictionary as texts, those in dictionaries and lists below it too."""
     found, left = set(), [(False, tree)]
     while left:
@@ -37,12 +39,12 @@ def values(tree):
     return found
 
 
-def without(tree, depth=0):
+def without(tree: dict[str, Any], depth: int = 0) -> dict[str, Any]:
     """Return a dictionary with its secrets replaced, those in dictionaries and lists below it too."""
     return dict((key, _shown(value, is_secret(key), depth + 1)) for key, value in tree.items())
 
 
-def _shown(value, secret, depth):
+def _shown(value: Any, secret: bool, depth: int) -> Any:
     if isinstance(value, (dict, list)) and depth > _DEEPEST:
         return HIDDEN
     if isinstance(value, dict):

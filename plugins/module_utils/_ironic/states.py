@@ -8,6 +8,7 @@ The source is Ironic's ``common/state_machine.py``.
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import Any
 
 ENROLL, MANAGEABLE, AVAILABLE, ACTIVE, RESCUE = "enroll", "manageable", "available", "active", "rescue"
 ADOPT_FAILED = "adopt failed"
@@ -24,7 +25,7 @@ DELETABLE = frozenset([ENROLL, MANAGEABLE, AVAILABLE])
 Verb = namedtuple("Verb", ["target", "accepted", "goal", "done", "passing"])
 
 
-def _verb(target, accepted, goal, done=(), passing=()):
+def _verb(target: Any, accepted: Any, goal: Any, done: Any = (), passing: Any = ()) -> Any:
     return Verb(target, frozenset(accepted), goal, frozenset(done), frozenset(passing))
 
 
@@ -71,7 +72,7 @@ _COSTS = {"undeploy": ", which erases what is deployed", "provide": ", which era
 Route = namedtuple("Route", ["outcome", "verbs", "goal", "reason"])
 
 
-def route(action, state, target, minor=None):
+def route(action: str, state: str, target: str | None, minor: int | None = None) -> Route:
     """Return how a node gets where an action leads.
 
     :param action: a key of :data:`VERBS`, ``abort`` or ``unhold``
@@ -98,7 +99,7 @@ def route(action, state, target, minor=None):
     return Route("refuse", [], verb.goal, _reason(action, state, target))
 
 
-def _abort(state, minor):
+def _abort(state: str, minor: int | None) -> Route:
     if state in STABLE and state not in ABORTS:
         return Route("none", [], state, "")
     needed = ABORT_MINORS.get(state, 0)
@@ -110,7 +111,7 @@ def _abort(state, minor):
     return Route("act", ["abort"], ABORTS[state], "")
 
 
-def _reason(action, state, target):
+def _reason(action: str, state: str, target: str | None) -> str:
     verb = VERBS[action]
     if state in HOLDS:
         return f"it is held ({state}); unhold or abort it first"
@@ -124,13 +125,13 @@ def _reason(action, state, target):
     return f"{expected}; {leading} it first{_COSTS.get(leading, '')}" if leading else expected
 
 
-def first_action(state, wanted):
+def first_action(state: str, wanted: frozenset[str]) -> str | None:
     """Return the action that leads from a state to one of the wanted ones, None when no single one does.
 
     :param state: a provision state
     :param wanted: set of provision states
     """
-    def accepted(name):
+    def accepted(name: str) -> frozenset[str]:
         return VERBS[name].accepted | (_MANAGED_UNASKED if name in _AFTER_MANAGE else frozenset())
 
     return next((name for name in ("provide", "undeploy", "deploy", "manage")

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import time
 from collections import namedtuple
+from typing import Any
 
 from .._plane.process import cache_entry, engine, toolchain
 
@@ -23,7 +24,7 @@ COREDNS = "github.com/coredns/coredns"
 Program = namedtuple("Program", ["name", "package", "cgo", "flags", "linker_flags"])
 
 
-def programs(pins):
+def programs(pins: Any) -> Any:
     """Return what to build.
 
     :param pins: the GoMod of ``lab/engine/addons``
@@ -47,7 +48,7 @@ class Addons:
     :param cache_dir: folder for what is slow to make, see user_folders.cache_dir()
     """
 
-    def __init__(self, source_dir, cache_dir):
+    def __init__(self, source_dir: Any, cache_dir: Any) -> None:
         self._source_dir = source_dir
         digest = hashlib.sha256(RECIPE.encode())
         texts = {}
@@ -65,15 +66,15 @@ class Addons:
         self.directory = os.path.join(cache_dir, "addons", digest.hexdigest()[:16])
         self._work_dir = os.path.join(cache_dir, "addons", "work")
 
-    def path(self, name):
+    def path(self, name: Any) -> Any:
         """Return where a program is."""
         return os.path.join(self.directory, name)
 
-    def complete(self):
+    def complete(self) -> Any:
         """Tell whether all programs are there."""
         return os.path.isdir(self.directory)
 
-    def build(self, progress):
+    def build(self, progress: Any) -> None:
         """Build the programs unless they are there.
 
         :param progress: a Progress
@@ -90,7 +91,7 @@ class Addons:
                 progress.event("Built %s in %d s" % (program.name, time.monotonic() - started))
             shutil.rmtree(self._work_dir, ignore_errors=True)
 
-    def _build(self, program, path):
+    def _build(self, program: Any, path: Any) -> None:
         if program.cgo and not shutil.which("gcc"):
             raise AddonsError(f"{program.name}: a part of it is written in C: install gcc and libc6-dev")
         environ = dict(os.environ)

@@ -9,6 +9,8 @@ import fcntl
 import ipaddress
 import json
 import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from .._plane.process import figures as figures_file
 from .._plane.process import orphans, ports
@@ -20,7 +22,7 @@ SERVERS_FILE = "servers.json"
 
 
 @contextlib.contextmanager
-def exclusive(labs_dir):
+def exclusive(labs_dir: str) -> Iterator[None]:
     """Let one process at a time choose figures.
 
     :param labs_dir: folder that holds one folder for each lab
@@ -31,7 +33,7 @@ def exclusive(labs_dir):
         yield
 
 
-def others(labs_dir, name):
+def others(labs_dir: str, name: str) -> dict[str, dict[str, Any]]:
     """Return the figures of all labs but one, name → figures."""
     found = {}
     for entry in sorted(os.listdir(labs_dir)):
@@ -42,12 +44,12 @@ def others(labs_dir, name):
     return found
 
 
-def network_devices():
+def network_devices() -> Any:
     """Return the names of this machine's network devices."""
     return os.listdir("/sys/class/net")
 
 
-def networks():
+def networks() -> list[tuple[str, Any]]:
     """Return the networks of this machine's addresses and routes, those that the kernel lists for IPv4."""
     found = []
     with open("/proc/net/route", encoding="utf-8") as stream:
@@ -60,11 +62,11 @@ def networks():
     return found
 
 
-def _address(text):
+def _address(text: str) -> Any:
     return ipaddress.ip_address(bytes.fromhex(text)[::-1])
 
 
-def running_indexes(name, environ):
+def running_indexes(name: str, environ: Mapping[str, str]) -> set[int]:
     """Return the indexes of labs that run, wherever their folders are: METAL3_LAB_HOME may be another one.
 
     :param name: the lab whose own index does not count
@@ -82,7 +84,7 @@ def running_indexes(name, environ):
     return found
 
 
-def ensure_folders(directory, check_mode=False):
+def ensure_folders(directory: str, check_mode: bool = False) -> list[str]:
     """Make the folders of a lab, for its owner only.
 
     :param directory: the lab's folder
@@ -99,7 +101,7 @@ def ensure_folders(directory, check_mode=False):
     return made
 
 
-def obstacles(figures):
+def obstacles(figures: dict[str, Any]) -> list[str]:
     """Return why figures can't be used by a new lab, as texts; empty when they can."""
     bridge = figures["bridge"]
     texts = ["port %d (%s) is taken" % (port, part) for part, port in sorted(ports.taken(figures["ports"]).items())]
@@ -111,7 +113,7 @@ def obstacles(figures):
     return texts
 
 
-def choose(name, environ):
+def choose(name: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """Return figures for a new lab: the lowest index that no lab has and that nothing stands in the way of.
 
     :param name: the lab's name
@@ -130,7 +132,8 @@ def choose(name, environ):
     raise FiguresError(f"no index is free for lab {name}: {'; '.join(seen[:3])}; …")
 
 
-def ensure(name, additions, make_servers, environ, check_mode=False):
+def ensure(name: str, additions: dict[str, str], make_servers: Callable[..., Any], environ: Mapping[str, str],
+           check_mode: bool = False) -> tuple[dict[str, Any], Any, Any]:
     """Give a lab its figures, its servers and their credentials; those of a lab that exists stay.
 
     :param name: the lab's name
@@ -167,11 +170,11 @@ def ensure(name, additions, make_servers, environ, check_mode=False):
     return figures, servers, differing
 
 
-def _text(content):
+def _text(content: Any) -> bytes:
     return (json.dumps(content, indent=1, sort_keys=True) + "\n").encode()
 
 
-def _differs(path, content):
+def _differs(path: str, content: Any) -> bool:
     try:
         with open(path, "rb") as stream:
             return stream.read() != _text(content)

@@ -11,6 +11,8 @@ import os
 import posixpath
 import tarfile
 from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
 
 # One thing in an image: a file of this machine, or a symbolic link. ``path`` is absolute, as in the container.
 File = namedtuple("File", ["path", "source"])
@@ -21,7 +23,8 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def image_config(architecture, layer_digest, entrypoint, command=(), user=""):
+def image_config(architecture: str, layer_digest: str, entrypoint: list[str], command: Sequence[str] = (),
+                 user: str = "") -> bytes:
     """Return an image's configuration, OCI's application/vnd.oci.image.config.v1+json, as bytes.
 
     :param architecture: the kernel's name of it, for example ``x86_64``
@@ -30,7 +33,7 @@ def image_config(architecture, layer_digest, entrypoint, command=(), user=""):
     :param command: list of texts, the entry point's default arguments
     :param user: number or ``number:number``; root when left out
     """
-    process = {"Entrypoint": list(entrypoint), "Env": ["PATH=" + SEARCH_PATH]}
+    process: dict[str, Any] = {"Entrypoint": list(entrypoint), "Env": ["PATH=" + SEARCH_PATH]}
     if command:
         process["Cmd"] = list(command)
     if user:
@@ -43,13 +46,13 @@ def image_config(architecture, layer_digest, entrypoint, command=(), user=""):
     }, sort_keys=True).encode()
 
 
-def _header(name, mode):
+def _header(name: str, mode: int) -> Any:
     info = tarfile.TarInfo(name)
     info.mode = mode
     return info
 
 
-def _directories(paths):
+def _directories(paths: dict[str, Any]) -> list[str]:
     found = set()
     for path in paths:
         parent = posixpath.dirname(path)
@@ -59,7 +62,7 @@ def _directories(paths):
     return sorted(found)
 
 
-def write_layer(stream, contents):
+def write_layer(stream: Any, contents: list[Any]) -> None:
     """Write a layer: the contents, the folders they need, and ``/tmp``; all of it root's, at time 0.
 
     :param stream: binary file to write to
@@ -86,7 +89,7 @@ def write_layer(stream, contents):
                 archive.addfile(info, file)
 
 
-def _digest(path):
+def _digest(path: str) -> str:
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         for chunk in iter(lambda: file.read(CHUNK_BYTES), b""):
@@ -94,7 +97,8 @@ def _digest(path):
     return digest.hexdigest()
 
 
-def write_archive(path, reference, contents, entrypoint, architecture, command=(), user=""):
+def write_archive(path: str, reference: str, contents: list[Any], entrypoint: list[str], architecture: str,
+                  command: Sequence[str] = (), user: str = "") -> str:
     """Write an image of one layer.
 
     :param path: file to write

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import secrets
 import string
+from typing import Any
 
 from .._plane.process.files import write_private
 
@@ -16,18 +17,18 @@ TOKEN_LENGTH = 40
 LETTERS_AND_DIGITS = string.ascii_letters + string.digits
 
 
-def _random(alphabet, length):
+def _random(alphabet: str, length: int) -> str:
     return "".join(secrets.choice(alphabet) for _position in range(length))
 
 
-def _missing(path):
+def _missing(path: str) -> bool:
     try:
         return os.stat(path).st_size == 0
     except FileNotFoundError:
         return True
 
 
-def _ensure(path, alphabet, length, check_mode):
+def _ensure(path: str, alphabet: str, length: int, check_mode: bool) -> bool:
     """Write a random text to a file unless it holds one; returns whether it didn't."""
     if not _missing(path):
         return False
@@ -37,7 +38,7 @@ def _ensure(path, alphabet, length, check_mode):
     return True
 
 
-def ensure_machine_room(directory, check_mode=False):
+def ensure_machine_room(directory: str, check_mode: bool = False) -> list[str]:
     """Choose the token for the machine room's API unless there is one.
 
     :param directory: the lab's folder
@@ -48,7 +49,7 @@ def ensure_machine_room(directory, check_mode=False):
     return [path] if _ensure(path, LETTERS_AND_DIGITS, TOKEN_LENGTH, check_mode) else []
 
 
-def ensure_bmc(servers, check_mode=False):
+def ensure_bmc(servers: list[dict[str, Any]], check_mode: bool = False) -> list[str]:
     """Choose user name and password of each server's BMC that has none yet.
 
     :param servers: list of servers, see servers.py

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 from collections import namedtuple
+from typing import Any
 
 
 class PackagesError(Exception):
@@ -17,7 +18,7 @@ class PackagesError(Exception):
 Package = namedtuple("Package", ["services", "program"])
 
 
-def parse(text):
+def parse(text: Any) -> Any:
     """Return the packages of a list, the services they bring, and the program that makes a package unnecessary.
 
     :param text: the list's text: on each line a package, ``service:<name>`` any number of times, ``program:<name>`` at
@@ -43,7 +44,7 @@ def parse(text):
     return packages
 
 
-def missing(packages):
+def missing(packages: Any) -> Any:
     """Return the names of packages that aren't installed and whose program isn't there either, in the given order.
 
     :param packages: dict of package name to Package

@@ -22,7 +22,7 @@ class DiskImageError(Exception):
     """The image could not be made; the text names the program and what it said."""
 
 
-def digest(path):
+def digest(path: str) -> str:
     """Return the SHA-256 of a file as hex digits."""
     sha256 = hashlib.sha256()
     with open(path, "rb") as stream:
@@ -31,12 +31,12 @@ def digest(path):
     return sha256.hexdigest()
 
 
-def checksum_line(path, hexdigest):
+def checksum_line(path: str, hexdigest: str) -> str:
     """Return the one line of a checksum file as ``sha256sum`` writes it."""
     return f"{hexdigest}  {os.path.basename(path)}\n"
 
 
-def is_complete(path):
+def is_complete(path: str) -> bool:
     """True when the image and its checksum file are there and fit each other."""
     try:
         with open(path + ".sha256", encoding="ascii") as stream:
@@ -45,7 +45,7 @@ def is_complete(path):
         return False
 
 
-def build(path, size_mib, files):
+def build(path: str, size_mib: int, files: dict[str, str]) -> str:
     """Make the image and, last, its checksum file ``<path>.sha256``; both appear whole or not at all.
 
     :param path: where the image is to be
@@ -81,7 +81,7 @@ def build(path, size_mib, files):
     return result
 
 
-def _run(arguments, text=None):
+def _run(arguments: list[str], text: str | None = None) -> None:
     # Debian keeps both programs in sbin, which is not on every user's path.
     environment = dict(os.environ, PATH=os.environ.get("PATH", "") + os.pathsep + "/usr/sbin" + os.pathsep + "/sbin")
     try:

@@ -15,7 +15,7 @@ KEPT = "/run/metal3.baremetal.inotify_max_user_instances"
 LINKS = "/sys/class/net"
 
 
-def ensure(check_mode=False, setting=SETTING, kept=KEPT):
+def ensure(check_mode: bool = False, setting: str = SETTING, kept: str = KEPT) -> list[str]:
     """Raise the limit unless it is high enough.
 
     :param check_mode: change nothing, only report
@@ -35,7 +35,7 @@ def ensure(check_mode=False, setting=SETTING, kept=KEPT):
     return ["%s: %d, wanted %d" % (setting, current, WANTED)]
 
 
-def restore(setting=SETTING, kept=KEPT, links=LINKS):
+def restore(setting: str = SETTING, kept: str = KEPT, links: str = LINKS) -> list[str]:
     """Put back what the limit was, unless another lab has a bridge.
 
     :param links: folder with an entry for each network link
@@ -50,6 +50,6 @@ def restore(setting=SETTING, kept=KEPT, links=LINKS):
     return [f"raised limit {setting}"]
 
 
-def _write(setting, value):
+def _write(setting: str, value: int) -> None:
     with open(setting, "w", encoding="ascii") as file:
         file.write("%d\n" % value)

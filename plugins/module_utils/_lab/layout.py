@@ -7,6 +7,8 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from .._plane.process import user_folders
 
@@ -66,7 +68,7 @@ FOLDERS = (
 )
 
 
-def labs_dir(environ=None):
+def labs_dir(environ: Mapping[str, str] | None = None) -> str:
     """Return the folder that holds one folder for each lab.
 
     Symbolic links in its path are resolved: the lab's processes and mounts are recognised by this path.
@@ -82,7 +84,7 @@ def labs_dir(environ=None):
     return os.path.realpath(home or os.path.join(state, "metal3.baremetal", "labs"))
 
 
-def lab_dir(name, environ=None):
+def lab_dir(name: str, environ: Mapping[str, str] | None = None) -> str:
     """Return the folder of a lab.
 
     :param name: lab name; a lower case letter, then at most 19 lower case letters, digits or dashes
@@ -95,7 +97,7 @@ def lab_dir(name, environ=None):
     return os.path.join(labs_dir(environ), name)
 
 
-def layout(name, index, environ=None):
+def layout(name: str, index: int, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return the figures of a lab as a dict of plain data, the contents of its ``lab.json``.
 
     :param name: lab name; lower case letters, digits and dashes, at most 20 characters
@@ -107,7 +109,7 @@ def layout(name, index, environ=None):
     if not 0 <= index < INDEX_LIMIT:
         raise ValueError("lab index %r: expected 0 to %d" % (index, INDEX_LIMIT - 1))
     first = BASE_PORT + PORTS_PER_LAB * index
-    network = list(NETWORK.subnets(new_prefix=NETWORK_PREFIX))[index]
+    network: Any = list(NETWORK.subnets(new_prefix=NETWORK_PREFIX))[index]
     ports = dict((part, first + offset) for part, offset in PORT_OFFSETS.items())
     return {
         "name": name,

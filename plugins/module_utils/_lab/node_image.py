@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import uuid
+from typing import Any
 
 from .._plane.process import cache_entry
 from . import addons, container_image
@@ -57,18 +58,18 @@ class NodeImageError(Exception):
     """The image could not be built; the message names the step and what to do."""
 
 
-def packages(text):
+def packages(text: str) -> list[str]:
     """Return the package names of ``packages.txt``: one a line, comments after ``#``."""
     return [line.split("#")[0].strip() for line in text.splitlines() if line.split("#")[0].strip()]
 
 
-def library_paths(ldd_output):
+def library_paths(ldd_output: str) -> list[str]:
     """Return the absolute paths in what ldd prints about one or several programs, without duplicates, in order."""
     found = re.findall(r"(?:=> |^\s+)(/\S+) \(0x", ldd_output, re.MULTILINE)
     return list(dict.fromkeys(found))
 
 
-def apt_sources(index_targets):
+def apt_sources(index_targets: str) -> list[str]:
     """Return sources.list lines for Debian's own mirrors, as this machine uses them.
 
     :param index_targets: lines ``<origin>|<address>|<release code name>|<component>``, from apt-get indextargets
@@ -81,7 +82,7 @@ def apt_sources(index_targets):
     return sorted(set(lines))
 
 
-def tree_digest(directory):
+def tree_digest(directory: str) -> str:
     """Return a digest of a folder's files: paths, modes and contents."""
     digest = hashlib.sha256()
     for parent, folders, names in os.walk(directory):
@@ -94,7 +95,7 @@ def tree_digest(directory):
     return digest.hexdigest()
 
 
-def file_digest(path):
+def file_digest(path: Any) -> Any:
     """Return a file's SHA-256, hexadecimal."""
     digest = hashlib.sha256()
     with open(path, "rb") as stream:
@@ -103,7 +104,7 @@ def file_digest(path):
     return digest.hexdigest()
 
 
-def _run(arguments, step, **options):
+def _run(arguments: Any, step: Any, **options: Any) -> Any:
     try:
         result = subprocess.run(
             arguments, stdin=options.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -126,7 +127,7 @@ class NodeImage:
     :param programs: an Addons
     """
 
-    def __init__(self, source_dir, cache_dir, engine_dir, programs):
+    def __init__(self, source_dir: str, cache_dir: str, engine_dir: str, programs: Any) -> None:
         self._source_dir = source_dir
         self._bin_dir = os.path.join(engine_dir, "bin")
         self._addons = programs
@@ -137,16 +138,16 @@ class NodeImage:
             digest.update(part.encode() + b"\0")
         self.directory = os.path.join(cache_dir, "node-image", digest.hexdigest()[:16])
 
-    def complete(self):
+    def complete(self) -> bool:
         """Tell whether the image is there."""
         return os.path.isdir(self.directory)
 
-    def info(self):
+    def info(self) -> Any:
         """Return what is known of a complete image, the contents of its ``image.json``."""
         with open(os.path.join(self.directory, "image.json"), encoding="utf-8") as stream:
             return json.load(stream)
 
-    def build(self, progress):
+    def build(self, progress: Any) -> None:
         """Build the image unless it is there; an interrupted build leaves nothing.
 
         :param progress: a Progress
@@ -175,7 +176,7 @@ class NodeImage:
             shutil.rmtree(work)
             self._write_info(partial, references)
 
-    def _check_means(self):
+    def _check_means(self) -> None:
         if os.geteuid() != 0:
             raise NodeImageError(
                 "building the node image needs root: it makes a root file system whose files belong to many users. "
@@ -188,7 +189,7 @@ class NodeImage:
                 raise NodeImageError("%s is missing: build the engine's sets management and node first"
                                      % os.path.join(self._bin_dir, name))
 
-    def _install_debian(self, root):
+    def _install_debian(self, root: Any) -> None:
         with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
             names = packages(stream.read())
         command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--quiet", "--include=" + ",".join(names)]
@@ -205,11 +206,11 @@ class NodeImage:
         _run(list(CONTAINED) + command, "installing Debian " + SUITE,
              env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=os.path.dirname(root)))
 
-    def _libraries(self, root, paths):
+    def _libraries(self, root: Any, paths: Any) -> Any:
         return library_paths(_run(
             ["chroot", root, "ldd"] + ["/" + path for path in paths], "listing libraries", env=CHROOT_ENVIRONMENT))
 
-    def _netfilter(self, root):
+    def _netfilter(self, root: Any) -> Any:
         """Return nft, iptables, conntrack and every library that one of them, or of iptables' modules, needs."""
         modules = [os.path.relpath(path, root) for path in glob.glob(os.path.join(root, "usr/lib/*/xtables/*.so"))]
         regular = [path for path in modules if not os.path.islink(os.path.join(root, path))]
@@ -223,7 +224,7 @@ class NodeImage:
         contents += [container_image.Link("/usr/sbin/" + name, "xtables-nft-multi") for name in NETFILTER_NAMES]
         return contents
 
-    def _make_container_images(self, root, directory):
+    def _make_container_images(self, root: Any, directory: Any) -> Any:
         """Write one archive for each image and return image name → reference."""
         kubeadm = os.path.join(self._bin_dir, "kubeadm")
         version = _run([kubeadm, "version", "-o", "short"], "asking kubeadm's version").strip()
@@ -235,7 +236,7 @@ class NodeImage:
         pause = container_image.File("/pause", os.path.join(root, "usr/bin/catatonit"))
         made = {}
 
-        def add(name, reference, contents, entrypoint, command=(), user=""):
+        def add(name: Any, reference: Any, contents: Any, entrypoint: Any, command: Any = (), user: str = "") -> None:
             container_image.write_archive(
                 os.path.join(directory, name + ".tar"), reference, contents, entrypoint, self._architecture,
                 command, user)
@@ -260,7 +261,7 @@ class NodeImage:
             [container_image.File("/agnhost", self._addons.path("agnhost"))], ["/agnhost"], ["pause"])
         return made
 
-    def _add_files(self, root, references):
+    def _add_files(self, root: Any, references: Any) -> None:
         source = os.path.join(self._source_dir, "root")
         for parent, dummy, names in os.walk(source):
             for name in names:
@@ -290,11 +291,11 @@ class NodeImage:
         for verb, names in units.items():
             _run(["systemctl", "--root", root, verb] + names, "choosing the services")
 
-    def _import(self, root, images):
+    def _import(self, root: Any, images: Any) -> None:
         _run([*CONTAINED, sys.executable, os.path.join(self._source_dir, "import_images.py"), root, images],
              "importing the container images")
 
-    def _clean(self, root):
+    def _clean(self, root: Any) -> None:
         for pattern in ("etc/ssh/ssh_host_*", "var/log/*.log", "var/lib/dbus/machine-id", "var/cache/apt/*.bin"):
             for path in glob.glob(os.path.join(root, pattern)):
                 os.unlink(path)
@@ -308,7 +309,7 @@ class NodeImage:
             os.unlink(resolv_conf)
         os.symlink("../run/systemd/resolve/stub-resolv.conf", resolv_conf)
 
-    def _write_disk(self, root, directory):
+    def _write_disk(self, root: Any, directory: Any) -> None:
         raw = os.path.join(directory, "node.raw")
         qcow2 = os.path.join(directory, "node.qcow2")
         with open(raw, "wb") as stream:
@@ -331,7 +332,7 @@ class NodeImage:
             with open(path + ".sha256", "w", encoding="utf-8") as stream:
                 stream.write(f"{file_digest(path)}  {os.path.basename(path)}\n")
 
-    def _write_info(self, directory, references):
+    def _write_info(self, directory: Any, references: Any) -> None:
         with open(os.path.join(self._source_dir, "kube-flannel.manifest"), encoding="utf-8") as stream:
             manifest = stream.read().replace("@FLANNEL_IMAGE@", references["flannel"])
         with open(os.path.join(directory, "kube-flannel.yml"), "w", encoding="utf-8") as stream:

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
+from typing import Any
 
 from .._plane.process import figures as figures_file
 from .._plane.process import orphans
 from . import claim, host_limits, layout
 
 
-def remove(name, environ, check_mode=False):
+def remove(name: str, environ: Mapping[str, str], check_mode: bool = False) -> list[str]:
     """Stop a lab's processes and remove what it made; a lab that is not there is no error.
 
     :param name: the lab's name
@@ -34,7 +36,7 @@ def remove(name, environ, check_mode=False):
     return removed if check_mode else removed + _restore_limits(name, labs_dir)
 
 
-def _restore_limits(name, labs_dir):
+def _restore_limits(name: str, labs_dir: str) -> list[str]:
     """Put the machine's limits back, unless another lab has its figures: its bridge may be yet to come."""
     with claim.exclusive(labs_dir):
         try:
@@ -45,7 +47,7 @@ def _restore_limits(name, labs_dir):
         return [] if others else host_limits.restore()
 
 
-def _figures(name, directory, environ):
+def _figures(name: str, directory: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the lab's figures; of a lab whose file is lost, those that its folder's name gives."""
     try:
         figures = figures_file.read(directory)

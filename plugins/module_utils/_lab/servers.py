@@ -10,6 +10,7 @@ import os
 import re
 import string
 import uuid
+from typing import Any
 
 NO_CLUSTER = "none"
 NAME_RULE = re.compile(r"^server-(0[1-9]|[1-9][0-9]{1,3})$")
@@ -54,7 +55,7 @@ NIC_FIELDS = ("name", "speed_mbps", "vendor", "product")
 SERVER_FIELDS = tuple(DEFAULTS) + ("serial",)
 
 
-def server_names(count):
+def server_names(count: Any) -> list[str]:
     """Return the names of ``count`` servers, ``server-01`` and so on.
 
     :param count: 1 to SERVER_LIMIT
@@ -65,7 +66,7 @@ def server_names(count):
     return ["server-%02d" % number for number in range(1, count + 1)]
 
 
-def _field_errors(where, values, fields):
+def _field_errors(where: str, values: Any, fields: tuple[Any, ...]) -> list[str]:
     if not isinstance(values, dict):
         return [f"{where}: expected a mapping, got {values!r}"]
     errors = []
@@ -83,7 +84,7 @@ def _field_errors(where, values, fields):
     return errors
 
 
-def _list_errors(where, values, fields, limit):
+def _list_errors(where: str, values: list[Any], fields: tuple[Any, ...], limit: int) -> list[str]:
     if not isinstance(values, list) or len(values) > limit:
         return ["%s: expected a list of at most %d entries" % (where, limit)]
     errors = []
@@ -92,7 +93,7 @@ def _list_errors(where, values, fields, limit):
     return errors
 
 
-def hardware_errors(where, values):
+def hardware_errors(where: str, values: Any) -> list[str]:
     """Return what is wrong with a description of a server's hardware, as a list of texts.
 
     :param where: how to call it in the texts
@@ -109,7 +110,8 @@ def hardware_errors(where, values):
     return errors
 
 
-def describe(count, defaults=None, overrides=None, bmc_scheme=None):
+def describe(count: Any, defaults: dict[str, Any] | None = None, overrides: dict[str, Any] | None = None,
+             bmc_scheme: str | None = None) -> dict[str, Any]:
     """Return the hardware of ``count`` servers as a dict name → hardware, every field filled in but for addresses.
 
     :param count: number of servers
@@ -141,7 +143,7 @@ def describe(count, defaults=None, overrides=None, bmc_scheme=None):
     return result
 
 
-def has_cluster(name, count, needed, root):
+def has_cluster(name: str, count: int, needed: int, root: bool) -> bool:
     """True when a lab has a workload cluster of that name.
 
     :param name: the cluster's name, NO_CLUSTER for none
@@ -152,12 +154,12 @@ def has_cluster(name, count, needed, root):
     return name != NO_CLUSTER and count >= needed and root
 
 
-def _mac(index, number, nic):
+def _mac(index: int, number: int, nic: int) -> str:
     low = number * NIC_LIMIT + nic
     return f"{MAC_PREFIX}:{index:02x}:{low >> 8:02x}:{low & 255:02x}"
 
 
-def servers(lab, hardware):
+def servers(lab: dict[str, Any], hardware: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the servers of a lab as a list of plain data, the contents of its ``servers.json``.
 
     Each has ``name``, ``number``, ``uuid``, ``serial``, the hardware's fields, ``boot_mac`` (the first NIC's) and

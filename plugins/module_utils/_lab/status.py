@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from typing import Any
 
 from .._common import formats, text_table
 from .._plane.process import readiness
@@ -34,23 +35,24 @@ MAIN_PORTS = {
 }
 
 
-def _since(start):
+def _since(start: int | None) -> str:
     return formats.timestamp(start) if start else "-"
 
 
-def _health(info, fault):
+def _health(info: dict[str, Any], fault: str | None) -> str:
     if info.get("statename") != "RUNNING":
         return (info.get("statename") or "down").lower()
     return fault or "ok"
 
 
-def _address(lab, name, check):
+def _address(lab: dict[str, Any], name: str, check: dict[str, str]) -> str:
     if name in MAIN_PORTS:
         return "127.0.0.1:%d" % lab["ports"][MAIN_PORTS[name]]
     return check.get("url") or check.get("tcp") or "-"
 
 
-def program_parts(lab, checks, states, faults):
+def program_parts(lab: dict[str, Any], checks: dict[str, Any], states: dict[str, dict[str, Any]],
+                  faults: dict[str, str]) -> list[dict[str, Any]]:
     """Return the rows of the supervised programs.
 
     :param lab: the lab's figures
@@ -72,7 +74,7 @@ def program_parts(lab, checks, states, faults):
     return rows
 
 
-def supervisor_part(layout, pid):
+def supervisor_part(layout: Any, pid: Any) -> Any:
     """Return the row of supervisord itself.
 
     :param layout: a Layout
@@ -88,7 +90,8 @@ def supervisor_part(layout, pid):
     }
 
 
-def server_parts(lab, servers, machine_room):
+def server_parts(lab: dict[str, Any], servers: list[dict[str, Any]],
+                 machine_room: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of the simulated servers; they live in the machine room's process.
 
     :param lab: the lab's figures
@@ -106,7 +109,7 @@ def server_parts(lab, servers, machine_room):
     } for server in servers]
 
 
-def parts(lab):
+def parts(lab: Any) -> Any:
     """Return a lab's programs and its servers, each as a list of dicts with COLUMNS.
 
     :param lab: the lab's figures
@@ -122,7 +125,7 @@ def parts(lab):
     return programs, server_parts(lab, servers, room)
 
 
-def table(rows, width=None):
+def table(rows: list[dict[str, Any]], width: Any = None) -> list[str]:
     """Return rows as lines of a table.
 
     :param rows: list of dicts with COLUMNS
@@ -132,7 +135,7 @@ def table(rows, width=None):
     return text_table.lines(COLUMNS, cells, width, long=("address",), optional=("pid", "since"))
 
 
-def environment(lab):
+def environment(lab: dict[str, Any]) -> dict[str, str]:
     """Return the environment variables that point programs to a lab; secrets only by the path of their files.
 
     :param lab: the lab's figures
@@ -152,7 +155,7 @@ def environment(lab):
     }
 
 
-def exports(lab):
+def exports(lab: dict[str, Any]) -> list[str]:
     """Return the shell lines that set a lab's environment.
 
     :param lab: the lab's figures

@@ -8,10 +8,12 @@ import contextlib
 import fcntl
 import os
 import shutil
+from collections.abc import Iterator
+from typing import Any
 
 
 @contextlib.contextmanager
-def making(directory, progress):
+def making(directory: str, progress: Any) -> Iterator[str | None]:
     """Give a folder to fill, which gets its name when the block ends without an exception.
 
     Yields None if the folder is there already, perhaps since another process made it while this one waited. What a

@@ -7,6 +7,8 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import os
+from collections.abc import Sequence
+from typing import Any
 
 from . import kubeconfig
 from .files import write_private
@@ -31,20 +33,20 @@ class CertificateError(Exception):
     """A certificate could not be read or made."""
 
 
-def _now():
+def _now() -> Any:
     return datetime.datetime.now(datetime.timezone.utc)
 
 
-def _key_bytes(key):
+def _key_bytes(key: Any) -> bytes:
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
 
 
-def _certificate_bytes(certificate):
+def _certificate_bytes(certificate: Any) -> bytes:
     return certificate.public_bytes(serialization.Encoding.PEM)
 
 
-def _load(path):
+def _load(path: str) -> tuple[Any | None, Any | None]:
     """Return (certificate, key) of ``<path>.crt`` and ``<path>.key``; None for one that is missing or unreadable."""
     try:
         with open(path + ".crt", "rb") as stream:
@@ -56,19 +58,19 @@ def _load(path):
     return certificate, key
 
 
-def _not_after(certificate):
+def _not_after(certificate: Any) -> Any:
     # not_valid_after_utc came with cryptography 42.
     if hasattr(certificate, "not_valid_after_utc"):
         return certificate.not_valid_after_utc
     return certificate.not_valid_after.replace(tzinfo=datetime.timezone.utc)
 
 
-def _subject(common_name, organizations):
+def _subject(common_name: str, organizations: list[str]) -> Any:
     names = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, name) for name in organizations]
     return x509.Name(names + [x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
 
 
-def _alternative_names(sans):
+def _alternative_names(sans: list[str]) -> list[Any]:
     names: list[x509.GeneralName] = []
     for san in sans:
         try:
@@ -78,17 +80,17 @@ def _alternative_names(sans):
     return names
 
 
-def _usages(names):
+def _usages(names: list[str]) -> list[Any]:
     table = {"server": ExtendedKeyUsageOID.SERVER_AUTH, "client": ExtendedKeyUsageOID.CLIENT_AUTH}
     return [table[name] for name in names]
 
 
-def _same_public_key(certificate, key):
+def _same_public_key(certificate: Any, key: Any) -> bool:
     encoding, form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     return certificate.public_key().public_bytes(encoding, form) == key.public_key().public_bytes(encoding, form)
 
 
-def _extension(certificate, kind):
+def _extension(certificate: Any, kind: Any) -> Any:
     try:
         return certificate.extensions.get_extension_for_class(kind).value
     except x509.ExtensionNotFound:
@@ -101,13 +103,15 @@ class Authority:
     :param directory: folder, made with mode 0700
     """
 
-    def __init__(self, directory):
+    def __init__(self, directory: str) -> None:
         self.directory = directory
         self.certificate_file = os.path.join(directory, "ca.crt")
         self._path = os.path.join(directory, "ca")
+        self._certificate: Any
+        self._key: Any
         self._certificate, self._key = _load(self._path)
 
-    def fault(self):
+    def fault(self) -> str | None:
         """Return why the authority must be created again, or None."""
         if self._certificate is None:
             return "missing"
@@ -117,7 +121,7 @@ class Authority:
             return "near expiry"
         return None
 
-    def make(self, common_name):
+    def make(self, common_name: str) -> None:
         """Make the authority; everything it signed before becomes invalid.
 
         :param common_name: its subject
@@ -138,7 +142,7 @@ class Authority:
         write_private(self._path + ".crt", _certificate_bytes(certificate), 0o644)
         self._certificate, self._key = certificate, key
 
-    def certificate_fault(self, wanted):
+    def certificate_fault(self, wanted: dict[str, Any]) -> str | None:
         """Return why a certificate must be created again, or None.
 
         :param wanted: dict with ``name``, ``common_name``, ``organizations``, ``sans`` and ``usages``
@@ -162,12 +166,12 @@ class Authority:
             return "other usages"
         return None
 
-    def _signed(self, certificate):
+    def _signed(self, certificate: Any) -> bool:
         identifier = _extension(certificate, x509.AuthorityKeyIdentifier)
         return identifier is not None and identifier.key_identifier == x509.SubjectKeyIdentifier.from_public_key(
             self._certificate.public_key()).digest
 
-    def issue(self, wanted):
+    def issue(self, wanted: dict[str, Any]) -> None:
         """Make a key and a certificate, ``<name>.key`` and ``<name>.crt``.
 
         :param wanted: see certificate_fault()
@@ -193,7 +197,7 @@ class Authority:
         write_private(path + ".crt", _certificate_bytes(builder.sign(self._key, hashes.SHA256())), 0o644)
 
 
-def key_pair_fault(path):
+def key_pair_fault(path: str) -> str | None:
     """Return why a signing key pair (``<path>.key``, ``<path>.pub``) must be created again, or None."""
     try:
         with open(path + ".key", "rb") as stream:
@@ -205,7 +209,7 @@ def key_pair_fault(path):
     return None
 
 
-def make_key_pair(path):
+def make_key_pair(path: str) -> None:
     """Make a signing key pair, ``<path>.key`` and ``<path>.pub``."""
     key = ec.generate_private_key(ec.SECP256R1())
     write_private(path + ".key", _key_bytes(key))
@@ -213,13 +217,14 @@ def make_key_pair(path):
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo), 0o644)
 
 
-def _key_usage(signs):
+def _key_usage(signs: bool) -> Any:
     return x509.KeyUsage(
         digital_signature=True, content_commitment=False, key_encipherment=False, data_encipherment=False,
         key_agreement=False, key_cert_sign=signs, crl_sign=signs, encipher_only=False, decipher_only=False)
 
 
-def ensure(authority, certificates, key_pairs=(), common_name=DEFAULT_NAME, check_mode=False):
+def ensure(authority: Authority, certificates: list[dict[str, Any]], key_pairs: Sequence[Any] = (),
+           common_name: str = DEFAULT_NAME, check_mode: bool = False) -> list[dict[str, Any]]:
     """Make what is missing, changed or near expiry.
 
     :param authority: an Authority
@@ -255,7 +260,8 @@ def ensure(authority, certificates, key_pairs=(), common_name=DEFAULT_NAME, chec
     return made
 
 
-def _ensure_kubeconfig(authority, wanted, reissued, check_mode):
+def _ensure_kubeconfig(authority: Authority, wanted: dict[str, Any], reissued: bool,
+                       check_mode: bool) -> list[dict[str, Any]]:
     target = wanted["kubeconfig"]
     if reissued and check_mode:
         return [{"name": target["path"], "reason": "certificate changes"}]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from . import certificates, engine, webhook_host
 
@@ -17,36 +18,36 @@ CLIENT_BURST = 400
 _PROGRAMS = dict((provider.name, provider.program) for provider in engine.PROVIDERS)
 
 
-def _pki(lab):
+def _pki(lab: Any) -> Any:
     return os.path.join(lab["dir"], "pki")
 
 
-def supervisor_dir(lab):
+def supervisor_dir(lab: Any) -> Any:
     """Return the folder of the lab's supervisor."""
     return os.path.join(lab["dir"], "supervisor")
 
 
-def ca_file(lab):
+def ca_file(lab: Any) -> Any:
     """Return the file of the lab's certificate authority."""
     return os.path.join(_pki(lab), "ca.crt")
 
 
-def webhook_url(lab, name):
+def webhook_url(lab: Any, name: Any) -> Any:
     """Return where a manager serves its webhooks."""
     return "https://127.0.0.1:%d" % lab["ports"][name + "_webhook"]
 
 
-def kubeconfig(lab, name):
+def kubeconfig(lab: Any, name: Any) -> Any:
     """Return the kubeconfig file with a manager's identity."""
     return os.path.join(lab["dir"], "kubeconfigs", name)
 
 
-def manifest(lab, name):
+def manifest(lab: Any, name: Any) -> Any:
     """Return the file with a provider's manifests."""
     return os.path.join(lab["engine_dir"], "manifests", name + ".yaml")
 
 
-def serving_certificate(name):
+def serving_certificate(name: Any) -> Any:
     """Return a manager's serving certificate, as certificates.ensure() takes it."""
     return {
         "name": os.path.join(name, SERVING_FOLDER, "tls"),
@@ -57,7 +58,7 @@ def serving_certificate(name):
     }
 
 
-def issue(lab, names, check_mode=False):
+def issue(lab: Any, names: Any, check_mode: bool = False) -> Any:
     """Issue the serving certificates of managers.
 
     :param lab: the lab's figures
@@ -69,11 +70,11 @@ def issue(lab, names, check_mode=False):
     return certificates.ensure(authority, [serving_certificate(name) for name in names], check_mode=check_mode)
 
 
-def _address(lab, name, part):
+def _address(lab: Any, name: Any, part: Any) -> Any:
     return "127.0.0.1:%d" % lab["ports"]["%s_%s" % (name, part)]
 
 
-def program(lab, name, namespace, arguments, environment, restart_on):
+def program(lab: Any, name: Any, namespace: Any, arguments: Any, environment: Any, restart_on: Any) -> Any:
     """Return a manager as supervisor.program_config() takes it.
 
     :param lab: the lab's figures

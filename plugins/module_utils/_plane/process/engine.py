@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import time
 from collections import namedtuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from . import manifests, toolchain, webhook_host
 
@@ -82,7 +84,7 @@ class GoMod:
     :param text: contents of the file
     """
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         match = re.search(r"^go (\S+)$", text, re.MULTILINE)
         if not match:
             raise EngineError("go.mod: no line \"go <version>\"")
@@ -95,7 +97,7 @@ class GoMod:
             if module == target:
                 self._versions[module] = version
 
-    def version(self, module):
+    def version(self, module: str) -> str:
         """Return the version a module is pinned to.
 
         :raises EngineError: when it is not pinned
@@ -106,7 +108,7 @@ class GoMod:
             raise EngineError(f"go.mod: module {module} is not required") from None
 
 
-def stamps(pins):
+def stamps(pins: GoMod) -> dict[str, str]:
     """Return the linker's ``-X`` settings that make the programs report their versions, as a dict name → value.
 
     The same for all programs: the linker skips what a program does not contain. CAPM3, IPAM and etcd have nothing to
@@ -132,7 +134,7 @@ def stamps(pins):
     return values
 
 
-def linker_flags(pins):
+def linker_flags(pins: GoMod) -> str:
     """Return the value of ``-ldflags``.
 
     :param pins: a GoMod
@@ -140,7 +142,7 @@ def linker_flags(pins):
     return " ".join(["-s", "-w"] + ["-X '%s=%s'" % item for item in sorted(stamps(pins).items())])
 
 
-def key(go_mod, go_sum, go_version, flags):
+def key(go_mod: str, go_sum: str, go_version: str, flags: str) -> str:
     """Return the name of the cache folder for these inputs.
 
     :param go_mod: contents of go.mod
@@ -161,7 +163,7 @@ class Engine:
     :param cache_dir: folder for what is slow to make, see user_folders.cache_dir()
     """
 
-    def __init__(self, source_dir, cache_dir):
+    def __init__(self, source_dir: str, cache_dir: str) -> None:
         self._source_dir = source_dir
         go_mod, go_sum = self._read("go.mod"), self._read("go.sum")
         self.pins = GoMod(go_mod)
@@ -174,7 +176,7 @@ class Engine:
         self.bin_dir = os.path.join(self.directory, "bin")
         self.manifests_dir = os.path.join(self.directory, "manifests")
 
-    def _read(self, name):
+    def _read(self, name: str) -> str:
         path = os.path.join(self._source_dir, name)
         try:
             with open(path, encoding="utf-8") as stream:
@@ -182,7 +184,7 @@ class Engine:
         except OSError as exc:
             raise EngineError(f"{path}: {exc.strerror}") from exc
 
-    def missing(self, sets):
+    def missing(self, sets: list[str]) -> list[Program]:
         """Return the programs of these sets that are not built yet.
 
         :param sets: names out of SETS
@@ -190,18 +192,18 @@ class Engine:
         return [program for name in sets for program in SETS[name]
                 if not os.access(os.path.join(self.bin_dir, program.name), os.X_OK)]
 
-    def complete(self, sets):
+    def complete(self, sets: list[str]) -> bool:
         """Tell whether all programs of these sets, and the manifests if they belong to them, are there."""
         return not self.missing(sets) and (MANIFEST_SET not in sets or os.path.isdir(self.manifests_dir))
 
-    def versions(self, sets):
+    def versions(self, sets: Any) -> Any:
         """Return program name → pinned version.
 
         :param sets: names out of SETS
         """
         return dict((program.name, self.pins.version(program.module)) for name in sets for program in SETS[name])
 
-    def build(self, sets, progress):
+    def build(self, sets: list[str], progress: Any) -> list[str]:
         """Build what is missing; a folder name is only given to what is complete.
 
         :param sets: names out of SETS
@@ -234,7 +236,7 @@ class Engine:
             shutil.rmtree(work)
         return [program.name for program in missing]
 
-    def _environ(self, work):
+    def _environ(self, work: str) -> dict[str, str]:
         environ = dict(os.environ)
         environ.update(
             CGO_ENABLED="0", GOFLAGS="", GOTOOLCHAIN="local", GOWORK="off",
@@ -244,7 +246,8 @@ class Engine:
             environ.pop(name, None)
         return environ
 
-    def _build_program(self, program, mod_file, environ, progress, position):
+    def _build_program(self, program: Program, mod_file: str, environ: Mapping[str, str], progress: Any,
+                       position: str) -> None:
         progress.event(f"Building {program.name} {self.pins.version(program.module)} ({position})")
         started = time.monotonic()
         path = os.path.join(self.bin_dir, program.name)
@@ -254,7 +257,7 @@ class Engine:
         os.rename(partial, path)
         progress.event("Built %s in %d s" % (program.name, time.monotonic() - started))
 
-    def _go(self, arguments, environ, subject):
+    def _go(self, arguments: list[str], environ: Mapping[str, str], subject: str) -> str:
         result = subprocess.run(
             [self._toolchain.program] + arguments, cwd=self._source_dir, env=environ, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, universal_newlines=True)
@@ -264,12 +267,12 @@ class Engine:
         return result.stdout
 
     @staticmethod
-    def _shortened(text):
+    def _shortened(text: str) -> str:
         # Addresses of the module proxy or a company's mirror do not belong in a log.
         lines = [line for line in text.splitlines() if not line.startswith("go: downloading ")]
         return re.sub(r"https?://[^\s\"]+", "(address)", " ".join(" ".join(lines[-15:]).split()))[-2000:]
 
-    def _render(self, work, environ):
+    def _render(self, work: Any, environ: Any) -> None:
         partial = self.manifests_dir + ".partial"
         shutil.rmtree(partial, ignore_errors=True)
         os.makedirs(partial)
@@ -287,25 +290,25 @@ class Engine:
                 raise EngineError(str(exc)) from exc
         os.rename(partial, self.manifests_dir)
 
-    def _mod_file(self, work, environ):
+    def _mod_file(self, work: str, environ: Mapping[str, str]) -> str:
         try:
             return webhook_host.write(
                 self._module_dir(webhook_host.MODULE, environ), self._source_dir, os.path.join(work, "module"))
         except webhook_host.PatchError as exc:
             raise EngineError(str(exc)) from exc
 
-    def _module_dir(self, module, environ):
+    def _module_dir(self, module: str, environ: Mapping[str, str]) -> str:
         self._go(["mod", "download", "-modcacherw", module], environ, module)
         return self._go(["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module], environ, module).strip()
 
 
-def _partial(name):
+def _partial(name: str) -> str:
     """Return the name under which a program is linked; what a killed build left has it too."""
     return f".{name}.partial"
 
 
 @contextlib.contextmanager
-def _exclusive(path, progress):
+def _exclusive(path: str, progress: Any) -> Iterator[None]:
     with open(path, "w", encoding="utf-8") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any
 
 FILE = "lab.json"
 
@@ -14,7 +15,7 @@ class FiguresError(Exception):
     """A plane has no usable figures; the message says what is invalid, or which figure somebody else has."""
 
 
-def read(directory):
+def read(directory: str) -> dict[str, Any] | None:
     """Return a lab's figures, or None when it has none.
 
     :param directory: the lab's folder
@@ -38,7 +39,7 @@ def read(directory):
 FIELDS = {"name": str, "index": int, "dir": str, "ports": dict, "bridge": dict}
 
 
-def parsed(text):
+def parsed(text: str) -> dict[str, Any]:
     """Return the figures of a lab out of the text of its ``lab.json``.
 
     :raises ValueError: for anything else

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 
 
-def write_private(path, data, mode=0o600):
+def write_private(path: str, data: bytes, mode: int = 0o600) -> None:
     """Write a file that only its owner may read, complete or not at all.
 
     :param path: file to write

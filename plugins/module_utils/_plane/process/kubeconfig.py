@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+from typing import Any
 
 from ..._kube.resources import KNOWN
 from .files import write_private
@@ -15,17 +16,17 @@ TOKEN_VALIDITY_SECONDS = 365 * 24 * 3600
 TOKEN_RENEW_BEFORE_SECONDS = 30 * 24 * 3600
 
 
-def _file_data(path):
+def _file_data(path: str) -> str:
     with open(path, "rb") as stream:
         return base64.b64encode(stream.read()).decode()
 
 
-def certificate_user(certificate_file, key_file):
+def certificate_user(certificate_file: str, key_file: str) -> dict[str, str]:
     """Return the ``user`` part for a client certificate; both files are taken in."""
     return {"client-certificate-data": _file_data(certificate_file), "client-key-data": _file_data(key_file)}
 
 
-def build(server, ca_file, namespace, name, user):
+def build(server: str, ca_file: str, namespace: str, name: str, user: dict[str, str]) -> dict[str, Any]:
     """Return a kubeconfig.
 
     :param server: URL of the API server
@@ -45,7 +46,7 @@ def build(server, ca_file, namespace, name, user):
     }
 
 
-def write(path, content, check_mode=False):
+def write(path: str, content: dict[str, Any], check_mode: bool = False) -> bool:
     """Write a kubeconfig if it differs or others can read it.
 
     :param path: file to write
@@ -68,7 +69,7 @@ def write(path, content, check_mode=False):
     return True
 
 
-def read_token(path):
+def read_token(path: Any) -> Any:
     """Return the token in a kubeconfig, or None."""
     try:
         with open(path, encoding="utf-8") as stream:
@@ -77,7 +78,7 @@ def read_token(path):
         return None
 
 
-def token_fault(token, uid, now):
+def token_fault(token: str | None, uid: str, now: float) -> str | None:
     """Return why a service account's token must be requested again, or None.
 
     :param token: a JSON web token, or None
@@ -99,7 +100,7 @@ def token_fault(token, uid, now):
     return None
 
 
-def request_token(client, namespace, name):
+def request_token(client: Any, namespace: Any, name: Any) -> Any:
     """Ask the API server for a token of a service account.
 
     :param client: a KubeClient

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from collections import namedtuple
+from typing import Any
 
 try:
     import yaml
@@ -39,11 +40,11 @@ class ManifestError(Exception):
     """A provider's manifests could not be rendered."""
 
 
-def _loader():
+def _loader() -> Any:
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def load(path):
+def load(path: Any) -> Any:
     """Return the objects of a manifest file.
 
     :param path: file with YAML documents
@@ -52,7 +53,7 @@ def load(path):
         return [obj for obj in yaml.load_all(stream, Loader=_loader()) if obj]
 
 
-def dump(objects, path):
+def dump(objects: Any, path: Any) -> None:
     """Write objects to a manifest file.
 
     :param objects: list of dicts
@@ -62,7 +63,7 @@ def dump(objects, path):
         yaml.dump_all(objects, stream, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), default_flow_style=False)
 
 
-def substitute(text, values=None):
+def substitute(text: str, values: dict[str, str] | None = None) -> str:
     """Return a text with its ``${NAME}`` replaced as clusterctl (envsubst) does.
 
     ``${NAME:=default}`` and ``${NAME:-default}`` take the default when NAME is missing or empty, ``${NAME=default}``
@@ -75,7 +76,7 @@ def substitute(text, values=None):
     values = values or {}
     unknown = []
 
-    def replacement(match):
+    def replacement(match: Any) -> str:
         name, operator, default = match.groups()
         value = values.get(name)
         if value is None or (value == "" and operator and operator.startswith(":")):
@@ -91,7 +92,7 @@ def substitute(text, values=None):
     return result
 
 
-def service_account(objects):
+def service_account(objects: list[dict[str, Any]]) -> tuple[str, str]:
     """Return namespace and name of the service account that a provider's manager runs under.
 
     :param objects: the provider's objects, with its Deployment
@@ -103,7 +104,7 @@ def service_account(objects):
     return found[0]["metadata"]["namespace"], found[0]["spec"]["template"]["spec"]["serviceAccountName"]
 
 
-def complete(objects, provider, version):
+def complete(objects: list[dict[str, Any]], provider: Provider, version: str) -> list[dict[str, Any]]:
     """Return a provider's objects as ``clusterctl init`` would install them.
 
     A missing Namespace is added, every object gets clusterctl's labels, and the provider its inventory entry, by
@@ -137,7 +138,7 @@ def complete(objects, provider, version):
     return objects
 
 
-def inventory_definition(path):
+def inventory_definition(path: Any) -> Any:
     """Return clusterctl's own definition of its inventory, labelled as clusterctl does.
 
     :param path: the manifest in the Cluster API module
@@ -148,7 +149,8 @@ def inventory_definition(path):
     return objects
 
 
-def render(provider, version, module_dir, kubectl, scratch, path, extra=()):
+def render(provider: Any, version: Any, module_dir: Any, kubectl: Any, scratch: Any, path: Any,
+           extra: Any = ()) -> None:
     """Render one provider's ``config/default`` to a manifest file.
 
     :param provider: a Provider

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import time
+from typing import Any
 
 from .supervisor import LAB_DIR_VARIABLE, Layout
 
@@ -23,7 +24,7 @@ class CleanupError(Exception):
     """Something of a lab could not be removed."""
 
 
-def _stat(proc, pid):
+def _stat(proc: str, pid: int) -> tuple[int, int] | None:
     """Return (parent, session) of a process, or None when it is gone."""
     try:
         with open("%s/%d/stat" % (proc, pid), encoding="utf-8", errors="replace") as stream:
@@ -34,7 +35,7 @@ def _stat(proc, pid):
     return int(fields[1]), int(fields[3])
 
 
-def _ancestors(proc):
+def _ancestors(proc: str) -> set[int]:
     """Return this process and all it descends from."""
     found, pid = set(), os.getpid()
     while pid > 0 and pid not in found:
@@ -43,7 +44,7 @@ def _ancestors(proc):
     return found
 
 
-def _session(lab_dir):
+def _session(lab_dir: str) -> Any:
     """Return the session of the lab's supervisord, alive or dead; None when it never ran."""
     try:
         with open(Layout(os.path.join(lab_dir, "supervisor")).pid_file, encoding="utf-8") as stream:
@@ -52,11 +53,11 @@ def _session(lab_dir):
         return None
 
 
-def _is_inside(path, folder):
+def _is_inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder + os.sep)
 
 
-def processes(lab_dir, proc="/proc"):
+def processes(lab_dir: str, proc: str = "/proc") -> list[int]:
     """Return the ids of the processes that belong to a lab.
 
     They carry the lab's folder in their environment. Some programs (nginx) write their title over it: those are known
@@ -75,7 +76,7 @@ def processes(lab_dir, proc="/proc"):
                 belongs = mark in stream.read().split(b"\0")
             if not belongs and session:
                 stat = _stat(proc, int(entry))
-                belongs = bool(stat) and stat[1] == session and _is_inside(
+                belongs = stat is not None and stat[1] == session and _is_inside(
                     os.readlink(f"{proc}/{entry}/cwd"), lab_dir)
         except OSError:
             # It is gone, or another user's.
@@ -85,7 +86,7 @@ def processes(lab_dir, proc="/proc"):
     return sorted(found)
 
 
-def lab_dirs(proc="/proc"):
+def lab_dirs(proc: str = "/proc") -> set[str]:
     """Return the folders of all labs that have a process, those that this user may inspect.
 
     :param proc: where procfs is mounted
@@ -104,7 +105,7 @@ def lab_dirs(proc="/proc"):
     return found
 
 
-def _signal(pids, number):
+def _signal(pids: Any, number: Any) -> None:
     for pid in pids:
         try:
             os.kill(pid, number)
@@ -112,7 +113,7 @@ def _signal(pids, number):
             continue
 
 
-def _gone(lab_dir, seconds):
+def _gone(lab_dir: Any, seconds: Any) -> Any:
     deadline = time.monotonic() + seconds
     while True:
         left = processes(lab_dir)
@@ -121,7 +122,7 @@ def _gone(lab_dir, seconds):
         time.sleep(0.05)
 
 
-def stop_processes(lab_dir):
+def stop_processes(lab_dir: str) -> list[Any]:
     """End all processes of a lab, at first politely.
 
     :returns: ids of the processes that were there
@@ -141,7 +142,7 @@ def stop_processes(lab_dir):
     return found
 
 
-def mounts(lab_dir, mountinfo="/proc/self/mountinfo"):
+def mounts(lab_dir: str, mountinfo: str = "/proc/self/mountinfo") -> list[str]:
     """Return the mount points in a lab's folder, innermost first.
 
     :param lab_dir: the lab's folder
@@ -156,7 +157,7 @@ def mounts(lab_dir, mountinfo="/proc/self/mountinfo"):
     return found[::-1]
 
 
-def loop_devices(lab_dir, sys_block="/sys/block"):
+def loop_devices(lab_dir: str, sys_block: str = "/sys/block") -> list[str]:
     """Return the loop devices whose backing file is in a lab's folder."""
     found = []
     for path in sorted(glob.glob(os.path.join(sys_block, "loop*", "loop", "backing_file"))):
@@ -170,7 +171,7 @@ def loop_devices(lab_dir, sys_block="/sys/block"):
     return found
 
 
-def _command(arguments):
+def _command(arguments: Any) -> Any:
     program = shutil.which(arguments[0], path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     if not program:
         raise CleanupError(f"program {arguments[0]} is missing")
@@ -182,19 +183,19 @@ def _command(arguments):
     return result.stdout
 
 
-def network_namespaces(prefix, directory="/run/netns"):
+def network_namespaces(prefix: str, directory: str = "/run/netns") -> list[str]:
     """Return the named network namespaces that begin with a prefix."""
     if not os.path.isdir(directory):
         return []
     return sorted(name for name in os.listdir(directory) if name.startswith(prefix))
 
 
-def control_groups(name, directory="/sys/fs/cgroup"):
+def control_groups(name: Any, directory: str = "/sys/fs/cgroup") -> Any:
     """Return the control groups of a lab's nodes, one in each mounted hierarchy."""
     return sorted(glob.glob(os.path.join(directory, name)) + glob.glob(os.path.join(directory, "*", name)))
 
 
-def links(bridge, sys_net="/sys/class/net"):
+def links(bridge: str, sys_net: str = "/sys/class/net") -> list[str]:
     """Return the network devices of a lab: those attached to its bridge, and the bridge itself."""
     path = os.path.join(sys_net, bridge)
     if not os.path.exists(path):
@@ -203,7 +204,7 @@ def links(bridge, sys_net="/sys/class/net"):
     return (sorted(os.listdir(attached)) if os.path.isdir(attached) else []) + [bridge]
 
 
-def find(lab):
+def find(lab: Any) -> Any:
     """Return what is there of a lab beside its folder, as a list of (kind, what).
 
     :param lab: the lab's figures, see layout.py
@@ -212,7 +213,7 @@ def find(lab):
     return found + _find_devices(lab)
 
 
-def _find_devices(lab):
+def _find_devices(lab: Any) -> Any:
     found = [("mount", point) for point in mounts(lab["dir"])]
     found += [("loop device", device) for device in loop_devices(lab["dir"])]
     bridge = lab["bridge"]["name"]
@@ -231,7 +232,7 @@ _REMOVERS = {
 }
 
 
-def clear(lab):
+def clear(lab: Any) -> Any:
     """Remove what find() finds.
 
     :param lab: the lab's figures, see layout.py

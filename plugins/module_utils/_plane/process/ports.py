@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from typing import Any
 
 from . import orphans
 
@@ -15,7 +16,7 @@ _END_SECONDS = 2
 _LOOK_INTERVAL_SECONDS = 0.05
 
 
-def taken(ports):
+def taken(ports: dict[str, int]) -> dict[str, int]:
     """Return the ports on which nothing can listen, part → port.
 
     :param ports: dict part → port
@@ -33,7 +34,7 @@ def taken(ports):
     return found
 
 
-def listeners(proc="/proc"):
+def listeners(proc: str = "/proc") -> dict[Any, Any]:
     """Return who listens on which TCP port as a dict port → pid, those that this user may inspect."""
     inodes = {}
     for table in ("tcp", "tcp6"):
@@ -61,7 +62,7 @@ def listeners(proc="/proc"):
     return found
 
 
-def _program(pid, proc="/proc"):
+def _program(pid: int, proc: str = "/proc") -> str:
     try:
         with open(os.path.join(proc, str(pid), "comm"), encoding="utf-8", errors="replace") as stream:
             return stream.read().strip()
@@ -69,7 +70,7 @@ def _program(pid, proc="/proc"):
         return "?"
 
 
-def foreign(figures):
+def foreign(figures: Any) -> list[str]:
     """Return texts about the lab's ports that others listen on.
 
     :param figures: the lab's figures
@@ -89,7 +90,7 @@ def foreign(figures):
     return texts
 
 
-def _still_taken(ports):
+def _still_taken(ports: dict[str, int]) -> dict[str, int]:
     """Return those of the ports that stay taken: one that just ends is gone from /proc before its ports are free."""
     deadline = time.monotonic() + _END_SECONDS
     while ports and time.monotonic() < deadline:

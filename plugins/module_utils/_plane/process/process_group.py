@@ -4,6 +4,8 @@
 """Brings a lab's programs to the wanted state: configured, running, ready."""
 from __future__ import annotations
 
+from typing import Any
+
 from . import figures as figures_file
 from . import orphans, ports, readiness
 from .supervisor import ALIVE_STATES, SupervisorError, configured, last_lines, remove_program, write_program
@@ -16,7 +18,7 @@ RESTART_LIMIT = 20
 ADDRESS_IN_USE = "address already in use"
 
 
-def start(supervisor, programs, check_mode=False):
+def start(supervisor: Any, programs: Any, check_mode: bool = False) -> Any:
     """Configure programs and have them running; one that runs as configured stays unchanged.
 
     When supervisord itself is gone, what it left behind is ended first: its successor would start everything twice.
@@ -53,19 +55,19 @@ def start(supervisor, programs, check_mode=False):
     return actions
 
 
-def changed(actions):
+def changed(actions: Any) -> Any:
     """Tell whether anything was done, of what start() or stop() returned."""
     return any(action not in (RUNNING, ABSENT) for action in actions.values())
 
 
-def _services_python(lab_dir):
+def _services_python(lab_dir: Any) -> Any:
     figures = figures_file.read(lab_dir)
     if not figures or not figures.get("services_python"):
         raise SupervisorError(f"{lab_dir}/{figures_file.FILE}: names no services_python; the role lab writes it")
     return figures["services_python"]
 
 
-def stop(supervisor, names, check_mode=False):
+def stop(supervisor: Any, names: Any, check_mode: bool = False) -> Any:
     """Stop programs and forget them.
 
     :param supervisor: a Supervisor
@@ -81,7 +83,7 @@ def stop(supervisor, names, check_mode=False):
     return actions
 
 
-def wait(supervisor, names=None):
+def wait(supervisor: Any, names: Any = None) -> None:
     """Wait until programs are ready.
 
     :param supervisor: a Supervisor
@@ -94,7 +96,7 @@ def wait(supervisor, names=None):
 
     starts = {}
 
-    def given_up():
+    def given_up() -> list[str]:
         lost = []
         for name, info in supervisor.processes().items():
             starts.setdefault(name, set()).add(info["start"])

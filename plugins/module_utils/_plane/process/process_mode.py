@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import base64
 import copy
+from typing import Any
 
 INJECTION_ANNOTATIONS = ("cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret")
 DROPPED = (("apps", "Deployment"), ("", "Service"), ("cert-manager.io", "Certificate"), ("cert-manager.io", "Issuer"))
 
 
-def _group(obj):
+def _group(obj: dict[str, Any]) -> str:
     return obj["apiVersion"].rpartition("/")[0]
 
 
-def _deployment_config_maps(objects):
+def _deployment_config_maps(objects: list[dict[str, Any]]) -> set[tuple[str, str]]:
     """Return (namespace, name) of the ConfigMaps that Deployments take their environment from."""
     found = set()
     for obj in objects:
@@ -28,7 +29,7 @@ def _deployment_config_maps(objects):
     return found
 
 
-def _client_config(config, webhook_url, ca_bundle):
+def _client_config(config: dict[str, Any], webhook_url: str, ca_bundle: str) -> dict[str, str]:
     """Return a webhook's clientConfig with its in-cluster service swapped for a URL; others stay unchanged."""
     service = config.get("service")
     if not service:
@@ -36,7 +37,7 @@ def _client_config(config, webhook_url, ca_bundle):
     return {"url": webhook_url + (service.get("path") or "/"), "caBundle": ca_bundle}
 
 
-def process_mode(objects, webhook_url, ca_certificate):
+def process_mode(objects: list[dict[str, Any]], webhook_url: str, ca_certificate: str) -> list[dict[str, Any]]:
     """Return the objects to apply when the manager runs as a process; the input is left as it is.
 
     Deployments, Services, Certificates and Issuers go, and so do ConfigMaps that only carry a Deployment's

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 from ..._kube import bulk
 from ..._kube.plan import CREATE, Entry
@@ -24,7 +26,7 @@ class ProviderError(Exception):
     """Manifests could not be applied; the message names each object and why."""
 
 
-def load(lab, name):
+def load(lab: Any, name: Any) -> Any:
     """Return a provider's objects as upstream ships them.
 
     :param lab: the lab's figures
@@ -38,7 +40,7 @@ def load(lab, name):
         raise ProviderError(f"{path}: {exc.strerror}. The module engine makes it") from exc
 
 
-def desired(lab, shipped):
+def desired(lab: Any, shipped: Any) -> Any:
     """Return all objects of providers, in process mode.
 
     :param lab: the lab's figures
@@ -56,7 +58,7 @@ def desired(lab, shipped):
     return result
 
 
-def identify(client, lab, accounts, check_mode=False):
+def identify(client: Any, lab: Any, accounts: Any, check_mode: bool = False) -> Any:
     """Give each manager a kubeconfig with the token of its service account.
 
     A token and not a certificate: the names of some of these accounts are longer than a certificate's common name may
@@ -89,7 +91,7 @@ def identify(client, lab, accounts, check_mode=False):
     return made
 
 
-def phase(entry):
+def phase(entry: Any) -> Any:
     """Return when an entry is to be written: 0, 1 or 2."""
     kind = entry.resource.kind
     return 0 if kind in _FIRST else 2 if kind in _LAST else 1
@@ -114,7 +116,8 @@ def write(reconcile: Reconcile, entries: list[Entry], timeout_seconds: float) ->
                 and entry.action == CREATE], timeout_seconds)
 
 
-def wait_established(client, names, timeout_seconds, clock=time.monotonic):
+def wait_established(client: Any, names: list[str], timeout_seconds: float,
+                     clock: Callable[[], float] = time.monotonic) -> None:
     """Wait until definitions are established.
 
     :param client: a KubeClient
@@ -143,11 +146,11 @@ def wait_established(client, names, timeout_seconds, clock=time.monotonic):
             time.sleep(POLL_INTERVAL_SECONDS)
 
 
-def _getter(client, resource, namespace, name):
+def _getter(client: Any, resource: Any, namespace: Any, name: Any) -> Any:
     return lambda: client.get(resource, namespace, name)
 
 
-def establishment_fault(definition):
+def establishment_fault(definition: Any) -> Any:
     """Return why a definition is not established, or None."""
     if definition is None:
         return "missing"

@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from typing import Any
 
 from . import user_folders
 
@@ -28,7 +30,7 @@ class VenvError(Exception):
     """An environment could not be made; the message says what to do."""
 
 
-def check_python(version=None):
+def check_python(version: Any = None) -> None:
     """Refuse a Python that ansible-core or Ironic would refuse later, and less clearly.
 
     :param version: tuple, the running Python's by default
@@ -41,7 +43,7 @@ def check_python(version=None):
             % (".".join(str(part) for part in version), *OLDEST_PYTHON))
 
 
-def venv_path(name, lock_file, environ=None):
+def venv_path(name: Any, lock_file: Any, environ: Any = None) -> Any:
     """Return the folder of the environment that belongs to a lock file and to the running Python.
 
     :param name: short name, for users who look at the cache
@@ -56,13 +58,13 @@ def venv_path(name, lock_file, environ=None):
     return os.path.join(user_folders.cache_dir(environ), "venv", f"{name}-{digest.hexdigest()[:16]}")
 
 
-def is_finished(path):
+def is_finished(path: Any) -> Any:
     """Tell whether an environment was made to its end and its Python still runs."""
     return os.path.exists(os.path.join(path, FINISHED)) and os.access(os.path.join(path, "bin", "python"), os.X_OK)
 
 
 @contextlib.contextmanager
-def locked(path):
+def locked(path: Any) -> Iterator[Any]:
     """Hold a lock beside a folder: two clones may ask for the same environment at once."""
     os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
     with open(path + ".lock", "w", encoding="utf-8") as stream:
@@ -70,7 +72,7 @@ def locked(path):
         yield
 
 
-def run(arguments, what):
+def run(arguments: Any, what: Any) -> None:
     """Run a program; nothing of its output is shown unless it fails.
 
     :param arguments: the program and its arguments
@@ -86,7 +88,7 @@ def run(arguments, what):
         raise VenvError("%s failed (exit code %d): %s: %s" % (what, result.returncode, " ".join(arguments), output))
 
 
-def ensure(name, lock_file, report):
+def ensure(name: Any, lock_file: Any, report: Any) -> Any:
     """Make the environment for a lock file unless it is there.
 
     :param name: see ``venv_path``

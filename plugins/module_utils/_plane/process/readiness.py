@@ -12,7 +12,9 @@ import ssl
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 CHECK_TIMEOUT_SECONDS = 5
 # All programs of a lab may start at once, on a machine that has other work.
@@ -21,24 +23,24 @@ POLL_INTERVAL_SECONDS = 0.1
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, req, fp, code, msg, headers, newurl):
+    def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: Any) -> None:
         """Refuse: a redirection is an answer of its own."""
         return
 
 
-def _context(check):
+def _context(check: Any) -> Any:
     context = ssl.create_default_context(cafile=check.get("ca_file"))
     if check.get("client_cert"):
         context.load_cert_chain(check["client_cert"], check.get("client_key"))
     return context
 
 
-def _read(path):
+def _read(path: str) -> str:
     with open(path, encoding="utf-8") as stream:
         return stream.read().strip()
 
 
-def _request(check):
+def _request(check: dict[str, Any]) -> Any:
     request = urllib.request.Request(check["url"])
     if check.get("username_file"):
         login = f"{_read(check['username_file'])}:{_read(check['password_file'])}"
@@ -46,7 +48,7 @@ def _request(check):
     return request
 
 
-def _content_fault(check, content):
+def _content_fault(check: dict[str, Any], content: bytes) -> str | None:
     if not check.get("holds"):
         return None
     try:
@@ -56,7 +58,7 @@ def _content_fault(check, content):
     return None if held else f"{check['url']}: {check['holds']} is empty"
 
 
-def _url_fault(check):
+def _url_fault(check: dict[str, Any]) -> str | None:
     handlers = [_NoRedirect(), urllib.request.ProxyHandler({})]
     content = b""
     try:
@@ -75,7 +77,7 @@ def _url_fault(check):
     return "%s: HTTP %d, expected %s" % (check["url"], status, " or ".join(str(code) for code in expected))
 
 
-def _tcp_fault(check):
+def _tcp_fault(check: dict[str, str]) -> Any:
     host, port = check["tcp"].rsplit(":", 1)
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CHECK_TIMEOUT_SECONDS).close()
@@ -84,7 +86,7 @@ def _tcp_fault(check):
     return None
 
 
-def fault(check):
+def fault(check: dict[str, Any]) -> str | None:
     """Return why a program is not ready, or None.
 
     :param check: dict with any of ``url`` (with ``ca_file``, ``client_cert``, ``client_key``, ``username_file``
@@ -105,7 +107,7 @@ def fault(check):
     return None
 
 
-def faults(checks):
+def faults(checks: dict[str, dict[str, Any]]) -> dict[str, str]:
     """Check many programs at once.
 
     :param checks: dict name → check
@@ -119,7 +121,8 @@ def faults(checks):
     return dict((name, text) for name, text in found.items() if text)
 
 
-def wait(checks, given_up=None, clock=time.monotonic):
+def wait(checks: dict[str, Any], given_up: Callable[..., Any] | None = None,
+         clock: Callable[[], float] = time.monotonic) -> dict[str, str]:
     """Wait until all programs are ready, each within its ``timeout_seconds``.
 
     :param checks: dict name → check

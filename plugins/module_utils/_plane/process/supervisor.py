@@ -14,6 +14,7 @@ import socket
 import subprocess
 import time
 import xmlrpc.client
+from typing import Any
 
 from .files import write_private
 
@@ -40,14 +41,14 @@ class SupervisorError(Exception):
     """supervisord can't be started or asked, or a program can't be described."""
 
 
-def _quoted(value):
+def _quoted(value: str) -> str:
     """Return an environment value as supervisord's configuration wants it."""
     if "\n" in value:
         raise SupervisorError(f"environment value {value!r}: expected one line")
     return '"%s"' % value.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
-def digest(paths):
+def digest(paths: list[str]) -> str:
     """Return a digest of files' contents; a missing file counts as such.
 
     :param paths: list of paths
@@ -69,7 +70,7 @@ class Layout:
     :param directory: the folder ``supervisor`` in the lab's folder
     """
 
-    def __init__(self, directory):
+    def __init__(self, directory: str) -> None:
         self.directory = directory
         self.lab_dir = os.path.dirname(directory)
         self.log_dir = os.path.join(self.lab_dir, "log")
@@ -79,7 +80,7 @@ class Layout:
         self.programs_dir = os.path.join(directory, "conf.d")
         self.ready_dir = os.path.join(directory, "ready")
 
-    def check(self):
+    def check(self) -> None:
         """Refuse a folder whose socket path the kernel would refuse.
 
         :raises SupervisorError: for a path that is too long
@@ -89,20 +90,20 @@ class Layout:
                 "%s: %d bytes, a socket's path may have %d: choose a shorter folder for labs (METAL3_LAB_HOME)"
                 % (self.socket, len(self.socket.encode()), SOCKET_PATH_LIMIT))
 
-    def log_file(self, name):
+    def log_file(self, name: str) -> str:
         """Return the log file of a program."""
         return os.path.join(self.log_dir, name + ".log")
 
-    def program_file(self, name):
+    def program_file(self, name: str) -> str:
         """Return the configuration file of a program."""
         return os.path.join(self.programs_dir, name + ".conf")
 
-    def ready_file(self, name):
+    def ready_file(self, name: str) -> str:
         """Return the file with a program's readiness check."""
         return os.path.join(self.ready_dir, name + ".json")
 
 
-def daemon_config(layout):
+def daemon_config(layout: Layout) -> str:
     """Return the text of ``supervisord.conf``.
 
     :param layout: a Layout
@@ -129,7 +130,7 @@ def daemon_config(layout):
     ])
 
 
-def program_config(layout, program):
+def program_config(layout: Layout, program: dict[str, Any]) -> str:
     """Return the text of a program's configuration file.
 
     :param layout: a Layout
@@ -168,11 +169,11 @@ def program_config(layout, program):
 
 
 class _SocketConnection(http.client.HTTPConnection):
-    def __init__(self, path, timeout_seconds):
+    def __init__(self, path: str, timeout_seconds: int) -> None:
         super().__init__("localhost", timeout=timeout_seconds)
         self._path = path
 
-    def connect(self):
+    def connect(self) -> None:
         """Connect to the socket in place of a TCP port."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -185,12 +186,12 @@ class _SocketConnection(http.client.HTTPConnection):
 
 
 class _SocketTransport(xmlrpc.client.Transport):
-    def __init__(self, path, timeout_seconds=60):
+    def __init__(self, path: str, timeout_seconds: int = 60) -> None:
         super().__init__()
         self._socket_path = path
         self._timeout_seconds = timeout_seconds
 
-    def make_connection(self, host):
+    def make_connection(self, host: Any) -> _SocketConnection:
         """Return a connection to the socket, whatever the host."""
         return _SocketConnection(self._socket_path, self._timeout_seconds)
 
@@ -201,10 +202,10 @@ class Supervisor:
     :param layout: a Layout
     """
 
-    def __init__(self, layout):
+    def __init__(self, layout: Layout) -> None:
         self.layout = layout
 
-    def _call(self, method, *arguments):
+    def _call(self, method: str, *arguments: Any) -> Any:
         # Each call has a connection of its own: supervisord closes an idle one.
         with xmlrpc.client.ServerProxy("http://localhost", transport=_SocketTransport(self.layout.socket)) as proxy:
             function = proxy
@@ -212,21 +213,21 @@ class Supervisor:
                 function = getattr(function, part)
             return function(*arguments)
 
-    def alive(self):
+    def alive(self) -> bool:
         """Tell whether supervisord answers."""
         try:
             return self._call("supervisor.getState")["statename"] == "RUNNING"
         except (OSError, http.client.HTTPException, xmlrpc.client.Error):
             return False
 
-    def processes(self):
+    def processes(self) -> dict[str, Any]:
         """Return the programs' states as a dict name → what getAllProcessInfo reports; empty when it is not running."""
         try:
             return dict((info["name"], info) for info in self._call("supervisor.getAllProcessInfo"))
         except (OSError, http.client.HTTPException):
             return {}
 
-    def write_config(self, check_mode=False):
+    def write_config(self, check_mode: bool = False) -> bool:
         """Write ``supervisord.conf`` if it differs; returns whether it did."""
         self.layout.check()
         text = daemon_config(self.layout)
@@ -239,7 +240,7 @@ class Supervisor:
             write_private(self.layout.config, text.encode())
         return True
 
-    def start(self, python):
+    def start(self, python: Any) -> None:
         """Start supervisord, which starts all configured programs, and wait until it answers.
 
         :param python: Python program of an environment that has supervisor
@@ -264,7 +265,7 @@ class Supervisor:
                     self.layout.socket, START_TIMEOUT_SECONDS, self.layout.log_file("supervisord")))
             time.sleep(0.05)
 
-    def shutdown(self, timeout_seconds):
+    def shutdown(self, timeout_seconds: int) -> bool:
         """Stop all programs and supervisord; returns False when it was not running.
 
         :raises SupervisorError: when it is still there after the timeout
@@ -281,14 +282,14 @@ class Supervisor:
             time.sleep(0.05)
         return True
 
-    def pid(self):
+    def pid(self) -> Any:
         """Return supervisord's process id, None when it does not answer."""
         try:
             return self._call("supervisor.getPID")
         except (OSError, http.client.HTTPException, xmlrpc.client.Error):
             return None
 
-    def reload(self):
+    def reload(self) -> Any:
         """Make supervisord run what is configured: stop what is gone, restart what changed, start what is new.
 
         :returns: dict name → ``started``, ``restarted`` or ``stopped``
@@ -305,7 +306,7 @@ class Supervisor:
         done.update((name, "started") for name in added)
         return done
 
-    def start_program(self, name, waiting=False):
+    def start_program(self, name: Any, waiting: bool = False) -> None:
         """Start a program that is not running, without waiting for it.
 
         :param name: of the program
@@ -322,7 +323,7 @@ class Supervisor:
                 raise SupervisorError(f"program {name} does not start: {exc.faultString}") from exc
 
 
-def _read(path):
+def _read(path: str) -> str | None:
     try:
         with open(path, encoding="utf-8") as stream:
             return stream.read()
@@ -330,7 +331,7 @@ def _read(path):
         return None
 
 
-def write_program(layout, program, check_mode=False):
+def write_program(layout: Layout, program: dict[str, Any], check_mode: bool = False) -> bool:
     """Write a program's configuration and readiness check if they differ.
 
     :param layout: a Layout
@@ -349,7 +350,7 @@ def write_program(layout, program, check_mode=False):
     return True
 
 
-def remove_program(layout, name, check_mode=False):
+def remove_program(layout: Layout, name: str, check_mode: bool = False) -> bool:
     """Remove a program's files; returns whether there were any."""
     found = False
     for path in (layout.program_file(name), layout.ready_file(name)):
@@ -360,7 +361,7 @@ def remove_program(layout, name, check_mode=False):
     return found
 
 
-def configured(layout):
+def configured(layout: Layout) -> dict[str, Any]:
     """Return the readiness checks of all configured programs, name → check."""
     checks = {}
     if os.path.isdir(layout.programs_dir):
@@ -371,7 +372,7 @@ def configured(layout):
     return checks
 
 
-def last_lines(path, count=LAST_LINES):
+def last_lines(path: str, count: int = LAST_LINES) -> list[str]:
     """Return the last lines of a log file, each cut to LINE_LIMIT, without a long file being read whole."""
     try:
         with open(path, "rb") as stream:

