@@ -4,11 +4,13 @@
 """Whether a user has repeated how many things, or which ones, an operation concerns; pure."""
 from __future__ import annotations
 
+from typing import Any
+
 # The variable of all playbooks by which a user confirms.
 VARIABLE = "metal3_confirm"
 
 
-def confirmed(value, names):
+def confirmed(value: str | None, names: list[str]) -> bool:
     """Return whether a confirmation fits.
 
     :param value: what the user gave: a number, or names with commas between, in any order; None or empty for nothing
@@ -20,7 +22,7 @@ def confirmed(value, names):
     return bool(text) and sorted(part.strip() for part in text.split(",")) == sorted(names)
 
 
-def request(effect, names, given=None, thing="server"):
+def request(effect: Any, names: Any, given: Any = None, thing: str = "server") -> Any:
     """Return the message that asks a user of a playbook for the confirmation.
 
     :param effect: what is lost, as a verb phrase with ``%s`` for the things: ``wipes the disks of %s``
@@ -35,7 +37,7 @@ def request(effect, names, given=None, thing="server"):
     return f"{wrong}This {effect.replace('%s', things)}. To continue, set {VARIABLE}={len(names)}."
 
 
-def expected(names):
+def expected(names: list[str]) -> str:
     """Return what :func:`confirmed` takes, as a phrase.
 
     :param names: names of the things that the operation concerns

@@ -7,6 +7,8 @@ from __future__ import annotations
 import http.client
 import time
 import urllib.error
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from ansible.module_utils.urls import ConnectionError as OpenUrlError
@@ -25,13 +27,13 @@ _HEAD_REFUSED = (403, 405)
 _LONGEST_REASON = 200
 
 
-def image_fetcher(ca_file=None, reading_seconds=_READING_SECONDS):
+def image_fetcher(ca_file: Any = None, reading_seconds: float = _READING_SECONDS) -> Callable[..., Any]:
     """Return a callable ``(url, limit)`` for ``cluster_image.reachability_problems``.
 
     :param ca_file: path of a file with the image server's certificate authority; the system's when left out
     :param reading_seconds: how long an answer may take as a whole
     """
-    def fetch(url, limit):
+    def fetch(url: str, limit: int) -> bytes:
         method, headers = "GET" if limit else "HEAD", None
         for _number in range(_REDIRECTIONS):
             try:
@@ -55,7 +57,7 @@ def image_fetcher(ca_file=None, reading_seconds=_READING_SECONDS):
     return fetch
 
 
-def _redirected(url, location):
+def _redirected(url: str, location: str) -> str:
     """Return where a redirection leads to, when it may be followed.
 
     :raises OSError: when it leads to another kind of URL, or away from TLS
@@ -71,12 +73,12 @@ def _redirected(url, location):
     return new
 
 
-def _without_query(text):
+def _without_query(text: str) -> str:
     """Return a URL, or what is said of one, up to its query: that may be the signature of an image store."""
     return text.split("?", 1)[0]
 
 
-def _read(response, limit, reading_seconds):
+def _read(response: Any, limit: int, reading_seconds: float) -> bytes:
     parts, size, deadline = [], 0, time.monotonic() + reading_seconds
     while size < limit:
         part = response.read1(min(_CHUNK_BYTES, limit - size))
@@ -89,7 +91,7 @@ def _read(response, limit, reading_seconds):
     return b"".join(parts)
 
 
-def _short(text):
+def _short(text: Any) -> str:
     """Return what a server says as one short line of printable characters."""
     line = " ".join("".join(char if char.isprintable() else " " for char in str(text)).split())
     return line if len(line) <= _LONGEST_REASON else line[:_LONGEST_REASON - 3] + "..."

@@ -8,6 +8,7 @@ That is six pairs of small digits with colons.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 _OF_CRD = re.compile(r"^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
 _SPELLINGS = (
@@ -19,7 +20,7 @@ _SPELLINGS = (
 )
 
 
-def normal(text):
+def normal(text: Any) -> Any:
     """Return a MAC address in its normal form.
 
     :param text: with colons, dashes, in groups of four digits with dots, of six with a dash, or digits alone
@@ -32,7 +33,7 @@ def normal(text):
     return ":".join(digits[at:at + 2] for at in range(0, 12, 2))
 
 
-def mac_error(mac):
+def mac_error(mac: str) -> str | None:
     """Return what was expected when a boot MAC address is none, else None.
 
     :param mac: text; six pairs of hexadecimal digits with colons (CRD), of one card (neither group nor zero address)

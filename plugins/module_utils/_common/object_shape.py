@@ -9,6 +9,7 @@ What has another type is left out, as if it were not there, so that nothing that
 from __future__ import annotations
 
 import ipaddress
+from typing import Any
 
 TEXT, NUMBER, TRUTH = (str,), (int, float), (bool,)
 
@@ -16,7 +17,7 @@ TEXT, NUMBER, TRUTH = (str,), (int, float), (bool,)
 class Each:
     """The shape of a dictionary whose keys are not known: all its values have this one."""
 
-    def __init__(self, shape):
+    def __init__(self, shape: Any) -> None:
         self.shape = shape
 
 
@@ -26,12 +27,12 @@ class Open:
     :param needs: keys without which the dictionary is left out
     """
 
-    def __init__(self, needs=(), **known):
+    def __init__(self, needs: Any = (), **known: Any) -> None:
         self.needs = needs
         self.known = known
 
 
-def is_address(value):
+def is_address(value: str) -> bool:
     """True when a value is the text of an IP address, without a zone: that may be any text."""
     try:
         return isinstance(value, str) and "%" not in value and bool(ipaddress.ip_address(value))
@@ -97,12 +98,12 @@ _KINDS = {
 }
 
 
-def of_kind(obj, kind):
+def of_kind(obj: Any, kind: Any) -> Any:
     """Return an object without what has another type than its kind says; see :func:`shaped`."""
     return shaped(obj, _KINDS.get(kind, _ANY))
 
 
-def shaped(obj, shape):
+def shaped(obj: Any, shape: Any) -> Any:
     """Return an object without what has another type than its shape says; ``spec`` is there in any case.
 
     :param obj: the object, or None; its ``metadata`` has a name
@@ -113,7 +114,7 @@ def shaped(obj, shape):
     return dict({"spec": {}} if "spec" in shape.known else {}, **_known(obj, shape))
 
 
-def _known(value, shape):
+def _known(value: Any, shape: Any) -> Any:
     result = dict(value)
     for key, part in shape.known.items():
         if key in result:
@@ -124,7 +125,7 @@ def _known(value, shape):
     return result
 
 
-def _fits(value, shape):
+def _fits(value: Any, shape: Any) -> Any:
     if isinstance(shape, Open):
         return isinstance(value, dict) and all(
             key in value and _fits(value[key], shape.known[key]) for key in shape.needs)
@@ -138,7 +139,7 @@ def _fits(value, shape):
     return isinstance(value, shape) and (shape is TRUTH or not isinstance(value, bool))
 
 
-def _fitting(value, shape):
+def _fitting(value: Any, shape: Any) -> Any:
     if isinstance(shape, Open):
         return _known(value, shape)
     if isinstance(shape, Each):

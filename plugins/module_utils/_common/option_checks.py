@@ -4,11 +4,13 @@
 """Values against Ansible's own table of options, an argument spec, with all mistakes told by object and path; pure."""
 from __future__ import annotations
 
+from typing import Any
+
 from .field_checks import show, type_error
 from .problem import problem
 
 
-def check_list(kind, namespace, option, entries, options):
+def check_list(kind: Any, namespace: Any, option: Any, entries: Any, options: Any) -> Any:
     """Return the mistakes in the types of a module's list, as lines.
 
     :param kind: Kubernetes kind of the entries
@@ -28,7 +30,7 @@ def check_list(kind, namespace, option, entries, options):
     return found
 
 
-def _check(subject, path, option, value):
+def _check(subject: Any, path: Any, option: Any, value: Any) -> Any:
     if value is None:
         return [problem(subject, path, None, "a value", "set it")] if option.get("required") else []
     kind = option.get("type", "str")
@@ -46,7 +48,7 @@ def _check(subject, path, option, value):
     return []
 
 
-def _check_dict(subject, prefix, options, values):
+def _check_dict(subject: Any, prefix: Any, options: Any, values: Any) -> Any:
     found = [problem(subject, prefix + str(name), "an unknown option", f"one of {', '.join(sorted(options))}",
                      "remove or rename it") for name in values if name not in options]
     for name, option in options.items():

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
+from typing import Any
 
 # What identifies an element that is a dict.
 IDENTITIES = ("path", "name", "key")
 MISSING = object()
 
 
-def paired(items, old):
+def paired(items: list[Any], old: Any) -> list[Any]:
     """Return ``(element, what it was)`` for each element of a list: by its identity, else by equality.
 
     :param items: list
@@ -33,7 +34,7 @@ def paired(items, old):
     return [(item, known.get(position, MISSING)) for position, item in enumerate(items)]
 
 
-def _identities(items):
+def _identities(items: list[Any]) -> list[Any]:
     """Return what identifies each element, None where nothing does; equal ones are numbered."""
     seen, identities = Counter(), []
     for item in items:
@@ -43,13 +44,13 @@ def _identities(items):
     return identities
 
 
-def _identity(item):
+def _identity(item: Any) -> tuple[str, str] | None:
     if not isinstance(item, dict):
         return None
     return next(((key, item[key]) for key in IDENTITIES if isinstance(item.get(key), str)), None)
 
 
-def _frozen(value):
+def _frozen(value: Any) -> Any:
     if isinstance(value, dict):
         return frozenset((key, _frozen(item)) for key, item in value.items())
     return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

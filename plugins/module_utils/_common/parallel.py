@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 Outcome = namedtuple("Outcome", ["value", "error"])
 
@@ -13,7 +15,7 @@ Outcome = namedtuple("Outcome", ["value", "error"])
 RETRY_DELAYS_SECONDS = (1, 2, 4, 8, 15)
 
 
-def run(calls, workers, refusal):
+def run(calls: list[Callable[..., Any]], workers: int, refusal: Any) -> list[Outcome]:
     """Run callables on threads and return their outcomes in the given order.
 
     A refusal becomes the ``error`` of that call's outcome, so that it does not hide what happened to the others; any
@@ -24,7 +26,7 @@ def run(calls, workers, refusal):
     :param refusal: class of the exceptions by which the service says no
     :returns: list of :class:`Outcome`
     """
-    def guarded(call):
+    def guarded(call: Callable[..., Any]) -> Outcome:
         try:
             return Outcome(call(), None)
         except refusal as exc:
@@ -36,11 +38,12 @@ def run(calls, workers, refusal):
         return list(pool.map(guarded, calls))
 
 
-def _is_due(error):
+def _is_due(error: Any) -> bool:
     return getattr(error, "is_due_again", error.retriable)
 
 
-def persist(calls, workers, refusal, tell, sleep):
+def persist(calls: list[Callable[..., Any]], workers: int, refusal: Any, tell: Callable[[str], Any],
+            sleep: Callable[[float], Any]) -> list[Outcome]:
     """Run callables like :func:`run`, and those whose refusal is ``retriable`` again, for half a minute.
 
     :param calls: list of callables without arguments, each of which may be repeated

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 # Control characters (C0, DEL, C1), what turns the direction of writing, line separators, and halves of characters,
 # which no file can hold.
@@ -12,7 +13,7 @@ _STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066
 _STEERING_BUT_LINES = re.compile(_STEERING.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 
 
-def plain(text, keep_lines=False):
+def plain(text: str, keep_lines: bool = False) -> str:
     r"""Return a text in which each character that steers a terminal is shown as an escape, such as ``\x1b``.
 
     :param text: text of any origin
@@ -22,7 +23,7 @@ def plain(text, keep_lines=False):
     return pattern.sub(lambda match: ascii(match.group())[1:-1], text)
 
 
-def shortened(text, limit=200):
+def shortened(text: str, limit: int = 200) -> str:
     """Return a text as one plain line of at most ``limit`` characters and three dots.
 
     :param text: text of any origin
@@ -32,7 +33,7 @@ def shortened(text, limit=200):
     return text if len(text) <= limit else text[:limit] + "..."
 
 
-def gist(text, limit=120):
+def gist(text: Any, limit: int = 120) -> Any:
     """Return what a message of many lines says first, as one plain line, with the number of points that it leaves out.
 
     Conditions of Cluster API nest points by indentation (``util/conditions/merge_strategies.go``); the first point

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from typing import Any
 
 # The action plugin (plugin_utils/_progress.py) names a file of its own here, and only when the module runs on the
 # controller; everywhere else reporting is a no-op.
@@ -22,11 +23,11 @@ class Progress:
     :param path: the file to append to; taken from the environment when left out, None for no reports
     """
 
-    def __init__(self, path=None):
+    def __init__(self, path: str | None = None) -> None:
         self._path = path or os.environ.get(PROGRESS_FILE_VARIABLE)
         self._lock = threading.Lock()
 
-    def status(self, state, detail=""):
+    def status(self, state: Any, detail: str = "") -> None:
         """Report the state of the whole; ``progress_pace.Pace`` decides which of these reports are printed.
 
         :param state: one line without secrets; a change of it is printed soon
@@ -34,14 +35,14 @@ class Progress:
         """
         self._write("status", state, detail)
 
-    def event(self, text):
+    def event(self, text: str) -> None:
         """Report that something happened; the controller prints each of them at once.
 
         :param text: one line without secrets
         """
         self._write("event", text)
 
-    def _write(self, kind, text, detail=""):
+    def _write(self, kind: str, text: str, detail: str = "") -> None:
         if not self._path:
             return
         report = {"kind": kind, "text": " ".join(str(text).split("\n"))}

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 # What stands before the last @ of the host, or of all when it has a colon with no port behind it: people forget to
 # escape the special characters of passwords.
@@ -15,12 +16,12 @@ USER_INFO = r"(?<=//)(?:%s|[^/?#\s'\"]*)(?=@)" % _NAME_AND_PASSWORD
 _ALL = re.compile(f"{USER_INFO}|^{_NAME_AND_PASSWORD}(?=@)")
 
 
-def redacted(text):
+def redacted(text: str) -> str:
     """Return a text with the user names and passwords of its URLs hidden."""
     return _ALL.sub("***", text) if "@" in text else text
 
 
-def without(value):
+def without(value: Any) -> Any:
     """Return a copy of a structure in which no text has user names and passwords in URLs."""
     if isinstance(value, str):
         return redacted(value)

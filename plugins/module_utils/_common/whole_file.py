@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+from typing import Any
 
 
-def write(path, content, mode, check_mode):
+def write(path: Any, content: Any, mode: Any, check_mode: Any) -> Any:
     """Bring a file to a content and a mode, in one step; return what it held, None when all is as it is to be.
 
     :param path: file to write; missing folders are made

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 _VERBS = {"POST": "create", "PATCH": "patch", "PUT": "update", "DELETE": "delete"}
 _PATH = re.compile(r"/(?:api|apis/(?P<group>[^/]+))/[^/]+(?:/namespaces/(?P<namespace>[^/]+)(?=/))?"
                    r"/(?P<plural>[^/]+)(?:/(?P<name>[^/]+)(?:/(?P<rest>.+))?)?$")
 
 
-def next_step_of(error, method, path, query, server, user):
+def next_step_of(error: Any, method: str, path: str, query: dict[str, Any], server: str, user: str) -> str:
     """Return what to do about a request that failed, empty when the message says it itself.
 
     :param error: a KubeError
@@ -42,7 +43,7 @@ def next_step_of(error, method, path, query, server, user):
     return ""
 
 
-def _certificate(message):
+def _certificate(message: str) -> str:
     if "Hostname mismatch" in message or "IP address mismatch" in message:
         return "use a name in host that the certificate has, or tls-server-name in the kubeconfig"
     if "expired" in message:
@@ -50,14 +51,14 @@ def _certificate(message):
     return "set ca_cert to the authority of its certificate, or correct certificate-authority-data of the kubeconfig"
 
 
-def _unauthorized(server, user):
+def _unauthorized(server: str | None, user: str) -> str:
     if not user:
         return "no credentials were sent: give api_key, or client_cert and client_key, or a kubeconfig as an option; " \
             "one of the environment is not read when host is given"
     return f"{server} does not know this user: renew the token or client certificate of {user}"
 
 
-def _forbidden(method, path, query, user):
+def _forbidden(method: str, path: str, query: dict[str, Any], user: str) -> str:
     if not user:
         return _unauthorized(None, user)
     found = _PATH.match(path)
@@ -68,7 +69,7 @@ def _forbidden(method, path, query, user):
                  found.group("group") or "", found.group("namespace"))
 
 
-def allow(verb, plural, group, namespace):
+def allow(verb: str, plural: str, group: str, namespace: str | None) -> str:
     """Return how a user comes to be allowed something.
 
     :param namespace: None for all namespaces, or for what has none
@@ -78,7 +79,7 @@ def allow(verb, plural, group, namespace):
         verb, plural, group or '"" (the core group)')
 
 
-def _not_found(error, method, path, server):
+def _not_found(error: Any, method: str, path: str, server: str) -> str:
     found = _PATH.match(path)
     if not found:
         return ""
@@ -90,7 +91,7 @@ def _not_found(error, method, path, server):
     return ""
 
 
-def reading_failed(error, resource, namespace, server, verb="list"):
+def reading_failed(error: Any, resource: Any, namespace: str | None, server: str | None, verb: str = "list") -> str:
     """Return a KubeError of a LIST, or of another read, as text, with what to do next.
 
     :param error: a KubeError
@@ -103,7 +104,7 @@ def reading_failed(error, resource, namespace, server, verb="list"):
     return f"{error.cause}; {advice}" if advice else error.message
 
 
-def _advice(error, resource, namespace, server, verb):
+def _advice(error: Any, resource: Any, namespace: str | None, server: str | None, verb: str) -> str:
     if error.reason == "Configuration":
         return "" if "set kubeconfig" in error.message else "correct kubeconfig or context"
     if error.reason == "Unreachable" and "CERTIFICATE_VERIFY_FAILED" in error.message:

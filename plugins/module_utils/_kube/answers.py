@@ -5,18 +5,19 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from .errors import KubeError, error_from_answer
 
 _EVENTS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
 
 
-def _invalid(subject, text):
+def _invalid(subject: str, text: str) -> KubeError:
     return KubeError(f"{subject}: the answer is invalid: {text}", reason="InvalidAnswer",
                      next_step="correct host or kubeconfig, or the proxy before the API server")
 
 
-def decode(data):
+def decode(data: bytes) -> Any:
     """Return the content of an answer: JSON as Python has it, other content as text.
 
     :param data: bytes
@@ -29,7 +30,7 @@ def decode(data):
         return data.decode(errors="replace")
 
 
-def read_object(value, subject):
+def read_object(value: Any, subject: str) -> dict[str, Any]:
     """Return an object with a name, whose metadata, spec, status and data are mappings where they are there.
 
     :param value: what the server answered
@@ -59,19 +60,20 @@ def read_object(value, subject):
     return value
 
 
-def _expect(parent, name, kind, subject, title, prefix=""):
+def _expect(parent: dict[str, Any], name: str, kind: Any, subject: str, title: str, prefix: str = "") -> None:
     value = parent.get(name)
     if value is not None and not isinstance(value, kind):
         raise _invalid(subject, "%s: %s%s: found %s, expected %s" % (
             title[:100], prefix, name, type(value).__name__, kind.__name__))
 
 
-def list_subject(resource, namespace):
+def list_subject(resource: Any, namespace: str | None) -> str:
     """Return what errors of a LIST name."""
     return f"{resource.kind} list in {namespace or 'all namespaces'}"
 
 
-def read_list(answer, resource, namespace):
+def read_list(answer: Any, resource: Any,
+              namespace: str | None) -> tuple[list[dict[str, Any]], str | None, str | None]:
     """Return ``(items, resourceVersion, continue token)`` of a LIST, every item with its apiVersion and kind.
 
     :param answer: what the server answered
@@ -96,7 +98,7 @@ def read_list(answer, resource, namespace):
     return items, version, token
 
 
-def read_event(line, subject):
+def read_event(line: bytes, subject: str) -> dict[str, Any]:
     """Return an event of a watch, ``{"type": …, "object": …}``.
 
     :param line: bytes
@@ -119,7 +121,7 @@ def read_event(line, subject):
     return event
 
 
-def read_resources(answer, subject):
+def read_resources(answer: dict[str, Any], subject: str) -> list[dict[str, Any]]:
     """Return the entries of a list of resources that an API group serves, each with name, kind and namespaced.
 
     :param subject: what was asked for, for messages

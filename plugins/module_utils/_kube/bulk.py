@@ -4,6 +4,9 @@
 """Many requests to an API server side by side, one outcome for each."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from .._common import parallel
 from .connection import WORKERS
 from .errors import KubeError
@@ -11,11 +14,12 @@ from .errors import KubeError
 Outcome = parallel.Outcome
 
 
-def run(calls, workers=WORKERS):
+def run(calls: list[Callable[..., Any]], workers: int = WORKERS) -> list[parallel.Outcome]:
     """Run callables on threads, with a :class:`KubeError` as an outcome; see :func:`parallel.run`."""
     return parallel.run(calls, workers, KubeError)
 
 
-def persist(calls, tell, sleep):
+def persist(calls: list[Callable[..., Any]], tell: Callable[[str], Any],
+            sleep: Callable[[float], Any]) -> list[parallel.Outcome]:
     """Run callables, and those that an API server did not answer again; see :func:`parallel.persist`."""
     return parallel.persist(calls, WORKERS, KubeError, tell, sleep)

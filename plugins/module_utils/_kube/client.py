@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
+from typing import Any
 from urllib.parse import quote
 
 from . import precondition
@@ -43,18 +45,19 @@ class KubeClient:
     :raises KubeError: when no usable configuration is found
     """
 
-    def __init__(self, params):
+    def __init__(self, params: dict[str, Any]) -> None:
         self._connection = Connection(params)
         # Set once: whatever becomes of the kubeconfig during the run, all goes to this server.
         self._server = self._connection.server
 
     @property
-    def server(self):
+    def server(self) -> str:
         """URL of the API server."""
         return self._server
 
-    def request(self, method, path, query=None, body=None, content_type=None, subject=None, timeout_seconds=None,
-                stream=False, any_content=False):
+    def request(self, method: str, path: str, query: dict[str, Any] | None = None, body: dict[str, Any] | None = None,
+                content_type: str | None = None, subject: str | None = None, timeout_seconds: int | None = None,
+                stream: bool = False, any_content: bool = False) -> Any:
         """Send one request and return the decoded answer (or the raw response when ``stream``).
 
         Credentials that are refused are read again, once; a server that is busy is asked again when it wants to be. A
@@ -91,7 +94,9 @@ class KubeClient:
                     raise self._advised(exc, method, path, query, may_be_stored=True) from exc
                 _pause(pause)
 
-    def _send(self, method, path, query, body, content_type, subject, timeout_seconds, stream, any_content):
+    def _send(self, method: str, path: str, query: dict[str, Any] | None, body: dict[str, Any] | None,
+              content_type: str | None, subject: str, timeout_seconds: int, stream: bool,
+              any_content: bool) -> Any:
         fields = "&".join(f"{key}={_quote(value)}" for key, value in (query or {}).items() if value is not None)
         data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         # One that keeps several headers of a name, as groups need them.
@@ -123,7 +128,7 @@ class KubeClient:
             raise self._no_kubernetes(subject, "HTTP %d with %s" % (response.status, content))
         return answer
 
-    def _refusal(self, response, subject):
+    def _refusal(self, response: Any, subject: str) -> KubeError:
         if 300 <= response.status < 400:
             response.close()
             return self._no_kubernetes(subject, "HTTP %d, a redirection, which is not followed" % response.status)
@@ -131,19 +136,20 @@ class KubeClient:
             if response.status == 429 or response.status >= 500 else None
         return error_from_answer(response.status, decode(response.data), subject, pause)
 
-    def _no_kubernetes(self, subject, found):
+    def _no_kubernetes(self, subject: Any, found: Any) -> Any:
         return KubeError(
             f"{subject}: found {found}, expected the JSON of a Kubernetes API server at {self._server}",
             reason="InvalidAnswer", next_step="correct host or kubeconfig, or the proxy before the API server")
 
-    def _no_answer(self, subject, exc):
+    def _no_answer(self, subject: str, exc: Any) -> KubeError:
         text = " ".join(str(exc).split())[:500]
         if "CERTIFICATE_VERIFY_FAILED" in text:
             return KubeError(f"{subject}: the certificate of API server {self._server} is not trusted: {text}",
                              reason="Certificate")
         return KubeError(f"{subject}: API server {self._server} does not answer: {text}", reason="Unreachable")
 
-    def _advised(self, exc, method, path, query, may_be_stored=False):
+    def _advised(self, exc: KubeError, method: str, path: str, query: dict[str, Any] | None,
+                 may_be_stored: bool = False) -> KubeError:
         if exc.next_step:
             return exc
         return KubeError(
@@ -151,7 +157,8 @@ class KubeClient:
             may_be_stored=may_be_stored,
             next_step=next_step_of(exc, method, path, query or {}, self._server, self._connection.user))
 
-    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
+    def list(self, resource: Any, namespace: str | None = None, label_selector: str | None = None,
+             field_selector: Any = None) -> tuple[Any, str | None]:
         """Return ``(items, resource_version)`` of one LIST, every item with its apiVersion and kind.
 
         :param resource: a :class:`Resource`
@@ -163,7 +170,7 @@ class KubeClient:
             subject=list_subject(resource, namespace), timeout_seconds=LIST_TIMEOUT_SECONDS)
         return read_list(answer, resource, namespace)[:2]
 
-    def get(self, resource, namespace, name):
+    def get(self, resource: Any, namespace: str | None, name: str) -> dict[str, Any] | None:
         """Return one object, or None when there is none."""
         subject = _subject(resource, namespace, name)
         try:
@@ -173,14 +180,15 @@ class KubeClient:
                 return None
             raise
 
-    def create(self, resource, namespace, body, dry_run=False):
+    def create(self, resource: Any, namespace: Any, body: Any, dry_run: bool = False) -> Any:
         """Create an object and return it as stored."""
         subject = _subject(resource, namespace, body["metadata"].get("name", "(generated)"))
         return read_object(self.request(
             "POST", resource.path(namespace), {"fieldManager": FIELD_MANAGER, "dryRun": _dry_run(dry_run)}, body,
             subject=subject), subject)
 
-    def apply(self, resource, namespace, body, dry_run=False, force=True, checked=None):
+    def apply(self, resource: Any, namespace: str | None, body: dict[str, Any], dry_run: bool = False,
+              force: bool = True, checked: Any = None) -> dict[str, Any]:
         """Server-side apply an object under this collection's field manager and return it as stored.
 
         :param force: take over fields that another manager owns
@@ -194,8 +202,9 @@ class KubeClient:
             {"fieldManager": FIELD_MANAGER, "force": "true" if force else None, "dryRun": _dry_run(dry_run)},
             precondition.in_body(body, checked), APPLY_PATCH, subject=subject), subject)
 
-    def patch(self, resource, namespace, name, body, content_type=MERGE_PATCH, subresource=None, dry_run=False,
-              checked=None):
+    def patch(self, resource: Any, namespace: str | None, name: str, body: dict[str, dict[str, Any]],
+              content_type: str = MERGE_PATCH, subresource: Any = None, dry_run: bool = False,
+              checked: Any = None) -> dict[str, Any]:
         """Patch an object (JSON merge patch unless said otherwise) and return it as stored.
 
         :param checked: for merge patches: refuse (409) when the object is no longer this one, as it was read
@@ -206,14 +215,15 @@ class KubeClient:
             {"fieldManager": FIELD_MANAGER, "dryRun": _dry_run(dry_run)}, precondition.in_body(body, checked),
             content_type, subject=subject), subject)
 
-    def delete(self, resource, namespace, name, propagation="Background", uid=None, dry_run=False, checked=None):
+    def delete(self, resource: Any, namespace: str | None, name: str, propagation: str = "Background",
+               uid: str | None = None, dry_run: bool = False, checked: Any = None) -> bool:
         """Delete an object; False when it was not there.
 
         :param propagation: Background, Foreground or Orphan
         :param uid: refuse (409) when the object is another one by now
         :param checked: refuse (409) when the object is no longer this one, as it was read
         """
-        body = {"propagationPolicy": propagation}
+        body: dict[str, Any] = {"propagationPolicy": propagation}
         conditions = precondition.identity(checked) if checked else {"uid": uid} if uid else {}
         if conditions:
             body["preconditions"] = conditions
@@ -229,8 +239,8 @@ class KubeClient:
             raise
         return True
 
-    def watch(self, resource, namespace, resource_version, timeout_seconds=60, label_selector=None,
-              field_selector=None):
+    def watch(self, resource: Any, namespace: Any, resource_version: Any, timeout_seconds: int = 60,
+              label_selector: Any = None, field_selector: Any = None) -> Iterator[Any]:
         """Yield the events of one watch, ``{"type": …, "object": …}``, until the server ends it.
 
         :param resource_version: where to begin, from a LIST
@@ -257,15 +267,15 @@ class KubeClient:
             response.close()
 
 
-def _subject(resource, namespace, name):
+def _subject(resource: Any, namespace: str | None, name: str) -> str:
     return f"{resource.kind} {namespace + '/' if namespace else ''}{name}"
 
 
-def _dry_run(dry_run):
+def _dry_run(dry_run: bool) -> Any:
     return "All" if dry_run else None
 
 
-def _pause_seconds(value):
+def _pause_seconds(value: str) -> float | None:
     """Return how long a server asks to be left alone, by the header ``Retry-After``; None when it does not say."""
     try:
         return max(0.1, float(int(value)))
@@ -279,5 +289,5 @@ def _pause_seconds(value):
         return None
 
 
-def _quote(value):
+def _quote(value: str) -> str:
     return quote(str(value), safe="")

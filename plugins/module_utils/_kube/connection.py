@@ -10,6 +10,8 @@ import shutil
 import ssl
 import threading
 import time
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from .errors import KubeError
 from .kubeconfig import (
@@ -57,7 +59,7 @@ _FILES = ("ca_cert", "client_cert", "client_key")
 _BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
-def kube_argument_spec():
+def kube_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options by which a module finds its API server; documented in the fragment ``kubernetes``."""
     return {
         "kubeconfig": {"type": "raw"},
@@ -83,7 +85,7 @@ class Choice:
     :raises KubeError: when they contradict each other or do not name a server
     """
 
-    def __init__(self, params, environ):
+    def __init__(self, params: dict[str, Any], environ: Any) -> None:
         # An empty text or list, as a template makes it of a variable that is not set, is no choice.
         self._params = dict((name, None if params.get(name) in ("", []) else params.get(name)) for name in ENVIRONMENT)
         self._environ = environ
@@ -105,20 +107,20 @@ class Choice:
             self.kubeconfig = self._params["kubeconfig"]
             self.uses_environment = True
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Any:
         return self._params[name]
 
-    def name(self, option):
+    def name(self, option: str) -> str:
         """Return an option as the user gave it: by its name, or by that of the environment variable."""
         return self._origins.get(option, option)
 
-    def _is_environments_server(self):
+    def _is_environments_server(self) -> bool:
         """Say whether the environment's credentials may go to the server of the options: not when it names another."""
         given = self._params["host"]
         others = [self._environ[name] for name in ENVIRONMENT["host"] if self._environ.get(name)]
         return given is None or not others or str(given).rstrip("/") == others[0].rstrip("/")
 
-    def _fall_back(self, *names):
+    def _fall_back(self, *names: Any) -> None:
         for name in names:
             if self._params[name] is not None:
                 continue
@@ -129,7 +131,7 @@ class Choice:
                     self._origins[name] = variable
                     break
 
-    def _check(self):
+    def _check(self) -> None:
         if self["api_key"] is not None and self["client_cert"] is not None:
             raise _wrong("%s and %s: found both, expected one of them: a server that accepts the certificate does not "
                          "look at the token" % (self.name("api_key"), self.name("client_cert")), "leave one out")
@@ -154,13 +156,13 @@ class Choice:
             if self[name] is not None and not os.path.isfile(os.path.expanduser(self[name])):
                 raise _wrong(f"{self.name(name)}: found no file {self[name]}, expected one", "correct the path")
 
-    def kubeconfig_paths(self):
+    def kubeconfig_paths(self) -> list[str]:
         """Return the paths of the kubeconfig's files."""
         given = self.kubeconfig or DEFAULT_KUBECONFIG
         return [os.path.expanduser(os.path.expandvars(path)) for path in given.split(os.pathsep) if path]
 
 
-def _check_kubeconfig(given):
+def _check_kubeconfig(given: Any) -> None:
     """Refuse a kubeconfig that is neither a path nor a dictionary, without a word of it."""
     is_content = isinstance(given, str) and ("\n" in given or given.lstrip().startswith("{"))
     if given is not None and not isinstance(given, dict) and (is_content or not isinstance(given, str)):
@@ -169,19 +171,19 @@ def _check_kubeconfig(given):
             "set it to the path, or to a dictionary, for example by the filter from_yaml")
 
 
-def _from_environment(name, variable, value):
+def _from_environment(name: str, variable: str, value: str) -> Any:
     if name == "impersonate_groups":
         return [part.strip() for part in value.split(",") if part.strip()]
     return _boolean(variable, value) if name == "validate_certs" else value
 
 
-def _boolean(variable, value):
+def _boolean(variable: str, value: str) -> Any:
     if value.strip().lower() not in _BOOLEANS:
         raise _wrong(f"{variable}: found {value[:50]}, expected true or false", "correct it")
     return _BOOLEANS[value.strip().lower()]
 
 
-def _wrong(text, next_step):
+def _wrong(text: str, next_step: str) -> KubeError:
     return KubeError(text, reason="Configuration", next_step=next_step)
 
 
@@ -194,27 +196,27 @@ class Connection:
     :raises KubeError: when no usable configuration is found
     """
 
-    def __init__(self, params, environ=None):
+    def __init__(self, params: dict[str, Any], environ: Mapping[str, str] | None = None) -> None:
         environ = os.environ if environ is None else environ
         self._content = params.get("kubeconfig_content")
         self._choice = Choice({} if self._content else params, {} if self._content else environ)
         self._environ = environ
         self._source = params.get("kubeconfig_name") or "kubeconfig"
         self._lock = threading.Lock()
-        self._context = None
+        self._context: str | None = None
         # The kubeconfig's own, of which credentials are renewed; with the option host, not the one that is asked.
-        self._kubeconfig_server = None
-        self._token_file = None
+        self._kubeconfig_server: str | None = None
+        self._token_file: str | None = None
         self.generation = 0
-        self.server = None
+        self.server: Any = None
         self._load()
 
     @property
-    def user(self):
+    def user(self) -> str:
         """Whose credentials are sent, as the reader knows them; empty for nobody's."""
         return self._user
 
-    def _load(self):
+    def _load(self) -> None:
         settings = kubernetes.client.Configuration()
         token_file, self._user, self._kubeconfig_impersonation = None, "", (None, None)
         choice = self._choice
@@ -235,7 +237,8 @@ class Connection:
         settings.retries = False
         self._token_file = token_file if choice["api_key"] is None else None
         self._settings = settings
-        self._asked_at, self._authorization = float("-inf"), None
+        self._asked_at = float("-inf")
+        self._authorization: str | None = None
         try:
             if self.server.startswith("https:"):
                 _check_certificates(settings)
@@ -245,7 +248,7 @@ class Connection:
             raise _wrong(f"{self._user or self.server}: certificates can't be used: {exc}",
                          "correct ca_cert, client_cert and client_key, or the kubeconfig's") from exc
 
-    def _own_credentials(self, settings):
+    def _own_credentials(self, settings: Any) -> None:
         choice = self._choice
         if choice["api_key"] is not None:
             settings.api_key = {"authorization": f"Bearer {choice['api_key']}"}
@@ -259,7 +262,7 @@ class Connection:
         if choice["validate_certs"] is not None:
             settings.verify_ssl = choice["validate_certs"]
 
-    def _set_proxy(self, settings):
+    def _set_proxy(self, settings: Any) -> None:
         choice = self._choice
         if choice["no_proxy"] is not None:
             settings.no_proxy = choice["no_proxy"]
@@ -271,14 +274,14 @@ class Connection:
             if credentials:
                 settings.proxy_headers = urllib3.make_headers(proxy_basic_auth=credentials)
 
-    def _chosen_impersonation(self):
+    def _chosen_impersonation(self) -> list[tuple[str, Any]]:
         """Return the headers that make the server act for another user: by the options, else by the kubeconfig."""
         user, groups = self._choice["impersonate_user"], self._choice["impersonate_groups"]
         if user is None:
             user, groups = self._kubeconfig_impersonation
         return [("Impersonate-User", user)] * bool(user) + [("Impersonate-Group", group) for group in groups or ()]
 
-    def _load_kubeconfig(self, settings):
+    def _load_kubeconfig(self, settings: Any) -> str | None:
         """Set what a kubeconfig or the pod's service account says and return the path of its token, if it has one."""
         choice = self._choice
         if isinstance(choice.kubeconfig, dict):
@@ -293,7 +296,7 @@ class Connection:
                 choice.name("kubeconfig"), os.pathsep.join(paths)), "correct kubeconfig, or make the file")
         return self._load_service_account(settings)
 
-    def _load_service_account(self, settings):
+    def _load_service_account(self, settings: Any) -> str:
         host, port = (self._environ.get(f"KUBERNETES_SERVICE_{part}") for part in ("HOST", "PORT"))
         token_file, authority = (os.path.join(SERVICE_ACCOUNT, name) for name in ("token", "ca.crt"))
         if not host or not port or not os.path.isfile(token_file) or not os.path.isfile(authority):
@@ -306,7 +309,7 @@ class Connection:
         self._user = "the pod's service account"
         return token_file
 
-    def _take(self, settings, config, name):
+    def _take(self, settings: Any, config: dict[str, Any], name: str) -> str | None:
         """Set what one context of a kubeconfig says and return the path of its token, if it has one."""
         context, cluster, user = choose(config, self._context or self._choice["context"], name)
         self._pin(check_server(cluster["server"], name), f"{name}, context {context}")
@@ -327,7 +330,7 @@ class Connection:
                           "run it in a shell, or log in as it wants")
         return token_file
 
-    def _pin(self, server, name):
+    def _pin(self, server: str, name: str) -> None:
         """Remember the server that credentials are for; a kubeconfig that names another one by now is not used."""
         if self._kubeconfig_server not in (None, server):
             raise _wrong("%s: found server %s, expected %s as at the beginning of this run: credentials for another "
@@ -335,7 +338,7 @@ class Connection:
                          "run again when the kubeconfig is as it is to be")
         self._kubeconfig_server = server
 
-    def authorization(self):
+    def authorization(self) -> str | None:
         """Return the value of the header ``Authorization``, None when there is none; renewed where that is cheap.
 
         :raises KubeError: when the token's file can't be read
@@ -346,7 +349,7 @@ class Connection:
                 self._asked_at = time.monotonic()
             return self._authorization
 
-    def _current_token(self):
+    def _current_token(self) -> str | None:
         if self._token_file:
             return f"Bearer {_read_token(self._token_file)}"
         hook = self._settings.refresh_api_key_hook
@@ -359,7 +362,7 @@ class Connection:
                               "log in as its exec plugin wants") from exc
         return _token_of(self._settings)
 
-    def renew(self, generation):
+    def renew(self, generation: int) -> bool:
         """Read all credentials again, from where they came; the server stays.
 
         :param generation: :attr:`generation` when those that were refused were taken
@@ -376,9 +379,9 @@ class Connection:
             self.generation += 1
             return True
 
-    def _identity(self):
+    def _identity(self) -> list[Any]:
         """Return what stands for the present credentials."""
-        parts = [self._current_token()]
+        parts: list[Any] = [self._current_token()]
         for path in (self._settings.cert_file, self._settings.key_file):
             try:
                 with open(path, "rb") as stream:
@@ -388,7 +391,7 @@ class Connection:
         return parts
 
 
-def _check_certificates(settings):
+def _check_certificates(settings: Any) -> None:
     """Load the files once, because with the first request an error would not say which one is wrong."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if settings.ssl_ca_cert:
@@ -401,19 +404,19 @@ def _check_certificates(settings):
 
 
 @contextlib.contextmanager
-def _named(path):
+def _named(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as exc:
         raise OSError(f"{path}: {exc.strerror or getattr(exc, 'reason', None) or exc}") from exc
 
 
-def _token_of(settings):
+def _token_of(settings: Any) -> str | None:
     keys = settings.api_key
     return keys.get("BearerToken") or keys.get("authorization")
 
 
-def _read_token(path):
+def _read_token(path: str) -> str:
     try:
         with open(path, encoding="utf-8") as stream:
             token = stream.read(1024 * 1024).strip()
@@ -424,7 +427,7 @@ def _read_token(path):
     return token
 
 
-def _set(settings, cluster, user, name):
+def _set(settings: Any, cluster: dict[str, str], user: dict[str, Any], name: str) -> None:
     """Let the package kubernetes make settings of one cluster and user, which may run the user's plugin."""
     content = {"current-context": "chosen", "contexts": [{"name": "chosen", "context": {
         "cluster": "chosen", "user": "chosen"}}], "clusters": [{"name": "chosen", "cluster": cluster}],
@@ -436,7 +439,7 @@ def _set(settings, cluster, user, name):
         raise invalid(name, _told(exc), "correct kubeconfig or context") from exc
 
 
-def _told(exc):
+def _told(exc: Any) -> Any:
     if isinstance(exc, (kubernetes.config.ConfigException, OSError)):
         return str(exc)[:500]
     # It may quote a secret.

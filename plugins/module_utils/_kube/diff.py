@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 from collections import namedtuple
+from collections.abc import Iterator
+from typing import Any
 
 from .client import FIELD_MANAGER
 
@@ -19,7 +21,7 @@ _IDENTITY = ("apiVersion", "kind", "status")
 _KEPT_METADATA = ("labels", "annotations", "ownerReferences", "finalizers")
 
 
-def desired_part(obj):
+def desired_part(obj: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the part of an object that an apply declares: no identity, no status, no server-made metadata."""
     part = dict((key, value) for key, value in obj.items() if key not in _IDENTITY and key != "metadata")
     metadata = dict((key, obj["metadata"][key]) for key in _KEPT_METADATA if obj["metadata"].get(key))
@@ -28,7 +30,7 @@ def desired_part(obj):
     return part
 
 
-def owned_tree(current, manager=FIELD_MANAGER):
+def owned_tree(current: dict[str, Any], manager: str = FIELD_MANAGER) -> dict[str, Any]:
     """Return the FieldsV1 tree that ``manager`` owns by apply; empty when there is none."""
     for entry in current.get("metadata", {}).get("managedFields") or []:
         if entry.get("manager") == manager and entry.get("operation") == "Apply" and not entry.get("subresource"):
@@ -36,7 +38,7 @@ def owned_tree(current, manager=FIELD_MANAGER):
     return {}
 
 
-def goes_away(current, path, manager=FIELD_MANAGER):
+def goes_away(current: dict[str, dict[str, Any]], path: tuple[str, str], manager: str = FIELD_MANAGER) -> bool:
     """Say whether an apply by ``manager`` without a field would take the field away: nobody else owns it.
 
     :param current: the object as stored
@@ -50,7 +52,7 @@ def goes_away(current, path, manager=FIELD_MANAGER):
     return ours and not others
 
 
-def _holds(tree, path):
+def _holds(tree: dict[str, dict[str, Any]], path: tuple[str, str]) -> bool:
     for key in path:
         if "f:" + key not in tree:
             return False
@@ -58,7 +60,7 @@ def _holds(tree, path):
     return True
 
 
-def compare(current, desired, manager=FIELD_MANAGER):
+def compare(current: dict[str, Any], desired: dict[str, Any], manager: str = FIELD_MANAGER) -> Difference:
     """Compare a stored object with a desired one.
 
     :param current: the object as stored
@@ -79,7 +81,7 @@ def compare(current, desired, manager=FIELD_MANAGER):
     return Difference(differs or bool(removed), state["ambiguous"], before, wanted)
 
 
-def _covers(current, wanted, tree, state):
+def _covers(current: Any, wanted: Any, tree: dict[str, Any], state: dict[str, bool]) -> bool:
     if isinstance(wanted, dict):
         if not isinstance(current, dict):
             return False
@@ -97,7 +99,8 @@ def _covers(current, wanted, tree, state):
     return current == wanted
 
 
-def _covers_keyed(current, wanted, keys, tree, state):
+def _covers_keyed(current: list[dict[str, Any]], wanted: list[dict[str, Any]], keys: tuple[str, ...],
+                  tree: dict[str, dict[str, Any]], state: dict[str, bool]) -> bool:
     stored = dict((tuple(_stable(item.get(key)) for key in keys), item) for item in current if isinstance(item, dict))
     for item in wanted:
         match = stored.get(tuple(_stable(item.get(key)) for key in keys))
@@ -107,11 +110,11 @@ def _covers_keyed(current, wanted, keys, tree, state):
     return True
 
 
-def _stable(value):
+def _stable(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _covers_item(current, wanted, state):
+def _covers_item(current: Any, wanted: Any, state: dict[str, bool]) -> bool:
     """Compare an element of an atomic list: it is replaced as a whole, so surplus fields may be left-overs."""
     if isinstance(wanted, dict) and isinstance(current, dict):
         if set(current) - set(wanted):
@@ -122,7 +125,7 @@ def _covers_item(current, wanted, state):
     return current == wanted
 
 
-def _removed(tree, wanted, current, path=()):
+def _removed(tree: dict[str, Any], wanted: Any, current: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     for mark, below in tree.items():
         if mark.startswith("f:"):
             key = mark[2:]
@@ -142,20 +145,20 @@ def _removed(tree, wanted, current, path=()):
                 yield path, current
 
 
-def _find(items, keys):
+def _find(items: list[dict[str, Any]], keys: dict[str, str]) -> dict[str, Any] | None:
     for item in items:
         if isinstance(item, dict) and all(item.get(key) == value for key, value in keys.items()):
             return item
     return None
 
 
-def _project(current, wanted):
+def _project(current: Any, wanted: Any) -> Any:
     if not isinstance(wanted, dict) or not isinstance(current, dict):
         return current
     return dict((key, _project(current[key], value)) for key, value in wanted.items() if key in current)
 
 
-def _put(target, path, value):
+def _put(target: dict[str, dict[str, Any]], path: tuple[Any, ...], value: Any) -> None:
     for key in path[:-1]:
         target = target.setdefault(key, {})
     target[path[-1]] = value

@@ -4,13 +4,16 @@
 """The resource of a kind: from the table, from a definition that is about to be applied, else asked of the server."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from . import bulk
 from .answers import read_resources
 from .errors import KubeError
 from .resources import Resource, resource_for
 
 
-def resolve(client, objects, run=bulk.run):
+def resolve(client: Any, objects: list[dict[str, Any]], run: Callable[..., Any] = bulk.run) -> dict[Any, Any]:
     """Return the resource of each kind among objects.
 
     :param client: a KubeClient
@@ -36,7 +39,7 @@ def resolve(client, objects, run=bulk.run):
     return found
 
 
-def _defined(objects):
+def _defined(objects: list[dict[str, Any]]) -> dict[Any, Any]:
     """Return the resources that CustomResourceDefinitions define."""
     result = {}
     for obj in objects:
@@ -50,12 +53,12 @@ def _defined(objects):
     return result
 
 
-def _asker(client, api_version):
+def _asker(client: Any, api_version: str) -> Callable[..., Any]:
     group, dummy, version = api_version.rpartition("/")
     path = f"/apis/{api_version}" if group else f"/api/{version}"
     subject = f"resources of {api_version}"
 
-    def call():
+    def call() -> list[Resource]:
         try:
             items = read_resources(client.request("GET", path, subject=subject), subject)
         except KubeError as exc:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from .._common.plain_text import plain
 
@@ -27,8 +28,9 @@ class KubeError(Exception):
     :param may_be_stored: whether it was a write that the server may have stored, and the pause was left to the caller
     """
 
-    def __init__(self, message, status=None, reason=None, causes=None, next_step="", retry_after_seconds=None,
-                 may_be_stored=False):
+    def __init__(self, message: str, status: int | None = None, reason: str | None = None,
+                 causes: list[Any] | None = None, next_step: str = "", retry_after_seconds: float | None = None,
+                 may_be_stored: bool = False) -> None:
         # It quotes the other side, and Ansible shows it on the terminal as it is.
         message = plain(message, keep_lines=True)
         self.cause = message
@@ -42,14 +44,14 @@ class KubeError(Exception):
         self.may_be_stored = may_be_stored
 
     @property
-    def retriable(self):
+    def retriable(self) -> bool:
         """True when the same request may succeed later: no answer, too many requests, server busy."""
         if self.status is None:
             return self.reason not in _LASTING_REASONS
         return self.status == 429 or self.status >= 500
 
     @property
-    def is_due_again(self):
+    def is_due_again(self) -> bool:
         """True when the same request is to be sent again within seconds.
 
         Not when the server has said how long a pause it wants: the client has done so, or it is too long. Of a
@@ -58,12 +60,12 @@ class KubeError(Exception):
         return self.retriable and (self.retry_after_seconds is None or self.may_be_stored)
 
     @property
-    def is_conflict(self):
+    def is_conflict(self) -> bool:
         """True when the object has changed since it was read, so that the write's precondition did not hold."""
         return self.status == 409
 
 
-def error_from_answer(status, body, subject, retry_after_seconds=None):
+def error_from_answer(status: int, body: Any, subject: str, retry_after_seconds: float | None = None) -> KubeError:
     """Make a KubeError of an error answer.
 
     :param status: HTTP status code
@@ -85,7 +87,7 @@ def error_from_answer(status, body, subject, retry_after_seconds=None):
                      retry_after_seconds=retry_after_seconds)
 
 
-def _causes(details):
+def _causes(details: Any) -> list[dict[str, Any]]:
     listed = details.get("causes") if isinstance(details, dict) else None
     if not isinstance(listed, list):
         return []
@@ -93,11 +95,11 @@ def _causes(details):
             for cause in listed[:_CAUSES] if isinstance(cause, dict)]
 
 
-def _short(value):
+def _short(value: Any) -> str:
     return value[:_MESSAGE_CHARACTERS] if isinstance(value, str) else ""
 
 
-def text_of(body):
+def text_of(body: Any) -> str:
     """Return what an answer that is no JSON object says, as one short line; of HTML only the title."""
     text = str(body)[:100000]
     if re.match(r"\s*<", text):

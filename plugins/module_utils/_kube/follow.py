@@ -8,6 +8,8 @@ import queue
 import threading
 import time
 from collections import namedtuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from .errors import KubeError
 from .patience import Patience
@@ -25,7 +27,8 @@ QUICK_SECONDS = 1
 _GONE = 410
 
 
-def follow(client, resource, namespace, deadline, label_selector=None, tick_seconds=1.0, clock=time.monotonic):
+def follow(client: Any, resource: Any, namespace: str | None, deadline: float, label_selector: Any = None,
+           tick_seconds: float = 1.0, clock: Callable[[], float] = time.monotonic) -> Iterator[Step]:
     """Yield a Step whenever something changed, and at least every ``tick_seconds``, until the deadline.
 
     A watch that ends is taken up again; one that is too old (410), or a lost connection, is followed by a new
@@ -73,7 +76,7 @@ def follow(client, resource, namespace, deadline, label_selector=None, tick_seco
         stop.set()
 
 
-def _drain(events, timeout_seconds):
+def _drain(events: Any, timeout_seconds: float) -> list[Any]:
     """Return what has arrived, waiting only for the first."""
     batch = []
     try:
@@ -84,7 +87,8 @@ def _drain(events, timeout_seconds):
         return batch
 
 
-def _read(client, resource, namespace, label_selector, deadline, clock, events, stop):
+def _read(client: Any, resource: Any, namespace: str | None, label_selector: Any, deadline: float,
+          clock: Callable[[], float], events: Any, stop: Any) -> None:
     try:
         _read_until(client, resource, namespace, label_selector, deadline, clock, events, stop)
     except Exception as exc:
@@ -92,7 +96,8 @@ def _read(client, resource, namespace, label_selector, deadline, clock, events, 
         events.put(("fatal", exc))
 
 
-def _read_until(client, resource, namespace, label_selector, deadline, clock, events, stop):
+def _read_until(client: Any, resource: Any, namespace: str | None, label_selector: Any, deadline: float,
+                clock: Callable[[], float], events: Any, stop: Any) -> None:
     quick, version, patience = 0, None, Patience(clock)
     while not stop.is_set() and clock() < deadline:
         began_at = clock()

@@ -8,6 +8,7 @@ import base64
 import binascii
 import os
 import re
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from .errors import KubeError
@@ -44,7 +45,7 @@ _INLINE = {"clusters": ("cluster", {"server", "certificate-authority-data"}),
 _NOT_INLINE = "expected only server, certificate-authority-data, client-certificate-data, client-key-data and token"
 
 
-def invalid(source, text, next_step="correct it"):
+def invalid(source: str, text: str, next_step: str = "correct it") -> KubeError:
     """Return the error of a kubeconfig that can't be used.
 
     :param source: where it comes from, as the reader knows it
@@ -54,7 +55,7 @@ def invalid(source, text, next_step="correct it"):
     return KubeError(f"{source}: {text}", reason="Configuration", next_step=next_step)
 
 
-def parse(content, source):
+def parse(content: bytes, source: str) -> dict[Any, Any]:
     """Return a kubeconfig as a dict whose lists are lists of named entries.
 
     :param content: bytes
@@ -71,7 +72,7 @@ def parse(content, source):
     return from_dict(config, source)
 
 
-def from_dict(config, source):
+def from_dict(config: Any, source: str) -> dict[Any, Any]:
     """Return a kubeconfig that is parsed already as a dict whose lists are lists of named entries.
 
     Relative paths in it start at the present folder.
@@ -85,12 +86,12 @@ def from_dict(config, source):
     return dict(config, **dict((key, _named(config.get(key), key, source)) for key in _INLINE))
 
 
-def _place(exc):
+def _place(exc: Any) -> str:
     mark = getattr(exc, "problem_mark", None)
     return " (line %d)" % (mark.line + 1) if mark is not None else ""
 
 
-def _named(entries, key, source):
+def _named(entries: Any, key: str, source: str) -> list[dict[str, Any]]:
     if entries is None:
         return []
     if not isinstance(entries, list):
@@ -105,23 +106,23 @@ def _named(entries, key, source):
     return entries
 
 
-def _kind(value):
+def _kind(value: Any) -> str:
     return {type(None): "nothing", dict: "a mapping", list: "a list", str: "text", bool: "true or false"}.get(
         type(value), f"a {type(value).__name__}")
 
 
-def _is_text(value):
+def _is_text(value: str | None) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def read_files(paths):
+def read_files(paths: list[str]) -> dict[str, Any] | None:
     """Return the kubeconfigs of several files as one, paths in them absolute; like kubectl, the first file wins.
 
     :param paths: list of paths; those that do not exist or are empty are left out
     :returns: the kubeconfig, None when there is none
     :raises KubeError: when one can't be read or is no kubeconfig
     """
-    merged = None
+    merged: Any = None
     for path in paths:
         source = f"kubeconfig {path}"
         try:
@@ -147,7 +148,7 @@ def read_files(paths):
     return merged
 
 
-def _absolute(fields, folder):
+def _absolute(fields: dict[str, Any], folder: str) -> dict[str, Any]:
     result = dict(fields)
     for name in _PATH_FIELDS:
         if _is_text(result.get(name)):
@@ -159,7 +160,7 @@ def _absolute(fields, folder):
     return result
 
 
-def choose(config, context, source):
+def choose(config: dict[str, Any], context: str | None, source: str) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Return ``(context name, cluster, user)`` of one context, checked.
 
     :param config: dict from :func:`parse` or :func:`read_files`
@@ -167,7 +168,7 @@ def choose(config, context, source):
     :param source: where it comes from, for messages
     :raises KubeError: when they are not there or have mistakes
     """
-    name = context or config.get("current-context")
+    name: Any = context or config.get("current-context")
     if not _is_text(name):
         raise invalid(source, f"current-context: found {_kind(name)}, expected the name of one of its contexts",
                       "set it, or give the option context")
@@ -186,7 +187,7 @@ def choose(config, context, source):
     return name, cluster, user
 
 
-def _entry(config, key, name, source, next_step="correct it"):
+def _entry(config: dict[str, Any], key: str, name: str, source: str, next_step: str = "correct it") -> dict[str, Any]:
     part = _INLINE[key][0]
     for entry in config[key]:
         if entry["name"] == name:
@@ -196,7 +197,7 @@ def _entry(config, key, name, source, next_step="correct it"):
                   next_step)
 
 
-def _check(fields, types, subject, source):
+def _check(fields: dict[str, Any], types: dict[str, str], subject: str, source: str) -> None:
     for name, expected in types.items():
         value = fields.get(name)
         if value is None:
@@ -207,21 +208,21 @@ def _check(fields, types, subject, source):
             raise invalid(source, f"{subject}: {name}: expected PEM text in base64")
 
 
-def _fits(value, expected):
+def _fits(value: Any, expected: str) -> bool:
     if expected in (_STRINGS, _OBJECTS):
         wanted = str if expected == _STRINGS else dict
         return isinstance(value, list) and all(isinstance(item, wanted) for item in value)
     return isinstance(value, {_TEXT: str, _FLAG: bool, _OBJECT: dict}[expected])
 
 
-def _is_pem(value):
+def _is_pem(value: str) -> bool:
     try:
         return b"-----BEGIN " in base64.b64decode(value, validate=False)
     except (binascii.Error, ValueError):
         return False
 
 
-def _check_user(user, subject, source):
+def _check_user(user: dict[str, Any], subject: str, source: str) -> None:
     if user.get("token") is not None:
         check_token(user["token"], f"{source}: {subject}: token")
     check_impersonation(user.get("as"), user.get("as-groups"), f"{source}: {subject}: as",
@@ -240,7 +241,7 @@ def _check_user(user, subject, source):
         raise invalid(source, f"{subject}: auth-provider: expected name and config")
 
 
-def check_token(token, subject):
+def check_token(token: str, subject: str) -> None:
     """Refuse a bearer token that can't be part of a request's header; the error does not quote it.
 
     :param subject: what it is, for messages
@@ -251,7 +252,7 @@ def check_token(token, subject):
                         reason="Configuration", next_step="correct it")
 
 
-def check_impersonation(user, groups, user_name, groups_name):
+def check_impersonation(user: str | None, groups: Any, user_name: str, groups_name: str) -> None:
     """Refuse names of a user and groups that cannot be part of a request's header.
 
     :param user: text, or None for nobody else
@@ -269,7 +270,7 @@ def check_impersonation(user, groups, user_name, groups_name):
                             reason="Configuration", next_step="correct it")
 
 
-def check_proxy(proxy, subject):
+def check_proxy(proxy: str, subject: str) -> None:
     """Refuse a proxy that is no URL of http or https.
 
     :param subject: what it is, for messages
@@ -285,7 +286,7 @@ def check_proxy(proxy, subject):
                         reason="Configuration", next_step="correct it")
 
 
-def split_proxy(proxy):
+def split_proxy(proxy: str) -> tuple[str, str]:
     """Return a proxy's URL without credentials, and the credentials as ``name:password`` or an empty text."""
     head, at, host = proxy.rpartition("@")
     if not at:
@@ -294,7 +295,7 @@ def split_proxy(proxy):
     return f"{scheme}://{host}", unquote(credentials)
 
 
-def check_server(server, subject):
+def check_server(server: Any, subject: str) -> str:
     """Return the URL of an API server without a slash at its end.
 
     :param subject: what it is, for messages
@@ -313,7 +314,8 @@ def check_server(server, subject):
     if "@" in server:
         raise KubeError(f"{subject}: found a user name, expected a URL without one", reason="Configuration",
                         next_step="give credentials by api_key, client_cert or a kubeconfig")
-    if not usable or parts.query or parts.fragment or any(not "!" <= letter <= "~" for letter in server):
+    if parts is None or not usable or parts.query or parts.fragment or any(
+            not "!" <= letter <= "~" for letter in server):
         shown = re.split("[?#]", server)[0]
         has_more = " with a query or fragment, which is not shown" if shown != server else ""
         raise KubeError(f"{subject}: found {shown[:200]}{has_more}, {expected}", reason="Configuration",
@@ -323,7 +325,7 @@ def check_server(server, subject):
 
 # From a Secret
 
-def inline(content, source):
+def inline(content: bytes, source: str) -> dict[str, Any]:
     """Return a kubeconfig that came from outside, of the fields that are harmless; any other field is refused.
 
     A kubeconfig may name programs to run and files to read and send. One that this machine's user wrote may do so, one
@@ -345,7 +347,8 @@ def inline(content, source):
     if refused:
         raise invalid(source, f"found {', '.join(refused[:20])}, {_NOT_INLINE}",
                       "find out who wrote the Secret: its commands and files were not used")
-    result = {"apiVersion": "v1", "kind": "Config", "preferences": {}, "current-context": config.get("current-context")}
+    result: dict[str, Any] = {"apiVersion": "v1", "kind": "Config", "preferences": {},
+                              "current-context": config.get("current-context")}
     for key, (part, _allowed) in _INLINE.items():
         result[key] = [{"name": entry["name"], part: dict(
             (name, value) for name, value in (entry.get(part) or {}).items() if value is not None)}
@@ -360,10 +363,10 @@ def inline(content, source):
     return result
 
 
-def _name_of(key):
+def _name_of(key: Any) -> str:
     return str(key)[:100] if isinstance(key, (str, int)) else f"a key that is {_kind(key)}"
 
 
-def as_text(config):
+def as_text(config: dict[str, Any]) -> bytes:
     """Return a kubeconfig as the bytes of a file."""
     return yaml.safe_dump(config, default_flow_style=False, sort_keys=True).encode()

@@ -21,7 +21,7 @@ class KubeModule(AnsibleModule):
     server = None
     _client: Any = None
 
-    def connect(self):
+    def connect(self) -> Any:
         """Return a client for the API server that the connection options lead to.
 
         :raises KubeError: when they lead to none
@@ -29,7 +29,7 @@ class KubeModule(AnsibleModule):
         self.require_kubernetes()
         return self.works_on(KubeClient(self.params), "API server %s")
 
-    def works_on(self, client, text):
+    def works_on(self, client: Any, text: Any) -> Any:
         """Name the API server that the module works on and return its client.
 
         :param client: a KubeClient
@@ -39,7 +39,7 @@ class KubeModule(AnsibleModule):
         Progress().event(text % client.server)
         return client
 
-    def warn_without(self, namespace):
+    def warn_without(self, namespace: Any) -> None:
         """Warn of a namespace that is not there: an API server lists nothing in it, as in one that is empty.
 
         :param namespace: its name, in which nothing was found
@@ -53,18 +53,18 @@ class KubeModule(AnsibleModule):
         self.warn("namespace %s: found none on %s, expected one; correct namespace, kubeconfig or host" % (
             namespace, self.server))
 
-    def require_kubernetes(self):
+    def require_kubernetes(self) -> None:
         """End the module unless the package kubernetes is there."""
         if not HAS_KUBERNETES:
             self.fail_json(msg=missing_required_lib("kubernetes"))
 
-    def exit_json(self, **result):
+    def exit_json(self, **result: Any) -> None:
         """Return the result."""
         super().exit_json(**self._named(result))
 
-    def fail_json(self, msg, **result):
+    def fail_json(self, msg: Any, **result: Any) -> None:
         """Fail with ``msg``."""
         super().fail_json(msg, **self._named(result))
 
-    def _named(self, result):
+    def _named(self, result: Any) -> Any:
         return result if self.server is None else dict({"server": self.server}, **result)

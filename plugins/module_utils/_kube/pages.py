@@ -4,6 +4,7 @@
 """A LIST in pages, each asked for while the one before is worked on."""
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -15,7 +16,8 @@ PAGE_SIZE = 500
 _GONE = 410
 
 
-def pages(client, resource, namespace=None, label_selector=None, page_size=PAGE_SIZE):
+def pages(client: Any, resource: Any, namespace: str | None = None, label_selector: str | None = None,
+          page_size: int = PAGE_SIZE) -> Iterator[list[dict[str, Any]]]:
     """Yield the objects of a LIST in lists of at most ``page_size``.
 
     When the API server has forgotten the state that the pages are taken from, the rest comes as one LIST of the
@@ -27,7 +29,7 @@ def pages(client, resource, namespace=None, label_selector=None, page_size=PAGE_
     :param label_selector: as Kubernetes takes it, or None
     :raises KubeError: when the API server refuses or does not answer
     """
-    def fetch(token):
+    def fetch(token: str | None) -> Any:
         answer = client.request(
             "GET", resource.path(namespace),
             {"limit": page_size, "continue": token, "labelSelector": label_selector},
@@ -55,5 +57,5 @@ def pages(client, resource, namespace=None, label_selector=None, page_size=PAGE_
             yield items
 
 
-def _key(item):
+def _key(item: dict[str, Any]) -> tuple[str, str]:
     return item["metadata"].get("namespace"), item["metadata"]["name"]

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 # A token is renewed, or an authentication webhook restarts, within a minute.
 UNAUTHORIZED_SECONDS = 60
@@ -19,15 +21,16 @@ class Patience:
     :param clock: monotonic clock, in seconds
     """
 
-    def __init__(self, clock=time.monotonic):
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._refused_at = self._last_refused_at = None
+        self._refused_at: float | None = None
+        self._last_refused_at = 0.0
 
-    def answered(self):
+    def answered(self) -> None:
         """Note that the server has accepted the credentials."""
         self._refused_at = None
 
-    def is_final(self, error):
+    def is_final(self, error: Any) -> bool:
         """Say whether an error ends the wait.
 
         :param error: a KubeError

@@ -8,13 +8,15 @@ Kubernetes has no condition of its own for server-side apply and merge patches: 
 """
 from __future__ import annotations
 
+from typing import Any
+
 # For ``checked``: there was no object of this name.
 ABSENT = object()
 # No object has it, for etcd counts from there: an apply then makes an object or is refused.
 _OF_NO_OBJECT = "1"
 
 
-def in_body(body, checked):
+def in_body(body: dict[str, Any], checked: Any) -> dict[str, Any]:
     """Return a body for apply or merge patch with its precondition.
 
     :param body: the object or merge patch to be sent
@@ -26,6 +28,6 @@ def in_body(body, checked):
     return dict(body, metadata=dict(body.get("metadata") or {}, **condition))
 
 
-def identity(obj):
+def identity(obj: dict[str, dict[str, Any]]) -> dict[str, str]:
     """Return ``uid`` and ``resourceVersion`` of an object that was read: the preconditions of its deletion."""
     return dict((key, obj["metadata"][key]) for key in ("uid", "resourceVersion") if obj["metadata"].get(key))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from typing import Any
 
 _POWERS = ("", "K", "M", "G", "T", "P", "E")
 BINARY = dict((letter + "i", 1024 ** power) for power, letter in enumerate(_POWERS) if power)
@@ -16,7 +17,7 @@ _FACTORS = dict(dict(BINARY, **DECIMAL), **_FRACTIONS)
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([EPTGMK]i|[numkMGTPE]|[eE][+-]?\d+)?")
 
 
-def parse(quantity):
+def parse(quantity: Any) -> Any:
     """Return a quantity as a Decimal, in its base unit (bytes, cores).
 
     :param quantity: text, or a number
@@ -32,12 +33,12 @@ def parse(quantity):
     return number.scaleb(int(suffix[1:])) if suffix else number
 
 
-def to_integer(quantity):
+def to_integer(quantity: Any) -> Any:
     """Return a quantity as an integer, rounded up as Kubernetes does (``Quantity.Value``)."""
     return math.ceil(parse(quantity))
 
 
-def build(number, binary=True):
+def build(number: Any, binary: bool = True) -> Any:
     """Return the shortest quantity that says exactly a number.
 
     :param number: integer

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import Any
 from urllib.parse import quote
 
 from .errors import KubeError
@@ -19,11 +20,11 @@ class Resource(namedtuple("Resource", ["group", "version", "plural", "kind", "na
     __slots__ = ()
 
     @property
-    def api_version(self):
+    def api_version(self) -> str:
         """``group/version``, or the bare version in the core group."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
-    def path(self, namespace=None, name=None, subresource=None):
+    def path(self, namespace: str | None = None, name: str | None = None, subresource: Any = None) -> str:
         """Return the URL path of the collection, of one object, or of a subresource.
 
         :param namespace: namespace name; None means all namespaces, or a cluster-scoped kind
@@ -43,7 +44,7 @@ class Resource(namedtuple("Resource", ["group", "version", "plural", "kind", "na
         return "/" + "/".join(parts)
 
 
-def _segment(name):
+def _segment(name: str) -> str:
     """Return a name as one part of a path.
 
     The API server itself undoes escapes before it looks for slashes, so that those are refused, as it refuses them.
@@ -54,7 +55,7 @@ def _segment(name):
     return quote(name, safe=":", errors="replace")
 
 
-def _table(group, version, *kinds):
+def _table(group: Any, version: Any, *kinds: Any) -> Any:
     return [Resource(group, version, plural, kind, namespaced) for plural, kind, namespaced in kinds]
 
 
@@ -104,7 +105,7 @@ KNOWN = dict((resource.kind, resource) for resource in (
 ))
 
 
-def resource_for(api_version, kind):
+def resource_for(api_version: str, kind: str) -> Resource:
     """Return the resource of an object's ``apiVersion`` and ``kind``.
 
     :param api_version: for example ``metal3.io/v1alpha1``; its version wins over the table's

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from typing import Any
 
 from . import kubeconfig
 from .client import KubeClient
@@ -14,18 +15,18 @@ from .errors import KubeError
 from .resources import KNOWN
 
 
-def workload_argument_spec():
+def workload_argument_spec() -> Any:
     """Return the options by which a module finds a cluster; documented in the fragment ``workload``."""
     return dict(kube_argument_spec(), cluster_name={"type": "str"},
                 cluster_namespace={"type": "str", "default": "metal3"})
 
 
-def secret_title(namespace, name):
+def secret_title(namespace: str | None, name: str) -> str:
     """Return what messages call the Secret with a cluster's kubeconfig."""
     return f"Secret {namespace}/{name}-kubeconfig"
 
 
-def workload_kubeconfig(client, namespace, name):
+def workload_kubeconfig(client: Any, namespace: str | None, name: str) -> Any:
     """Return the kubeconfig that Cluster API keeps for a cluster, or None when there is none yet.
 
     :returns: dict, see :func:`kubeconfig.inline`
@@ -43,7 +44,7 @@ def workload_kubeconfig(client, namespace, name):
     return kubeconfig.inline(content, source)
 
 
-def workload_client(client, namespace, name):
+def workload_client(client: Any, namespace: str | None, name: str) -> Any:
     """Return a client for a workload cluster, or None when it has no kubeconfig yet.
 
     :param client: a KubeClient of the management cluster
@@ -55,7 +56,7 @@ def workload_client(client, namespace, name):
         if content else None
 
 
-def client_for(module, required=True):
+def client_for(module: Any, required: bool = True) -> Any:
     """Return the client that a module's parameters ask for.
 
     :param module: a KubeModule with the options of :func:`workload_argument_spec`
