@@ -35,7 +35,7 @@ MAIN_PORTS = {
 }
 
 
-def _since(start: int | None) -> str:
+def _since(start: float | None) -> str:
     return formats.timestamp(start) if start else "-"
 
 
@@ -91,7 +91,7 @@ def supervisor_part(layout: Any, pid: Any) -> Any:
 
 
 def server_parts(lab: dict[str, Any], servers: list[dict[str, Any]],
-                 machine_room: dict[str, Any]) -> list[dict[str, Any]]:
+                 machine_room: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Return the rows of the simulated servers; they live in the machine room's process.
 
     :param lab: the lab's figures
