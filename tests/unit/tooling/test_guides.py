@@ -101,6 +101,19 @@ WORDS = known_words()
 HOST_OPTIONS = set(documented_options("baremetal_host")["hosts"]["suboptions"])
 
 
+def choices():
+    """Return the choices of the roles' options by name, and those of the playbook ``host_action``."""
+    found = {"host_action": documented_options("baremetal_host_action")["action"]["choices"]}
+    for path in (ROOT / "roles").glob("*/meta/argument_specs.yml"):
+        for entry_point in yaml.safe_load(path.read_text())["argument_specs"].values():
+            found.update((name, option["choices"]) for name, option in (entry_point.get("options") or {}).items()
+                         if option.get("choices"))
+    return found
+
+
+CHOICES = choices()
+
+
 def is_known(variable):
     return variable in WORDS or (variable.startswith("bmh_") and variable[4:] in HOST_OPTIONS)
 
@@ -110,9 +123,10 @@ def test_the_commands_of_a_page_are_there(path):
     targets = set(re.findall(r"^([a-z-]+)(?: [a-z-]+)*:", (ROOT / "Makefile").read_text(), re.MULTILINE))
     wrong = []
     for command, *words in commands(path):
-        variables = [word.partition("=")[0] for before, word in zip(words, words[1:])
-                     if before == "-e" and "=" in word and not word.startswith("{")]
-        wrong += [f"-e {variable}" for variable in variables if not is_known(variable) and "vault" not in variable]
+        given = [word.partition("=")[::2] for before, word in zip(words, words[1:])
+                 if before == "-e" and "=" in word and not word.startswith("{")]
+        wrong += [f"-e {name}" for name, _value in given if not is_known(name) and "vault" not in name]
+        wrong += [f"-e {name}={value}" for name, value in given if value not in CHOICES.get(name, [value])]
         if command == "make":
             wrong += [f"make {word}" for word in words if "=" not in word and word not in targets]
         elif command == "ansible-playbook":
