@@ -17,7 +17,6 @@ class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _requires_connection = False
     _supports_check_mode = True
-    _supports_diff = False
 
     def run(self, tmp=None, task_vars=None):
         """Return the server's part."""

@@ -30,9 +30,9 @@ attributes:
   check_mode:
     support: full
   diff_mode:
-    support: none
+    support: full
     details:
-      - The bulk task shows the differences.
+      - Shows the differences that the bulk task found at the server's objects.
   idempotent:
     support: full
 notes:
@@ -60,6 +60,12 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+diff:
+  description: What changed at the server's objects, before and after.
+  returned: in diff mode
+  type: list
+  elements: dict
+  sample: []
 host:
   description: The server's entry of the bulk task's result, without what inspection found.
   returned: when the bulk task worked on the server

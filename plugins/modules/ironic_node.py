@@ -294,7 +294,7 @@ nodes:
       type: str
       returned: always
     action:
-      description: V(created), V(updated), V(deleted) or V(none).
+      description: V(created), V(updated), V(deleted) or V(unchanged).
       type: str
       returned: always
     changed:

@@ -125,7 +125,7 @@ ports:
       type: str
       returned: always
     action:
-      description: V(created), V(updated), V(deleted) or V(none).
+      description: V(created), V(updated), V(deleted) or V(unchanged).
       type: str
       returned: always
     changed:

@@ -371,7 +371,7 @@ def test_an_adopted_node_is_deleted_only_by_force(client, node, act):
     with pytest.raises(RefusedError, match="or name it in force_nodes"):
         register(client, gone)
     assert register(client, gone, force=True)["action"] == "deleted"
-    assert register(client, gone)["action"] == "none"
+    assert register(client, gone)["action"] == "unchanged"
 
 
 @pytest.fixture

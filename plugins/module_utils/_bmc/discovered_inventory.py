@@ -147,7 +147,7 @@ def merge(servers, content, known, options, taken=()):
         if name in credentials or not (entries.get(name, {}).get("bmc") or {}).get("username"):
             credentials.add(name)
         report.append({"name": name, "address": server["address"],
-                       "action": "added" if ours is None else "none" if ours == hosts[name] else "updated"})
+                       "action": "added" if ours is None else "unchanged" if ours == hosts[name] else "updated"})
     report.sort(key=lambda server: server["name"])
     return _content(hosts, credentials & set(hosts), options), report, problems
 

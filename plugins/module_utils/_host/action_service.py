@@ -163,7 +163,7 @@ class HostActionService:
             "hosts": hosts,
             "counts": {"total": len(hosts), "changed": sum(facts["changed"] for facts in hosts),
                        "failed": sum(facts["failed"] for facts in hosts)},
-            "diff": [difference_of(item.entry) for item in outcomes if item.changed],
+            "diff": [dict(difference_of(item.entry), host=item.request.name) for item in outcomes if item.changed],
             "seconds": round(self.clock() - self.began_at, 3),
         }
 

@@ -13,7 +13,7 @@ def report(result, name):
 
     :param result: registered result of ``baremetal_host`` or ``baremetal_host_action``; None when there is none
     :param name: name of the server
-    :returns: dict with ``msg``, ``host``, ``changed`` and ``failed``, or with ``skipped``
+    :returns: dict with ``msg``, ``host``, ``diff``, ``changed`` and ``failed``, or with ``skipped``
     """
     hosts = _hosts(result)
     facts = next((facts for facts in hosts if facts.get("name") == name), None)
@@ -26,6 +26,7 @@ def report(result, name):
         # The form in which a bulk task lists failed hosts.
         text = f"{count} of {len(hosts)} hosts failed, among them:\n- {name} ({text}): {facts.get('error')}"
     return {"changed": bool(facts.get("changed")), "failed": failed, "msg": text,
+            "diff": [diff for diff in result.get("diff") or [] if diff.get("host") == name],
             "host": dict((key, value) for key, value in facts.items() if key not in _LEFT_OUT)}
 
 

@@ -162,4 +162,4 @@ class HostWrites:
         elif written.changed:
             item.action = item.action if item.action == "created" else action or written.action
             if shown:
-                self.diffs.append(difference(written.entry))
+                self.diffs.append(dict(difference(written.entry), host=item.name))

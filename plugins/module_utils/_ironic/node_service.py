@@ -41,14 +41,14 @@ class Item:
         self.option = option
         self.current = current
         self.stored = current
-        self.action = "none"
+        self.action = "unchanged"
         self.error = ""
         self.ports = []
 
     def result(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
         return {"name": self.name, "uuid": (self.stored or {}).get("uuid") or "", "action": self.action,
-                "changed": self.action != "none", "failed": bool(self.error), "error": self.error}
+                "changed": self.action != "unchanged", "failed": bool(self.error), "error": self.error}
 
 
 def counts(results: list[dict[str, Any]]) -> dict[str, int]:
@@ -123,7 +123,7 @@ class NodeService:
             if outcome.error is not None:
                 item.error = outcome.error.message
                 continue
-            if item.action == "none":
+            if item.action == "unchanged":
                 item.action = action
             if stored and outcome.value is not None:
                 item.stored = outcome.value
@@ -201,7 +201,7 @@ class NodeService:
         for position, (item, dummy) in enumerate(plans):
             if outcomes and outcomes[position].error is not None:
                 item.error = outcomes[position].error.message
-            elif item.action == "none":
+            elif item.action == "unchanged":
                 item.action = "updated"
 
 

@@ -225,7 +225,7 @@ def test_what_is_written_comes_back_as_it_was_and_is_no_template(folder, servers
     # The same servers once more change nothing.
     again, report, dummy = discovered_inventory.merge(servers, discovered_inventory.read(text), [], options)
     if not problems:
-        assert [item["action"] for item in report] == ["none"] * len(servers)
+        assert [item["action"] for item in report] == ["unchanged"] * len(servers)
         assert discovered_inventory.write(again) == text
 
 

@@ -48,7 +48,7 @@ def test_what_is_written_is_read_again_and_a_second_run_changes_nothing():
               "boot_mac_address": values["boot_mac"]} for name, values in hosts_of(content).items()]
     again, report, problems = merge([server(2), server(1)], inventory.read(text), known)
     assert inventory.write(again) == text
-    assert [item["action"] for item in report] == ["none", "none"]
+    assert [item["action"] for item in report] == ["unchanged", "unchanged"]
     assert problems == []
 
 

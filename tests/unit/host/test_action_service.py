@@ -144,7 +144,7 @@ def test_check_mode_only_tries():
     result, lines = run(server, check_mode=True, names=["h1"], action="power_off")
     assert server.writes() == [("TRY", "h1")] and result["changed"]
     assert result["diff"] == [{"before_header": "BareMetalHost metal3/h1", "after_header": "BareMetalHost metal3/h1",
-                               "before": {"online": True}, "after": {"online": False}}]
+                               "before": {"online": True}, "after": {"online": False}, "host": "h1"}]
     assert result["hosts"][0]["online"] is True
     assert lines == ["checking changes to 1 of 1 hosts"]
 

@@ -21,6 +21,12 @@ def test_each_server_has_its_part():
     assert second["msg"] == "1 of 2 hosts failed, among them:\n- h2 (new): no answer; look at the BMC"
 
 
+def test_each_server_shows_its_own_differences():
+    diffs = [{"before": "a\n", "after": "b\n", "host": name} for name in ("h1", "h2", "h1")]
+    assert outcome.report(dict(RESULT, diff=diffs), "h1")["diff"] == [diffs[0], diffs[2]]
+    assert outcome.report(RESULT, "h1")["diff"] == []
+
+
 @pytest.mark.parametrize("result", [None, "text", {}, {"hosts": None}, {"hosts": ["h3"]}, RESULT])
 def test_a_server_without_a_part_is_skipped(result):
     assert outcome.report(result, "h3") == {"skipped": True, "changed": False, "msg": "nothing was done to h3"}

@@ -98,7 +98,7 @@ def test_one_refusal_does_not_hide_the_other_nodes():
     client.add("b")
     client.refusals["PATCH", "/nodes/uuid-a"] = [IronicError("node a: no", 400)]
     result = run(client, option("a", description="x"), option("b", description="x"))
-    assert [(node["failed"], node["action"]) for node in result["nodes"]] == [(True, "none"), (False, "updated")]
+    assert [(node["failed"], node["action"]) for node in result["nodes"]] == [(True, "unchanged"), (False, "updated")]
 
 
 def test_a_locked_node_is_tried_again():
