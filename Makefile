@@ -92,6 +92,10 @@ pytest: test-lab-needs  ## chosen tests, on the running lab LAB: make pytest ARG
 
 ##@ Upkeep
 
+.PHONY: docs-roles
+docs-roles: test-needs  ## write the reference of roles and playbooks again, from argument_specs and docs/reference.yml
+	@$(DEV)/bin/python tests/unit/tooling/role_pages.py
+
 .PHONY: lock
 lock:  ## resolve requirements*.in again and write the lock files, with hashes
 	@$(PYTHON) lab/python_environment.py check

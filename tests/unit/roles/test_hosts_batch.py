@@ -107,7 +107,7 @@ REBOOT = """\
   vars_files: ["%s/roles/hosts/vars/main.yml"]
   vars: {hosts_confirmable: true}
   tasks:
-    - include_tasks: %s/roles/hosts/tasks/firmware_confirm.yml
+    - import_tasks: %s/roles/hosts/tasks/firmware_confirm.yml
 """
 
 
@@ -152,10 +152,10 @@ def test_a_reboot_is_confirmed_before_anything_is_written():
     def tasks(name):
         return yaml.safe_load((ROOT / "roles" / "hosts" / "tasks" / name).read_text())
 
-    steps = [task.get("ansible.builtin.include_tasks", task["name"]) for task in tasks("firmware.yml")]
-    assert steps.index("firmware_check.yml") < steps.index("Say when firmware of servers in use may change")
+    steps = [task.get("ansible.builtin.import_tasks", task["name"]) for task in tasks("firmware.yml")]
+    assert steps.index("firmware_check.yml") < steps.index("Set when firmware of servers in use may change")
     assert steps[steps.index("Reboot the servers in use for which something is pending") - 1] == "firmware_confirm.yml"
-    assert tasks("firmware_check.yml")[-1]["ansible.builtin.include_tasks"] == "firmware_confirm.yml"
+    assert tasks("firmware_check.yml")[-1]["ansible.builtin.import_tasks"] == "firmware_confirm.yml"
 
 
 def test_names_of_any_form_are_names(tmp_path):

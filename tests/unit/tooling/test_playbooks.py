@@ -1,14 +1,19 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How playbooks refer to each other."""
+"""How playbooks refer to each other, and their tags."""
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
 import yaml
+from fakes import playbook
 
-PLAYBOOKS = Path(__file__).resolve().parents[3] / "playbooks"
+REPOSITORY = Path(__file__).resolve().parents[3]
+PLAYBOOKS = REPOSITORY / "playbooks"
+LOCAL = "{ansible_connection: local, ansible_python_interpreter: '{{ ansible_playbook_python }}'}"
 
 
 def test_playbooks_are_imported_by_file_name():
@@ -18,3 +23,33 @@ def test_playbooks_are_imported_by_file_name():
     assert len(imported) >= 5
     for importer, name in imported:
         assert (PLAYBOOKS / name).is_file(), f"{importer} imports {name}"
+
+
+def test_each_play_has_a_tag():
+    for path in PLAYBOOKS.glob("*.yml"):
+        for play in yaml.safe_load(path.read_text()):
+            assert "import_playbook" in play or play.get("tags"), f"{path.name}: {play['name']}"
+
+
+def test_tags_reach_every_task():
+    """A tag of a play does not reach the tasks of an include: with --tags the question for confirmation was skipped."""
+    for path in [*PLAYBOOKS.rglob("*.yml"), *(REPOSITORY / "roles").rglob("*.yml")]:
+        assert "ansible.builtin.include_" not in path.read_text().replace("ansible.builtin.include_vars", ""), path
+
+
+@pytest.mark.parametrize("name, entry_point", [
+    ("deprovision", "deprovision"), ("absent", "absent"), ("mine", "absent")])
+def test_a_tag_does_not_skip_the_confirmation(tmp_path, name, entry_point):
+    text = json.dumps([{"hosts": "baremetal", "gather_facts": False, "tags": [name], "tasks": [
+        {"import_role": {"name": "metal3.baremetal.hosts", "tasks_from": entry_point}}]}])
+    code, output = playbook.play(tmp_path, "baremetal: {hosts: {h1: %s}}" % LOCAL, text, "play.yml", "--tags", name,
+                                 K8S_AUTH_HOST="https://127.0.0.1:1")
+    assert code != 0 and "To continue, set metal3_confirm=1." in output, output
+
+
+@pytest.mark.parametrize("connection, refused", [("ssh", True), ("local", False)])
+def test_a_lab_is_taken_down_on_this_machine_only(tmp_path, connection, refused):
+    inventory = "management: {hosts: {m1: {ansible_connection: %s}}, vars: {lab_name: none-such}}" % connection
+    code, output = playbook.play(tmp_path, inventory, "", "metal3.baremetal.lab_down", "--check", "-e", "lab_name=none")
+    assert ("ansible_connection: found" in output) is refused, output
+    assert (code != 0) or not refused
