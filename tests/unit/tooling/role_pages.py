@@ -189,7 +189,8 @@ def playbook_text(name: str, given: dict[str, Any]) -> str:
 def playbooks_page() -> str:
     """Return docs/playbooks.md."""
     given = described()
-    lines = [f"<!-- made from docs/reference.yml and the roles' argument_specs.yml by make docs-roles -->\n{given['head']}"]
+    note = "<!-- made from docs/reference.yml and the roles' argument_specs.yml by make docs-roles -->"
+    lines = [f"{note}\n{given['head']}"]
     return "\n".join(lines + [playbook_text(name, entry) for name, entry in given["playbooks"].items()])
 
 
