@@ -51,7 +51,7 @@ def known_services():
 
 
 def has_own_policy():
-    """Tell whether the machine's policy is somebody else's than this program's."""
+    """Return whether the machine's policy was written by somebody else than this program."""
     try:
         with open(POLICY_PROGRAM) as stream:
             return POLICY_MARK not in stream.read()
@@ -133,7 +133,7 @@ def install(packages, services):
     try:
         apt_get("update")
     except PackagesError as error:
-        # One broken source of many is no reason to stop: whether the packages can be had is seen next.
+        # One broken source of many is no reason to stop: the next step finds out whether the packages can be had.
         print(f"debian_packages.py: warning: {error}", file=sys.stderr)
     known = known_services()
     with services_stay_down(known) as descriptor:

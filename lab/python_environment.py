@@ -49,7 +49,7 @@ def without_hashes(text):
 
 
 def wheel_fits(file_name, version):
-    """Tell whether a file of an index is a wheel of a version that can be met: any Python from 3.11 on, on Linux.
+    """Return whether a file of an index is a wheel of a version that can be met: any Python from 3.11 on, on Linux.
 
     :param file_name: a wheel's name, or that of any other file
     """

@@ -1,4 +1,4 @@
-"""The deploy agent of one boot: it inspects when it was told to, looks its node up, then sends heartbeats.
+"""The deploy agent of one boot: it inspects when it was asked to, looks its node up, then sends heartbeats.
 
 A server makes a new one at each boot. It does on Ironic's side what ironic-python-agent does; commands.py has what
 Ironic asks of it.
@@ -171,7 +171,7 @@ class Agent:
         except PoweredOff:
             return
         except Exception as error:
-            # Without this line in the console nobody could tell why the machine never calls.
+            # Without this line in the console nobody could find out why the machine never calls.
             self.log("crashed: %s: %s", type(error).__name__, error)
             raise
 

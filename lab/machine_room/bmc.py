@@ -1,7 +1,7 @@
 """The BMCs: sushy-tools with a systems driver whose systems are the machine room's servers.
 
 The fake driver of sushy-tools keeps its own copies of the systems, waits 1 to 11 s at random before a power change and
-tells of it in a request to another process. In one process the servers themselves are the systems: a change is
+reports it in a request to another process. In one process the servers themselves are the systems: a change is
 there when the BMC has answered.
 """
 from __future__ import annotations

@@ -44,7 +44,7 @@ def command(name, asynchronous=False):
 
 
 class Commands:
-    """The commands of one agent: what it can do, and what it was told to do.
+    """The commands of one agent: what it can do, and what it was asked to do.
 
     :param agent: the Agent
     """

@@ -9,7 +9,7 @@ LIMIT_BYTES = 1024 * 1024
 
 
 class Console:
-    """Append-only text file; it starts afresh, keeping one predecessor, when it grows beyond LIMIT_BYTES.
+    """Append-only text file; it begins again, keeping one predecessor, when it grows beyond LIMIT_BYTES.
 
     :param path: the file, made when the first line is printed
     """

@@ -30,7 +30,7 @@ class Disk:
 
     @property
     def size(self):
-        """Size in bytes, as the agent sees it."""
+        """Size in bytes, as the agent reports it."""
         return SMALL_DISK_BYTES if self._knobs.get("disk_too_small") else self.spec["size_gib"] * GIB
 
     def ensure(self):

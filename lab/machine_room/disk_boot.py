@@ -12,7 +12,7 @@ class DiskBoot:
     """Records that the operating system was started, without running it.
 
     A subclass that really runs it overrides all methods. Each is called with the server's lock held and must return
-    within a few seconds. A system that ends by itself is told to the server: ``server.system_ended(reboot)``.
+    within a few seconds. A system that ends by itself is reported to the server: ``server.system_ended(reboot)``.
     """
 
     def power_on(self, server):
@@ -27,7 +27,7 @@ class DiskBoot:
         server.console.print("booting from %s: %d partitions", disk.name, len(found))
 
     def soft_off(self, server):
-        """Ask the operating system to shut down; it tells ``server.system_ended(False)`` when it has."""
+        """Ask the operating system to shut down; it calls ``server.system_ended(False)`` when it has."""
         server.system_ended(False)
 
     def hard_off(self, server):

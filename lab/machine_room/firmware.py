@@ -1,6 +1,6 @@
 """What the firmware does at power on: find the agent ramdisk's kernel command line where the boot device has it.
 
-The ramdisk itself is simulated; where it comes from and what Ironic tells it is not.
+The ramdisk itself is simulated; where it comes from and what Ironic sends it is not.
 """
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def from_cd(path):
 def from_network(web, boot_url, macs):
     """Return the kernel command line that iPXE would get for one of the NICs, as a mapping.
 
-    DHCP and TFTP are left out: ``boot_url`` is what they would have told.
+    DHCP and TFTP are left out: ``boot_url`` is what they would have said.
 
     :param web: a Web
     :param boot_url: folder with Ironic's ``pxelinux.cfg``

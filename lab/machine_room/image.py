@@ -80,8 +80,8 @@ class Download:
 
     :param web: a Web
     :param info: Ironic's image_info
-    :param received: callable that is told of each chunk's bytes, and of 0 while there is other work; it may wait, and
-        raises when the machine was powered off meanwhile
+    :param received: callable that gets the number of each chunk's bytes, and 0 while there is other work; it may wait,
+        and raises when the machine was powered off meanwhile
     """
 
     def __init__(self, web, info, received):

@@ -20,7 +20,7 @@ EXTERNAL_DATA_FILE = 1 << 2
 KNOWN_FEATURES = 0b11111
 HEADER_BYTES = 104
 # Fields of "qemu-img info" that name another file.
-FOREIGN_FILES = ("backing-filename", "full-backing-filename", "backing-image")
+OTHER_FILES = ("backing-filename", "full-backing-filename", "backing-image")
 
 
 class ImageFormatError(Exception):
@@ -73,9 +73,9 @@ def virtual_size(text):
         raise ImageFormatError("qemu-img info: expected an image of format qcow2")
     details = facts.get("format-specific")
     data = details.get("data") if isinstance(details, dict) else None
-    foreign = [name for name in FOREIGN_FILES if facts.get(name)]
-    if foreign or (isinstance(data, dict) and data.get("data-file")):
-        raise ImageFormatError(f"Security: the qcow2 image refers to another file ({(foreign or ['data-file'])[0]})")
+    others = [name for name in OTHER_FILES if facts.get(name)]
+    if others or (isinstance(data, dict) and data.get("data-file")):
+        raise ImageFormatError(f"Security: the qcow2 image refers to another file ({(others or ['data-file'])[0]})")
     size = facts.get("virtual-size")
     if not isinstance(size, int) or isinstance(size, bool) or size <= 0:
         raise ImageFormatError(f"qemu-img info: virtual-size {size!r}: expected a number of bytes")

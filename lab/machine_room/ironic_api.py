@@ -10,7 +10,7 @@ VERSION_HEADER = "X-OpenStack-Ironic-API-Version"
 
 
 class IronicApi:
-    """Ironic as an agent sees it.
+    """The part of Ironic that an agent uses.
 
     :param web: a Web
     :param url: Ironic's URL without ``/v1``

@@ -13,7 +13,7 @@ KNOBS = {
     "agent_never_calls_back": (bool, "the agent boots, but never reaches Ironic"),
     "agent_dies_in_deploy": (bool, "the agent goes silent in the middle of writing an image"),
     "inspection_without_nics": (bool, "the inspection data has no network interface"),
-    "disk_missing": (bool, "the agent sees no disk"),
+    "disk_missing": (bool, "the agent finds no disk"),
     "disk_too_small": (bool, "every disk has SMALL_DISK_BYTES only"),
     "write_error": (bool, "every write to a disk ends in an input/output error"),
 }
@@ -22,7 +22,7 @@ NUMBER_LIMIT = 3600
 
 
 def _is_a(kind, value):
-    """Tell whether a value is of a kind; to Python true is a whole number, here it is not."""
+    """Return whether a value is of a kind; to Python true is a whole number, here it is not."""
     return isinstance(value, kind) and isinstance(value, bool) == (kind is bool)
 
 

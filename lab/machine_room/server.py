@@ -50,7 +50,7 @@ class Server:
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         self._state_file = os.path.join(self.folder, "state.json")
         self.console = Console(os.path.join(self.folder, "console.log"))
-        # Reentrant: a disk boot may tell system_ended() from within soft_off().
+        # Reentrant: a disk boot may call system_ended() from within soft_off().
         self.lock = threading.RLock()
         self._pending = None
         self.agent = None
@@ -184,7 +184,7 @@ class Server:
             self.power_on()
 
     def system_ended(self, reboot):
-        """Tell that the operating system ended by itself.
+        """Note that the operating system ended by itself.
 
         :param reboot: whether it wants to be started again
         """
@@ -297,7 +297,7 @@ class Server:
         self.runs = NOTHING
 
     def describe(self):
-        """Return what the API tells of the server, as plain data."""
+        """Return what the API says about the server, as plain data."""
         with self.lock:
             return {
                 "name": self.name,

@@ -1,4 +1,4 @@
-"""What the machine room is told at its start: one JSON file, written by role lab."""
+"""The settings of the machine room at its start: one JSON file, written by role lab."""
 from __future__ import annotations
 
 import dataclasses
@@ -17,10 +17,10 @@ class Settings:
     :param port: port of the API and of the agents
     :param url: how Ironic reaches the agents' port
     :param certificate_file: certificate of both ports, with its key in ``key_file``
-    :param ca_file: CA that signed them, and whom the agents trust
+    :param ca_file: CA that signed them, which the agents trust
     :param token_file: file with the bearer token of the API
     :param ironic_url: Ironic's API as the agents reach it when their kernel command line doesn't say
-    :param boot_url: where network boot configurations are served, as a DHCP server would tell
+    :param boot_url: where network boot configurations are served, as a DHCP server would say
     :param agent_tls: whether the agents serve TLS, as ``[agent]require_tls`` of Ironic wants by default
     :param nodes: ``index`` and ``bridge`` of the lab, if what is on disks shall run, which needs root; else None
     """

@@ -15,7 +15,7 @@ def load(path):
 
 
 def save(path, state):
-    """Replace the saved state; a reader sees the old one or the new one.
+    """Replace the saved state; a reader gets the old one or the new one.
 
     :param state: mapping of plain data; it holds the agent's token, so the file is readable by its owner only
     """

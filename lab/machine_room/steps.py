@@ -80,8 +80,8 @@ def _erase_devices_metadata(agent, node):
 
 
 def _disks(agent):
-    seen = [disk["name"] for disk in hardware.disks(agent.server)]
-    return [disk for disk in agent.server.disks if disk.name in seen]
+    found = [disk["name"] for disk in hardware.disks(agent.server)]
+    return [disk for disk in agent.server.disks if disk.name in found]
 
 
 def root_disk(agent, node):

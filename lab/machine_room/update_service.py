@@ -44,7 +44,7 @@ def _server(targets):
 
 
 def flash(server, task, url):
-    """Download an image and flash it, or stage it for the next boot; the task tells how it ended."""
+    """Download an image and flash it, or stage it for the next boot; the task says how it ended."""
     server.update_task(task, "Running")
     try:
         component, version = read_image(server.web, url)

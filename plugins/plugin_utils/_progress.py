@@ -21,6 +21,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress_pace import Pace
 
 POLL_INTERVAL_SECONDS = 0.2
+_INDENT = "  "
 # Read here because Ansible imports action plugins in its main process; its workers have no terminal.
 TERMINAL_COLUMNS = terminal.columns(sys.stderr)
 
@@ -99,7 +100,8 @@ class ProgressAction(ActionBase):
     def _execute_with_progress(self, task_vars):
         descriptor, path = tempfile.mkstemp(prefix="metal3-progress-", dir=C.DEFAULT_LOCAL_TMP)
         os.close(descriptor)
-        pace = Pace(lambda text: self.show(f"  {text}"), time.monotonic)
+        pace = Pace(lambda text: self.show(f"{_INDENT}{text}"), time.monotonic,
+                    TERMINAL_COLUMNS and max(1, TERMINAL_COLUMNS - len(_INDENT)))
         tail = _Tail(path, pace)
         environment = self._task.environment
         reporting = {PROGRESS_FILE_VARIABLE: path}

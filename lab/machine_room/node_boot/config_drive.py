@@ -42,7 +42,7 @@ def iso_bytes(descriptor):
 def kernel_mounts_iso():
     """Return whether this machine's kernel knows iso9660, loading its module if there is one."""
     if shutil.which("modprobe"):
-        # Built in, or not there at all: both fail, and the list below tells.
+        # Built in, or missing: both fail, and the list below says which.
         subprocess.run(["modprobe", "--quiet", "iso9660"], check=False, capture_output=True, timeout=TIMEOUT_SECONDS)
     with open("/proc/filesystems", encoding="utf-8") as file:
         return "iso9660" in file.read().split()

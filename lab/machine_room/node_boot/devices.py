@@ -25,7 +25,7 @@ PSEUDO_TERMINAL_MAJORS = range(136, 144)
 NODES = {
     "null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0),
     "fuse": FUSE, "net/tun": TUN,
-    # The kernel's log is the machine's own: kubelet and systemd get one that takes everything and tells nothing.
+    # The kernel's log is the machine's own: kubelet and systemd get one that accepts everything and returns nothing.
     "kmsg": (1, 3),
 }
 PTMX = (5, 2)

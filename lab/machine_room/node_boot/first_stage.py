@@ -9,11 +9,11 @@ import uuid
 from . import devices, linux
 
 INIT = "/sbin/init"
-# cloud-init asks blkid on metal; in a container it needs to be told.
+# cloud-init asks blkid on metal; in a container it must be set.
 INIT_ARGUMENTS = ["ci.ds=ConfigDrive"]
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs")
-# What kubelet (--protect-kernel-defaults=false) sets in its container manager; it sees its own values, the machine
+# What kubelet (--protect-kernel-defaults=false) sets in its container manager; it has its own values, the machine
 # keeps its.
 KUBELET_SETTINGS = {
     "vm/overcommit_memory": 1,

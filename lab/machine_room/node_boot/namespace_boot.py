@@ -29,7 +29,7 @@ def end_run(folder):
 
 
 class NamespaceBoot(DiskBoot):
-    """Starts a process ``run`` for each system and tells the server when it ended.
+    """Starts a process ``run`` for each system and reports its end to the server.
 
     :param lab: the lab's figures, with ``index`` and ``bridge``
     """

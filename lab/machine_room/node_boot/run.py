@@ -1,6 +1,6 @@
 """Runs one node until it ends: ``python -m machine_room.node_boot.run SPEC_FILE READY_DESCRIPTOR``.
 
-Tells ``ok`` or what is wrong through the descriptor. SIGTERM cuts the power, SIGUSR1 presses the power button. Leaves
+Writes ``ok`` or what failed to the descriptor. SIGTERM cuts the power, SIGUSR1 presses the power button. Leaves
 ``ended.json`` beside the specification when the node ended by itself.
 """
 from __future__ import annotations
@@ -25,7 +25,7 @@ POWER_BUTTON = signal.SIGRTMIN + 4
 # What the kernel ends the first process of a namespace with, when it calls reboot(2).
 REBOOT_SIGNAL = signal.SIGHUP
 ESCAPE_SEQUENCE = re.compile(r"\x1b(\[[0-9;?]*[a-zA-Z]|\][^\x07]*\x07|[()][A-Z0-9]|[=>78M])|\r")
-# systemd draws this anew twice a second while it waits.
+# systemd draws this again twice a second while it waits.
 ANIMATION = re.compile(r"^\[[ *]{6}\] ")
 CHUNK_BYTES = 65536
 ERRORS = (OSError, partitions.PartitionError, config_drive.ConfigDriveError, cgroups.GroupError, network.NetworkError,

@@ -8,6 +8,7 @@ import json
 from typing import Callable
 
 from .formats import duration
+from .text_table import shortened_at_the_end
 
 # Least time between two lines about the state: many hosts change theirs within a second.
 LEAST_SECONDS = 3
@@ -24,11 +25,14 @@ class Pace:
 
     :param show: callable that takes one line of text
     :param clock: callable that returns seconds
+    :param width: columns for a line; a status is shortened to it, though never its state; None for any number
     """
 
-    def __init__(self, show: Callable[[str], None], clock: Callable[[], float]) -> None:
+    def __init__(self, show: Callable[[str], None], clock: Callable[[], float],
+                 width: int | None = None) -> None:
         self._show = show
         self._clock = clock
+        self._width = width
         self._began_at = self._shown_at = clock()
         self._pauses = 0
         # The newest status and the one that was printed last, each as (state, line).
@@ -51,7 +55,9 @@ class Pace:
             self._overtaken = True
             self._print(text)
         else:
-            self._newest, self._overtaken = (text, f"{text}; {detail}" if detail else text), False
+            line = f"{text}; {detail}" if detail else text
+            width = max(self._width, len(text) + len("...")) if self._width else None
+            self._newest, self._overtaken = (text, shortened_at_the_end(line, width)), False
             self.tick()
 
     def tick(self, last: bool = False) -> None:

@@ -124,3 +124,13 @@ def test_what_is_no_report_is_dropped():
     for line in ("", "x", "[]", "{}", '{"kind": "event"}', "3", '"text"'):
         printed.pace.feed(line)
     assert printed.lines == []
+
+
+def test_a_status_fits_the_terminal_and_keeps_its_state():
+    lines = []
+    pace = Pace(lines.append, lambda: 0.0, width=30)
+    pace.feed(json.dumps({"kind": "status", "text": "0/4 available", "detail": "longest: a-long-name 7 s, b 7 s"}))
+    assert lines == ["0/4 available; longest: a-l..."]
+    pace.feed(json.dumps({"kind": "status", "text": "a state that is itself longer than the line", "detail": "x" * 9}))
+    pace.tick(last=True)
+    assert lines[1] == "a state that is itself longer than the line..."
