@@ -7,8 +7,8 @@ from __future__ import annotations
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.text_table import shortened_at_the_end
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._progress import TERMINAL_COLUMNS, ProgressAction
 
 
@@ -20,7 +20,8 @@ class ActionModule(ProgressAction):
         if self._task.args.get("field_names") == "variables":
             problems = cluster_inventory.former_names(task_vars["inventory_hostname"], task_vars)
             if problems:
-                return {"failed": True, "msg": str(RefusedError(problems)), "problems": problems}
+                refused = RefusedError(problems)
+                return {"failed": True, "msg": str(refused), "problems": refused.results()}
         return super().run(tmp, task_vars)
 
     def finished(self, result):

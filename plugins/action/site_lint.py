@@ -48,7 +48,7 @@ class ActionModule(ActionBase):
         options["skip_rules"] = sorted(set(options["skip_rules"]))
         unknown = [rule for rule in options["skip_rules"] if rule not in lint_rules.BY_NAME]
         if unknown:
-            raise AnsibleActionFail(f"skip_rules: seen {', '.join(unknown)}, expected rules of docs/lint-rules.md")
+            raise AnsibleActionFail(f"skip_rules: found {', '.join(unknown)}, expected rules of docs/lint-rules.md")
         options["base_dir"] = unfrackpath(options["base_dir"] or os.getcwd())
         hostvars, groups = task_vars["hostvars"], task_vars["groups"]
         hosts, clusters = [groups.get(options[group], []) for group in ("hosts_group", "clusters_group")]
@@ -101,7 +101,7 @@ class ActionModule(ActionBase):
                 with open(path, "w", encoding="utf-8") as stream:
                     stream.write(text)
         except OSError as exc:
-            raise AnsibleActionFail(f"{path}: seen {exc.strerror}, expected a file that can be written") from exc
+            raise AnsibleActionFail(f"{path}: found {exc.strerror}, expected a file that can be written") from exc
         return True
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_inventory
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
@@ -58,10 +59,10 @@ def ironic_entries(hostvars, names):
     for name in names:
         try:
             entries.append(node_inventory.entry(name, hostvars[name]))
-        except ValueError as exc:
-            faults.append(str(exc))
+        except RefusedError as exc:
+            faults += exc.problems
     if faults:
-        raise AnsibleFilterError("ironic_entries: " + "; ".join(faults))
+        raise AnsibleFilterError("ironic_entries: " + "; ".join(map(str, faults)))
     return entries
 
 

@@ -15,7 +15,7 @@ description:
     other. It looks for mistyped
     variables and options, values out of their limits, references to what is not described, too few servers or
     addresses, networks that overlap, combinations that can't work, and versions that don't fit.
-  - All findings are told at once, with the variable, what was seen, what was expected, and what to do next. With
+  - All findings are told at once, with the variable, what was found, what is allowed, and what to do next. With
     ansible-core 2.19 or newer they have the file and the line.
   - Nothing is asked of a cluster, a BMC or a server, and secret values are not shown.
   - The rules are listed in C(docs/lint-rules.md) of the collection.
@@ -116,8 +116,8 @@ findings:
   type: list
   elements: dict
   contains:
-    rule:
-      description: Name of the rule.
+    code:
+      description: The rule.
       type: str
     level:
       description: V(error) or V(warning).
@@ -125,24 +125,27 @@ findings:
     kind:
       description: What it is about, V(host), V(cluster), V(pool) or V(site).
       type: str
-    name:
+    subject:
       description: The inventory host, or the pool; for a line that several hosts share, the first and how many more.
       type: str
     names:
       description: All hosts that it is about.
       type: list
       elements: str
-    variable:
+    field:
       description: The inventory variable, with the path in it.
       type: str
-    seen:
-      description: What was seen; never a secret value.
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
       type: str
     expected:
-      description: What was expected.
+      description: What is allowed.
       type: str
-    next_step:
-      description: What to do.
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
       type: str
     path:
       description: The file, V(null) when it is not known.
@@ -154,15 +157,17 @@ findings:
       description: The column, from 1, V(null) when it is not known.
       type: int
   sample:
-    - rule: boot-mac
+    - code: boot-mac-invalid
       level: error
       kind: host
-      name: rack1-07
+      subject: rack1-07
       names: [rack1-07]
-      variable: boot_mac
-      seen: "'00:5c:52'"
+      field: boot_mac
+      actual: '"00:5c:52"'
       expected: six pairs of hexadecimal digits separated by colons
-      next_step: correct it
+      hint: correct it
+      text: >-
+        rack1-07: boot_mac: found "00:5c:52", expected six pairs of hexadecimal digits separated by colons; correct it
       path: inventory/prod/hosts.yml
       line: 31
       column: 7
@@ -177,7 +182,7 @@ msg:
   type: str
   sample: |-
     40 servers, 2 clusters: 1 error, 0 warnings
-    inventory/prod/hosts.yml:31: error boot-mac: rack1-07: boot_mac: seen '00:5c:52'; expected six pairs of …
+    inventory/prod/hosts.yml:31: error boot-mac-invalid: rack1-07: boot_mac: found "00:5c:52", expected six pairs of …
 hosts:
   description: How many servers were looked at.
   returned: always

@@ -8,13 +8,13 @@ import difflib
 import os
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem, renamed, renamed_field
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import text as problem_text
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     inventory as host_inventory,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    messages as host_messages,
-)
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
 
 # What a variable must look like to be one that is known, mistyped. Lower, and words of the site's own would be taken.
@@ -63,9 +63,8 @@ class SiteReader:
             "cluster-without-host", "site", name, "", "a group without a host", "a host, which stands for the cluster",
             f"give the group {name} a host, for example {name}-cluster")
             for name, hosts in self._children or [] if not hosts]
-        found += [lint_checks.finding(
-            "cluster-identity", "cluster", name, "name", line.seen, line.expected, line.advice)
-            for name, line in unnamed.items()]
+        found += [lint_checks.Finding("cluster", problem._replace(subject=name, field="name"))
+                  for name, problem in unnamed.items()]
         found += self._named_by_nested(clusters, unnamed)
         found += self._without_add_on(clusters)
         found += [lint_checks.finding(
@@ -73,17 +72,16 @@ class SiteReader:
             type(self.variables[name][cluster_inventory.OPTIONS_VARIABLE]).__name__, "a dictionary", "correct it")
             for name in clusters
             if not isinstance(self.variables[name].get(cluster_inventory.OPTIONS_VARIABLE) or {}, dict)]
-        found += [lint_checks.finding("unknown-variable", "cluster", name, line.field, line.seen, line.expected,
-                                      line.advice)
-                  for name in clusters for line in cluster_inventory.former_names(name, self.variables[name])]
+        found += [lint_checks.Finding("cluster", problem._replace(subject=name)) for name in clusters
+                  for problem in cluster_inventory.former_names(name, self.variables[name])]
         found += self._mistyped()
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],
             options["provisioning_cidr"], options["provisioning_network"]))
         unreadable = self._unreadable()
-        told = set((item.name, item.field) for item in unreadable)
-        found = unreadable + [item for item in found if (item.name, self._variable(item)) not in told]
-        found = [item for item in found if item.rule not in options["skip_rules"]]
+        reported = set((item.problem.subject, item.problem.field) for item in unreadable)
+        found = unreadable + [item for item in found if (item.problem.subject, self._variable(item)) not in reported]
+        found = [item for item in found if item.problem.code not in options["skip_rules"]]
         return _merged([self._located(item, options["base_dir"]) for item in found])
 
     def _named_by_nested(self, clusters, unnamed):
@@ -140,15 +138,17 @@ class SiteReader:
         return found
 
     def _variable(self, item):
-        if item.kind == "host" and item.field not in self.variables.get(item.name, ()):
-            return host_messages.renamed_field(item.field, self._names) if item.field else ""
-        if item.kind == "cluster" and item.field and item.field not in self.variables.get(item.name, ()):
-            return cluster_inventory.variable_of(item.field, self.variables[item.name])
-        return item.field
+        name, field = item.problem.subject, item.problem.field
+        if item.kind == "host" and field not in self.variables.get(name, ()):
+            return renamed_field(field, self._names) if field else ""
+        if item.kind == "cluster" and field and field not in self.variables.get(name, ()):
+            return cluster_inventory.variable_of(field, self.variables[name])
+        return field
 
     def _located(self, item, base_dir):
+        """Return a finding as a dict: its Problem with variables in place of options, and where it stands."""
         variable = self._variable(item)
-        variables = self.variables.get(item.name)
+        variables = self.variables.get(item.problem.subject)
         place = (None, None, None)
         if variables is not None:
             place = variables.origin(variable) if variable else place
@@ -157,13 +157,15 @@ class SiteReader:
                 first = ("bmc_address", "boot_mac", "cluster_kubernetes_version", "cluster_endpoint")
                 own = [variables.origin(name) for name in first if name in variables]
                 place = next((found for found in own if found[0]), place)
-        texts = [host_messages.renamed(text, self._names) if item.kind == "host" else text
-                 for text in (item.seen, item.expected, item.next_step)]
+        names = self._names if item.kind == "host" else None
         secrets = variables.secrets if variables is not None else set()
-        seen, expected, next_step = [without_secrets(text, secrets) for text in texts]
-        return {"rule": item.rule, "level": item.level, "kind": item.kind, "name": item.name, "names": [item.name],
-                "variable": variable, "seen": seen, "expected": expected, "next_step": next_step,
-                "path": _shown(place[0], base_dir), "line": place[1], "column": place[2]}
+        actual, expected, hint = [
+            phrase and without_secrets(renamed(phrase, names), secrets)
+            for phrase in (item.problem.actual, item.problem.expected, item.problem.hint)]
+        problem = item.problem._replace(field=variable, actual=actual, expected=expected, hint=hint)
+        return dict(problem._asdict(), level=lint_rules.BY_NAME[problem.code].level, kind=item.kind,
+                    names=[problem.subject], path=_shown(place[0], base_dir), line=place[1], column=place[2],
+                    text=problem_text(problem))
 
 
 def _shown(path, base_dir):
@@ -178,13 +180,14 @@ def _merged(findings):
     """Return findings with those about one line, which many hosts share, told once."""
     merged = {}
     for item in findings:
-        key = (item["rule"], item["variable"], item["seen"], item["expected"], item["path"], item["line"])
+        key = (item["code"], item["field"], item["actual"], item["expected"], item["path"], item["line"])
         if item["line"] is None or key not in merged:
             merged[key if item["line"] is not None else len(merged)] = item
         else:
-            merged[key]["names"].append(item["name"])
+            merged[key]["names"].append(item["subject"])
     for item in merged.values():
         more = len(item["names"]) - 1
         if more:
-            item["name"] = "%s and %d more" % (item["name"], more)
+            item["subject"] = "%s and %d more" % (item["subject"], more)
+            item["text"] = problem_text(Problem(*(item[part] for part in Problem._fields)))
     return list(merged.values())

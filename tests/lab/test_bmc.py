@@ -203,8 +203,8 @@ def test_a_second_discovery_changes_nothing(lab, discovered, site, wanted):
      "discover_addresses, discover_ports or discover_transports"),
     ({"discover_ca_cert": "STRANGER"}, "tls: unable to get local issuer certificate: give the authority of its "
      "certificate as discover_ca_cert, or set discover_disable_certificate_verification"),
-    ({"discover_targets": []}, "addresses: seen nothing, expected names"),
-    ({"discover_boot_nic": "eno9"}, "discover_boot_nic: seen eno9, expected one of eno1, eno2"),
+    ({"discover_targets": []}, "addresses: not set, expected names"),
+    ({"discover_boot_nic": "eno9"}, "discover_boot_nic: found eno9, expected one of eno1, eno2"),
 ], ids=["silent", "unknown authority", "no address", "unknown NIC"])
 def test_a_discovery_that_finds_nothing_fails(lab, discovered, site, wanted, tmp_path, changes, told):
     before = discovered[2].read_text()

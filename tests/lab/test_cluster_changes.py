@@ -13,7 +13,7 @@ import pytest
 from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import ClusterService
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
@@ -161,9 +161,9 @@ def test_a_cluster_of_others_is_left_alone(cluster):
     cluster.kube.patch(KNOWN["Cluster"], NAMESPACE, NAME, {"metadata": {"labels": {
         "app.kubernetes.io/managed-by": "Helm"}}})
     try:
-        with pytest.raises(RefusedError, match="adopt: seen Cluster c1, which others have made"):
+        with pytest.raises(RefusedError, match="adopt: found Cluster c1, which others have made"):
             cluster.run()
-        with pytest.raises(RefusedError, match="adopt: seen Cluster c1, which others have made"):
+        with pytest.raises(RefusedError, match="adopt: found Cluster c1, which others have made"):
             cluster.delete()
     finally:
         cluster.kube.patch(KNOWN["Cluster"], NAMESPACE, NAME, {"metadata": {"labels": labels}})

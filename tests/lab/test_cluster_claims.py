@@ -329,7 +329,7 @@ def test_a_pool_goes_down_to_no_machine_and_keeps_its_place(lab, prod):
     worker, = [name for name in hosts_of(lab, "prod") if name != OF_PROD]
     none = {"pool-a": {"replicas": 0}}
     refused = prod.start("cluster", cluster_workers=none).finish(SECONDS)
-    refused.failed("confirm: seen nothing")
+    refused.failed("confirm: not set")
     prod.prod(cluster_workers=none, metal3_confirm="1")
     lab.wait_for_host(worker, lambda host: host["status"]["provisioning"]["state"] == "available", "available")
     pool = lab.kube.get(KNOWN["MachineDeployment"], NAMESPACE, "prod-pool-a")

@@ -24,9 +24,9 @@ from pathlib import Path
 import pytest
 from support import HOST, NAMESPACE, eventually, only
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import state_of
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.servers import BMC_SCHEMES

@@ -9,6 +9,7 @@ import json
 import pytest
 from support import HOST, NAMESPACE, asked_of
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     annotations as host_annotations,
@@ -22,7 +23,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_modu
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import state_of
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostListError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 
 pytestmark = pytest.mark.usefixtures("as_operator")
@@ -94,7 +94,7 @@ def test_reboot_and_hold(lab, room, act, pair):
                force=True)
     assert done[first]["powered_on"] and room.server(first)["boots"] == boots + 1
     assert not done[second]["powered_on"] and not is_on(room, second)
-    with pytest.raises(HostListError, match=f"{second}: power_on: seen a host held .*reboot.metal3.io/test"):
+    with pytest.raises(RefusedError, match=f"{second}: power_on: found a host held .*reboot.metal3.io/test"):
         act({second: {"action": "power_on"}})
     assert act({second: {"action": "reboot_release", "key": "test"}})[second]["powered_on"]
     assert is_on(room, second)
@@ -103,7 +103,7 @@ def test_reboot_and_hold(lab, room, act, pair):
 def test_an_inspection_ends_a_hold_and_so_is_refused(lab, act, pair):
     name, held = pair[1], host_annotations.reboot_key("test")
     act({name: {"key": "test"}}, action="reboot_hold", force=True)
-    with pytest.raises(HostListError, match=f"{name}: inspect: seen a host held .*{held}.* key test"):
+    with pytest.raises(RefusedError, match=f"{name}: inspect: found a host held .*{held}.* key test"):
         act({name: {}}, action="inspect")
     act({name: {}}, action="inspect", force_hosts=[name])
     assert held not in host_annotations.of(lab.host(name))
@@ -117,13 +117,13 @@ def test_what_the_operator_would_not_do_is_refused(lab, act, pair):
         act({second: {"action": "pause", "reason": "test"}})
         before = asked(lab, pair)
         run = lab.playbook("host_action", *on(pair), "-e", "host_action=power_off", "-e", "metal3_confirm=2")
-        run.failed("nothing was written")
+        run.failed("nothing was changed")
         assert f"in use by Somebody {NAMESPACE}/else" in "\n".join(run.told_of(first))
         assert "a paused host" in "\n".join(run.told_of(second))
-        with pytest.raises(HostListError) as refused:
+        with pytest.raises(RefusedError) as refused:
             act({first: {"action": "reboot"}, second: {"action": "inspect"}, "no-such-host": {"action": "pause"}},
                 force_hosts=[first])
-        assert sorted(set(problem["host"] for problem in refused.value.problems)) == sorted(["no-such-host", *pair])
+        assert sorted(set(problem.subject for problem in refused.value.problems)) == sorted(["no-such-host", *pair])
         assert asked(lab, pair) == before
     finally:
         act({second: {"action": "resume"}})
@@ -167,7 +167,7 @@ def test_a_detached_host_has_no_node_and_an_attached_one_a_new_node(lab, room, a
     node = lab.nodes()[name].id
     assert act({name: {"delete_action": "delay"}}, action="detach")[name]["operational_status"] == "detached"
     assert name not in lab.nodes() and is_on(room, name)
-    with pytest.raises(HostListError, match="attach it first"):
+    with pytest.raises(RefusedError, match="attach it first"):
         act({name: {}}, action="power_off")
     attached = act({name: {}}, action="attach")[name]
     assert attached["operational_status"] == "OK" and attached["node_id"] not in ("", node)
@@ -202,7 +202,7 @@ def test_a_host_moves_with_its_status(lab, act, pair, tmp_path):
     # Registered once more, because the Secret's owner changes with the object; inspected not.
     assert host["status"]["operationHistory"]["inspect"] == old["status"]["operationHistory"]["inspect"]
     assert lab.nodes()[name].id == restored["node_id"]
-    with pytest.raises(HostListError, match="a host that has a status"):
+    with pytest.raises(RefusedError, match="a host that has a status"):
         act({name: {"status": json.dumps({"provisioning": {"state": "available", "ID": "other"}})}},
             action="restore_status")
 
@@ -215,7 +215,7 @@ def test_a_status_does_not_come_to_a_host_that_does_not_name_what_is_deployed(la
         before = asked(lab, ["without-image"])
         saved = lab.host("server-03")["status"]
         assert saved["provisioning"]["state"] == "provisioned"
-        with pytest.raises(HostListError, match=r"image none.*BMO would deprovision the server"):
+        with pytest.raises(RefusedError, match=r"image none.*BMO would deprovision the server"):
             act({"without-image": {"status": json.dumps(saved)}}, action="restore_status")
         assert asked(lab, ["without-image"]) == before != {}
     finally:
@@ -247,7 +247,7 @@ def test_hosts_come_and_go_and_the_server_runs_on(lab, room, act, pair):
         room.clear_knobs(name)
         act({name: {}}, action="retry")
         assert lab.state(name) == "externally provisioned" and room.server(name)["boots"] == boots
-        with pytest.raises(HostListError, match="by surprise"):
+        with pytest.raises(RefusedError, match="by surprise"):
             act({name: {}}, action="inspect")
         lab.playbook("unenroll", *on([name]), "-e", "metal3_confirm=1", "-e", "hosts_remove_by=detach").ok()
         assert is_on(room, name) and room.server(name)["boots"] == boots
@@ -256,11 +256,11 @@ def test_hosts_come_and_go_and_the_server_runs_on(lab, room, act, pair):
 
         details = {"cpu": {"arch": "x86_64", "count": 3}, "ramMebibytes": 4096,
                    "nics": [{"name": "eno1", "mac": lab.servers[name]["boot_mac"]}]}
-        with pytest.raises(HostListError, match=r"a change that the API server refuses.*speed"):
+        with pytest.raises(RefusedError, match=r"a change that the API server refuses.*speed"):
             act({name: {"hardware": dict(details, nics=[{"speed": 1}])}}, action="set_hardware")
         assert act({name: {"hardware": details}}, action="set_hardware")[name]["hardware"]["cpu"]["count"] == 3
         assert not act({name: {"hardware": details}}, action="set_hardware")[name]["changed"]
-        with pytest.raises(HostListError, match="inspection is disabled"):
+        with pytest.raises(RefusedError, match="inspection is disabled"):
             act({name: {}}, action="inspect")
     finally:
         room.clear_knobs(name)
@@ -268,6 +268,6 @@ def test_hosts_come_and_go_and_the_server_runs_on(lab, room, act, pair):
     # Asked for by somebody else: it is waited for, and not asked for twice.
     lab.kube.patch(HOST, NAMESPACE, name, {"metadata": {"annotations": {host_annotations.INSPECT: ""}}})
     assert not act({name: {}}, action="inspect")[name]["changed"]
-    with pytest.raises(HostListError, match="inspection_mode disabled"):
+    with pytest.raises(RefusedError, match="inspection_mode disabled"):
         act({name: {"hardware": details}}, action="set_hardware")
     assert lab.host(name)["status"]["hardware"]["cpu"]["count"] == lab.servers[name]["cpus"]

@@ -256,7 +256,7 @@ def test_a_soft_reboot_asks_the_system_and_a_hard_one_cuts_the_power(first, insi
 
 
 def test_a_bmc_gets_another_address_while_its_server_runs(lab, room, first):
-    first.runs["refused"].failed("bmc_address: seen ", "set hosts_allow_detach: the host is detached for the change")
+    first.runs["refused"].failed("bmc_address: found ", "set hosts_allow_detach: the host is detached for the change")
     first.runs["address"].ok()
     node = adopted(lab, DIRECT, NAMESPACE, first.nodes[DIRECT].id)
     assert node.driver_info["redfish_address"].startswith("https://localhost:")
@@ -326,7 +326,7 @@ def test_several_keys_hold_a_server_and_the_hardest_counts(room, second):
     # Asked for softly, then held by a second key as well; and for the other one softly and hard at once.
     assert second.held == {BOOTS: (False, [SOFT], ["disks", "fans"]), KEEPS: (False, [HARD], ["disks", "fans"])}
     assert second.held_by_one == {BOOTS: (False, [SOFT], ["fans"]), KEEPS: (False, [HARD], ["fans"])}
-    second.runs["refused"].failed("nothing was written")
+    second.runs["refused"].failed("nothing was changed")
     for name in (BOOTS, KEEPS):
         assert "a host held powered off by the annotation reboot.metal3.io/fans" in "\n".join(
             second.runs["refused"].told_of(name))

@@ -10,9 +10,10 @@ import json
 import pytest
 from support import HOST, NAMESPACE, eventually
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.module import host_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostListError, HostService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
@@ -76,7 +77,7 @@ def test_every_option_is_taken_by_the_api_server_and_its_webhook(lab, registry_s
     result = run(lab.kube, hosts, check_mode=True)
     assert [facts["error"] for facts in result["hosts"]] == [""] * len(VARIANTS)
     assert result["counts"]["created"] == len(VARIANTS)
-    with pytest.raises(HostListError, match=r"no credentials for other.example.org"):
+    with pytest.raises(RefusedError, match=r"no credentials for other.example.org"):
         run(lab.kube, [entry("oci", 1, image={
             "url": "oci://other.example.org/image:1", "oci_auth_secret_name": "test-registry"})], check_mode=True)
 
@@ -172,7 +173,7 @@ def limited(lab):
 
 
 def test_hosts_of_other_namespaces_are_compared_as_far_as_they_may_be_read(lab, elsewhere, limited):
-    with pytest.raises(HostListError, match=rf"boot_mac_address.*{ELSEWHERE}/theirs has it"):
+    with pytest.raises(RefusedError, match=rf"boot_mac_address.*{ELSEWHERE}/theirs has it"):
         run(lab.kube, [entry("double", 99)], check_mode=True)
     result = run(limited, [entry("double", 99)], check_mode=True)
     assert result["counts"] == {"total": 1, "created": 1, "updated": 0, "deleted": 0, "failed": 0}

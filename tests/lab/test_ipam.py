@@ -7,12 +7,12 @@ from __future__ import annotations
 import pytest
 from support import NAMESPACE, eventually
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import claim as ipam_claim
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import (
     ClaimService,
     PoolService,
-    RefusedError,
     read_usage,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN

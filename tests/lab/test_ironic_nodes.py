@@ -15,11 +15,11 @@ import pytest
 from machine_room import partitions
 from support import HOST, NAMESPACE, Run, eventually
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import audit, info_service, node_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import ActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import IronicClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import (
     action_argument_spec,
     info_argument_spec,
@@ -307,7 +307,7 @@ def test_an_abandoned_node_is_found_and_deleted(lab, client):
         refused = module(lab, "ironic_audit", hosts=[], earlier_findings=earlier, **found)
         assert "at least one node whose UUID a host has as its node_id" in refused["msg"]
         lab.playbook("ironic_audit", extra=dict(repair, metal3_confirm=2)).failed(
-            f"confirm: seen 2, expected 1 (how many they are) or {lost}")
+            f"confirm: found 2, expected 1 (how many they are) or {lost}")
         assert lost in [item["name"] for item in client.list_nodes()]
     finally:
         assert lab.playbook("ironic_audit", "--diff", extra=repair).ok().changed() == 1
@@ -472,4 +472,4 @@ def test_servers_of_the_operator_are_left_to_it(lab, client):
 
 def test_a_dictionary_is_no_name_of_a_node(lab, node):
     refused = module(lab, "ironic_node_action", action="power_off", nodes=[{"name": node["name"]}])
-    assert f"nodes[0]: seen a dictionary with the name {node['name']}, expected a text" in refused["msg"]
+    assert f"nodes[0]: found a dictionary with the name {node['name']}, expected a text" in refused["msg"]

@@ -85,7 +85,7 @@ def test_each_mistake_is_told_with_its_line(broken, rule, host, variable, name, 
 
 
 def test_a_cluster_s_group_needs_a_host(broken):
-    broken[0].failed("error cluster-without-host: nobody: seen a group without a host")
+    broken[0].failed("error cluster-without-host: nobody: found a group without a host")
 
 
 def test_pipelines_see_which_rules_fail(broken):

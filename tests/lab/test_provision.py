@@ -149,11 +149,11 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2, tmp_path)
     image, raw = qcow2
     server = lab.figures["urls"]["image_server"] + "/images/"
     before = lab.host(SERVER)["spec"]
-    for name, checksum, texts in (("none.qcow2", "0" * 64, ["bmh_image.url: seen", "none.qcow2: HTTP 404"]),
+    for name, checksum, texts in (("none.qcow2", "0" * 64, ["bmh_image.url: found", "none.qcow2: HTTP 404"]),
                                   (image.name, server + "lab.raw.sha256", ["lab.raw.sha256 without " + image.name])):
         missing = lab.inventory({SERVER: {"bmh_image": {
             "url": server + name, "format": "qcow2", "checksum": checksum, "checksum_type": "sha256"}}})
-        run = lab.playbook("provision", "-i", missing, "--limit", SERVER).failed("nothing was written")
+        run = lab.playbook("provision", "-i", missing, "--limit", SERVER).failed("nothing was changed")
         told = "\n".join(run.told_of(SERVER))
         assert all(text in told for text in texts), told
     lab.playbook("provision", "--limit", "server-01").failed("bmh_image: seen none for server-01")
@@ -186,9 +186,9 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2, tmp_path)
     assert partitions.table(path)["id"] == partitions.table(raw)["id"]
 
     # Another image takes what is on the disk.
-    run = lab.playbook("provision", "-e", "metal3_confirm=2").failed("nothing was written")
+    run = lab.playbook("provision", "-e", "metal3_confirm=2").failed("nothing was changed")
     told = "\n".join(run.told_of(SERVER))
-    assert "bmh_image.url: seen " in told and "which is deployed" in told and "metal3_confirm=" in told, told
+    assert "bmh_image.url: found " in told and "which is deployed" in told and "metal3_confirm=" in told, told
     assert lab.host(SERVER)["spec"]["image"]["url"] == entry["url"]
     lab.playbook("provision", "--limit", SERVER, "-e", "metal3_confirm=1").ok()
     assert lab.state(SERVER) == "provisioned"

@@ -18,7 +18,7 @@ from typing import Any
 
 from .._common import mac_address
 from .._common.plain_text import plain
-from .._common.problem import problem
+from .._common.problem import Problem
 from . import address as bmc_address
 
 try:
@@ -165,7 +165,7 @@ def _mistakes(number, server):
     """Return what keeps a server from being written: nothing does when it is as ``bmc_discovery`` returns it."""
     subject, wrong = "servers[%d]" % number, []
     if not isinstance(server, dict):
-        return [problem(subject, "", server, "a server as bmc_discovery returns it")]
+        return [Problem("discovered-inventory", subject, "", server, "a server as bmc_discovery returns it")]
     wrong += [(field, "a text") for field in _TEXTS if not isinstance(server.get(field), str)]
     if not wrong and bmc_address.identity_of(server["address"]) is None:
         wrong.append(("address", "a BMC address"))
@@ -179,8 +179,10 @@ def _mistakes(number, server):
         wrong.append(("nics", "a list of name and mac"))
     if not isinstance(server.get("boot_mac_candidates"), list) or not all(map(_is_mac, server["boot_mac_candidates"])):
         wrong.append(("boot_mac_candidates", "a list of MAC addresses"))
-    return [problem(subject, field, server.get(field), f"{expected}, as bmc_discovery returns it")
-            for field, expected in wrong]
+    return [
+        Problem("discovered-inventory", subject, field, server.get(field), f"{expected}, as bmc_discovery returns it")
+        for field, expected in wrong
+    ]
 
 
 def _is_mac(value):
@@ -195,8 +197,9 @@ def _boot_nic_mistakes(server, given, ours, boot_nic):
     names = [nic["name"] for nic in server["nics"]]
     if not boot_nic or not names or boot_nic in names or (given is not None and given != ours):
         return []
-    return [problem(f"server at {server['address']}", "boot_nic", boot_nic, f"one of {', '.join(names)}",
-                    "correct it, or set boot_mac for this server and leave boot_nic empty")]
+    return [Problem(
+        "discovered-inventory", f"server at {server['address']}", "boot_nic", boot_nic, f"one of {', '.join(names)}",
+        "correct it, or set boot_mac for this server and leave boot_nic empty")]
 
 
 def check_format(name_format):
@@ -204,11 +207,12 @@ def check_format(name_format):
     try:
         fields = _fields(name_format)
     except ValueError as exc:
-        return [problem("name_format", "", name_format, "a format like server-{serial_number} (%s)" % exc,
-                        "correct it")]
+        return [Problem(
+            "discovered-inventory", "", "name_format", name_format, "a format like server-{serial_number} (%s)" % exc,
+            "correct it")]
     unknown = [field for field in fields if field not in NAME_FIELDS]
     if unknown or not fields:
-        return [problem("name_format", "", name_format, "one or more of %s" % ", ".join(
+        return [Problem("discovered-inventory", "", "name_format", name_format, "one or more of %s" % ", ".join(
             "{%s}" % field for field in NAME_FIELDS), "correct it")]
     return []
 
@@ -280,7 +284,7 @@ def _named(servers, before, entries, name_format, reserved):
         else:
             owner = None
         if owner:
-            problems.append(problem(f"server at {server['address']}", "name_format", name,
+            problems.append(Problem("discovered-inventory", f"server at {server['address']}", "name_format", name,
                                     f"a name of its own ({owner})", "use a field that tells them apart"))
             continue
         taken[name] = server["address"]

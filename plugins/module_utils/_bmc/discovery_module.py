@@ -9,8 +9,9 @@ import tempfile
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
+from .._common.errors import RefusedError
+from .._common.problem import Problem
 from .._common.progress import Progress
-from .._host import messages as host_messages
 from . import address as bmc_address
 from . import discovered as bmc_discovered
 from . import discovered_inventory
@@ -60,17 +61,17 @@ def run_bmc_discovery():
         hosts, found = bmc_targets.expand(target["addresses"], left)
         left -= len(hosts)
         problems += found
-        problems += ["ports: seen %d, expected 1 to 65535" % port for port in target["ports"] + [target["ipmi_port"]]
-                     if not 1 <= port <= 65535]
+        problems += [Problem("discovery-targets", "", "ports", port, "1 to 65535", "correct it")
+                     for port in target["ports"] + [target["ipmi_port"]] if not 1 <= port <= 65535]
         scans.append(Scan(hosts, target["ports"], target["transports"], target["username"], target["password"],
                           target["disable_certificate_verification"],
                           target["ipmi_port"] if target["ipmi"] else None))
     hosts = set(host.lower() for scan in scans for host in scan.hosts)
     if not hosts and not problems:
-        problems = ["addresses: seen nothing, expected names, addresses, ranges or networks of BMCs"]
+        problems = [Problem("discovery-targets", "", "addresses", None,
+                            "names, addresses, ranges or networks of BMCs", "set addresses")]
     if problems:
-        module.fail_json(msg="%d problems with what is to be looked for, nothing was asked:\n%s" % (
-            len(problems), "\n".join("- " + _renamed(text, names) for text in problems)))
+        _refuse(module, problems, names)
     servers, refusals, silent = discover(scans, params["schemes"], settings(module), Progress())
     lines = [bmc_discovered.line(refusal) for refusal in refusals]
     module.exit_json(changed=False, servers=servers, refusals=refusals, silent=silent,
@@ -78,10 +79,9 @@ def run_bmc_discovery():
                      problems=bmc_discovered.problems(servers, refusals, silent, len(hosts), names))
 
 
-def _renamed(text, names):
-    """Return a mistake with its option, which stands first, and those that are no plain words renamed."""
-    head, colon, rest = text.partition(":")
-    return (names or {}).get(head, host_messages.renamed(head, names)) + colon + host_messages.renamed(rest, names)
+def _refuse(module, problems, names):
+    refused = RefusedError(problems, names)
+    module.fail_json(msg=str(refused), problems=refused.results())
 
 
 def run_discovered_inventory():
@@ -114,8 +114,7 @@ def run_discovered_inventory():
     content, report, problems = discovered_inventory.merge(
         params["servers"], content, params["hosts"], options, params["taken_names"])
     if problems:
-        module.fail_json(msg="%d problems, nothing was written:\n%s" % (
-            len(problems), "\n".join("- " + _renamed(text, _names(module)) for text in problems)))
+        _refuse(module, problems, _names(module))
     after = discovered_inventory.write(content) if params["servers"] else before
     result = {"changed": after != before, "path": params["path"], "hosts": report,
               "lines": [f"{server['name']}: {server['action']}, {server['address']}" for server in report]}

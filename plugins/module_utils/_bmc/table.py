@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from .._common import text_table
-from .._host import messages as host_messages
+from .._common.problem import renamed, renamed_field
 from .verdict import PROBLEM, RANK, WARNING
 
 COLUMNS = (
@@ -55,8 +55,8 @@ def lines(results, status, names=None):
     :param names: ``{option: name}`` by which the reader knows an option, or None
     """
     return ["- %s: %s: %s: seen %s; expected %s; %s" % (
-        result["name"], check["check"], host_messages.renamed_field(check["field"], names), check["seen"],
-        host_messages.renamed(check["expected"], names), host_messages.renamed(check["next_step"], names))
+        result["name"], check["check"], renamed_field(check["field"], names), check["seen"],
+        renamed(check["expected"], names), renamed(check["next_step"], names))
         for result in results for check in result["checks"] if check["status"] == status]
 
 

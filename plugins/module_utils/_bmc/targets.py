@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from .._common.problem import problem
+from .._common.problem import Problem
 from . import address as bmc_address
 
 
@@ -24,7 +24,7 @@ def expand(texts, limit):
         try:
             first, last = _bounds(text)
         except ValueError as exc:
-            problems.append(problem("addresses", "", text, str(exc), "correct it"))
+            problems.append(Problem("discovery-targets", "", "addresses", text, str(exc), "correct it"))
             continue
         if first is None:
             hosts[text] = None
@@ -35,7 +35,7 @@ def expand(texts, limit):
             for number in range(int(first), int(last) + 1):
                 hosts[str(type(first)(number))] = None
     if total > limit:
-        problems.append(problem("addresses", "", "%d addresses" % total, "%d at most" % limit,
+        problems.append(Problem("discovery-targets", "", "addresses", "%d addresses" % total, "%d at most" % limit,
                                 "give fewer, or raise address_limit if all of them are meant"))
     return list(hosts), problems
 

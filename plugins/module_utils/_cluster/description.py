@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import copy
 import difflib
+import re
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
+from .._common.problem import Problem
 from .spec import description_options, group_options, machine_options, network_options, pool_of_workers_options
 
 CONTROL_PLANE = "control-plane"
@@ -61,7 +63,8 @@ def read(params):
         description["control_plane"] = _checked("control_plane", group_options(), {}, mistakes)
     description["pod_cidrs"] = description.get("pod_cidrs") or list(DEFAULT_POD_CIDRS)
     description["service_cidrs"] = description.get("service_cidrs") or list(DEFAULT_SERVICE_CIDRS)
-    return description, mistakes
+    subject = f"cluster {description.get('namespace')}/{description.get('name')}"
+    return description, [problem._replace(subject=subject) for problem in mistakes]
 
 
 def groups(description):
@@ -143,13 +146,12 @@ def _with_text_keys(value):
 
 def _checked(where, options, params, mistakes):
     if not isinstance(params, dict):
-        mistakes.append(f"{where}: seen {type(params).__name__}, expected a dictionary")
+        mistakes.append(Problem("value", "", where, type(params).__name__, "a dictionary", "correct it"))
         params = {}
     params = _with_right_shapes(where, options, params, mistakes)
     result = ArgumentSpecValidator(options).validate(params)
-    prefix = where + ": " if where else ""
-    mistakes.extend(prefix + (_unknown(error, options) if isinstance(error, UnsupportedError) else error.msg)
-                    for error in result.errors)
+    for error in result.errors:
+        mistakes += _unknown(where, error, options) if isinstance(error, UnsupportedError) else [_invalid(where, error)]
     return result.validated_parameters
 
 
@@ -167,7 +169,7 @@ def _with_right_shapes(where, options, params, mistakes):
             _check_shape(name, value, _shape_of(name, options[name]), found)
         if len(found) == before:
             right[name] = value
-    mistakes.extend(f"{where + '.' if where else ''}{line}" for line in found)
+    mistakes.extend(problem._replace(field=_joined(where, problem.field)) for problem in found)
     return right
 
 
@@ -186,15 +188,15 @@ def _check_shape(path, value, shape, found):
     if value is None or wanted is None or (isinstance(value, str) and path.isidentifier() and path not in FREE_SHAPES):
         return
     if not isinstance(value, type(shape)):
-        found.append(f"{path}: seen {type(value).__name__}, expected {wanted}")
+        found.append(Problem("value", "", path, type(value).__name__, wanted, "correct it"))
     elif isinstance(value, dict):
         for key, item in value.items():
             _check_shape(f"{path}.{key}", item, shape.get(key, shape.get("*")), found)
     else:
         for number, item in enumerate(value):
             if item is None and shape[0] is not None:
-                found.append("%s[%d]: seen nothing, expected a %s" % (
-                    path, number, "dictionary" if isinstance(shape[0], dict) else "list"))
+                found.append(Problem("value", "", "%s[%d]" % (path, number), None, "a %s" % (
+                    "dictionary" if isinstance(shape[0], dict) else "list"), "set it, or remove the element"))
             _check_shape("%s[%d]" % (path, number), item, shape[0], found)
 
 
@@ -243,14 +245,33 @@ def _has_mistakes(options, params):
     return bool(found)
 
 
-def _unknown(error, options):
-    """Return what Ansible says of unknown options, with those that may have been meant before its list of all."""
-    names, dot, rest = error.msg.partition(". Supported parameters include: ")
+def _unknown(where, error, options):
+    """Return a Problem for each unknown option, with the one that may have been meant."""
+    # The error's only list of them is its text; an Ansible of another wording gives one Problem with all of it.
     known = _all_names(options)
-    # A name that an inner or outer part knows is not mistyped, but the nearest of the others may be meant here.
-    near = [match for name in [path.rpartition(".")[2] for path in names.split(", ")]
-            for match in difflib.get_close_matches(name, sorted(known - {name}), 1)]
-    return "unknown option %s%s%s%s" % (names, " (perhaps %s is meant)" % ", ".join(near) if near else "", dot, rest)
+    found = []
+    for path in error.msg.partition(". Supported parameters include: ")[0].split(", "):
+        # A name that an inner or outer part knows is not mistyped, but the nearest of the others may be meant here.
+        name = path.rpartition(".")[2]
+        near = difflib.get_close_matches(name, sorted(known - {name}), 1)
+        found.append(Problem("unknown-variable", "", _joined(where, path), "an unknown option",
+                             "an option of metal3.baremetal.cluster",
+                             "remove it" + (f" (perhaps {near[0]} is meant)" if near else "")))
+    return found
+
+
+def _invalid(where, error):
+    """Return the Problem of a value that does not fit its option, which Ansible's error names in its text only."""
+    option = re.search(r"argument '(\w+)'|value of (\w+) must|arguments: (\w+)", error.msg)
+    parent = re.search(r"found in '?([\w.> -]+?)'?(?:\.|$)", error.msg)
+    return Problem("value", "", _joined(
+        where, parent.group(1).replace(" -> ", ".") if parent else "",
+        next(filter(None, option.groups())) if option else ""), error.msg, "a value of the option's type",
+        "see ansible-doc metal3.baremetal.cluster")
+
+
+def _joined(*parts):
+    return ".".join(part for part in parts if part)
 
 
 def _all_names(options):

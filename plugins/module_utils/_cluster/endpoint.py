@@ -7,7 +7,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from .._common.problem import problem
+from .._common.problem import Problem
 from .description import CONTROL_PLANE, groups
 from .render.network import attached, device_name
 from .spec import ENDPOINT_HOLDERS
@@ -118,17 +118,22 @@ def holder_problems(subject, description):
     """
     endpoint = description["endpoint"]
     if endpoint.get("holder") != KEEPALIVED:
-        return [problem(subject, f"endpoint.{option}", endpoint[option], f"nothing without holder: {KEEPALIVED}")
-                for option in ("interface", "virtual_router_id") if endpoint.get(option) is not None]
+        return [
+            Problem(
+                "endpoint", subject, f"endpoint.{option}", endpoint[option], f"nothing without holder: {KEEPALIVED}")
+            for option in ("interface", "virtual_router_id")
+            if endpoint.get(option) is not None
+        ]
     found = []
     try:
         ipaddress.ip_address(endpoint["host"])
     except ValueError:
-        found.append(problem(subject, "endpoint.host", endpoint["host"], f"an address with holder: {KEEPALIVED}",
-                             f"a name belongs to something outside of the cluster, which is holder: {EXTERNAL}"))
+        found.append(Problem(
+            "endpoint", subject, "endpoint.host", endpoint["host"], f"an address with holder: {KEEPALIVED}",
+            f"a name belongs to something outside of the cluster, which is holder: {EXTERNAL}"))
     router_id = endpoint.get("virtual_router_id")
     if router_id is not None and not 1 <= router_id <= 255:
-        found.append(problem(subject, "endpoint.virtual_router_id", router_id, "1 to 255"))
+        found.append(Problem("endpoint", subject, "endpoint.virtual_router_id", router_id, "1 to 255"))
     return found + _device_problems(subject, description) + _port_problems(subject, description)
 
 
@@ -136,13 +141,14 @@ def _device_problems(subject, description):
     devices = sorted(set(_devices(description).values()))
     device = _device(description)
     if device is None:
-        return [problem(subject, "endpoint.interface", None, "one of %s" % (", ".join(devices) or "no interfaces"),
-                        "name the one that holds the address, or node_ip_network")]
+        return [Problem(
+            "endpoint", subject, "endpoint.interface", None, "one of %s" % (", ".join(devices) or "no interfaces"),
+            "name the one that holds the address, or node_ip_network")]
     if devices and device not in devices:
-        return [problem(subject, "endpoint.interface", device, f"one of {', '.join(devices)}",
+        return [Problem("endpoint", subject, "endpoint.interface", device, f"one of {', '.join(devices)}",
                         "describe its network in networks, and attach the control plane to it")]
     if not _DEVICE.fullmatch(device):
-        return [problem(subject, "endpoint.interface", device,
+        return [Problem("endpoint", subject, "endpoint.interface", device,
                         "a device's name: at most 15 letters, digits, dots, dashes and underscores")]
     return []
 
@@ -155,7 +161,7 @@ def _port_problems(subject, description):
                            (plane.get("join_configuration") or {}).get("controlPlane"))):
         port = ((parent or {}).get("localAPIEndpoint") or {}).get("bindPort") or _BIND_PORT
         if port != description["endpoint"]["port"]:
-            found.append(problem(subject, "endpoint.port", description["endpoint"]["port"],
+            found.append(Problem("endpoint", subject, "endpoint.port", description["endpoint"]["port"],
                                  "%d, the port of control_plane.%s.localAPIEndpoint.bindPort" % (port, field),
                                  f"nothing forwards another port with holder: {KEEPALIVED}"))
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from .._common.problem import problem
+from .._common.problem import Problem
 
 GROUP = "clusters"
 PREFIX = "cluster_"
@@ -46,8 +46,9 @@ def name_of(inventory_name, variables, children=None):
     else:
         groups = [group for group, hosts in children if inventory_name in hosts]
     if len(groups) > 1:
-        raise ClusterNameError(problem(
-            _subject(inventory_name), PREFIX + "name", f"nothing, and the groups {', '.join(groups)}",
+        raise ClusterNameError(Problem(
+            "cluster-identity", _subject(inventory_name), PREFIX + "name",
+            f"nothing, and the groups {', '.join(groups)}",
             f"one group directly below {GROUP}, which gives the cluster its name",
             f"set {PREFIX}name for this host, or leave it in one of these groups"))
     return (groups + [inventory_name])[0]
@@ -79,8 +80,8 @@ def name_problems(clusters, children=None):
         owners.setdefault(key, []).append(inventory_name)
     for key, names in owners.items():
         for inventory_name in names if len(names) > 1 else ():
-            found[inventory_name] = problem(
-                _subject(inventory_name), PREFIX + "name", "%s, as of inventory host%s %s" % (
+            found[inventory_name] = Problem(
+                "cluster-identity", _subject(inventory_name), PREFIX + "name", "%s, as of inventory host%s %s" % (
                     key, "s" if len(names) > 2 else "", ", ".join(name for name in names if name != inventory_name)),
                 "a name of its own", "set %sname for each of them, or give each a group directly below %s" % (
                     PREFIX, GROUP))
@@ -95,8 +96,8 @@ def former_names(inventory_name, variables):
     :param inventory_name: name of the inventory host that stands for the cluster
     :param variables: mapping of its variables
     """
-    return [problem(_subject(inventory_name), option, "a name that clusters no longer read", PREFIX + option,
-                    f"rename the variable {option} to {PREFIX + option}")
+    return [Problem("unknown-variable", _subject(inventory_name), option, "a name that clusters no longer read",
+                    PREFIX + option, f"rename the variable {option} to {PREFIX + option}")
             for option in OPTIONS if option in variables and PREFIX + option not in variables]
 
 

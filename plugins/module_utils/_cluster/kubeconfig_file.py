@@ -8,8 +8,8 @@ import os
 import stat
 
 from .._common import whole_file
-from .._common.problem import problem
-from .._ipam.service import RefusedError
+from .._common.errors import RefusedError
+from .._common.problem import Problem
 from .._kube import kubeconfig
 from .._kube.errors import KubeError
 
@@ -133,8 +133,8 @@ class KubeconfigFile:
                    for own in wanted["clusters"])
 
     def _refused(self, seen):
-        return RefusedError([problem(
-            f"cluster {self._service.namespace}/{self._service.name}", "workload_kubeconfig",
+        return RefusedError([Problem(
+            "kubeconfig-file", f"cluster {self._service.namespace}/{self._service.name}", "workload_kubeconfig",
             f"{self._path}: {seen}", "no file, or this cluster's kubeconfig, which is replaced or removed with "
             "it", _ADVICE)])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from .._common.problem import problem
+from .._common.problem import Problem
 from .description import groups
 from .render.objects import owner_name
 
@@ -100,9 +100,10 @@ def confirmation_problem(subject, found, given):
     number = count(found)
     if not number or str(given or "").strip() == str(number):
         return None
-    return problem(
-        subject, "confirm", given or None, "%d, the number of machines that this takes away with what is on their disks"
-        % number, "correct the description, or to continue set metal3_confirm=%d (module option confirm):\n%s" % (
+    return Problem(
+        "confirmation-missing", subject, "confirm", given or None,
+        "%d, the number of machines that this takes away with what is on their disks" % number,
+        "correct the description, or to continue set metal3_confirm=%d (module option confirm):\n%s" % (
             number, "\n".join("    " + line for line in lines(found))))
 
 

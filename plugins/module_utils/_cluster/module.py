@@ -10,10 +10,10 @@ from typing import Any
 from ansible.module_utils.basic import missing_required_lib
 
 from .._common import whole_file
+from .._common.errors import RefusedError
 from .._common.judged_module import JudgedModule
 from .._common.progress import Progress
 from .._common.quiet_module import QuietModule
-from .._ipam.service import RefusedError
 from .._kube.connection import kube_argument_spec
 from .._kube.errors import KubeError
 from .._kube.module import KubeModule
@@ -40,7 +40,7 @@ class DescribedModule(JudgedModule, QuietModule, KubeModule):
             try:
                 read_description(_description(given))
             except RefusedError as exc:
-                return str(exc), dict(result, problems=exc.problems)
+                return str(exc), dict(result, problems=exc.results())
         return msg, result
 
 
@@ -92,7 +92,7 @@ def run_cluster():
             if file:
                 result.update(file.write(module.check_mode, result["changed"]))
     except RefusedError as exc:
-        _fail(module, service, msg=str(exc), problems=exc.problems)
+        _fail(module, service, msg=str(exc), problems=exc.results())
     except RolloutError as exc:
         _fail(module, service, msg=f"cluster {params['namespace']}/{params['name']}: its manifests are {exc}")
     except WaitFailedError as exc:
@@ -145,7 +145,7 @@ def run_cluster_template():
     try:
         description = read_description(_description(module.params))
     except RefusedError as exc:
-        module.fail_json(msg=str(exc), problems=exc.problems)
+        module.fail_json(msg=str(exc), problems=exc.results())
     for warning in description_warnings(description):
         module.warn(warning)
     objects = render(description)

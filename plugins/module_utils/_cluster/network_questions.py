@@ -9,7 +9,7 @@ import ssl
 from concurrent.futures import ThreadPoolExecutor
 
 from .._common.image_server import image_fetcher
-from .._common.problem import problem
+from .._common.problem import Problem
 from . import description as cluster_description
 from .checks import image as cluster_image
 
@@ -58,7 +58,9 @@ def _endpoint_problems(subject, endpoint):
     if not endpoint_answers(endpoint["host"], endpoint["port"]):
         return []
     seen = "%s:%d, where something answers already" % (endpoint["host"], endpoint["port"])
-    return [problem(subject, "endpoint", seen, "an address that nobody has", "choose another, or find out what has it")]
+    return [Problem(
+        "endpoint", subject, "endpoint", seen, "an address that nobody has",
+        "choose another, or find out what has it")]
 
 
 def endpoint_answers(host, port):

@@ -4,7 +4,7 @@
 """Whether stored objects are this collection's, so that a forced apply overwrites nobody else's; pure."""
 from __future__ import annotations
 
-from .._common.problem import problem
+from .._common.problem import Problem
 from .._host.objects import MANAGED_BY_LABEL, MANAGER
 from .prune import ours
 
@@ -49,5 +49,6 @@ def _is_foreign(item, cluster):
 
 def _mistake(subject, names, cluster):
     own = f"objects of this collection (label {MANAGED_BY_LABEL}: {MANAGER})"
-    return problem(subject, "adopt", f"{names}, which others have made", own, "choose another name, or "
-                   "to take them over repeat the cluster's name %s (option adopt, variable cluster_adopt)" % cluster)
+    return Problem(
+        "owned-by-others", subject, "adopt", f"{names}, which others have made", own, "choose another name, or "
+        "to take them over repeat the cluster's name %s (option adopt, variable cluster_adopt)" % cluster)

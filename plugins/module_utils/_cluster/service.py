@@ -7,9 +7,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .._common.problem import problem
+from .._common.errors import RefusedError
+from .._common.problem import Problem
 from .._common.secret_fields import hidden
-from .._ipam.service import RefusedError
 from .._kube import plan
 from .._kube.diff import goes_away
 from .._kube.errors import KubeError
@@ -59,10 +59,8 @@ def read_description(params):
     :raises RefusedError: when it has mistakes
     """
     description, mistakes, found = checked_description(params)
-    subject = f"cluster {description.get('namespace')}/{description.get('name')}"
-    found = [f"{subject}: {line}" for line in mistakes] + found
-    if found:
-        raise RefusedError(found)
+    if mistakes or found:
+        raise RefusedError(mistakes + found)
     return description
 
 
@@ -304,8 +302,8 @@ class ClusterService:
         :raises KubeError: when the API server can't be asked or refuses
         """
         if self.options["confirm"] != self.name:
-            raise RefusedError([problem(
-                self.subject, "confirm", self.options["confirm"] or None,
+            raise RefusedError([Problem(
+                "confirmation-missing", self.subject, "confirm", self.options["confirm"] or None,
                 "the cluster's name", "deleting a cluster wipes its machines' disks: repeat the name to go on")])
         objects = read_all(self.client, self.namespace)[0]
         snapshot = Snapshot(objects, self.name)

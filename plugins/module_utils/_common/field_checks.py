@@ -7,20 +7,14 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections import namedtuple
 
-from .._host.fields import REMOVABLE
-from .._host.objects import text_of
+from .problem import Problem
 from .url_credentials import redacted
-
-# host: name of the host or other object, or its place in the list; seen: never a secret value.
-Problem = namedtuple("Problem", ["host", "field", "seen", "expected", "next_step"])
 
 DNS_NAME = re.compile(r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
 NAME_RULE = ("lower case letters, digits, '-' and '.', at most 253 characters, beginning and ending with a letter or "
              "digit")
 HIDDEN = "(hidden)"
-UNKNOWN = "an unknown option"
 LABEL_KEY_RULE = "[prefix/]name of at most 63 letters, digits, '-', '_' and '.'"
 LABEL_VALUE_RULE = "at most 63 letters, digits, '-', '_' and '.'"
 _LABEL_VALUE = re.compile(r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?\Z")
@@ -43,6 +37,15 @@ def is_label_value(text):
     return bool(_LABEL_VALUE.match(text))
 
 
+def text_of(value):
+    """Return a label's or annotation's value as text: booleans as YAML writes them, structures as JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value)
+
+
 def show(value, secret=False):
     """Return a value as messages show it: shortened, texts in quotes, URLs without passwords, secrets as a mark."""
     if secret:
@@ -50,7 +53,7 @@ def show(value, secret=False):
     text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
     text = redacted(text)
     text = text if len(text) <= 120 else text[:117] + "..."
-    return text if isinstance(value, (int, float)) else f"'{text}'"
+    return f'"{text}"' if isinstance(value, str) else text
 
 
 def check_fields(label, prefix, fields, values):
@@ -67,14 +70,15 @@ def check_fields(label, prefix, fields, values):
     for name in values:
         if name not in known:
             near = nearest(str(name), fields)
-            problems.append(Problem(label, prefix + str(name), UNKNOWN, "a known option",
-                                    "remove it" + (f" (perhaps {near} is meant)" if near else "")))
+            problems.append(Problem(
+                "unknown-variable", label, prefix + str(name), "an unknown option", "a known option",
+                "remove it" + (f" (perhaps {near} is meant)" if near else "")))
     for field in fields:
         value = values.get(field.name)
         path = prefix + field.name
         if value is None:
             if field.required:
-                problems.append(Problem(label, path, "none", "a value", "set it"))
+                problems.append(Problem("value", label, path, None, "a value", "set it"))
             continue
         problems += _check_value(label, path, field, value)
     return problems
@@ -118,28 +122,28 @@ def _with_text(field, kind, value):
 def _check_value(label, path, field, value):
     wrong = type_error(field.kind, value)
     if wrong:
-        return [Problem(label, path, show(value, field.secret), wrong, "correct it")]
+        return [Problem("value", label, path, show(value, field.secret), wrong, "correct it")]
     problems = []
     if field.kind == "dict" and field.fields:
         return check_fields(label, path + ".", field.fields, value)
     if field.kind == "list":
         if field.maximum_length is not None and len(value) > field.maximum_length:
-            problems.append(Problem(label, path, f"{len(value)} elements", "at most %d" % field.maximum_length,
+            problems.append(Problem("value", label, path, f"{len(value)} elements", "at most %d" % field.maximum_length,
                                     "remove some"))
         for position, item in enumerate(value):
             place = "%s[%d]" % (path, position)
             wrong = type_error(field.element, item)
             if wrong:
-                problems.append(Problem(label, place, show(item, field.secret), wrong, "correct it"))
+                problems.append(Problem("value", label, place, show(item, field.secret), wrong, "correct it"))
             elif field.fields:
                 problems += check_fields(label, place + ".", field.fields, item)
         return problems
-    if field.choices and str(value) not in field.choices and not (value == "" and field.name in REMOVABLE):
-        problems.append(Problem(label, path, show(value), f"one of {', '.join(field.choices)}", "correct it"))
+    if field.choices and str(value) not in field.choices and not (value == "" and field.removable):
+        problems.append(Problem("value", label, path, show(value), f"one of {', '.join(field.choices)}", "correct it"))
     if field.minimum is not None and int(value) < field.minimum:
-        problems.append(Problem(label, path, show(value), "at least %d" % field.minimum, "correct it"))
+        problems.append(Problem("value", label, path, show(value), "at least %d" % field.minimum, "correct it"))
     if field.kind == "str" and field.maximum_length is not None and len(value) > field.maximum_length:
-        problems.append(Problem(label, path, f"{len(value)} characters", "at most %d" % field.maximum_length,
+        problems.append(Problem("value", label, path, f"{len(value)} characters", "at most %d" % field.maximum_length,
                                 "shorten it"))
     return problems
 
@@ -169,10 +173,12 @@ def check_metadata(label, entry):
     for kind in ("labels", "annotations"):
         for key, value in (entry.get(kind) or {}).items():
             if not is_label_key(str(key)):
-                problems.append(Problem(label, f"{kind}.{key}", f"the key {show(key)}", LABEL_KEY_RULE,
+                problems.append(Problem("metadata", label, f"{kind}.{key}", f"the key {show(key)}", LABEL_KEY_RULE,
                                         "rename it"))
             if isinstance(value, (dict, list)) and kind == "labels":
-                problems.append(Problem(label, f"{kind}.{key}", show(value), "text", "correct it"))
+                problems.append(Problem("metadata", label, f"{kind}.{key}", show(value), "text", "correct it"))
             elif kind == "labels" and not is_label_value(text_of(value)):
-                problems.append(Problem(label, f"{kind}.{key}", show(value), LABEL_VALUE_RULE, "correct it"))
+                problems.append(
+                    Problem("metadata", label, f"{kind}.{key}", show(value), LABEL_VALUE_RULE, "correct it")
+                )
     return problems

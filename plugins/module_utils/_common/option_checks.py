@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .field_checks import show, type_error
-from .problem import problem
+from .problem import Problem
 
 
 def check_list(kind: Any, namespace: Any, option: Any, entries: Any, options: Any) -> Any:
@@ -20,7 +20,7 @@ def check_list(kind: Any, namespace: Any, option: Any, entries: Any, options: An
     :param options: argument spec of an entry
     """
     if not isinstance(entries, list):
-        return [problem(option, "", show(entries), "a list of dictionaries", "correct it")]
+        return [Problem("value", option, "", show(entries), "a list of dictionaries", "correct it")]
     found = []
     for position, entry in enumerate(entries):
         name = entry.get("name") if isinstance(entry, dict) else None
@@ -32,13 +32,13 @@ def check_list(kind: Any, namespace: Any, option: Any, entries: Any, options: An
 
 def _check(subject: Any, path: Any, option: Any, value: Any) -> Any:
     if value is None:
-        return [problem(subject, path, None, "a value", "set it")] if option.get("required") else []
+        return [Problem("value", subject, path, None, "a value", "set it")] if option.get("required") else []
     kind = option.get("type", "str")
     wrong = type_error(kind, value) if kind in ("str", "int", "bool", "dict", "list") else None
     if wrong:
-        return [problem(subject, path, show(value), wrong, "correct it")]
+        return [Problem("value", subject, path, show(value), wrong, "correct it")]
     if option.get("choices") and value not in option["choices"]:
-        return [problem(subject, path, show(value), f"one of {', '.join(option['choices'])}", "correct it")]
+        return [Problem("value", subject, path, show(value), f"one of {', '.join(option['choices'])}", "correct it")]
     if kind == "list":
         element = {"type": option.get("elements", "str"), "options": option.get("options")}
         return [line for position, item in enumerate(value)
@@ -49,8 +49,13 @@ def _check(subject: Any, path: Any, option: Any, value: Any) -> Any:
 
 
 def _check_dict(subject: Any, prefix: Any, options: Any, values: Any) -> Any:
-    found = [problem(subject, prefix + str(name), "an unknown option", f"one of {', '.join(sorted(options))}",
-                     "remove or rename it") for name in values if name not in options]
+    found = [
+        Problem(
+            "unknown-variable", subject, prefix + str(name), "an unknown option",
+            f"one of {', '.join(sorted(options))}", "remove or rename it")
+        for name in values
+        if name not in options
+    ]
     for name, option in options.items():
         found += _check(subject, prefix + name, option, values.get(name))
     return found

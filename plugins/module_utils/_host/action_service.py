@@ -7,6 +7,9 @@ from __future__ import annotations
 import time
 from typing import Any, Callable
 
+from .._common.errors import RefusedError
+from .._common.problem import Problem, renamed
+from .._common.problem import text as problem_text
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.plan import UNCHANGED, UPDATE, Entry
@@ -22,15 +25,11 @@ from . import (
     inventory as host_inventory,
 )
 from . import (
-    messages as host_messages,
-)
-from . import (
     table as host_table,
 )
 from .actions import ACTIONS, NOTHING, difference, patch
 from .reading import BMH, hardware_data_of, host_of, hosts_of
 from .rules import action as host_action_rules
-from .service import HostListError
 from .wait import HostWait
 
 # Their annotations hold a structure that the webhook decodes strictly: all are tried before any is written.
@@ -141,7 +140,7 @@ class HostActionService:
     def run(self):
         """Do it all and return the module's result.
 
-        :raises HostListError: when a request was refused; nothing was written then
+        :raises RefusedError: when a request was refused; nothing was written then
         :raises KubeError: when the API server can't be asked
         """
         outcomes = self._checked()
@@ -170,12 +169,12 @@ class HostActionService:
     def _checked(self):
         problems = host_action_rules.check_requests(self.requests)
         if problems:
-            raise HostListError(problems, self.names)
+            raise RefusedError(problems, self.names)
         current, hardware_data = self._read()
         problems = host_action_rules.check_hosts(
             self.requests, current, hardware_data, self.namespace, self.forced)
         if problems:
-            raise HostListError(problems, self.names)
+            raise RefusedError(problems, self.names)
         return [Outcome(request, entry_of(self.namespace, request, current[request.name]))
                 for request in self.requests]
 
@@ -193,11 +192,20 @@ class HostActionService:
         if self.check_mode:
             return
         tried = self.writes.dry_run([item.entry for item in outcomes])
-        problems = [host_action_rules.Problem(
-            item.request.name, item.request.action, "a change that the API server refuses", answer.error.message,
-            "correct what was given") for item, answer in zip(outcomes, tried) if answer.error is not None]
+        problems = [
+            Problem(
+                "host-action",
+                item.request.name,
+                item.request.action,
+                "a change that the API server refuses",
+                answer.error.message,
+                "correct what was given",
+            )
+            for item, answer in zip(outcomes, tried)
+            if answer.error is not None
+        ]
         if problems:
-            raise HostListError(problems, self.names)
+            raise RefusedError(problems, self.names)
 
     def _lines_again(self, request, bmh):
         """Return why a request must not be carried out on a host that has changed since it was read."""
@@ -205,7 +213,7 @@ class HostActionService:
         if request.action == "set_hardware":
             hardware_data = hardware_data_of(self.client, self.namespace)
         problems = host_action_rules.check_hosts([request], current, hardware_data, self.namespace, self.forced)
-        return [host_messages.line(problem, self.names) for problem in problems]
+        return [problem_text(problem._replace(subject=""), self.names) for problem in problems]
 
     # Waiting
 
@@ -215,7 +223,7 @@ class HostActionService:
         words = goals.pop() if len(goals) == 1 else "done"
         histories = dict((item.request.name, self._history(item, words, now)) for item in outcomes)
         wait = HostWait(self.client, self.namespace, self.progress, self.clock,
-                        lambda text: host_messages.renamed(text, self.names))
+                        lambda text: renamed(text, self.names))
         wait.run(histories, now + self.timeout_seconds)
         now = self.clock()
         for item in outcomes:

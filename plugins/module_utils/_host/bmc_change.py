@@ -10,7 +10,8 @@ registering anyway: the host is detached, which deletes its node in Ironic, and 
 """
 from __future__ import annotations
 
-from .._common.field_checks import Problem, show
+from .._common.field_checks import show
+from .._common.problem import Problem
 from . import annotations as host_annotations
 from .actions import STEADY
 from .goals import state_of
@@ -73,7 +74,7 @@ def check_consumer(host, bmh, forced):
     if not options or detaching(host, bmh) is None or is_left_detached(bmh) or not consumer_of(bmh) \
             or host["name"] in forced:
         return []
-    return [Problem(host["name"], options[0], f"a change of a host in use by {consumer_of(bmh)}",
+    return [Problem("bmc-change", host["name"], options[0], f"a change of a host in use by {consumer_of(bmh)}",
                     "a host without consumer, because it is detached for the change",
                     "name the host in force_hosts if it may be without management meanwhile")]
 
@@ -96,7 +97,7 @@ def check(host, bmh, allow_detach):
         "another value", str(bool(stored.get("disableCertificateVerification"))).lower()))
 
     def problem(expected, next_step):
-        return [Problem(host["name"], option, seen, f"{was}: {expected}", next_step)]
+        return [Problem("bmc-change", host["name"], option, seen, f"{was}: {expected}", next_step)]
 
     if host_annotations.DETACHED in host_annotations.of(bmh) and not is_left_detached(bmh):
         return problem("it does not change before the host is detached", "wait until it is, then run again")

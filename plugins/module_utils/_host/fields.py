@@ -12,14 +12,16 @@ from collections import namedtuple
 
 # name: option; crd: key in the CRD, None for what is no field of ``spec``; kind: str, int, bool, dict or list;
 # fields: nested Fields of a dict or of a list of dicts; element: kind of a list's elements; minimum, maximum_length
-# (also of a list), choices: the CRD's limits; secret: never shown.
+# (also of a list), choices: the CRD's limits; secret: never shown; removable: an empty text, which is none of the
+# choices, removes the field, as it does for other texts.
 Field = namedtuple("Field", [
-    "name", "crd", "kind", "required", "choices", "minimum", "maximum_length", "fields", "element", "secret"])
+    "name", "crd", "kind", "required", "choices", "minimum", "maximum_length", "fields", "element", "secret",
+    "removable"])
 
 
 def field(name, crd, kind="str", required=False, choices=None, minimum=None, maximum_length=None, fields=None,
-          element=None, secret=False):
-    return Field(name, crd, kind, required, choices, minimum, maximum_length, fields, element, secret)
+          element=None, secret=False, removable=False):
+    return Field(name, crd, kind, required, choices, minimum, maximum_length, fields, element, secret, removable)
 
 
 ROOT_DEVICE_HINTS = (
@@ -78,11 +80,11 @@ SPEC = (
         field("disable_certificate_verification", "disableCertificateVerification", "bool"),
     )),
     field("boot_mac_address", "bootMACAddress"),
-    field("boot_mode", "bootMode", choices=("UEFI", "UEFISecureBoot", "legacy")),
+    field("boot_mode", "bootMode", choices=("UEFI", "UEFISecureBoot", "legacy"), removable=True),
     field("description", "description"),
     field("architecture", "architecture"),
-    field("automated_cleaning_mode", "automatedCleaningMode", choices=("metadata", "disabled")),
-    field("inspection_mode", "inspectionMode", choices=("agent", "disabled")),
+    field("automated_cleaning_mode", "automatedCleaningMode", choices=("metadata", "disabled"), removable=True),
+    field("inspection_mode", "inspectionMode", choices=("agent", "disabled"), removable=True),
     field("disable_power_off", "disablePowerOff", "bool"),
     field("externally_provisioned", "externallyProvisioned", "bool"),
     field("consumer_ref", "consumerRef", "dict", fields=(
@@ -122,9 +124,6 @@ SPEC = (
     )),
 )
 
-# Fields with choices of which an empty text removes the field, as it does for other texts.
-REMOVABLE = ("boot_mode", "automated_cleaning_mode", "inspection_mode")
-
 # What Ansible shows in place of a secret parameter.
 SHOWN_SECRET = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 
@@ -149,7 +148,7 @@ def _option(field):
     if field.required:
         option["required"] = True
     if field.choices:
-        option["choices"] = list(field.choices) + ([""] if field.name in REMOVABLE else [])
+        option["choices"] = list(field.choices) + ([""] if field.removable else [])
     if field.kind == "list":
         option["elements"] = field.element
     if field.fields:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from .._cluster.checks import image as cluster_image
-from .._common.field_checks import Problem
 
 _AT_ONCE = 8
 
@@ -34,8 +33,7 @@ def problems(hosts, current, fetch, run):
     """
     images = due(hosts, current)
     asked = run([_question(named[0]["image"], fetch) for named in images.values()], _AT_ONCE, OSError)
-    return [Problem(host["name"], mistake.field, mistake.seen, mistake.expected,
-                    mistake.advice or "correct it")
+    return [mistake._replace(subject=host["name"], hint=mistake.hint or "correct it")
             for named, outcome in zip(images.values(), asked) for host in named for mistake in outcome.value]
 
 

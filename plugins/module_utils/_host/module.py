@@ -8,6 +8,7 @@ import contextlib
 import traceback
 
 from .._common import url_credentials
+from .._common.errors import RefusedError
 from .._common.judged_module import JudgedModule
 from .._common.occurring_texts import occurring
 from .._common.progress import Progress
@@ -16,10 +17,9 @@ from .._kube.errors import KubeError
 from .._kube.module import KubeModule
 from . import fields as host_fields
 from . import goals as host_goals
-from . import messages as host_messages
 from . import validation as host_validation
 from .reading import read_hosts
-from .service import HostListError, HostService, failure, names_for, shortened
+from .service import HostService, failure, names_for, shortened
 
 try:
     # Comes with the package kubernetes.
@@ -45,7 +45,10 @@ class HostListModule(JudgedModule, KubeModule):
     def judge(self, given, msg, result):
         """Return all problems of the list of hosts."""
         problems = host_validation.check_raw(given.get("hosts"), given.get("wait_for"))
-        return host_messages.message(problems, names_for(given)) if problems else msg, result
+        if not problems:
+            return msg, result
+        refused = RefusedError(problems, names_for(given))
+        return str(refused), dict(result, problems=refused.results())
 
     def _prepared(self, result, *without):
         """Return the result with the parameters as they may be shown.
@@ -144,8 +147,8 @@ def report_errors(module):
     """End the module when its list was refused or the API server can't be asked, and say what to do."""
     try:
         yield
-    except HostListError as exc:
-        module.fail_json(msg=str(exc), problems=exc.problems)
+    except RefusedError as exc:
+        module.fail_json(msg=str(exc), problems=exc.results())
     except KubeError as exc:
         module.fail_json(msg=_with_next_step(exc), exception=traceback.format_exc())
 

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections import namedtuple
 
+from .._common.field_checks import text_of
 from . import fields as host_fields
 
 API_VERSION = "metal3.io/v1alpha1"
@@ -190,15 +190,6 @@ def _metadata(given, stored, owned):
     if given is None:
         return dict((key, stored[key]) for key in owned if key in stored)
     return dict((str(key), text_of(value)) for key, value in given.items())
-
-
-def text_of(value):
-    """Return a label's or annotation's value as text: booleans as YAML writes them, structures as JSON."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value)
 
 
 def _spec_value(field, given, host, kept):

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Callable
 
+from .._common.problem import text as problem_text
 from .._kube.plan import CREATE, DELETE, UNCHANGED, UPDATE, Entry, planned_for
 from .._kube.reconcile import Reconcile
 from . import annotations as host_annotations
 from . import bmc_change as host_bmc_change
-from . import messages as host_messages
 from . import objects as host_objects
 from . import validation as host_validation
 from .reading import BMH, SECRET, host_of, secret_of
@@ -50,7 +50,7 @@ class HostRules:
 
         :param bmh: the BareMetalHost
         """
-        return [host_messages.line(problem, self.names)
+        return [problem_text(problem._replace(subject=""), self.names)
                 for problem in self.problems([host], {host["name"]: bmh}, secrets)]
 
 

@@ -8,7 +8,8 @@ BMO deploys again only when the image's URL or the custom method changes (``prov
 """
 from __future__ import annotations
 
-from .._common.field_checks import Problem, show
+from .._common.field_checks import show
+from .._common.problem import Problem
 from . import fields as host_fields
 from .goals import state_of
 from .objects import consumer_of, data_secret_name
@@ -37,7 +38,7 @@ def check(host, bmh, forced=()):
         given = host.get(option)
         if stored and given is not None and given.get(part) != stored:
             problems.append(Problem(
-                host["name"], f"{option}.{part}", show(given[part]) if given.get(part) else "none",
+                "redeploy", host["name"], f"{option}.{part}", show(given[part]) if given.get(part) else None,
                 f"{show(stored)}, which is deployed: with anything else what is on the server's disks is lost",
                 "to lose it, set allow_deprovision; with the playbook provision, set "
                 "metal3_confirm=<number of servers>"))

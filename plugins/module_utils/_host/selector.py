@@ -8,7 +8,7 @@ import difflib
 from collections import namedtuple
 from collections.abc import Mapping
 
-from .objects import text_of
+from .._common.field_checks import text_of
 
 # labels: {label: value}; expressions: list of Expression.
 Selector = namedtuple("Selector", ["labels", "expressions"])

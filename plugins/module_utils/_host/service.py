@@ -9,7 +9,9 @@ from collections import namedtuple
 from typing import Any
 
 from .._common import parallel
+from .._common.errors import RefusedError
 from .._common.image_server import image_fetcher
+from .._common.problem import renamed
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.plan import DONE, UNCHANGED
@@ -30,9 +32,6 @@ from . import (
     inventory as host_inventory,
 )
 from . import (
-    messages as host_messages,
-)
-from . import (
     objects as host_objects,
 )
 from . import (
@@ -48,18 +47,6 @@ from .wait import HostWait
 from .writes import NAMESPACE, HostWrites
 
 Current = namedtuple("Current", ["hosts", "elsewhere", "secrets"])
-
-
-class HostListError(Exception):
-    """The list of hosts was refused before anything was written.
-
-    :param problems: list of ``field_checks.Problem``
-    :param names: ``{option: name}`` by which the reader knows an option
-    """
-
-    def __init__(self, problems, names=None):
-        super().__init__(host_messages.message(problems, names))
-        self.problems = [problem._asdict() for problem in problems]
 
 
 def names_for(params):
@@ -131,7 +118,7 @@ class HostService:
     def run(self):
         """Do it all and return the module's result.
 
-        :raises HostListError: when the list has faults
+        :raises RefusedError: when the list has faults
         :raises KubeError: when the API server can't be asked
         """
         current = self._checked()
@@ -163,14 +150,14 @@ class HostService:
             current = self._read()
         except KubeError:
             if problems:
-                raise HostListError(problems, self.names) from None
+                raise RefusedError(problems, self.names) from None
             raise
         problems = host_validation.still_missing(problems, current.hosts) + self.rules.problems(
             self.hosts, current.hosts, current.secrets, current.elsewhere)
         if self.fetch and self.deploy and not problems:
             problems = host_images.problems(self.hosts, current.hosts, self.fetch, parallel.run)
         if problems:
-            raise HostListError(problems, self.names)
+            raise RefusedError(problems, self.names)
         if not self.deploy:
             self.hosts = [host_objects.without_deployment(host) for host in self.hosts]
         return current
@@ -232,7 +219,7 @@ class HostService:
                 self.bmc_change.lacking(item.name, bmh) if detached else "") or host_credentials.untried(bmh, secret))
 
     def _text(self, text):
-        return host_messages.renamed(text, self.names)
+        return renamed(text, self.names)
 
     # Result
 

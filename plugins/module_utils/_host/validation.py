@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 
-from .._common.field_checks import UNKNOWN, Problem, check_fields, show, with_texts
+from .._common.field_checks import check_fields, show, with_texts
+from .._common.problem import Problem
 from . import fields as host_fields
 from .rules import (
     bmc as host_bmc_rules,
@@ -59,12 +60,14 @@ def check_values(hosts):
     :returns: list of Problem
     """
     if not isinstance(hosts, list):
-        return [Problem("hosts", "hosts", show(hosts), "a list of hosts", "give a list of dictionaries")]
+        return [Problem("value", "hosts", "hosts", show(hosts), "a list of hosts", "give a list of dictionaries")]
     problems = []
     for position, entry in enumerate(_with_texts(hosts)):
         label = _label(entry, position)
         if not isinstance(entry, dict):
-            problems.append(Problem(label, "hosts", show(entry), "a dictionary", "give one dictionary for each host"))
+            problems.append(
+                Problem("value", label, "hosts", show(entry), "a dictionary", "give one dictionary for each host")
+            )
         else:
             problems += check_fields(label, "", host_fields.HOST, entry)
     return problems
@@ -80,15 +83,17 @@ def check_raw(hosts, wait_for=None):
     problems = check_values(hosts)
     if not isinstance(hosts, list):
         return problems
-    told = set((problem.host, _head(problem.field)) for problem in problems if problem.seen != UNKNOWN)
+    reported = set(
+        (problem.subject, _head(problem.field)) for problem in problems if problem.code != "unknown-variable"
+    )
     labelled = [(_label(entry, position), entry) for position, entry in enumerate(_with_texts(hosts))]
     typed = [dict((option, value) for option, value in entry.items()
-                  if (isinstance(value, str) if option == "name" else (label, option) not in told))
+                  if (isinstance(value, str) if option == "name" else (label, option) not in reported))
              if isinstance(entry, dict) else {} for label, entry in labelled]
     not_dicts = set(label for label, entry in labelled if not isinstance(entry, dict))
     # An option that is left out here because of its type must not be called missing as well.
-    return problems + [problem for problem in check_list(typed, wait_for) if problem.host not in not_dicts
-                       and (problem.host, _head(problem.field)) not in told]
+    return problems + [problem for problem in check_list(typed, wait_for) if problem.subject not in not_dicts
+                       and (problem.subject, _head(problem.field)) not in reported]
 
 
 def _with_texts(hosts):
@@ -143,8 +148,8 @@ def still_missing(problems, current):
     :param current: ``{name: BareMetalHost}``
     """
     return [problem for problem in problems if not (
-        problem.field == "boot_mac_address" and problem.seen == "none"
-        and (current.get(problem.host) or {"spec": {}})["spec"].get("bootMACAddress"))]
+        problem.code == "boot-mac-missing"
+        and (current.get(problem.subject) or {"spec": {}})["spec"].get("bootMACAddress"))]
 
 
 def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, forced=(), elsewhere=(),

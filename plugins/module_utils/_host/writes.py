@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from .._common.problem import renamed
 from .._kube.diff import owned_tree
 from .._kube.plan import UPDATE, deletion
 from .._kube.reconcile import Reconcile
@@ -13,9 +14,6 @@ from .._kube.report import difference
 from .._kube.resources import KNOWN
 from . import (
     credentials as host_credentials,
-)
-from . import (
-    messages as host_messages,
 )
 from . import (
     objects as host_objects,
@@ -69,7 +67,7 @@ class HostWrites:
             options = host_redeploy.without_effect(
                 item.host, item.current, self.reconcile.desired[item.name].bmh["spec"], changed)
             if options:
-                self._warn(host_messages.renamed(host_redeploy.warning(item.name, options), self.rules.names))
+                self._warn(renamed(host_redeploy.warning(item.name, options), self.rules.names))
         due = [item for item in outcomes if not item.error]
         new = [item for item in due if item.current is None]
         self._write_hosts(due, total)
@@ -158,7 +156,7 @@ class HostWrites:
 
     def _note(self, item, written, action="", shown=True):
         if written.error is not None:
-            item.error = host_messages.renamed(written.error.message, self.rules.names)
+            item.error = renamed(written.error.message, self.rules.names)
         elif written.changed:
             item.action = item.action if item.action == "created" else action or written.action
             if shown:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from .._common.problem import problem
+from .._common.problem import Problem
 from .pool import API_VERSION
 from .range import LONGEST_SEARCH, contains, span_of, too_far
 
@@ -58,12 +58,13 @@ def claim_problems(claims, pools, usages, namespace):
         kind = claim.get("kind") or "IPClaim"
         subject = f"{kind} {claim.get('namespace') or namespace}/{claim['name']}"
         if (kind, claim["name"]) in seen:
-            found.append(problem(subject, "name", "the same name twice", "one description for each claim"))
+            found.append(Problem("ip-claim", subject, "name", "the same name twice", "one description for each claim"))
         seen.add((kind, claim["name"]))
         pool = pools.get(claim["pool"])
         if pool is None:
-            found.append(problem(subject, "pool", claim["pool"], "one of %s" % (", ".join(sorted(pools)) or "no pools"),
-                                 "make the pool first (module ip_pool)"))
+            found.append(Problem(
+                "ip-claim", subject, "pool", claim["pool"], "one of %s" % (", ".join(sorted(pools)) or "no pools"),
+                "make the pool first (module ip_pool)"))
         elif claim.get("address"):
             mistakes = _address(subject, claim, pool, usages[claim["pool"]], wanted)
             found += mistakes
@@ -74,7 +75,7 @@ def claim_problems(claims, pools, usages, namespace):
     # After those that name theirs, which no other address can stand in for.
     for subject, claim in undecided:
         if not free[claim["pool"]].take(claim["name"]):
-            found.append(problem(subject, "pool", f"{claim['pool']} with {free[claim['pool']].exhausted()}",
+            found.append(Problem("ip-claim", subject, "pool", f"{claim['pool']} with {free[claim['pool']].exhausted()}",
                                  "a free address", "widen a range of the pool or delete claims that nobody needs"))
     return found
 
@@ -114,7 +115,7 @@ def _address(subject, claim, pool, usage, wanted):
     try:
         address = ipaddress.ip_address(claim["address"])
     except ValueError:
-        return [problem(subject, "address", claim["address"], "an IPv4 or IPv6 address")]
+        return [Problem("ip-claim", subject, "address", claim["address"], "an IPv4 or IPv6 address")]
     found = []
     spans = []
     for range_ in pool.get("ranges") or []:
@@ -123,23 +124,25 @@ def _address(subject, claim, pool, usage, wanted):
         except ValueError:
             continue
     if not any(contains(span, address) for span in spans):
-        found.append(problem(subject, "address", address, f"an address in a range of pool {claim['pool']}"))
+        found.append(Problem("ip-claim", subject, "address", address, f"an address in a range of pool {claim['pool']}"))
     elif too_far(spans, address):
-        found.append(problem(subject, "address", "%s, after %d others" % (address, too_far(spans, address)),
+        found.append(Problem("ip-claim", subject, "address", "%s, after %d others" % (address, too_far(spans, address)),
                              "one of the first %d addresses of pool %s" % (LONGEST_SEARCH, claim["pool"]),
                              "IPAM counts up to it one by one and answers nobody meanwhile"))
     for entry in usage["allocations"]:
         if ipaddress.ip_address(entry["address"]) == address and entry["claim"] != claim["name"]:
-            found.append(problem(subject, "address", f"{address}, which {entry['claim']} has", "a free address"))
+            found.append(
+                Problem("ip-claim", subject, "address", f"{address}, which {entry['claim']} has", "a free address")
+            )
     if (claim["pool"], address) in wanted:
-        found.append(problem(subject, "address", "%s, which claim %s asks for too" % (
+        found.append(Problem("ip-claim", subject, "address", "%s, which claim %s asks for too" % (
             address, wanted[(claim["pool"], address)]), "an address of its own"))
     wanted.setdefault((claim["pool"], address), claim["name"])
     for name, text in (pool.get("pre_allocations") or {}).items():
         same = ipaddress.ip_address(text) == address
         if same and name != claim["name"]:
-            found.append(problem(subject, "address", f"{address}, which the pool keeps for claim {name}",
+            found.append(Problem("ip-claim", subject, "address", f"{address}, which the pool keeps for claim {name}",
                                  "an address that is not preallocated"))
         if not same and name == claim["name"]:
-            found.append(problem(subject, "address", address, f"{text}, preallocated for this claim"))
+            found.append(Problem("ip-claim", subject, "address", address, f"{text}, preallocated for this claim"))
     return found

@@ -7,13 +7,14 @@ from __future__ import annotations
 import traceback
 
 from .._common import option_checks
+from .._common.errors import RefusedError
 from .._common.judged_module import JudgedModule
 from .._common.progress import Progress
 from .._kube.connection import kube_argument_spec
 from .._kube.errors import KubeError
 from .._kube.module import KubeModule
 from .options import pool_options
-from .service import ClaimService, PoolService, RefusedError, read_usage
+from .service import ClaimService, PoolService, read_usage
 
 
 class AddressModule(JudgedModule, KubeModule):
@@ -29,9 +30,12 @@ class AddressModule(JudgedModule, KubeModule):
 
     def judge(self, given, msg, result):
         """Return all mistakes in the types of the list."""
-        lines = option_checks.check_list(
+        problems = option_checks.check_list(
             self._kind, given.get("namespace") or "metal3", self._option, given.get(self._option), self._entry)
-        return (str(RefusedError(lines)), dict(result, problems=lines)) if lines else (msg, result)
+        if not problems:
+            return msg, result
+        refused = RefusedError(problems)
+        return str(refused), dict(result, problems=refused.results())
 
 
 def pool_argument_spec():
@@ -103,6 +107,6 @@ def _call(module, work):
     try:
         return work(module.connect())
     except RefusedError as exc:
-        module.fail_json(msg=str(exc), problems=exc.problems)
+        module.fail_json(msg=str(exc), problems=exc.results())
     except KubeError as exc:
         module.fail_json(msg=exc.message, exception=traceback.format_exc())

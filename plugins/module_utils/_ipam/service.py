@@ -8,7 +8,8 @@ import time
 from typing import Any, Callable
 
 from .._common import object_shape
-from .._common.problem import problem
+from .._common.errors import RefusedError
+from .._common.problem import Problem
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.follow import follow
@@ -27,19 +28,6 @@ CAPI_ADDRESS = Resource("ipam.cluster.x-k8s.io", CAPI_VERSION, "ipaddresses", "I
 ADDRESS_RESOURCES = (KNOWN["IPAddress"], CAPI_ADDRESS)
 _CRD = KNOWN["CustomResourceDefinition"]
 _POOL_CRD = "ippools.ipam.metal3.io"
-
-
-class RefusedError(Exception):
-    """What was asked for was refused before anything was written.
-
-    :param problems: list of lines
-    """
-
-    def __init__(self, problems):
-        count = len(problems)
-        super().__init__("%d %s:\n%s" % (count, "problem" if count == 1 else "problems",
-                                         "\n".join("- " + line for line in problems)))
-        self.problems = problems
 
 
 class Addresses:
@@ -182,7 +170,7 @@ class PoolService:
             schema = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
             if version["name"] == POOL.version and "allocationStrategy" in schema:
                 return []
-        return [problem(f"IPPool {self.namespace}/{name}", "allocation_strategy", "a value",
+        return [Problem("pool", f"IPPool {self.namespace}/{name}", "allocation_strategy", "a value",
                         "none, for the IPAM of this API server has no such field", "upgrade IPAM or leave it out")
                 for name in asking]
 
@@ -197,7 +185,7 @@ class PoolService:
 
     def _use_problems(self, name, known):
         used = known.usage(name)["allocations"] if name in known.pools else []
-        return [problem(f"IPPool {self.namespace}/{name}", "", "%d addresses in use (%s)" % (
+        return [Problem("ip-pool-in-use", f"IPPool {self.namespace}/{name}", "", "%d addresses in use (%s)" % (
             len(used), ", ".join("%s by %s" % (entry["address"], entry["claim"]) for entry in used[:5])), "none",
             "delete the claims, or the cluster that has them, first")] if used else []
 
@@ -334,7 +322,7 @@ class ClaimService:
         owners = [f"{owner.get('kind')} {owner.get('name')}" for owner in metadata.get("ownerReferences") or []]
         if not owners or metadata.get("deletionTimestamp") or metadata["name"] in self.forced:
             return []
-        return [problem(f"{claim['kind']} {self.namespace}/{metadata['name']}", "state", "absent",
+        return [Problem("owned-by-others", f"{claim['kind']} {self.namespace}/{metadata['name']}", "state", "absent",
                         f"no owner (it belongs to {', '.join(owners)})",
                         "delete the owner instead, or name the claim in force_claims")]
 
@@ -408,13 +396,13 @@ def _claim_change(item, current, namespace):
     found = []
     pools = [(obj["spec"].get("pool") or obj["spec"].get("poolRef") or {}).get("name") for obj in (item, current)]
     if pools[0] != pools[1]:
-        found.append(problem(subject, "pool", pools[0], f"{pools[1]}, for a claim keeps its pool",
+        found.append(Problem("ip-claim", subject, "pool", pools[0], f"{pools[1]}, for a claim keeps its pool",
                              "delete the claim first"))
     addresses = [(obj["metadata"].get("annotations") or {}).get(ipam_claim.ADDRESS_ANNOTATION)
                  for obj in (item, current)]
     status = current.get("status") or {}
     if (status.get("address") or status.get("addressRef")) and addresses[0] and addresses[0] != addresses[1]:
-        found.append(problem(subject, "address", addresses[0], "the address that the claim has",
+        found.append(Problem("ip-claim", subject, "address", addresses[0], "the address that the claim has",
                              "delete the claim first"))
     return found
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ipaddress
 import itertools
 
-from .._common.problem import problem
+from .._common.problem import Problem
 from .range import LONGEST_SEARCH, contains, network_of, overlap, size, span_of, too_far
 
 
@@ -55,21 +55,22 @@ def change_problems(pool, current, namespace, allocated=()):
     found = []
     prefix = pool.get("name_prefix") or pool["name"]
     if current.get("name_prefix") and prefix != current["name_prefix"]:
-        found.append(problem(subject, "name_prefix", prefix, f"{current['name_prefix']}, for it can't be changed",
-                             "keep the old value or make a pool of another name"))
+        found.append(Problem(
+            "pool", subject, "name_prefix", prefix, f"{current['name_prefix']}, for it can't be changed",
+            "keep the old value or make a pool of another name"))
     spans = [span for _field, span in _ranges(subject, pool)[0]]
     for address in allocated:
         if not any(contains(span, ipaddress.ip_address(address)) for span in spans):
-            found.append(problem(subject, "ranges", f"no range with {address}", "every address that is in use",
+            found.append(Problem("pool", subject, "ranges", f"no range with {address}", "every address that is in use",
                                  "keep the address in a range until its claim is gone"))
     return found
 
 
 def _names(subject, pool):
     if not pool.get("name"):
-        return [problem(subject, "name", None, "a name")]
+        return [Problem("pool", subject, "name", None, "a name")]
     if not pool.get("ranges"):
-        return [problem(subject, "ranges", None, "at least one range with start and end, or subnet")]
+        return [Problem("pool", subject, "ranges", None, "at least one range with start and end, or subnet")]
     return []
 
 
@@ -84,15 +85,17 @@ def _ranges(subject, pool):
         try:
             span = span_of(range_)
         except ValueError as exc:
-            found.append(problem(subject, field, str(exc), "a range with at least one address"))
+            found.append(Problem("pool", subject, field, str(exc), "a range with at least one address"))
             continue
         if not range_.get("end") and not range_.get("subnet"):
-            found.append(problem(subject, field + ".end", None, "an end or a subnet",
+            found.append(Problem("pool", subject, field + ".end", None, "an end or a subnet",
                                  "without them the range goes on to the last address there is"))
         if range_.get("end") and range_.get("subnet") and _outside(range_["end"], range_):
-            found.append(problem(subject, field + ".end", range_["end"], f"an address in subnet {range_['subnet']}"))
+            found.append(
+                Problem("pool", subject, field + ".end", range_["end"], f"an address in subnet {range_['subnet']}")
+            )
         if spans and span.first.version != spans[0][1].first.version:
-            found.append(problem(subject, field, "IPv%d" % span.first.version,
+            found.append(Problem("pool", subject, field, "IPv%d" % span.first.version,
                                  "IPv%d like the pool's first range" % spans[0][1].first.version,
                                  "make one pool for each address family"))
         spans.append((field, span))
@@ -115,7 +118,9 @@ def _unreadable(subject, field, range_):
             if "/" not in str(range_["subnet"]):
                 raise ValueError("no prefix length")
         except ValueError:
-            found.append(problem(subject, field + ".subnet", range_["subnet"], "a network such as 198.51.100.0/24"))
+            found.append(
+                Problem("pool", subject, field + ".subnet", range_["subnet"], "a network such as 198.51.100.0/24")
+            )
     return found
 
 
@@ -123,7 +128,7 @@ def _address(subject, field, text):
     try:
         ipaddress.ip_address(text)
     except ValueError:
-        return [problem(subject, field, text, "an IPv4 or IPv6 address")]
+        return [Problem("pool", subject, field, text, "an IPv4 or IPv6 address")]
     return []
 
 
@@ -135,13 +140,15 @@ def _prefix(subject, field, pool, range_, span):
     prefix = range_.get("prefix") or pool.get("prefix")
     where = field + ".prefix" if range_.get("prefix") else "prefix"
     if prefix is None:
-        return [problem(subject, "prefix", None, f"a prefix length for {field}",
+        return [Problem("pool", subject, "prefix", None, f"a prefix length for {field}",
                         "set prefix for the pool or for the range")]
     if not 1 <= prefix <= span.first.max_prefixlen:
-        return [problem(subject, where, prefix, "1 to %d for IPv%d" % (span.first.max_prefixlen, span.first.version))]
+        return [Problem(
+            "pool", subject, where, prefix, "1 to %d for IPv%d" % (span.first.max_prefixlen, span.first.version))]
     network = network_of(range_)
     if network is not None and prefix != network.prefixlen:
-        return [problem(subject, where, prefix, "%d, the prefix of %s.subnet %s" % (network.prefixlen, field, network))]
+        return [Problem(
+            "pool", subject, where, prefix, "%d, the prefix of %s.subnet %s" % (network.prefixlen, field, network))]
     return []
 
 
@@ -157,16 +164,18 @@ def _gateway(subject, field, pool, range_, span):
         # Told by _unreadable or _shared_addresses.
         return []
     if address.version != span.first.version:
-        return [problem(subject, where, gateway, "an IPv%d address like those of %s" % (span.first.version, field))]
+        return [
+            Problem("pool", subject, where, gateway, "an IPv%d address like those of %s" % (span.first.version, field))
+        ]
     network = network_of(range_)
     if network is None and prefix and 1 <= prefix <= span.first.max_prefixlen:
         network = ipaddress.ip_network("%s/%d" % (span.first, prefix), strict=False)
     found = []
     if network is not None and address not in network and not address.is_link_local:
-        found.append(problem(subject, where, gateway, f"an address in {network}, the network of {field}",
+        found.append(Problem("pool", subject, where, gateway, f"an address in {network}, the network of {field}",
                              "nodes can't reach a gateway outside their own network"))
     if contains(span, address):
-        found.append(problem(subject, field, f"{span.first} - {span.last}, which holds the gateway {gateway}",
+        found.append(Problem("pool", subject, field, f"{span.first} - {span.last}, which holds the gateway {gateway}",
                              "ranges without the gateway", "a node would be given the gateway's address"))
     return found
 
@@ -190,13 +199,13 @@ def _preallocations(subject, pool, spans):
             continue
         address = ipaddress.ip_address(text)
         if address in seen:
-            found.append(problem(subject, field, text, f"an address that {seen[address]} does not have"))
+            found.append(Problem("pool", subject, field, text, f"an address that {seen[address]} does not have"))
         seen.setdefault(address, field)
         if spans and not any(contains(span, address) for span in spans):
-            found.append(problem(subject, field, text, "an address in one of the ranges",
+            found.append(Problem("pool", subject, field, text, "an address in one of the ranges",
                                  "IPAM would answer \"Pre-allocated IP out of bond\""))
         elif too_far(spans, address):
-            found.append(problem(subject, field, "%s, after %d others" % (text, too_far(spans, address)),
+            found.append(Problem("pool", subject, field, "%s, after %d others" % (text, too_far(spans, address)),
                                  "one of the first %d addresses of the ranges" % LONGEST_SEARCH,
                                  "IPAM counts up to it one by one and answers nobody meanwhile; let a range begin "
                                  "nearer to it"))
@@ -209,7 +218,9 @@ def _capacity(subject, pool, spans, needed):
     total = sum(size(span) for span in spans)
     if total >= needed:
         return []
-    return [problem(subject, "ranges", "%d addresses" % total, "at least %d" % needed, "widen a range or add one")]
+    return [Problem(
+        "pool-capacity", subject, "ranges", "%d addresses" % total, "at least %d" % needed,
+        "widen a range or add one")]
 
 
 def _doubled(pools, namespace):
@@ -217,7 +228,9 @@ def _doubled(pools, namespace):
     for pool in pools:
         key = (pool.get("namespace") or namespace, pool.get("name"))
         if pool.get("name") and key in seen:
-            found.append(problem("IPPool %s/%s" % key, "name", "the same name twice", "one description for each pool"))
+            found.append(
+                Problem("pool", "IPPool %s/%s" % key, "name", "the same name twice", "one description for each pool")
+            )
         seen.add(key)
     return found
 
@@ -227,5 +240,5 @@ def _overlap(left, right):
     if common is None:
         return []
     where = right[1] if left[0] == right[0] else f"{right[1]} of {right[0]}"
-    return [problem(left[0], left[1], f"{common.first} - {common.last}, which is in {where} too",
+    return [Problem("address-overlap", left[0], left[1], f"{common.first} - {common.last}, which is in {where} too",
                     "ranges without common addresses", "two nodes would be given one address")]

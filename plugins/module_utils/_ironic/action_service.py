@@ -10,13 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from .._common import confirmation
+from .._common.errors import RefusedError
 from .._common.formats import duration
-from .._common.problem import problem
+from .._common.problem import Problem
 from .._host import goals as host_goals
 from . import action_plan, answers, bulk, config_drive, node_validation, ownership
 from .client import path_of
 from .delivery import Delivery
-from .errors import IronicError, RefusedError
+from .errors import IronicError
 from .follow import follow
 from .goals import POLL_FIELDS, NodeHistory
 
@@ -105,7 +106,7 @@ class ActionService:
         problems = node_validation.check_traits("traits", self.options.get("traits") or [])
         nodes = self._read()
         found = [(name, nodes.get(node_validation.key_of(name))) for name in names]
-        problems += [problem(f"node {name}", "", None, "name or UUID of a node of this Ironic",
+        problems += [Problem("node-action", f"node {name}", "", None, "name or UUID of a node of this Ironic",
                              "register it with ironic_node") for name, node in found if node is None]
         problems += node_validation.check_named_once("nodes", found)
         items = [Item(name, node) for name, node in found if node is not None]
@@ -113,8 +114,13 @@ class ActionService:
         if self.action not in _READING:
             refusals = [(item, ownership.refusal(item.node["name"], self.forced | self._forced_by_uuid(item)))
                         for item in items]
-            problems += [problem(f"node {item.name}", "", "a node of the operator", "a node without another owner",
-                                 text) for item, text in refusals if text]
+            problems += [
+                Problem(
+                    "node-action", f"node {item.name}", "", "a node of the operator", "a node without another owner",
+                    text)
+                for item, text in refusals
+                if text
+            ]
         if problems:
             raise RefusedError(problems)
         answers = self._ask(items)
@@ -122,11 +128,21 @@ class ActionService:
             item.plan = action_plan.plan(self.action, self.options, item.node, self.client.minor, answer)
             if self.action in _READING:
                 item.answer = answer
-        problems = [problem(f"node {item.name}", "", item.node["provision_state"], f"a node to {self.action}",
-                            item.plan.refusal) for item in items if item.plan.refusal]
-        problems += [problem(f"node {item.name}", "wait", "false", "true: %d requests, one after the other, lead to "
-                             "the goal" % len(_goals(item.plan)), "wait, or run manage first") for item in items
-                     if not self.options["wait"] and len(_goals(item.plan)) > 1]
+        problems = [
+            Problem(
+                "node-action", f"node {item.name}", "", item.node["provision_state"], f"a node to {self.action}",
+                item.plan.refusal)
+            for item in items
+            if item.plan.refusal
+        ]
+        problems += [
+            Problem(
+                "node-action", f"node {item.name}", "wait", "false",
+                "true: %d requests, one after the other, lead to the goal" % len(_goals(item.plan)),
+                "wait, or run manage first")
+            for item in items
+            if not self.options["wait"] and len(_goals(item.plan)) > 1
+        ]
         problems += self._unconfirmed(items)
         if problems:
             raise RefusedError(problems)
@@ -139,7 +155,7 @@ class ActionService:
         given = self.options.get("confirm")
         if not losing or confirmation.confirmed(given, names):
             return []
-        return [problem("nodes", "confirm", given or None, confirmation.expected(names),
+        return [Problem("confirmation-missing", "nodes", "confirm", given or None, confirmation.expected(names),
                         "%s gives up the systems that may be deployed on %s; confirm it only if they are not needed "
                         "any more" % (self.action, reasons))]
 

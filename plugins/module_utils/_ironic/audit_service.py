@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .._common import confirmation
-from .._common.problem import problem
+from .._common.errors import RefusedError
+from .._common.problem import Problem
 from . import audit, bulk, ownership, states
-from .errors import IronicError, RefusedError
+from .errors import IronicError
 from .node_service import delete_node, delete_port
 
 REPAIRS = (audit.NODE_WITHOUT_HOST, audit.MAC_OF_OTHER_NODE, audit.PORT_WITHOUT_NODE)
@@ -69,10 +70,13 @@ def _problems(params: dict[str, Any]) -> list[Any]:
     found = _malformed("hosts", params["hosts"] or [], _HOST_TEXTS, _HOST_OPTIONAL_TEXTS)
     found += _malformed("earlier_findings", params["earlier_findings"] or [], _FINDING_TEXTS, ())
     if params["hosts"] is None:
-        return found + [problem(option, "", f"{seen} without hosts", "hosts: what baremetal_host_info returns")
-                        for option, seen in needing if seen]
+        return found + [
+            Problem("node-audit", option, "", f"{seen} without hosts", "hosts: what baremetal_host_info returns")
+            for option, seen in needing
+            if seen
+        ]
     if by_hosts and params["earlier_findings"] is None:
-        found.append(problem("repair", "", f"{by_hosts} without earlier_findings",
+        found.append(Problem("node-audit", "repair", "", f"{by_hosts} without earlier_findings",
                              "findings of a run without repair, after which hosts were read again", "see the examples"))
     return found
 
@@ -85,7 +89,7 @@ def _malformed(option: str, entries: list[Any], texts: tuple[str, ...],
         wrong = [name for name in texts if not isinstance(entry.get(name), str)]
         wrong += [name for name in optional if not isinstance(entry.get(name, ""), (str, type(None)))]
         if wrong:
-            return [problem("%s[%d]" % (option, number), wrong[0], "no text", f"what {module} returns")]
+            return [Problem("node-audit", "%s[%d]" % (option, number), wrong[0], "no text", f"what {module} returns")]
     return []
 
 
@@ -95,8 +99,9 @@ def _implausible(due: list[audit.Finding], nodes: list[dict[str, Any]], params: 
     owned = [node for node in nodes if ownership.host_of(node.get("name"))]
     found = []
     if by_host and not audit.belong_together(nodes, params["hosts"]):
-        found.append(problem(
-            "repair", "", "%d of the operator's %d nodes to delete or to take ports from, and not one that is the node "
+        found.append(Problem(
+            "node-audit", "repair", "",
+            "%d of the operator's %d nodes to delete or to take ports from, and not one that is the node "
             "of one of the %d hosts" % (len(by_host), len(owned), len(params["hosts"])),
             "at least one node whose UUID a host has as its node_id",
             "these look like the hosts of another cluster or namespace, or like no hosts at all: check the kubeconfig "
@@ -106,12 +111,13 @@ def _implausible(due: list[audit.Finding], nodes: list[dict[str, Any]], params: 
         kind, thing = item.repair
         if kind == "node" and (thing.get("reservation") or thing["provision_state"] not in states.STABLE):
             locked = ", locked by a conductor" if thing.get("reservation") else ""
-            found.append(problem(item.subject, "", thing["provision_state"] + locked, "a node without an operation",
-                                 "wait for the end of that, or abort it with ironic_node_action"))
+            found.append(Problem(
+                "node-audit", item.subject, "", thing["provision_state"] + locked, "a node without an operation",
+                "wait for the end of that, or abort it with ironic_node_action"))
     subjects = [_label(item) for item in due]
     if subjects and not confirmation.confirmed(params.get("confirm"), subjects):
-        found.append(problem(
-            "repair", "confirm", params.get("confirm") or None, confirmation.expected(subjects),
+        found.append(Problem(
+            "confirmation-missing", "repair", "confirm", params.get("confirm") or None, confirmation.expected(subjects),
             "so many nodes and ports would be deleted (%d of the operator's %d nodes); look at each, then repeat how "
             "many in confirm (playbook: set metal3_confirm=%d)" % (
                 len([item for item in due if item.repair[0] == "node"]), len(owned), len(subjects))))

@@ -8,7 +8,7 @@ import difflib
 import re
 from typing import Any
 
-from .._common.problem import problem
+from .._common.problem import Problem
 from . import secrets, states
 
 # Ironic's schema (api/controllers/v1/utils.py, _CONFIG_DRIVE_SCHEMA): types by name of the part.
@@ -46,12 +46,17 @@ def problems(options: dict[str, Any], nodes: list[dict[str, Any]]) -> list[Any]:
     for key, drive in own.items():
         found += _drive_problems(f"node {key}", f"config_drives.{key}", drive)
     known = set(options["nodes"]).union(*(_keys(node) for node in nodes))
-    found += [problem("config_drives", "", key, "names or UUIDs of nodes of the list", "correct it, or add the node")
-              for key in own if key not in known]
+    found += [
+        Problem(
+            "config-drive", "config_drives", "", key, "names or UUIDs of nodes of the list",
+            "correct it, or add the node")
+        for key in own
+        if key not in known
+    ]
     for node in nodes:
         keys = [key for key in own if key in _keys(node)]
         if len(keys) > 1:
-            found.append(problem("config_drives", "", ", ".join(keys), "one drive for node %s" % (
+            found.append(Problem("config-drive", "config_drives", "", ", ".join(keys), "one drive for node %s" % (
                 node["name"] or node["uuid"]), "remove the others"))
     return found
 
@@ -105,30 +110,32 @@ def _drive_problems(subject: str, path: str, drive: Any) -> list[Any]:
     if drive is None:
         return []
     if not isinstance(drive, dict):
-        return [problem(subject, path, _kind(drive), "a dictionary", f"give {', '.join(_PARTS)} or {_READY}")]
+        return [Problem(
+            "config-drive", subject, path, _kind(drive), "a dictionary", f"give {', '.join(_PARTS)} or {_READY}")]
     known, found = [*_PARTS, _READY], []
     for key, value in _given(drive).items():
         place = f"{path}.{key}"
         if key not in known:
             near = difflib.get_close_matches(str(key), known, 1)
-            found.append(problem(subject, place, "an unknown option", "one of " + ", ".join(known),
+            found.append(Problem("unknown-variable", subject, place, "an unknown option", "one of " + ", ".join(known),
                                  "remove it" + (f" (perhaps {near[0]} is meant)" if near else "")))
         elif key == _READY:
             found += _ready_problems(subject, place, value, [part for part in _PARTS if drive.get(part) is not None])
         elif not isinstance(value, _PARTS[key]):
-            found.append(problem(subject, place, _kind(value), _EXPECTED[_PARTS[key]], "correct it"))
+            found.append(Problem("config-drive", subject, place, _kind(value), _EXPECTED[_PARTS[key]], "correct it"))
     return found
 
 
 def _ready_problems(subject: str, place: str, value: Any, others: list[str]) -> list[Any]:
     if not isinstance(value, str):
-        return [problem(subject, place, _kind(value), "a text", "give a URL, or gzip in base64")]
+        return [Problem("config-drive", subject, place, _kind(value), "a text", "give a URL, or gzip in base64")]
     found = []
     if "://" not in value and not _BASE64.match(value):
-        found.append(problem(subject, place, secrets.HIDDEN, "a URL, or gzip in base64", "correct it"))
+        found.append(Problem("config-drive", subject, place, secrets.HIDDEN, "a URL, or gzip in base64", "correct it"))
     if others:
-        found.append(problem(subject, place, f"{', '.join(others)} beside it", "iso alone: it is a whole drive",
-                             "remove one or the other"))
+        found.append(Problem(
+            "config-drive", subject, place, f"{', '.join(others)} beside it", "iso alone: it is a whole drive",
+            "remove one or the other"))
     return found
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 from .._common.plain_text import plain
 
@@ -128,15 +127,3 @@ def fault_of(text: str) -> str:
         return "no message"
     sentence = " ".join(_QUOTED.sub(r"\1 (what Ironic quotes of it is left out)", value).split())
     return sentence[:500] or "no message"
-
-
-class RefusedError(Exception):
-    """What was asked for was refused before anything was written.
-
-    :param problems: list of lines, see ``metal3/problem.py``
-    """
-
-    def __init__(self, problems: list[Any]) -> None:
-        super().__init__("%d problem%s, nothing was written:\n%s" % (
-            len(problems), "" if len(problems) == 1 else "s", "\n".join("- " + line for line in problems)))
-        self.problems = list(problems)

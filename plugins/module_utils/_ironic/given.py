@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common.problem import problem
+from .._common.problem import Problem
 
 _TEXTS = ("str", "path")
 _KINDS = ((dict, "a dictionary"), ((list, tuple), "a list"))
@@ -42,6 +42,6 @@ def _text(where: str, element: Any) -> list[Any]:
         return []
     name = element.get("name") if isinstance(element, dict) else None
     if not isinstance(name, str):
-        return [problem(where, "", seen, "a text", "correct it")]
-    return [problem(where, "", f"{seen} with the name {name}", "a text",
+        return [Problem("value", where, "", seen, "a text", "correct it")]
+    return [Problem("value", where, "", f"{seen} with the name {name}", "a text",
                     "give the name alone, for example by map(attribute='name')")]

@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
+from .._common.errors import RefusedError
 from .._common.progress import Progress
 from . import (
     action_plan,
@@ -25,7 +26,7 @@ from . import (
 )
 from .action_service import ActionService, failure
 from .client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
-from .errors import IronicError, RefusedError
+from .errors import IronicError
 from .node_service import NodeService
 from .port_service import PortService
 
@@ -48,7 +49,8 @@ class IronicModule(AnsibleModule):
         self.no_log_values |= secrets.values(self._trees())
         problems = given.problems(self.argument_spec, self._given)
         if problems:
-            self.fail_json(msg=str(RefusedError(problems)), problems=problems)
+            refused = RefusedError(problems)
+            self.fail_json(msg=str(refused), problems=refused.results())
 
     def _load_params(self) -> None:
         """Keep what was given: Ansible makes texts of dictionaries."""
@@ -213,7 +215,7 @@ def _run(module: IronicModule, work: Callable[..., Any]) -> Any:
     try:
         return work(IronicClient(module.params))
     except RefusedError as exc:
-        module.fail_json(msg=str(exc), problems=exc.problems)
+        module.fail_json(msg=str(exc), problems=exc.results())
     except IronicError as exc:
         module.fail_json(msg=exc.message, exception=traceback.format_exc())
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from .._bmc import address as bmc_address
-from .._common.problem import problem
+from .._common.errors import RefusedError
+from .._common.problem import Problem
 
 # What the entry of one node may set or overrule.
 OWN_VARIABLE = "ironic_node"
@@ -34,12 +35,13 @@ def entry(name: str, variables: dict[str, Any]) -> dict[str, Any]:
 
     :param name: name of the server in the inventory
     :param variables: mapping of its variables
-    :raises ValueError: when there is no BMC address or one that is none, or when the boot mode is unknown
+    :raises RefusedError: when there is no BMC address or one that is none, or when the boot mode is unknown
     """
     address = _address(name, variables.get("bmc_address"))
     boot_mode = variables.get("bmh_boot_mode") or "UEFI"
     if boot_mode not in _BOOT_MODES:
-        raise ValueError(problem(name, "bmh_boot_mode", boot_mode, " or ".join(sorted(_BOOT_MODES))))
+        raise RefusedError([Problem(
+            "boot-mode", name, "bmh_boot_mode", boot_mode, " or ".join(sorted(_BOOT_MODES)))])
     options = {
         "name": name,
         "driver": address.driver.driver,
@@ -59,11 +61,12 @@ def entry(name: str, variables: dict[str, Any]) -> dict[str, Any]:
 
 def _address(name: str, text: str | None) -> bmc_address.BmcAddress:
     if not text:
-        raise ValueError(problem(name, "bmc_address", None, "the address of the server's BMC"))
+        raise RefusedError([Problem("bmc-address", name, "bmc_address", None, "the address of the server's BMC")])
     try:
         return bmc_address.parse(text)
     except bmc_address.AddressError as exc:
-        raise ValueError(problem(name, "bmc_address", bmc_address.redacted(text), exc.expected, exc.next_step)) from exc
+        raise RefusedError([Problem(
+            "bmc-address", name, "bmc_address", bmc_address.redacted(text), exc.expected, exc.next_step)]) from exc
 
 
 def _driver_info(address: bmc_address.BmcAddress, variables: dict[str, Any]) -> dict[str, Any]:

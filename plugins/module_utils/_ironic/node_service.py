@@ -9,9 +9,10 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+from .._common.errors import RefusedError
 from . import bulk, delivery, node_diff, node_validation, states
 from .client import path_of
-from .errors import IronicError, RefusedError
+from .errors import IronicError
 from .known import Known
 
 

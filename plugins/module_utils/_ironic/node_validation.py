@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from .._common.mac_address import mac_error
-from .._common.problem import problem
+from .._common.problem import Problem
 from . import node_bmc, node_fields, ownership, states
 
 # Ironic: is_valid_mac-independent rule for names, api/controllers/v1/utils.py is_valid_node_name (RFC 3986 unreserved).
@@ -36,7 +36,7 @@ def check_named_once(subject: str, named: list[Any]) -> list[Any]:
     spellings = {}
     for name, node in named:
         spellings.setdefault(node["uuid"] if node else name, []).append(name)
-    return [problem(subject, "", f"{' and '.join(names)}, which are one node" if len(set(names)) > 1
+    return [Problem("node", subject, "", f"{' and '.join(names)}, which are one node" if len(set(names)) > 1
                     else f"{names[0]} {len(names)} times", "each node once", "remove the others")
             for names in spellings.values() if len(names) > 1]
 
@@ -82,7 +82,7 @@ def _check_bmcs(options: list[dict[str, Any]], currents: list[Any], known: Any) 
         if bmc is None:
             continue
         subject, neighbours = f"node {option['name']}", listed.setdefault(bmc.address, [])
-        found += [problem(subject, "driver_info", f"BMC {node_bmc.text(bmc)}",
+        found += [Problem("node", subject, "driver_info", f"BMC {node_bmc.text(bmc)}",
                           f"another one than that of node {name} of the list")
                   for name, other in neighbours if node_bmc.same(bmc, other)]
         neighbours.append((option["name"], bmc))
@@ -94,15 +94,15 @@ def _check_bmcs(options: list[dict[str, Any]], currents: list[Any], known: Any) 
 def _bmc_taken(subject: str, bmc: node_bmc.Bmc, node: dict[str, Any]) -> Any:
     owner = ownership.host_of(node.get("name"))
     if owner:
-        return problem(subject, "driver_info", "BMC %s, the BMC of BareMetalHost %s/%s" % (
+        return Problem("node", subject, "driver_info", "BMC %s, the BMC of BareMetalHost %s/%s" % (
             (node_bmc.text(bmc),) + owner), "a server without another owner", ownership.LEAVE_IT)
-    return problem(subject, "driver_info", "BMC %s, the BMC of node %s" % (
+    return Problem("node", subject, "driver_info", "BMC %s, the BMC of node %s" % (
         node_bmc.text(bmc), node.get("name") or node["uuid"]), "a server that is no other node's",
         "correct the address; to rename the node, give its uuid; else delete that node first")
 
 
 def _repeated(values: list[str], subject: str, field: str) -> list[Any]:
-    return [problem(subject, field, "%s %d times" % (value, count), "once", "remove the others")
+    return [Problem("node", subject, field, "%s %d times" % (value, count), "once", "remove the others")
             for value, count in Counter(values).items() if count > 1]
 
 
@@ -110,26 +110,30 @@ def _check_node(option: dict[str, Any], current: dict[str, Any] | None, drivers:
                 minor: int) -> list[Any]:
     subject, found = f"node {option['name']}", []
     if not _NAME.match(option["name"]) or option["name"] in _RESERVED_NAMES or _UUID.match(option["name"]):
-        found.append(problem(subject, "name", option["name"],
+        found.append(Problem("node", subject, "name", option["name"],
                              "letters, digits, '-', '.', '_' and '~', no UUID and no word of Ironic's paths"))
     if option.get("uuid") and not _UUID.match(option["uuid"]):
-        found.append(problem(subject, "uuid", option["uuid"], "a UUID"))
+        found.append(Problem("node", subject, "uuid", option["uuid"], "a UUID"))
     names = [option["name"]] + [current["name"] for dummy in [0] if current and current.get("name")]
     refused = next((text for text in (ownership.refusal(name, forced) for name in names) if text), None)
     if refused:
-        found.append(problem(subject, "", "a node of the operator", "a node without another owner", refused))
+        found.append(Problem("node", subject, "", "a node of the operator", "a node without another owner", refused))
     if option["state"] == "absent":
         return found + (_check_deletion(subject, current, option["name"] in forced) if current else [])
     driver = option.get("driver")
     if driver is not None and driver not in drivers:
-        found.append(problem(subject, "driver", driver, "one of " + ", ".join(drivers), _meant(driver, drivers)))
+        found.append(
+            Problem("node", subject, "driver", driver, "one of " + ", ".join(drivers), _meant(driver, drivers))
+        )
     if current is None and driver is None:
-        found.append(problem(subject, "driver", None, "one of " + ", ".join(drivers)))
+        found.append(Problem("node", subject, "driver", None, "one of " + ", ".join(drivers)))
     if current is None:
-        found += [problem(subject, "driver_info." + key, None, f"the address of the BMC, which driver {driver} needs")
-                  for key in node_fields.REQUIRED_DRIVER_INFO.get(driver or "", ())
-                  if not (option.get("driver_info") or {}).get(key)]
-    found += [problem(subject, field, option[field], "nothing: this Ironic speaks API version 1.%d" % minor,
+        found += [
+            Problem("node", subject, "driver_info." + key, None, f"the address of the BMC, which driver {driver} needs")
+            for key in node_fields.REQUIRED_DRIVER_INFO.get(driver or "", ())
+            if not (option.get("driver_info") or {}).get(key)
+        ]
+    found += [Problem("node", subject, field, option[field], "nothing: this Ironic speaks API version 1.%d" % minor,
                       "it came with 1.%d" % needed)
               for field, needed in node_fields.MINORS.items() if option.get(field) is not None and minor < needed]
     return found + check_traits(subject, option.get("traits") or [])
@@ -141,19 +145,22 @@ def check_traits(subject: str, traits: list[str]) -> list[Any]:
     :param subject: what errors name
     :param traits: list of texts; those of one's own begin with CUSTOM_ (Ironic)
     """
-    return [problem(subject, "traits", trait, "upper case letters, digits and '_'; one's own begin with CUSTOM_")
-            for trait in traits if not _TRAIT.match(trait)]
+    return [
+        Problem("node", subject, "traits", trait, "upper case letters, digits and '_'; one's own begin with CUSTOM_")
+        for trait in traits
+        if not _TRAIT.match(trait)
+    ]
 
 
 def _check_deletion(subject: str, current: dict[str, Any], forced: bool) -> list[Any]:
     if current.get("protected"):
-        return [problem(subject, "protected", "true", "false", "set protected to false first")]
+        return [Problem("node", subject, "protected", "true", "false", "set protected to false first")]
     state = current["provision_state"]
     free = state in states.DELETABLE and not current.get("instance_uuid")
     if free or current.get("maintenance") or forced:
         return []
     seen = f"instance {current['instance_uuid']}" if state in states.DELETABLE else state
-    return [problem(subject, "state", f"{seen} at the node",
+    return [Problem("node", subject, "state", f"{seen} at the node",
                     f"a node that is {' or '.join(sorted(states.DELETABLE))} and has no instance",
                     "undeploy it with ironic_node_action, or name it in force_nodes: Ironic forgets it then and the "
                     "server is left as it is")]
@@ -172,18 +179,21 @@ def check_port(option: dict[str, Any], known: Any, node_uuid: str | None, move: 
     subject, found = f"port {option['address']}", []
     expected = mac_error(option["address"])
     if expected:
-        return [problem(subject, "address", option["address"], expected)]
+        return [Problem("node", subject, "address", option["address"], expected)]
     current = known.port(option["address"])
     if option["state"] == "present" and current and current["node_uuid"] != node_uuid and not move:
         owner = (known.node_of(current) or {}).get("name")
         host = ownership.host_of(owner)
         advice = ownership.LEAVE_IT if host else "delete it there, or set move with ironic_port"
         seen = "a port of BareMetalHost %s/%s" % host if host else "a port of node %s" % (owner or current["node_uuid"])
-        found.append(problem(subject, "node", seen, f"a port of node {option['node']}", advice))
-    return found + [problem(subject, field, option[field], "nothing: this Ironic speaks API version 1.%d" % minor,
-                            "it came with 1.%d" % needed)
-                    for field, needed in node_fields.PORT_MINORS.items()
-                    if option.get(field) is not None and minor < needed]
+        found.append(Problem("node", subject, "node", seen, f"a port of node {option['node']}", advice))
+    return found + [
+        Problem(
+            "node", subject, field, option[field], "nothing: this Ironic speaks API version 1.%d" % minor,
+            "it came with 1.%d" % needed)
+        for field, needed in node_fields.PORT_MINORS.items()
+        if option.get(field) is not None and minor < needed
+    ]
 
 
 def _meant(seen: str, known: list[str]) -> str:

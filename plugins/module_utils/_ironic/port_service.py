@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from .._common.problem import problem
+from .._common.errors import RefusedError
+from .._common.problem import Problem
 from . import bulk, node_validation, ownership
-from .errors import RefusedError
 from .node_service import Item, PortPlan, Registry, counts, delete_port
 
 
@@ -53,13 +53,14 @@ class PortService:
                 "diff": self.diffs}
 
     def _problems(self, registry: Registry, owners: dict[str, Any]) -> list[Any]:
-        found = [problem("ports", "address", "%s %d times" % (address, count), "once", "remove the others")
+        found = [Problem("port", "ports", "address", "%s %d times" % (address, count), "once", "remove the others")
                  for address, count in Counter(option["address"] for option in self.options).items() if count > 1]
         for option in self.options:
             subject, owner = f"port {option['address']}", owners[option["address"]]
             if option["state"] == "present" and owner is None:
-                found.append(problem(subject, "node", option.get("node"), "name or UUID of a node that is there",
-                                     "register it with ironic_node"))
+                found.append(Problem(
+                    "port", subject, "node", option.get("node"), "name or UUID of a node that is there",
+                    "register it with ironic_node"))
                 continue
             found += node_validation.check_port(option, registry.known, owner and owner["uuid"],
                                                 bool(option.get("move")), self.client.minor)
@@ -68,7 +69,9 @@ class PortService:
             texts = [ownership.refusal(node.get("name"), self.forced) for node in touched if node]
             text = next((text for text in texts if text), None)
             if text:
-                found.append(problem(subject, "node", "a node of the operator", "a node without another owner", text))
+                found.append(
+                    Problem("port", subject, "node", "a node of the operator", "a node without another owner", text)
+                )
         return found
 
     def _call(self, item: Item, owner: Any) -> Callable[..., Any] | None:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections import namedtuple
 
 from .._bmc import address as bmc_address
@@ -15,15 +14,14 @@ from .._cluster.checks.validation import addresses_needed, checked, description_
 from .._cluster.checks.versions import newest_providers, version_problems
 from .._cluster.endpoint import holder_warning
 from .._cluster.render.network import pool_descriptions, pool_networks
-from .._common import field_checks
-from .._common.problem import problem
+from .._common.field_checks import text_of
+from .._common.problem import Problem
 from .._host import fields as host_fields
 from .._host import objects as host_objects
 from .._host import validation as host_validation
 from .._host.rules import combinations as host_combinations
 from .._ipam.range import contains, span_of
 from .._ipam.validation import pool_problems
-from . import rules as lint_rules
 
 # namespace: of the hosts; hosts: entries for baremetal_host; clusters: {inventory name: parameters of a cluster};
 # pools: descriptions for ip_pool, None when nobody says which there are; secrets: names of Secrets that exist, None
@@ -32,14 +30,16 @@ from . import rules as lint_rules
 Site = namedtuple("Site", ["namespace", "hosts", "clusters", "pools", "secrets", "providers", "provisioning_cidr",
                            "has_provisioning_network"])
 
-# rule, level: see lint_rules; kind: host, cluster, pool or site; name: inventory name of the host or cluster, or the
-# pool's; field: path of the option, empty when the whole is meant; seen, expected, next_step: texts.
-Finding = namedtuple("Finding", ["rule", "level", "kind", "name", "field", "seen", "expected", "next_step"])
+# kind: host, cluster, pool or site; problem: a Problem whose code is a rule of lint_rules and whose subject is the
+# inventory name of the host or cluster, or the pool's name.
+# Codes of what keeps a host from being compared with other parts of the site.
+_OF_TYPES = ("unknown-variable", "value")
+Finding = namedtuple("Finding", ["kind", "problem"])
 
 
-def finding(rule, kind, name, field, seen, expected, next_step=""):
-    """Return a Finding with the level of its rule."""
-    return Finding(rule, lint_rules.BY_NAME[rule].level, kind, name, field, seen, expected, next_step or "")
+def finding(code, kind, name, field, actual, expected, hint=None):
+    """Return a Finding of the lint's own."""
+    return Finding(kind, Problem(code, name, field, actual, expected, hint))
 
 
 def lint(site):
@@ -64,22 +64,18 @@ def _hosts(site):
     if not site.hosts:
         found.append(finding("no-hosts", "site", "", "", "no server", "servers in the group of servers",
                              "add them, or name their group"))
-    values = host_validation.check_values(site.hosts)
-    for item in host_validation.check_raw(site.hosts):
-        if item in values:
-            rule = "unknown-variable" if item.seen == field_checks.UNKNOWN else "value"
-            broken.add(item.host)
-        else:
-            rule = lint_rules.recognise("host", item.field, item.seen, item.expected).rule
-        found.append(finding(rule, "host", *item))
+    for problem in host_validation.check_raw(site.hosts):
+        if problem.code in _OF_TYPES:
+            broken.add(problem.subject)
+        found.append(Finding("host", problem))
     for host in site.hosts:
         name = host.get("name")
         if name in broken or host.get("state") == "absent":
             continue
-        found += [finding(rule, "host", *item) for rule, item in host_combinations.check(name, host)]
+        problems = host_combinations.check(name, host)
         if not site.has_provisioning_network:
-            found += [finding("provisioning-network", "host", *item)
-                      for item in host_combinations.without_provisioning_network(name, host)]
+            problems += host_combinations.without_provisioning_network(name, host)
+        found += [Finding("host", problem) for problem in problems]
     return found + _secrets(site, broken)
 
 
@@ -104,8 +100,8 @@ def _cluster(name, site):
     """Return ``(description, Findings)``; the description is None when it can't be compared with other parts."""
     description, mistakes, problems = checked(site.clusters[name])
     versions = version_problems(description, dict(newest_providers(), **(site.providers or {})), None)
-    found = [_of_text(name, line) for line in mistakes]
-    found += _of_lines("cluster", name, problems + versions, None if mistakes else description)
+    found = _of_problems("cluster", name, mistakes)
+    found += _of_problems("cluster", name, problems + versions, None if mistakes else description)
     # What is compared with other parts of the site must be right in itself.
     if mistakes or problems:
         return None, found
@@ -121,50 +117,27 @@ def _sizes(name, description):
     found = []
     if description["keeps_workers"]:
         found.append(finding(
-            "cluster-size", "cluster", name, "workers", "nothing", "pools of workers, or an empty dictionary",
+            "cluster-size", "cluster", name, "workers", None, "pools of workers, or an empty dictionary",
             "without it, stored pools stay as they are and a new cluster has no workers"))
     if description["control_plane"].get("replicas") is None:
         found.append(finding(
-            "cluster-size", "cluster", name, "control_plane.replicas", "nothing", "a number of machines",
+            "cluster-size", "cluster", name, "control_plane.replicas", None, "a number of machines",
             "without it, a stored control plane keeps its number and a new one has one machine"))
     return found
-
-
-def _of_text(name, line):
-    """Return the Finding of a line that Ansible's argument check has made."""
-    where, dummy, rest = line.partition(": ") if re.match(r"^[\w.-]+: ", line) else ("", "", line)
-    unknown = re.match(r"^unknown option (.+?)(?: \(perhaps (.+) is meant\))?\. Supported", rest)
-    if unknown:
-        fields = unknown.group(1).split(", ")
-        advice = "remove it" + (f" (perhaps {unknown.group(2)} is meant)" if unknown.group(2) else "")
-        return finding("unknown-variable", "cluster", name, _joined(where, fields[0]),
-                       f"unknown options {', '.join(fields)}" if fields[1:] else field_checks.UNKNOWN,
-                       "options of metal3.baremetal.cluster", advice)
-    option = re.search(r"argument '(\w+)'|value of (\w+) must|arguments: (\w+)", rest)
-    parent = re.search(r"found in '?([\w.> -]+?)'?(?:\.|$)", rest)
-    parts = [where, parent.group(1).replace(" -> ", ".") if parent else "",
-             next(filter(None, option.groups())) if option else ""]
-    return finding("value", "cluster", name, _joined(*parts), rest, "a value of the option's type",
-                   "see ansible-doc metal3.baremetal.cluster")
 
 
 def _joined(*parts):
     return ".".join(part for part in parts if part)
 
 
-def _of_lines(kind, name, lines, description=None):
-    """Return the Findings of Mistakes; those of a cluster's pools are told of its networks."""
+def _of_problems(kind, name, problems, description=None):
+    """Return the Findings of Problems; the fields of a cluster's pools are those of its networks."""
     pools = {}
     if description is not None:
         pools = dict((f"IPPool {description['namespace']}/{pool}", f"networks.{network}.{family}")
                      for network, family, _settings, pool in pool_networks(description))
-    found = []
-    for line in lines:
-        rule_kind = "pool" if (line.subject or "").startswith("IPPool ") else kind
-        rule = lint_rules.recognise(rule_kind, line.field, line.seen, line.expected).rule
-        field = _joined(pools[line.subject], line.field) if line.subject in pools else line.field
-        found.append(finding(rule, kind, name, field, line.seen, line.expected, line.advice))
-    return found
+    return [Finding(kind, problem._replace(subject=name, field=_joined(pools.get(problem.subject), problem.field)))
+            for problem in problems]
 
 
 def _pools(site, descriptions):
@@ -189,9 +162,9 @@ def _pools(site, descriptions):
                 continue
             owner = owners.get(line.subject)
             if owner is not None:
-                found += _of_lines("cluster", owner, [line], descriptions[owner])
+                found += _of_problems("cluster", owner, [line], descriptions[owner])
             else:
-                found += _of_lines("pool", line.subject.rpartition("/")[2], [line])
+                found += _of_problems("pool", line.subject.rpartition("/")[2], [line])
         if site.pools is not None:
             names = set(pool["name"] for pool in pools if pool.get("name"))
             found += _unknown_pools(descriptions, namespace, names)
@@ -230,7 +203,7 @@ def _capacity(site, descriptions):
                   for group in cluster_description.groups(description)]
         lines = shortages(wanted, there)
         if lines:
-            found += [item for line in lines for item in _of_lines("cluster", owners[line.subject], [line])]
+            found += [item for line in lines for item in _of_problems("cluster", owners[line.subject], [line])]
             continue
         for position, (description, group, count) in enumerate(wanted):
             more = list(wanted)
@@ -255,7 +228,7 @@ def _may_be_free(host):
 def _as_object(host, namespace):
     """Return a server as the BareMetalHost that it will be, as far as choosing a host goes."""
     both = [host.get(kind) if isinstance(host.get(kind), dict) else {} for kind in ("labels", "annotations")]
-    labels, annotations = [dict((key, host_objects.text_of(value)) for key, value in items.items()) for items in both]
+    labels, annotations = [dict((key, text_of(value)) for key, value in items.items()) for items in both]
     return {"metadata": {"name": host["name"], "namespace": namespace, "labels": labels, "annotations": annotations},
             "status": {"provisioning": {"state": "available"}}}
 
@@ -280,12 +253,12 @@ def _addresses(site, descriptions):
         for kind, name, option, address in _taken(site, descriptions):
             reserved = str(address) in (pool.get("pre_allocations") or {}).values()
             if contains(span, address) and not reserved and not (kind == "cluster" and name == owner):
-                line = problem("IPPool", field, f"{address}, {option} of {name}", "ranges without it",
-                               "IPAM would give it to a node: shorten the range, or preallocate the address")
                 networks = dict((used, f"networks.{network}.{family}") for network, family, _settings, used in (
                     pool_networks(descriptions[owner]) if owner else ()))
-                found.append(finding("address-taken", "cluster" if owner else "pool", owner or pool["name"],
-                                     _joined(networks.get(pool["name"]), field), line.seen, line.expected, line.advice))
+                found.append(finding(
+                    "address-taken", "cluster" if owner else "pool", owner or pool["name"],
+                    _joined(networks.get(pool["name"]), field), f"{address}, {option} of {name}", "ranges without it",
+                    "IPAM would give it to a node: shorten the range, or preallocate the address"))
     return found
 
 

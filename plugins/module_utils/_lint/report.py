@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Findings of a lint as lines of text, as SARIF 2.1.0 and as JUnit XML; pure.
 
-A finding here is a dict: ``rule``, ``level``, ``kind``, ``name``, ``variable`` (path of the inventory variable),
-``seen``, ``expected``, ``next_step``, ``path`` (of a file, or None), ``line`` and ``column`` (from 1, or None).
+A finding here is a dict: the fields of its Problem (``code``, ``subject``, ``field``, ``actual``, ``expected``,
+``hint``) and its ``text``; ``level``, ``kind``, ``names`` (all that it concerns), ``path`` (of a file, or None),
+``line`` and ``column`` (from 1, or None).
 """
 from __future__ import annotations
 
@@ -24,13 +25,6 @@ TOOL = "metal3.baremetal.site_lint"
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def message(item):
-    """Return what a finding says, without where it is."""
-    where = ": ".join(part for part in (item["name"], item["variable"]) if part)
-    text = f"{where + ': ' if where else ''}seen {item['seen']}; expected {item['expected']}"
-    return f"{text}; {item['next_step']}" if item["next_step"] else text
-
-
 def place(item):
     """Return ``path:line`` of a finding, as much of it as is known."""
     if not item["path"]:
@@ -41,7 +35,7 @@ def place(item):
 def line(item):
     """Return a finding as one line, which may quote what a BMC told once and steers no terminal."""
     found = place(item)
-    return plain(f"{found + ': ' if found else ''}{item['level']} {item['rule']}: {' '.join(message(item).split())}")
+    return plain(f"{found + ': ' if found else ''}{item['level']} {item['code']}: {' '.join(item['text'].split())}")
 
 
 def count(findings):
@@ -79,14 +73,14 @@ def sarif(findings, tool_version):
                 "rules": [{"id": rule.rule, "shortDescription": {"text": rule.summary},
                            "defaultConfiguration": {"level": rule.level},
                            "properties": {"source": rule.source}} for rule in RULES]}},
-            "results": [_result(item, position[item["rule"]]) for item in findings],
+            "results": [_result(item, position[item["code"]]) for item in findings],
             "columnKind": "unicodeCodePoints",
         }],
     }
 
 
 def _result(item, position):
-    result = {"ruleId": item["rule"], "ruleIndex": position, "level": item["level"], "message": {"text": message(item)}}
+    result = {"ruleId": item["code"], "ruleIndex": position, "level": item["level"], "message": {"text": item["text"]}}
     location: dict[str, Any] = {}
     if item["path"]:
         location["physicalLocation"] = {"artifactLocation": {"uri": _uri(item["path"])}}
@@ -95,8 +89,8 @@ def _result(item, position):
             if item["column"]:
                 region["startColumn"] = item["column"]
             location["physicalLocation"]["region"] = region
-    if item["name"]:
-        name = ".".join(part for part in (item["name"], item["variable"]) if part)
+    if item["subject"]:
+        name = ".".join(part for part in (item["subject"], item["field"]) if part)
         location["logicalLocations"] = [{"fullyQualifiedName": name}]
     if location:
         result["locations"] = [location]
@@ -118,7 +112,7 @@ def junit(findings, strict=False, skipped=()):
     cases = []
     failures = 0
     for rule in RULES:
-        own = [item for item in findings if item["rule"] == rule.rule]
+        own = [item for item in findings if item["code"] == rule.rule]
         text = "\n".join(line(item) for item in own)
         body = ""
         if rule.rule in skipped:

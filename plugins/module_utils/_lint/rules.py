@@ -1,104 +1,83 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rules that the lint of a site tells findings by: identifier, level, what it is about; pure.
+"""The rules of the lint: the code of their Problems, level, what they are about; pure.
 
 ``docs/lint-rules.md`` is made from this table.
 """
 from __future__ import annotations
 
-import re
 from collections import namedtuple
 
 from .._host.rules.combinations import COMBINATIONS
 
 ERROR, WARNING = "error", "warning"
 
-# rule: identifier; level; kind: host, cluster, pool or site, what the finding is about; fields and text: regular
-# expressions by which a mistake of the validation functions is recognised (path of the option; what was seen and
-# expected), None for findings that name their rule themselves; summary: one sentence; source: where it comes from.
-Rule = namedtuple("Rule", ["rule", "level", "kind", "fields", "text", "summary", "source"])
+# rule: the code of its Problems; level; kind: host, cluster, pool or site, what a finding is about; summary: one
+# sentence; source: where it comes from.
+Rule = namedtuple("Rule", ["rule", "level", "kind", "summary", "source"])
 
-_HOST_SOURCE = "BMO 0.13 webhook and CRD; module_utils/_host/validation.py"
-_CLUSTER_SOURCE = "webhooks and CRDs of Cluster API 1.13 and CAPM3 1.13; module_utils/_cluster/checks/validation.py"
+_HOST_SOURCE = "BMO 0.13 webhook and CRD; module_utils/_host/rules/"
+_CLUSTER_SOURCE = "webhooks and CRDs of Cluster API 1.13 and CAPM3 1.13; module_utils/_cluster/checks/"
 _POOL_SOURCE = "IPAM 1.13; module_utils/_ipam/validation.py"
 
 
-def _host(rule, fields, summary, text=None, source=_HOST_SOURCE):
-    return Rule(rule, ERROR, "host", fields, text, summary, source)
+def _host(rule, summary, file):
+    return Rule(rule, ERROR, "host", summary, f"{_HOST_SOURCE}{file}.py")
 
 
-def _cluster(rule, fields, summary, text=None, source=_CLUSTER_SOURCE):
-    return Rule(rule, ERROR, "cluster", fields, text, summary, source)
+def _cluster(rule, summary, file="validation", source=_CLUSTER_SOURCE):
+    return Rule(rule, ERROR, "cluster", summary, f"{source}{file}.py")
 
 
-def _pool(rule, summary, text=None):
-    return Rule(rule, ERROR, "pool", ".*", text, summary, _POOL_SOURCE)
+def _pool(rule, summary):
+    return Rule(rule, ERROR, "pool", summary, _POOL_SOURCE)
 
 
 def _site(rule, level, summary, source, kind="site"):
-    return Rule(rule, level, kind, None, None, summary, source)
+    return Rule(rule, level, kind, summary, source)
 
 
-# The first that fits counts.
-_RECOGNISED = (
-    _host("host-duplicate", "name|boot_mac_address|bmc.address|.*name",
-          "Names, boot MAC addresses, BMCs and Secrets are not shared by two hosts.",
-          "^the same as|a Secret of its own"),
-    _host("host-name", "name", "A host's name is one that Kubernetes and BMO take."),
-    _host("bmc-address", "bmc.address", "A BMC address has a scheme that BMO supports and a host that can be one."),
-    _host("bmc-credentials", "bmc.*",
-          "Each BMC has complete credentials, or a Secret that holds them; TLS options only with TLS."),
-    _host("boot-mac", "boot_mac_address",
-          "A boot MAC address is a network card's, and there where the scheme or a host without inspection needs it."),
-    _host("boot-mode", "boot_mode",
-          "The scheme can do the boot mode: secure boot needs Redfish, UEFI HTTP has no legacy boot."),
-    _host("root-device-hints", r"root_device_hints.*|raid.*physical_disks\[.*",
-          "Hints name a disk in a way that BMO and Ironic understand."),
-    _host("raid", "raid.*", "RAID volumes have a level, disks and a scheme that can make them."),
-    _host("image", "(image|custom_deploy).*",
-          "An image has a URL, a checksum of the right kind, and fits the way it is deployed."),
-    _host("host-data", "(user_data|network_data|meta_data|preprovisioning_network_data).*",
-          "User data, network data and metadata have content or the name of a Secret."),
-    _host("metadata", "(labels|annotations|inspection_mode|taints).*",
-          "Labels, taints, annotations and what they ask of BMO are valid."),
-    _host("power", "(online|state|externally_provisioned|disable_power_off).*",
-          "What a host is asked to be does not contradict itself."),
-    _host("obsolete", "(firmware|hardware_profile).*",
-          "Fields that no driver of BMO takes any more are not used."),
-    _host("host", ".*", "Other rules for a host."),
-    _cluster("network-overlap", "(pod_cidrs|service_cidrs|endpoint).*",
-             "Networks of pods, services and nodes have no addresses in common.",
-             "overlaps|which is in (pod|service)_cidrs"),
-    _cluster("network", r"(pod_cidrs|service_cidrs|networks|.*\.network_data).*",
-             "Networks are written in a way that nodes can have them."),
-    _cluster("endpoint", "endpoint.*", "The endpoint is an address that nodes can reach and nobody else is given."),
-    _cluster("version", "kubernetes_version|api_version|", "Kubernetes, Cluster API and CAPM3 fit each other.",
-             source="Cluster API's book, supported versions matrix; module_utils/_cluster/checks/versions.py"),
-    _cluster("host-capacity", ".*host_selector", "There are as many hosts that match as machines.",
-             source="CAPM3 chooseHost; module_utils/_cluster/checks/hosts.py"),
-    _cluster("host-selector", ".*host_selector.*",
-             "A selector's labels have values, and its expressions are complete."),
-    _cluster("reference", ".*(attached_networks|failure_domain|failure_domains|node_ip_network)",
-             "Networks and failure domains that are named are described."),
-    _cluster("cluster-image", ".*image.*", "A node image has a URL, a format and a checksum of the right kind.",
-             source="CAPM3 and BMO webhooks; module_utils/_cluster/checks/image.py"),
-    _cluster("replicas", r".*\.(replicas|autoscaler|max_surge|max_unavailable)\b.*",
-             "Numbers of machines keep etcd's quorum and let a rollout go on."),
-    _cluster("user-data", r".*\.(files|boot_commands|pre_commands|post_commands|users|node_taints|node_labels|"
-             r"kubelet_extra_args|metadata|"
-             r"join_configuration|init_configuration)\b.*", "What becomes user data and metadata can be read there."),
-    _cluster("health-check", ".*health_check.*", "A health check's times are those that the webhooks take."),
-    _cluster("cluster-name", "name|control_plane|workers.*",
-             "Names of clusters and pools of machines fit into the names that are made of them."),
-    _cluster("cluster", ".*", "Other rules for a cluster."),
-    _pool("address-overlap", "No address is in two ranges.", "which is in ranges"),
-    _pool("pool-capacity", "A pool has an address for each machine, and for those that a rollout adds.",
-          "addresses, at least"),
-    _pool("pool", "A pool's ranges, gateways and preallocations are right."),
+_OF_MODULES = (
+    _host("host-duplicate", "Names, boot MAC addresses, BMCs and Secrets are not shared by two hosts.", "identity"),
+    _host("host-name", "A host's name is valid for Kubernetes and BMO.", "identity"),
+    _host("bmc-address", "A BMC address has a scheme that BMO supports and a valid host.", "bmc"),
+    _host("bmc-credentials",
+          "Each BMC has complete credentials, or a Secret that holds them; TLS options only with TLS.", "bmc"),
+    _host("boot-mac-invalid", "A boot MAC address is six pairs of hexadecimal digits of one network card.", "boot"),
+    _host("boot-mac-missing", "A boot MAC address is set where the scheme or a host without inspection requires it.",
+          "boot"),
+    _host("boot-mode", "The scheme supports the boot mode: secure boot requires Redfish, UEFI HTTP has no legacy boot.",
+          "boot"),
+    _host("root-device-hints", "Hints name a disk in a way that BMO and Ironic understand.", "hint"),
+    _host("raid", "RAID volumes have a level, disks and a scheme that supports them.", "raid"),
+    _host("image", "An image has a URL, a checksum of the right kind, and fits the way it is deployed.", "image"),
+    _host("host-data", "User data, network data and metadata have content or the name of a Secret.", "data"),
+    _host("metadata", "Labels, taints, annotations and what they ask of BMO are valid.", "metadata"),
+    _host("power", "Power state, goal and what is deployed do not contradict each other.", "goal"),
+    _host("obsolete", "Fields that no driver of BMO supports any more are not used.", "obsolete"),
+    _cluster("network-overlap", "Networks of pods, services and nodes have no addresses in common.", "address"),
+    _cluster("network", "Networks, links, routes and preallocations are valid."),
+    _cluster("endpoint", "The endpoint is an address that nodes can reach and nobody else is given.", "address"),
+    _cluster("version", "Kubernetes, Cluster API and CAPM3 are compatible.", "versions",
+             "Cluster API's book, supported versions matrix; module_utils/_cluster/checks/"),
+    _cluster("host-capacity", "There are as many matching hosts as machines.", "hosts",
+             "CAPM3 chooseHost; module_utils/_cluster/checks/"),
+    _cluster("host-selector", "A selector's labels have values, and its expressions are complete."),
+    _cluster("reference", "Networks and failure domains that are named are described."),
+    _cluster("cluster-image", "A node image has a URL, a format and a checksum of the right kind.", "image",
+             "CAPM3 and BMO webhooks; module_utils/_cluster/checks/"),
+    _cluster("replicas", "Numbers of machines keep etcd's quorum and let a rollout continue."),
+    _cluster("user-data", "What becomes user data and metadata is valid there."),
+    _cluster("health-check", "A health check's times are within the limits of the webhooks."),
+    _cluster("cluster-name", "Names of clusters and pools of machines fit into the names that are derived from them."),
+    _pool("address-overlap", "No address is in two ranges."),
+    _pool("pool-capacity", "A pool has an address for each machine, and for those that a rollout adds."),
+    _pool("pool", "A pool's ranges, gateways and preallocations are valid."),
 )
 
-_NAMED = (
+# Rules that only a whole site shows.
+_OF_THE_LINT = (
     _site("template-error", ERROR, "Each variable of the site can be templated.", "Ansible"),
     _site("unknown-variable", ERROR, "No variable or option is mistyped.",
           "module_utils/_host/fields.py, cluster_spec.py; the roles' argument specs"),
@@ -135,22 +114,8 @@ _NAMED = (
           "module_utils/_cluster/checks/preflight.py", "cluster"),
 ) + tuple(_site(item.rule, WARNING, item.summary, item.source, "host") for item in COMBINATIONS)
 
-RULES = _NAMED + _RECOGNISED
+RULES = _OF_THE_LINT + _OF_MODULES
 BY_NAME = dict((rule.rule, rule) for rule in RULES)
-
-
-def recognise(kind, field, seen, expected):
-    """Return the Rule of a mistake that the validation functions told.
-
-    :param kind: ``host``, ``cluster`` or ``pool``
-    :param field: path of the option
-    """
-    text = f"{seen}, {expected}"
-    for rule in _RECOGNISED:
-        if rule.kind == kind and re.match(f"({rule.fields})$", field or "", re.DOTALL) and (
-                rule.text is None or re.search(rule.text, text)):
-            return rule
-    raise AssertionError(f"no rule of kind {kind}")
 
 
 def as_markdown():

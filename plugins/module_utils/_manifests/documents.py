@@ -7,7 +7,7 @@ from __future__ import annotations
 import base64
 import os
 
-from .._common.problem import problem
+from .._common.problem import Problem
 
 try:
     import yaml
@@ -34,14 +34,14 @@ def read(sources):
             problems += found
         else:
             documents = []
-            problems.append(problem(title, None, type(source).__name__, "a path, a text or an object",
+            problems.append(Problem("manifest", title, None, type(source).__name__, "a path, a text or an object",
                                     "see the option's documentation"))
         for document in documents:
             items = [document]
             if isinstance(document, dict) and document.get("kind") == "List":
                 items = document.get("items") or []
                 if not isinstance(items, list):
-                    problems.append(problem(title, "items", type(items).__name__, "a list of objects",
+                    problems.append(Problem("manifest", title, "items", type(items).__name__, "a list of objects",
                                             "correct the document"))
                     continue
             for item in items:
@@ -61,12 +61,14 @@ def _documents(source, title):
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         return [document for document in yaml.load_all(source, Loader=loader) if document is not None], []
     except OSError as exc:
-        return [], [problem(title, None, exc.strerror or str(exc), "a file that can be read", "correct the path")]
+        return [], [
+            Problem("manifest", title, None, exc.strerror or str(exc), "a file that can be read", "correct the path")
+        ]
     except RecursionError:
-        return [], [problem(title, None, "documents nested too deeply", "YAML documents", "correct them")]
+        return [], [Problem("manifest", title, None, "documents nested too deeply", "YAML documents", "correct them")]
     # ValueError: a date that there is not, a number with too many digits, bytes that are no UTF-8, a path with a zero.
     except (yaml.YAMLError, ValueError) as exc:
-        return [], [problem(title, None, " ".join(str(exc).split()), "YAML documents", "correct them")]
+        return [], [Problem("manifest", title, None, " ".join(str(exc).split()), "YAML documents", "correct them")]
 
 
 def _dictionary(value):
@@ -75,26 +77,35 @@ def _dictionary(value):
 
 def _faults(title, item):
     if not isinstance(item, dict):
-        return [problem(title, None, type(item).__name__, "an object with apiVersion, kind and metadata.name",
-                        "correct the document")]
+        return [Problem(
+            "manifest", title, None, type(item).__name__, "an object with apiVersion, kind and metadata.name",
+            "correct the document")]
     metadata = _dictionary(item.get("metadata"))
     subject = f"{title}: {item.get('kind') or 'object'} {metadata.get('name') or 'without a name'}"
-    found = [problem(subject, field, value, "a text", "set it")
+    found = [Problem("manifest", subject, field, value, "a text", "set it")
              for field, value in (("apiVersion", item.get("apiVersion")), ("kind", item.get("kind")),
                                   ("metadata.name", metadata.get("name")))
              if not isinstance(value, str) or not value]
-    found += [problem(subject, field, type(value).__name__, "a mapping" if kind is dict else "a text", "correct it")
-              for field, value, kind in (("metadata.namespace", metadata.get("namespace"), str),
-                                         ("stringData", item.get("stringData"), dict), ("data", item.get("data"), dict))
-              if value is not None and not isinstance(value, kind)
-              and (field == "metadata.namespace" or item.get("kind") in ("Secret", "ConfigMap"))]
+    found += [
+        Problem(
+            "manifest", subject, field, type(value).__name__, "a mapping" if kind is dict else "a text", "correct it")
+        for field, value, kind in (
+            ("metadata.namespace", metadata.get("namespace"), str),
+            ("stringData", item.get("stringData"), dict),
+            ("data", item.get("data"), dict),
+        )
+        if value is not None
+        and not isinstance(value, kind)
+        and (field == "metadata.namespace" or item.get("kind") in ("Secret", "ConfigMap"))
+    ]
     if item.get("kind") == "CustomResourceDefinition" and not found:
         spec = _dictionary(item.get("spec"))
         names = _dictionary(spec.get("names"))
         if not (spec.get("group") and spec.get("versions") and names.get("plural") and names.get("kind")
                 and spec.get("scope")):
-            found.append(problem(subject, "spec", "an incomplete definition", "group, scope, names and versions",
-                                 "complete it"))
+            found.append(Problem(
+                "manifest", subject, "spec", "an incomplete definition", "group, scope, names and versions",
+                "complete it"))
     return found
 
 
@@ -110,8 +121,8 @@ def placed(objects, resources, namespace):
         resource = resources[(obj["apiVersion"], obj["kind"])]
         subject = f"{obj['kind']} {obj['metadata']['name']}"
         if resource is None:
-            problems.append(problem(
-                subject, "apiVersion", obj["apiVersion"], "a kind that the API server serves",
+            problems.append(Problem(
+                "manifest", subject, "apiVersion", obj["apiVersion"], "a kind that the API server serves",
                 "add its CustomResourceDefinition to the manifests, or correct the version"))
             continue
         metadata = dict(obj["metadata"])
@@ -120,7 +131,7 @@ def placed(objects, resources, namespace):
             del metadata["namespace"]
         key = (resource.group, resource.kind, metadata.get("namespace"), metadata["name"])
         if key in seen:
-            problems.append(problem(subject, "metadata.name", "the same object twice", "each object once",
+            problems.append(Problem("manifest", subject, "metadata.name", "the same object twice", "each object once",
                                     "remove one of them"))
         seen[key] = True
         result.append(_without_text(dict(obj, metadata=metadata)))

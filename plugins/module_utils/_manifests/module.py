@@ -8,9 +8,9 @@ import traceback
 
 from ansible.module_utils.basic import missing_required_lib
 
+from .._common.errors import RefusedError
 from .._common.progress import Progress
 from .._common.quiet_module import QuietModule
-from .._ipam.service import RefusedError
 from .._kube.errors import KubeError
 from .._kube.module import KubeModule
 from .._kube.workload_client import client_for, workload_argument_spec
@@ -77,7 +77,7 @@ def _call(module, work):
     try:
         return work()
     except RefusedError as exc:
-        module.fail_json(msg=str(exc), problems=exc.problems)
+        module.fail_json(msg=str(exc), problems=exc.results())
     except (RolloutError, ProbeError) as exc:
         module.fail_json(msg=str(exc))
     except KubeError as exc:

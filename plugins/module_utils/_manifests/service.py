@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Callable
 
-from .._ipam.service import RefusedError
+from .._common.errors import RefusedError
 from .._kube.discovery import resolve
 from .._kube.plan import CREATE, Entry
 from .._kube.reconcile import Reconcile, Written, raise_refused

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 
 from .._common import field_checks
-from .._common.field_checks import Problem, show
-from .._common.problem import problem
+from .._common.field_checks import show, text_of
+from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host import fields as host_fields
 from .._host.errors import explain
 from .._host.goals import FAILED, REACHED, WAITING, Verdict, error_of
-from .._host.objects import API_VERSION, text_of
+from .._host.objects import API_VERSION
 
 HOST = "BareMetalHost"
 
@@ -127,7 +127,7 @@ def check_host(family, label, entry, current, seen):
     """
     if not family.of_host or current is not None or seen.get(HOST, entry.get("namespace"), entry["name"]):
         return []
-    return [Problem(label, "name", show(entry["name"]), "the name of a BareMetalHost of namespace %s" % (
+    return [Problem("resource", label, "name", show(entry["name"]), "the name of a BareMetalHost of namespace %s" % (
         entry.get("namespace")), "correct it, or enrol the host first")]
 
 
@@ -149,22 +149,24 @@ def check_raw(family, entries):
     :returns: list of Problem
     """
     if not isinstance(entries, list):
-        return [Problem(family.option, "", field_checks.show(entries), "a list", "give a list of dictionaries")]
+        return [
+            Problem("resource", family.option, "", field_checks.show(entries), "a list", "give a list of dictionaries")
+        ]
     problems, typed = [], []
     for position, entry in enumerate(entries):
         if isinstance(entry, dict):
             entry = field_checks.with_texts(entry_fields(family), entry)
         label = label_of(family, entry, position)
         if not isinstance(entry, dict):
-            problems.append(Problem(label, "", field_checks.show(entry), "a dictionary", "correct it"))
+            problems.append(Problem("resource", label, "", field_checks.show(entry), "a dictionary", "correct it"))
             continue
         wrong = field_checks.check_fields(label, "", entry_fields(family), entry)
         problems += wrong
         told = set((label, _head(item.field)) for item in wrong)
         # An option that is left out here because of its type must not be called missing as well.
         typed.append((label, dict((option, value) for option, value in entry.items() if (label, option) not in told)))
-    told = set((item.host, _head(item.field)) for item in problems)
-    return problems + [item for item in check_typed(family, typed) if (item.host, _head(item.field)) not in told]
+    told = set((item.subject, _head(item.field)) for item in problems)
+    return problems + [item for item in check_typed(family, typed) if (item.subject, _head(item.field)) not in told]
 
 
 def _head(path):
@@ -181,20 +183,19 @@ def check_typed(family, labelled):
     for label, entry in labelled:
         name = entry.get("name")
         if not field_checks.is_name(name or ""):
-            problems.append(Problem(label, "name", field_checks.show(name or ""), field_checks.NAME_RULE, "rename it"))
+            problems.append(
+                Problem("resource", label, "name", field_checks.show(name or ""), field_checks.NAME_RULE, "rename it")
+            )
         if name in names:
-            problems.append(Problem(label, "name", "it twice", "one entry for each name", "join or remove one of them"))
+            problems.append(
+                Problem("resource", label, "name", "it twice", "one entry for each name", "join or remove one of them")
+            )
         names.add(name)
         problems += field_checks.check_metadata(label, entry)
         if entry.get("state") != "absent":
             problems += family.check(label, entry)
     present = [(label, entry) for label, entry in labelled if entry.get("state") != "absent"]
     return problems + family.check_list(present)
-
-
-def as_lines(problems):
-    """Return Problems as lines in the collection's one wording."""
-    return [problem(item.host, item.field, item.seen, item.expected, item.next_step) for item in problems]
 
 
 def desired(family, entry, namespace):

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from .._common.field_checks import Problem, show
+from .._common.field_checks import show
+from .._common.problem import Problem
 from .._host.fields import field
 from .._host.goals import FAILED, REACHED, WAITING, Verdict, state_of
 from .base import Family, host_verdict
@@ -33,10 +34,11 @@ class DataImage(Family):
         url = entry.get("url") or ""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https", "file") or not (parts.netloc or parts.scheme == "file"):
-            return [Problem(label, "url", show(url) if url else None, "the http or https URL of an ISO image",
-                            "set url")]
+            return [Problem(
+                "data-image", label, "url", show(url) if url else None, "the http or https URL of an ISO image",
+                "set url")]
         if parts.username is not None:
-            return [Problem(label, "url", "a URL with credentials", "a URL without: it can be read",
+            return [Problem("data-image", label, "url", "a URL with credentials", "a URL without: it can be read",
                             "serve the image where Ironic may read it")]
         return []
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from .._common.field_checks import Problem, show
+from .._common.field_checks import show
+from .._common.problem import Problem
 from .._host.fields import field
 from .._host.goals import FAILED, REACHED, WAITING, Verdict
 from .base import HOST, Family, host_verdict
@@ -38,18 +39,23 @@ class EventSubscription(Family):
         """BMO's webhook's rules."""
         problems = []
         if not entry.get("host_name"):
-            problems.append(Problem(label, "host_name", None, "the name of a BareMetalHost", "set it"))
+            problems.append(
+                Problem("event-subscription", label, "host_name", None, "the name of a BareMetalHost", "set it")
+            )
         destination = entry.get("destination") or ""
         parts = urlsplit(destination)
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            problems.append(Problem(label, "destination", show(destination) if destination else None,
-                                    "an http or https URL", "set it"))
+            problems.append(Problem(
+                "event-subscription", label, "destination", show(destination) if destination else None,
+                "an http or https URL", "set it"))
         elif not parts.path:
-            problems.append(Problem(label, "destination", show(destination), "a URL with a path, at least a slash "
-                                    "(BMO webhook)", "add it"))
+            problems.append(Problem(
+                "event-subscription", label, "destination", show(destination),
+                "a URL with a path, at least a slash (BMO webhook)", "add it"))
         elif parts.username is not None:
-            problems.append(Problem(label, "destination", "a URL with credentials", "a URL without: it can be read",
-                                    "put them into HTTP headers"))
+            problems.append(Problem(
+                "event-subscription", label, "destination", "a URL with credentials", "a URL without: it can be read",
+                "put them into HTTP headers"))
         return problems
 
     def check_against(self, label, entry, current, seen):
@@ -57,12 +63,13 @@ class EventSubscription(Family):
         problems = []
         namespace = entry.get("namespace")
         if current is not None and current["spec"] != dict(current["spec"], **self.spec(entry)):
-            problems.append(Problem(label, "", f"another {self._differing(current, entry)} than the stored one",
-                                    "no change: BMO's webhook refuses it",
-                                    "remove it with state absent, then run again"))
+            problems.append(Problem(
+                "event-subscription", label, "", f"another {self._differing(current, entry)} than the stored one",
+                "no change: BMO's webhook refuses it", "remove it with state absent, then run again"))
         if current is None and entry.get("host_name") and seen.get(HOST, namespace, entry["host_name"]) is None:
-            problems.append(Problem(label, "host_name", show(entry["host_name"]), "a BareMetalHost of the namespace",
-                                    "correct it, or enrol the host first"))
+            problems.append(Problem(
+                "event-subscription", label, "host_name", show(entry["host_name"]), "a BareMetalHost of the namespace",
+                "correct it, or enrol the host first"))
         return problems + self._check_headers(label, entry, current)
 
     def _check_headers(self, label, entry, current):
@@ -70,14 +77,17 @@ class EventSubscription(Family):
         if not headers:
             return []
         if not (current or {"metadata": {}})["metadata"].get("finalizers"):
-            return [Problem(label, "http_headers_ref", show(headers["name"]), "none: BMO 0.13 never begins with such a "
-                            "subscription, as its webhook refuses the finalizer that BMO adds first",
-                            "remove it, and let the destination know its senders by context or by a path of their own")]
+            return [Problem(
+                "event-subscription", label, "http_headers_ref", show(headers["name"]),
+                "none: BMO 0.13 never begins with such a "
+                "subscription, as its webhook refuses the finalizer that BMO adds first",
+                "remove it, and let the destination know its senders by context or by a path of their own")]
         namespace = headers.get("namespace") or entry.get("namespace")
         if namespace == entry.get("namespace"):
             return []
-        return [Problem(label, "http_headers_ref.namespace", show(namespace), "%s, the subscription's own" % (
-            entry.get("namespace")), "remove it")]
+        return [Problem(
+            "event-subscription", label, "http_headers_ref.namespace", show(namespace),
+            "%s, the subscription's own" % (entry.get("namespace")), "remove it")]
 
     def _differing(self, current, entry):
         return " and ".join(key for key, value in sorted(self.spec(entry).items())

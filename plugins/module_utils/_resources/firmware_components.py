@@ -7,7 +7,8 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from .._common import text_table
-from .._common.field_checks import Problem, show
+from .._common.field_checks import show
+from .._common.problem import Problem
 from .._host.fields import METADATA, field
 from .._host.goals import REACHED, WAITING, Verdict
 from .base import Family, host_verdict, is_true, is_working
@@ -39,25 +40,27 @@ class FirmwareComponents(Family):
         for position, update in enumerate(entry.get("updates") or []):
             path, name = "updates[%d]" % position, update["component"]
             if name not in NAMES and not (name.startswith(NIC_PREFIX) and name != NIC_PREFIX):
-                problems.append(Problem(label, path + ".component", show(name),
+                problems.append(Problem("firmware-components", label, path + ".component", show(name),
                                         "bmc, bios or nic:<serial number or identity>", "correct it"))
             if name in named:
-                problems.append(Problem(label, path + ".component", f"{name} twice", "one image for each component",
-                                        "remove one of them"))
+                problems.append(Problem(
+                    "firmware-components", label, path + ".component", f"{name} twice", "one image for each component",
+                    "remove one of them"))
             named.add(name)
             parts = urlsplit(update["url"])
             if parts.scheme not in SCHEMES or not (parts.netloc or parts.scheme == "file"):
-                problems.append(Problem(label, path + ".url", show(update["url"]),
+                problems.append(Problem("firmware-components", label, path + ".url", show(update["url"]),
                                         f"a URL with one of the schemes {', '.join(SCHEMES)}", "correct it"))
             elif parts.username is not None:
-                problems.append(Problem(label, path + ".url", "a URL with credentials", "a URL without",
-                                        "serve the image where BMCs may read it"))
+                problems.append(Problem(
+                    "firmware-components", label, path + ".url", "a URL with credentials", "a URL without",
+                    "serve the image where BMCs may read it"))
         return problems
 
     def check_against(self, label, entry, current, seen):
         """The components against those that Ironic has found, when it has."""
         known = [item["component"] for item in ((current or {}).get("status") or {}).get("components") or []]
-        return [Problem(label, "updates[%d].component" % position, show(update["component"]),
+        return [Problem("firmware-components", label, "updates[%d].component" % position, show(update["component"]),
                         f"one of {', '.join(sorted(known))}", "correct it")
                 for position, update in enumerate(entry["updates"]) if known and update["component"] not in known]
 

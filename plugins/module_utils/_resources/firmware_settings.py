@@ -11,7 +11,8 @@ from __future__ import annotations
 import difflib
 
 from .._common import text_table
-from .._common.field_checks import Problem, show
+from .._common.field_checks import show
+from .._common.problem import Problem
 from .._host.fields import METADATA, field
 from .._host.goals import REACHED, WAITING, Verdict
 from .base import Family, host_verdict, is_true, is_working
@@ -40,11 +41,12 @@ class FirmwareSettings(Family):
         for name, value in (entry.get("settings") or {}).items():
             path = f"settings.{name}"
             if "Password" in str(name):
-                problems.append(Problem(label, path, "a password", "no password: BMO refuses them",
+                problems.append(Problem("firmware-settings", label, path, "a password", "no password: BMO refuses them",
                                         "set it on the BMC"))
             elif value is None or isinstance(value, (dict, list, float)):
-                problems.append(Problem(label, path, show(value), "a text, a whole number, true or false",
-                                        "correct it"))
+                problems.append(Problem(
+                    "firmware-settings", label, path, show(value), "a text, a whole number, true or false",
+                    "correct it"))
         return problems
 
     def check_against(self, label, entry, current, seen):
@@ -60,9 +62,13 @@ class FirmwareSettings(Family):
         return problems + self._unique(label, entry, schema, settings, seen)
 
     def _unique(self, label, entry, schema, settings, seen):
-        return [Problem(label, f"settings.{name}", show(value), "the server's own value (%s): it is unique to it" % (
-            settings[name]), "remove it") for name, value in entry["settings"].items()
-            if (schema.get(name) or {}).get("unique") and name in settings and text_of(value) != settings[name]]
+        return [
+            Problem(
+                "firmware-settings", label, f"settings.{name}", show(value),
+                "the server's own value (%s): it is unique to it" % (settings[name]), "remove it")
+            for name, value in entry["settings"].items()
+            if (schema.get(name) or {}).get("unique") and name in settings and text_of(value) != settings[name]
+        ]
 
     def spec(self, entry):
         """Return the settings; BMO knows texts and whole numbers."""
@@ -135,14 +141,14 @@ def _check_setting(label, name, value, settings, rules):
     path = f"settings.{name}"
     if name not in settings:
         near = difflib.get_close_matches(name, sorted(settings), 1)
-        return [Problem(label, path, "an unknown setting", "one that the server has",
+        return [Problem("firmware-settings", label, path, "an unknown setting", "one that the server has",
                         "correct it" + (f" (perhaps {near[0]} is meant)" if near else ""))]
     expected = rule_broken(rules, text_of(value), settings[name])
     if expected is None:
         return []
     if text_of(value) != settings[name]:
-        return [Problem(label, path, show(value), expected, "correct it")]
-    return [Problem(label, path, f"{show(value)}, the present value",
+        return [Problem("firmware-settings", label, path, show(value), expected, "correct it")]
+    return [Problem("firmware-settings", label, path, f"{show(value)}, the present value",
                     f"no mention of it: another setting changes, so BMO judges all, and here it wants {expected}",
                     "remove it")]
 

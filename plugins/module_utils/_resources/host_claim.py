@@ -7,7 +7,8 @@ BMO 0.13 has the resource, but its controller does nothing with it yet (``hostcl
 """
 from __future__ import annotations
 
-from .._common.field_checks import Problem, show
+from .._common.field_checks import show
+from .._common.problem import Problem
 from .._host.fields import BY_NAME, field
 from .._host.goals import FAILED, REACHED, WAITING, Verdict
 from .._host.rules import image as host_image_rules
@@ -57,11 +58,12 @@ class HostClaim(Family):
             path = "host_selector.match_expressions[%d].values" % position
             alone = item.get("operator") in ("exists", "!")
             if alone and item.get("values"):
-                problems.append(Problem(label, path, show(item["values"]), "nothing with the operator %s" % (
-                    item["operator"]), "remove it"))
+                problems.append(Problem(
+                    "host-claim", label, path, show(item["values"]),
+                    "nothing with the operator %s" % (item["operator"]), "remove it"))
             elif not alone and not item.get("values"):
-                problems.append(Problem(label, path, None, f"values for the operator {item.get('operator')}",
-                                        "set them"))
+                problems.append(Problem(
+                    "host-claim", label, path, None, f"values for the operator {item.get('operator')}", "set them"))
         return problems
 
     def spec(self, entry):

@@ -7,14 +7,14 @@ from __future__ import annotations
 import traceback
 
 from .._common import url_credentials
+from .._common.errors import RefusedError
 from .._common.judged_module import JudgedModule
 from .._common.progress import Progress
 from .._host import fields as host_fields
-from .._ipam.service import RefusedError
 from .._kube.connection import kube_argument_spec
 from .._kube.errors import KubeError
 from .._kube.module import KubeModule
-from .base import as_lines, check_raw, entry_fields
+from .base import check_raw, entry_fields
 from .registry import FAMILIES
 from .service import FamilyService, read_facts
 
@@ -46,8 +46,8 @@ class FamilyModule(JudgedModule, KubeModule):
         problems = check_raw(self._family, given.get(self._family.option))
         if not problems:
             return msg, result
-        lines = as_lines(problems)
-        return str(RefusedError(lines)), dict(result, problems=lines)
+        refused = RefusedError(problems)
+        return str(refused), dict(result, problems=refused.results())
 
 
 def family_argument_spec(family):
@@ -114,6 +114,6 @@ def _call(module, work):
     try:
         return work(module.connect())
     except RefusedError as exc:
-        module.fail_json(msg=str(exc), problems=exc.problems)
+        module.fail_json(msg=str(exc), problems=exc.results())
     except KubeError as exc:
         module.fail_json(msg=exc.message, exception=traceback.format_exc())

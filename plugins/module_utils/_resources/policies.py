@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 
-from .._common.field_checks import Problem, is_name, show
+from .._common.field_checks import is_name, show
+from .._common.problem import Problem
 from .._host.fields import field
 from .base import Family
 
@@ -26,7 +27,7 @@ class UpdatePolicy(Family):
         """A policy that says nothing is a mistake."""
         if entry.get("firmware_settings") or entry.get("firmware_updates"):
             return []
-        return [Problem(label, "", "neither firmware_settings nor firmware_updates", "at least one of them",
+        return [Problem("policy", label, "", "neither firmware_settings nor firmware_updates", "at least one of them",
                         "set one, or state absent")]
 
     def facts(self, obj, seen):
@@ -55,12 +56,13 @@ class DeployPolicy(Family):
         problems, wanted = [], entry.get("host_claim_namespaces") or {}
         for position, name in enumerate(wanted.get("names") or []):
             if not is_name(name):
-                problems.append(Problem(label, "host_claim_namespaces.names[%d]" % position, show(name),
+                problems.append(Problem("policy", label, "host_claim_namespaces.names[%d]" % position, show(name),
                                         "a namespace's name", "correct it"))
         if wanted.get("name_matches"):
             try:
                 re.compile(wanted["name_matches"])
             except re.error as exc:
-                problems.append(Problem(label, "host_claim_namespaces.name_matches", show(wanted["name_matches"]),
-                                        f"a regular expression ({exc})", "correct it"))
+                problems.append(Problem(
+                    "policy", label, "host_claim_namespaces.name_matches", show(wanted["name_matches"]),
+                    f"a regular expression ({exc})", "correct it"))
         return problems

@@ -7,7 +7,8 @@ BMO works on them only when it was started with ``-build-preprov-image``, or ano
 """
 from __future__ import annotations
 
-from .._common.field_checks import Problem, show
+from .._common.field_checks import show
+from .._common.problem import Problem
 from .._host.fields import field
 from .._host.goals import FAILED, REACHED, WAITING, Verdict
 from .base import Family, condition, is_observed, is_true
@@ -30,10 +31,17 @@ class PreprovisioningImage(Family):
     def check(self, label, entry):
         """The formats; without one no image fits."""
         formats = entry.get("accept_formats") or []
-        problems = [Problem(label, "accept_formats[%d]" % position, show(name), "iso or initrd", "correct it")
-                    for position, name in enumerate(formats) if name not in ("iso", "initrd")]
+        problems = [
+            Problem(
+                "preprovisioning-image", label, "accept_formats[%d]" % position, show(name), "iso or initrd",
+                "correct it")
+            for position, name in enumerate(formats)
+            if name not in ("iso", "initrd")
+        ]
         if not formats:
-            problems.append(Problem(label, "accept_formats", None, "iso, initrd or both", "set it"))
+            problems.append(
+                Problem("preprovisioning-image", label, "accept_formats", None, "iso, initrd or both", "set it")
+            )
         return problems
 
     def judge(self, obj, seen, goal, before):

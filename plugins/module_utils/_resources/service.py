@@ -7,13 +7,13 @@ from __future__ import annotations
 import time
 from typing import Any, Callable
 
-from .._common.field_checks import Problem
+from .._common.errors import RefusedError
 from .._common.formats import duration
 from .._common.object_shape import of_kind
 from .._common.plain_text import gist
+from .._common.problem import Problem
 from .._common.terminal import columns
 from .._host.goals import FAILED, REACHED
-from .._ipam.service import RefusedError
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.follow import follow
@@ -21,7 +21,7 @@ from .._kube.plan import DELETE, DONE, UNCHANGED, UPDATE, Entry, by_name, deleti
 from .._kube.reconcile import Reconcile
 from .._kube.report import counts, difference
 from .._kube.resources import KNOWN
-from .base import Seen, as_lines, check_host, check_typed, desired, label_of
+from .base import Seen, check_host, check_typed, desired, label_of
 
 
 class Item:
@@ -137,21 +137,24 @@ class FamilyService:
             own, self.seen = read(self.client, self.family, self.namespace)
         except KubeError:
             if problems:
-                raise RefusedError(as_lines(problems)) from None
+                raise RefusedError(problems) from None
             raise
         current = by_name(own)
         # An entry with a mistake of its own is not fit to be compared; all others are.
-        unfit = set(item.host for item in problems)
+        unfit = set(item.subject for item in problems)
         for label, entry in labelled:
             if entry.get("state") != "absent" and label not in unfit:
                 problems = problems + self._problems_with(label, entry, current.get(entry["name"]), self.seen)
         if self.goal == "deleted":
             problems = problems + [
-                Problem(label, "state", "present", "absent when wait_for is deleted: waiting deletes nothing",
-                        "set state to absent for what is to be deleted")
-                for label, entry in labelled if entry.get("state") != "absent"]
+                Problem(
+                    "resource", label, "state", "present", "absent when wait_for is deleted: waiting deletes nothing",
+                    "set state to absent for what is to be deleted")
+                for label, entry in labelled
+                if entry.get("state") != "absent"
+            ]
         if problems:
-            raise RefusedError(as_lines(problems))
+            raise RefusedError(problems)
         return [Item(entry, current.get(entry["name"])) for entry in self.entries]
 
     # Writing
@@ -186,7 +189,7 @@ class FamilyService:
         entry = next(entry for entry in self.entries if entry["name"] == name)
         problems = [] if self.family.of_host and stored is None else self._problems_with(
             label_of(self.family, entry, 0), entry, stored, self.seen)
-        return as_lines(problems) or ([] if stored is not None else ["it was deleted; run again to create it"])
+        return list(map(str, problems)) or ([] if stored is not None else ["it was deleted; run again to create it"])
 
     def _problems_with(self, label, entry, current, seen):
         return check_host(self.family, label, entry, current, seen) + \

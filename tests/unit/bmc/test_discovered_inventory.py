@@ -119,19 +119,19 @@ def test_a_boot_mac_stays_when_links_change():
 def test_bad_formats(name_format, text):
     content, report, problems = merge([server(1)], name_format=name_format)
     assert (content, report) == ({}, [])
-    assert text in problems[0]
+    assert text in str(problems[0])
 
 
 def test_names_that_are_alike_are_a_problem():
     dummy, report, problems = merge([server(1), server(2)], name_format="{model}")
     assert [item["name"] for item in report] == ["a-model"]
-    assert "192.0.2.1/redfish/v1/Systems/1 has it" in problems[0]
+    assert "192.0.2.1/redfish/v1/Systems/1 has it" in str(problems[0])
 
 
 def test_a_name_that_another_server_of_the_inventory_has_is_a_problem():
     known = [{"name": "server-sn-1", "bmc": {"address": "redfish://192.0.2.200/redfish/v1/Systems/1"}}]
     dummy, dummy2, problems = merge([server(1)], known=known)
-    assert "another server of the inventory has it" in problems[0]
+    assert "another server of the inventory has it" in str(problems[0])
 
 
 def test_a_server_that_tells_nothing_is_named_after_its_bmc():

@@ -38,16 +38,18 @@ def test_what_is_missing_is_told(changes, objects, fields):
     description = dict(CLUSTER, **changes)
     assert [field for field, _text in cluster_addon.missing(description, objects)] == fields
     lines = cluster_addon.addon_warnings(description, objects)
-    assert [line.split(": ")[:2] for line in lines] == [["cluster metal3/c1", field] for field in fields]
+    assert [str(line).split(": ")[:2] for line in lines] == [["cluster metal3/c1", field] for field in fields]
 
 
 def test_flannels_network_is_that_of_the_pods():
     assert cluster_addon.addon_problems(CLUSTER, [flannel('{"Network": "10.244.0.0/16"}')]) == []
     line, = cluster_addon.addon_problems(CLUSTER, [flannel('{"Network": "10.96.0.0/16"}')])
-    assert line == ("cluster metal3/c1: pod_cidrs: seen 10.244.0.0/16, expected 10.96.0.0/16, the pods' network of "
-                    "ConfigMap kube-flannel-cfg; give both the same network")
+    assert str(line) == (
+        "cluster metal3/c1: pod_cidrs: found 10.244.0.0/16, expected 10.96.0.0/16, the pods' network of "
+        "ConfigMap kube-flannel-cfg; give both the same network"
+    )
     both = flannel('{"Network": "10.244.0.0/16", "IPv6Network": "fd00::/56"}')
-    assert "pod_cidrs: seen nothing, expected fd00::/56" in cluster_addon.addon_problems(CLUSTER, [both])[0]
+    assert "pod_cidrs: not set, expected fd00::/56" in str(cluster_addon.addon_problems(CLUSTER, [both])[0])
 
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=20), lambda inner: st.one_of(

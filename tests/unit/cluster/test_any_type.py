@@ -26,7 +26,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks i
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render.objects import render
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import read_description
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
 
 POOL = {"ranges": [{"start": "198.51.100.20", "end": "198.51.100.39", "prefix": 24, "gateway": "198.51.100.1",
@@ -117,7 +118,7 @@ def all_is_told(params):
         description = read_description(params)
     except RefusedError as exc:
         told = exc.problems
-        assert told and all(isinstance(line, str) and line.strip() for line in told)
+        assert told and all(isinstance(line, Problem) and str(line).strip() for line in told)
     else:
         told = cluster_validation.description_warnings(description)
         objects = render(description)
@@ -143,11 +144,18 @@ def test_all_is_told_at_once():
     params["networks"]["machines"]["ipv4"] = dict(POOL, prefix=33, ranges=[dict(POOL["ranges"][0], end="198.51.100.1")])
     params["networks"]["other"] = {"ipv4": {"ranges": [{"start": "203.0.113.9", "end": "203.0.113.1"}], "prefix": 24}}
     params["networks"]["pods"] = {"ipv4": {"ranges": [{"start": "198.51.100.9", "end": "198.51.100.12"}], "prefix": 24}}
-    told = "\n".join(all_is_told(params))
-    for words in ("endpoint: seen int, expected a dictionary", "control_plane.replcas, mtu (perhaps replicas is meant)",
-                  "control_plane.replicas: seen 2, expected an odd number", "workers.one.node_labels.k8s.io/a",
-                  "networks.bonded.mtu", "IPPool metal3/c1-other: ranges[0]",
-                  "IPPool metal3/c1-machines"):
+    told = "\n".join(map(str, all_is_told(params)))
+    for words in (
+        "endpoint: found int, expected a dictionary",
+        "control_plane.replcas: found an unknown option, expected an option of metal3.baremetal.cluster; "
+        "remove it (perhaps replicas is meant)",
+        "mtu: found an unknown option",
+        "control_plane.replicas: found 2, expected an odd number",
+        "workers.one.node_labels.k8s.io/a",
+        "networks.bonded.mtu",
+        "IPPool metal3/c1-other: ranges[0]",
+        "IPPool metal3/c1-machines",
+    ):
         assert words in told, told
     assert "expected host and port" not in told
 

@@ -96,9 +96,9 @@ def wait(monkeypatch):
 def test_an_endpoint_that_nobody_holds_is_named_while_the_wait_goes_on_and_when_it_ends(wait):
     failed, progress, asked = wait(*((seconds, objects()) for seconds in range(0, 131, 5)))
     told = [line for line in progress.events if "nobody answers" in line]
-    assert [line.partition(" s, although")[0].rpartition(" ")[2] for line in told] == [
+    assert [str(line).partition(" s, although")[0].rpartition(" ")[2] for line in told] == [
         str(TELL_AFTER_SECONDS), str(2 * TELL_AFTER_SECONDS)]
-    assert SILENT % TELL_AFTER_SECONDS in told[0] and "endpoint.holder" in told[0]
+    assert SILENT % TELL_AFTER_SECONDS in str(told[0]) and "endpoint.holder" in str(told[0])
     assert SILENT % 130 in failed
     assert set(asked) == {("192.0.2.100", 6443)} and len(asked) > 10
 

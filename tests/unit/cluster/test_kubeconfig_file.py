@@ -14,7 +14,7 @@ import yaml
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.kubeconfig_file import KubeconfigFile
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import ClusterService
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import whole_file
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import kubeconfig
 
 
@@ -79,7 +79,7 @@ def test_another_file_is_neither_overwritten_nor_removed(path, content, known):
     path.write_bytes(content)
     file = KubeconfigFile(str(path), Service(known, {"host": "192.0.2.10", "port": 6443}))
     for act in (file.check, lambda: file.remove(False), lambda: file.write(False, False) if known else file.check()):
-        with pytest.raises(RefusedError, match=f"workload_kubeconfig: seen {path}: .*, expected no file, or this"):
+        with pytest.raises(RefusedError, match=f"workload_kubeconfig: found {path}: .*, expected no file, or this"):
             act()
     assert path.read_bytes() == content
 

@@ -61,10 +61,10 @@ def test_each_image_is_asked_for_once_and_all_problems_are_told(asked):
     found = cluster_network_checks.NetworkQuestions("cluster c1", DESCRIPTION, None).problems(is_new=True)
     assert sorted(asked, key=str) == [
         ("192.0.2.100", 6443), "https://images.example/a.raw", "https://images.example/b.raw"]
-    assert [line.partition(": seen ")[0] for line in found] == [
+    assert [str(line).partition(": found ")[0] for line in found] == [
         "cluster c1: control_plane.image.url", "cluster c1: workers.pool-b.image.url", "cluster c1: endpoint"]
 
 
 def test_at_the_endpoint_of_a_cluster_that_is_there_something_may_answer(asked):
     found = cluster_network_checks.NetworkQuestions("cluster c1", DESCRIPTION, None).problems(is_new=False)
-    assert len(found) == 2 and not any("endpoint" in line for line in found)
+    assert len(found) == 2 and not any("endpoint" in str(line) for line in found)

@@ -33,19 +33,21 @@ def test_labels_that_kubelet_takes(key):
     ("k8s.io/a", "another prefix"), ("x.k8s.io/a", "another prefix")])
 def test_labels_with_which_kubelet_does_not_start(key, advice):
     line, = problems(node_labels={key: ""})
-    assert line.field == "workers.one.node_labels." + key and "which kubelet refuses" in line and advice in line
+    assert (
+        line.field == "workers.one.node_labels." + key and "which kubelet refuses" in str(line) and advice in str(line)
+    )
     line, = problems(kubelet_extra_args={"node-labels": f"a=b,{key}="})
-    assert line.field == "workers.one.kubelet_extra_args.node-labels" and advice in line
+    assert line.field == "workers.one.kubelet_extra_args.node-labels" and advice in str(line)
 
 
 @pytest.mark.parametrize("options, text", [
-    ({"node_labels": {"a b": "c"}}, "the key 'a b'"), ({"node_labels": {"a": "b c"}}, "seen 'b c'"),
-    ({"node_labels": {"a": "b\n"}}, "seen 'b"), ({"node_labels": {"a": None}}, "seen nothing"),
+    ({"node_labels": {"a b": "c"}}, 'the key "a b"'), ({"node_labels": {"a": "b c"}}, 'found "b c"'),
+    ({"node_labels": {"a": "b\n"}}, 'found "b'), ({"node_labels": {"a": None}}, "not set"),
     ({"node_labels": {"a": ["b"]}}, "the value of a label"), ({"node_labels": {"a": "x" * 64}}, "at most 63"),
     ({"kubelet_extra_args": {"node-labels": "a"}}, "labels as key=value")])
 def test_labels_that_are_none(options, text):
     line, = problems(**options)
-    assert text in line
+    assert text in str(line)
 
 
 def test_values_that_cloud_init_fills_in():

@@ -150,10 +150,10 @@ def test_mistakes_of_type_and_name_are_told_with_their_place():
     _read, mistakes = cluster_description.read(
         {"name": "a", "workers": {"p": {"replica": 1}, "q": 3}, "networks": {"n": {"ipv4": {"mode": "x"}}}})
     assert len(mistakes) == 3
-    assert mistakes[0].startswith(
-        "workers.p: unknown option replica (perhaps replicas is meant). Supported parameters include: ")
-    assert "workers.q: seen int" in mistakes[1]
-    assert "networks.n" in mistakes[2]
+    assert [(item.code, item.field) for item in mistakes] == [
+        ("unknown-variable", "workers.p.replica"), ("value", "workers.q"), ("value", "networks.n.ipv4.mode")]
+    assert mistakes[0].hint == "remove it (perhaps replicas is meant)"
+    assert set(item.subject for item in mistakes) == {"cluster metal3/a"}
 
 
 if __name__ == "__main__":

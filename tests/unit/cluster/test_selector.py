@@ -14,7 +14,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks i
     validation as cluster_validation,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import objects as host_objects
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import text_of
 
 
 def description(selector):
@@ -27,20 +27,20 @@ def description(selector):
 
 @pytest.mark.parametrize("selector, words", [
     ({"match_labels": {"rack": "r1"}},
-     "host_selector.match_labels: seen '{\"rack\": \"r1\"}', expected the value of a label; "
+     "host_selector.match_labels: found {\"rack\": \"r1\"}, expected the value of a label; "
      "write the labels themselves: host_selector: {rack: r1}"),
     ({"matchLabels": {"rack": "r1", "row": 2}}, "write the labels themselves: host_selector: {rack: r1, row: 2}"),
     ({"matchExpressions": [{"key": "rack", "operator": "Exists"}]}, "write them in host_selector_expressions"),
-    ({"rack": ["r1", "r2"]}, "host_selector.rack: seen '[\"r1\", \"r2\"]', expected the value of a label; "
+    ({"rack": ["r1", "r2"]}, "host_selector.rack: found [\"r1\", \"r2\"], expected the value of a label; "
                              "for several values use host_selector_expressions"),
-    ({"rack": None}, "host_selector.rack: seen nothing, expected the value of a label"),
-    ({"rack": "r 1"}, "host_selector.rack: seen 'r 1', expected at most 63 letters, digits, '-', '_' and '.'"),
-    ({"the rack": "r1"}, "host_selector.the rack: seen the key 'the rack', expected [prefix/]name"),
+    ({"rack": None}, "host_selector.rack: not set, expected the value of a label"),
+    ({"rack": "r 1"}, 'host_selector.rack: found "r 1", expected at most 63 letters, digits, '),
+    ({"the rack": "r1"}, 'host_selector.the rack: found the key "the rack", expected [prefix/]name'),
 ])
 def test_what_is_no_label_is_refused(selector, words):
     found = cluster_validation.description_problems(description(selector))
-    assert len(found) == 1 and words in found[0], found
-    assert found[0].startswith("cluster metal3/c1: control_plane.host_selector."), found
+    assert len(found) == 1 and words in str(found[0]), found
+    assert str(found[0]).startswith("cluster metal3/c1: control_plane.host_selector."), found
 
 
 @pytest.mark.parametrize("value", ["r1", 1, 1.5, True, False, ""])
@@ -48,7 +48,7 @@ def test_a_selector_finds_the_hosts_that_are_labelled_with_the_same_value(value)
     """The value in the inventory of both; YAML's true is the label ``true``."""
     described = description({"example.org/rack": value})
     assert cluster_validation.description_problems(described) == []
-    host = {"metadata": {"name": "h", "labels": {"example.org/rack": host_objects.text_of(value)}}}
+    host = {"metadata": {"name": "h", "labels": {"example.org/rack": text_of(value)}}}
     assert cluster_hosts.matches(host, cluster_description.groups(described)[0])
     template = next(item for item in cluster_render.render(described) if item["kind"] == "Metal3MachineTemplate")
     assert template["spec"]["template"]["spec"]["hostSelector"]["matchLabels"] == host["metadata"]["labels"]

@@ -86,7 +86,9 @@ def test_a_redirection_within_http_is_followed_without_credentials(server, monke
 def test_a_redirection_to_another_kind_of_url_is_not_followed(server, location):
     base, requests = server(node_qcow2=redirect(location), sums=redirect(location))
     told = asked(base)
-    assert len(told) == 2 and all("a redirection to" in line and "expected https or http" in line for line in told)
+    assert len(told) == 2 and all(
+        "a redirection to" in str(line) and "expected https or http" in str(line) for line in told
+    )
     assert len(requests) == 2
 
 
@@ -102,12 +104,12 @@ def test_tls_is_not_given_up_for_a_redirection():
 def test_a_signature_or_password_in_a_redirection_is_not_quoted(server, location):
     base, dummy = server(node_qcow2=redirect(location), sums=redirect(location))
     told = asked(base)
-    assert len(told) == 2 and not any("hunter2" in line for line in told), told
+    assert len(told) == 2 and not any("hunter2" in str(line) for line in told), told
 
 
 def test_redirections_in_a_circle_end(server):
     base, requests = server(node_qcow2=redirect(b"/node.qcow2"), sums=body(b"a" * 64))
-    assert "more than 4 redirections" in asked(base)[0] and len(requests) < 10
+    assert "more than 4 redirections" in str(asked(base)[0]) and len(requests) < 10
 
 
 @pytest.mark.parametrize("answer, text", [
@@ -119,7 +121,7 @@ def test_redirections_in_a_circle_end(server):
 def test_answers_that_are_none(server, answer, text):
     base, dummy = server(node_qcow2=answer, sums=body(b"a" * 64))
     told, = asked(base)
-    assert text in told and len(told) < 500
+    assert text in str(told) and len(str(told)) < 500
 
 
 @pytest.mark.parametrize("content, text", [
@@ -130,7 +132,7 @@ def test_answers_that_are_none(server, answer, text):
 def test_checksum_files_that_are_none(server, content, text):
     base, dummy = server(node_qcow2=OK % 0, sums=body(content))
     told, = asked(base)
-    assert text in told and len(told) < 500
+    assert text in str(told) and len(str(told)) < 500
 
 
 def test_a_server_that_trickles_does_not_keep_a_run(server):
@@ -163,7 +165,7 @@ def test_any_checksum_file(text, url):
 def test_any_answer_of_a_server(content, checksum, kind):
     image = {"url": "https://x/node.qcow2", "checksum": "https://x/" + checksum, "checksum_type": kind}
     told = cluster_image.reachability_problems("c", "image", image, lambda url, limit: content[:limit])
-    assert all(isinstance(line, str) and "\n" not in line for line in told)
+    assert all("\n" not in str(line) for line in told)
     told = cluster_image.image_problems("c", "image", dict(image, url=checksum, checksum=checksum, format=None))
     assert told
 

@@ -38,4 +38,4 @@ def test_whole_structures():
 
 
 def test_messages_show_values_without_them():
-    assert field_checks.show(["https://u:pw@h/"]) == "'[\"https://***@h/\"]'"
+    assert field_checks.show(["https://u:pw@h/"]) == '["https://***@h/"]'

@@ -11,9 +11,9 @@ import pytest
 from fakes.api_server import WRITE, ApiServer, status
 from fakes.progress import Reports
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import requests_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostListError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -132,7 +132,7 @@ def test_options_of_the_task_are_for_the_actions_that_know_them():
 def test_one_refusal_stops_all():
     server = Server("h1", "h2")
     server.hosts["h2"]["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "m", "namespace": "metal3"}
-    with pytest.raises(HostListError, match=r"(?s)1 problem in the list .*h2: power_off: .*force_hosts"):
+    with pytest.raises(RefusedError, match=r"(?s)1 problem, nothing was changed:.*h2: power_off: .*force_hosts"):
         run(server, names=["h1", "h2"], action="power_off")
     assert server.writes() == []
     result, dummy = run(server, names=["h1", "h2"], action="power_off", force_hosts=["h2"])
@@ -154,7 +154,7 @@ def test_structures_are_tried_before_anything_is_written():
     for host in server.hosts.values():
         host["spec"]["inspectionMode"] = "disabled"
     server.refusals["h2"] = "json: unknown field nic"
-    with pytest.raises(HostListError, match="unknown field nic"):
+    with pytest.raises(RefusedError, match="unknown field nic"):
         run(server, hosts=[{"name": name, "hardware": {"cpu": {"count": 1}}} for name in ("h1", "h2")],
             action="set_hardware")
     assert server.writes() == [("TRY", "h1"), ("TRY", "h2")]
@@ -189,7 +189,7 @@ def test_a_host_that_gets_a_consumer_meanwhile_is_not_powered_off():
     server.meanwhile["h1"] = lambda: server.touch("h1", consumerRef=CONSUMER)
     result, dummy = run(server, names=["h1", "h2"], action="power_off")
     assert [server.hosts[name]["spec"]["online"] for name in ("h1", "h2")] == [True, False]
-    assert "changed by somebody else during this run: power_off: seen a host in use by Metal3Machine metal3/m" in \
+    assert "changed by somebody else during this run: power_off: found a host in use by Metal3Machine metal3/m" in \
         result["hosts"][0]["error"]
     assert [facts["failed"] for facts in result["hosts"]] == [True, False]
 

@@ -231,7 +231,7 @@ DATA = {"spec": {"hardware": HARDWARE}}
     ("detach", bmh("provisioned", spec=CONSUMER), {}, "in use by"),
     ("attach", bmh(annotations=dict(DETACHED, **PAUSED), operationalStatus="detached"), {}, "resume it first"),
     ("save_status", bmh(), {}, "removes the annotation at once"),
-    ("save_status", bmh(annotations=PAUSED, operationalStatus="servicing"), {}, "'servicing'"),
+    ("save_status", bmh(annotations=PAUSED, operationalStatus="servicing"), {}, '"servicing"'),
     ("save_status", bmh(annotations=PAUSED, operationalStatus="error", errorType="servicing error"), {},
      "servicing error"),
     ("save_status", dict(bmh(annotations=PAUSED), status={}), {}, "without status"),
@@ -239,7 +239,7 @@ DATA = {"spec": {"hardware": HARDWARE}}
      "drop the annotation"),
     ("restore_status", dict(bmh(annotations=PAUSED), status={}), {"status": DEPLOYED}, "set the host's image first"),
     ("restore_status", dict(bmh(annotations=PAUSED, spec={"image": {"url": "http://j"}}), status={}),
-     {"status": DEPLOYED}, "'http://i', which the status says is deployed"),
+     {"status": DEPLOYED}, '"http://i", which the status says is deployed'),
     ("restore_status", dict(bmh(annotations=PAUSED, spec={"image": {"url": "http://i"}}), status={}),
      {"status": {"provisioning": {"state": "provisioned", "customDeploy": {"method": "a"}}}}, "custom_deploy none"),
     ("restore_status", dict(bmh(annotations=PAUSED, spec={"image": {"url": "http://i"}}), status={}),
@@ -253,14 +253,14 @@ DATA = {"spec": {"hardware": HARDWARE}}
 ])
 def test_what_is_refused(action, obj, options, told):
     problems = refused(action, obj, **options)
-    assert problems and told in " ".join("%s %s %s" % problem[2:] for problem in problems), problems
-    assert all(problem.host == "h1" and problem.next_step for problem in problems)
+    assert problems and told in " ".join(str(problem) for problem in problems), problems
+    assert all(problem.subject == "h1" and problem.hint for problem in problems)
 
 
 def test_each_hold_that_an_inspection_would_end_is_told():
     held = bmh(annotations={"reboot.metal3.io/me": "", "reboot.metal3.io/you": ""})
     first, second = refused("inspect", held)
-    assert "key me)" in first.next_step and "key you)" in second.next_step
+    assert "key me)" in first.hint and "key you)" in second.hint
 
 
 @pytest.mark.parametrize("action, obj, options", [
@@ -295,11 +295,11 @@ def test_what_is_not_refused(action, obj, options):
 
 def test_a_host_that_is_not_there():
     problem = host_action_rules.check_hosts([request("pause")], {}, {}, "elsewhere")[0]
-    assert (problem.seen, problem.expected) == ("no BareMetalHost", "one in namespace elsewhere")
+    assert (problem.actual, problem.expected) == ("no BareMetalHost", "one in namespace elsewhere")
 
 
 @pytest.mark.parametrize("requests, field, told", [
-    ([Request("h1", None)], "action", "none"),
+    ([Request("h1", None)], "action", "not set"),
     ([request("pause"), request("pause")], "name", "named twice"),
     ([request("reboot_hold")], "key", "reboot_hold needs"),
     ([request("reboot_release", key="not a key")], "key", "letters"),
@@ -314,7 +314,7 @@ def test_a_host_that_is_not_there():
 def test_faulty_requests(requests, field, told):
     problems = host_action_rules.check_requests(requests)
     assert [problem.field for problem in problems] == [field]
-    assert told in " ".join(problems[0])
+    assert told in str(problems[0])
 
 
 def test_each_option_is_refused_where_it_says_nothing():

@@ -10,11 +10,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import service as bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import problem as common_problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     inventory as host_inventory,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    messages as host_messages,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     validation as host_validation,
@@ -40,7 +38,7 @@ SOME = {"deadline": None, "derandomize": True, "database": None, "phases": [Phas
 def test_any_variables_are_entries_and_mistakes(hosts):
     entries = [host_inventory.entry("host-%d" % number, variables) for number, variables in enumerate(hosts)]
     problems = host_validation.check_raw(entries, None)
-    text = host_messages.message(problems, host_inventory.field_names())
+    text = common_problem.message(problems, host_inventory.field_names())
     assert len(text.splitlines()) > len(problems)
     assert json.dumps(text)
 

@@ -84,7 +84,7 @@ def test_who_detached_a_host_is_told_apart():
 def test_when_a_change_is_refused(bmh, allow_detach, told):
     problems = host_bmc_change.check(entry(), bmh, allow_detach)
     assert [problem.field for problem in problems] == (["bmc.address"] if told else [])
-    assert told is None or told in problems[0].next_step
+    assert told is None or told in problems[0].hint
 
 
 def used(bmh):
@@ -105,7 +105,7 @@ def used(bmh):
 def test_a_host_in_use_is_detached_by_force_only(bmh, forced, guarded):
     problems = host_bmc_change.check_consumer(entry(), bmh, forced)
     assert [problem.field for problem in problems] == (["bmc.address"] if guarded else [])
-    assert all("in use by Metal3Machine metal3/m" in problem.seen and "force_hosts" in problem.next_step
+    assert all("in use by Metal3Machine metal3/m" in problem.actual and "force_hosts" in problem.hint
                for problem in problems)
     assert host_bmc_change.check_consumer(entry(OLD), bmh, forced) == []
 

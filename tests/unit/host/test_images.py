@@ -60,11 +60,11 @@ def test_the_type_auto_is_that_of_the_checksums_length():
 ])
 def test_each_host_is_told_what_is_wrong_with_its_image(files, field, seen, expected):
     problems = told(Web(**files), [entry("h1"), entry("h2")])
-    assert [(problem.host, problem.field, problem.seen) for problem in problems] == [
+    assert [(problem.subject, problem.field, problem.actual) for problem in problems] == [
         ("h1", field, seen), ("h2", field, seen)]
     assert all(expected in problem.expected for problem in problems)
     # It becomes part of a text.
-    assert all(problem.next_step for problem in problems)
+    assert all(problem.hint for problem in problems)
 
 
 def test_an_image_that_a_host_has_already_is_not_asked_for():

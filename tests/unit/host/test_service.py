@@ -8,9 +8,10 @@ import pytest
 from fakes.kubernetes import Server, host
 from fakes.progress import Reports
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import bmc_service as host_bmc_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.reading import BMH, SECRET
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostListError, HostService, failure
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService, failure
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
 
@@ -64,7 +65,7 @@ def test_a_changed_password_changes_only_its_secret():
 
 def test_a_mac_address_that_the_host_has_need_not_be_given_again():
     server = Server()
-    with pytest.raises(HostListError, match="boot_mac_address: seen none"):
+    with pytest.raises(RefusedError, match="boot_mac_address: not set"):
         run(server, [host(1, boot_mac_address=None, bmc=dict(REDFISH, address="redfish://192.0.2.1"))])
     run(server, [host(1, bmc=dict(REDFISH, address="redfish://192.0.2.1"))])
     result, dummy = run(server, [host(1, boot_mac_address=None, bmc=dict(REDFISH, address="redfish://192.0.2.1"))])
@@ -106,7 +107,7 @@ def test_the_wait_goes_on_until_the_host_is_registered_again():
 
 def test_a_registered_host_is_not_detached_unasked():
     server = enrolled("available")
-    with pytest.raises(HostListError, match=r"h1: bmc.address: .*ipmi://192.0.2.1: .* set allow_detach"):
+    with pytest.raises(RefusedError, match=r"h1: bmc.address: .*ipmi://192.0.2.1: .* set allow_detach"):
         run(server, [host(1, bmc=MOVED)])
     assert server.writes() == []
     result, dummy = run(server, [host(1, bmc=MOVED)], allow_detach=True, check_mode=True)
@@ -117,7 +118,7 @@ def test_a_host_in_use_is_not_detached_unless_it_is_named():
     server = enrolled("provisioned")
     server.objects["BareMetalHost", "h1"]["spec"]["consumerRef"] = {
         "kind": "Metal3Machine", "namespace": "metal3", "name": "m1"}
-    with pytest.raises(HostListError, match=r"h1: bmc.address: .*in use by Metal3Machine metal3/m1.* force_hosts"):
+    with pytest.raises(RefusedError, match=r"h1: bmc.address: .*in use by Metal3Machine metal3/m1.* force_hosts"):
         run(server, [host(1, bmc=MOVED)], allow_detach=True)
     assert server.writes() == []
     result, dummy = run(server, [host(1, bmc=MOVED)], allow_detach=True, force_hosts=["h1"])
@@ -167,10 +168,10 @@ def test_hosts_of_other_namespaces_are_seen():
     server.objects["BareMetalHost", "other"] = {
         "metadata": {"name": "other", "namespace": "elsewhere"},
         "spec": {"bootMACAddress": "00:5C:52:00:00:01", "bmc": {"address": "ipmi://192.0.2.1:623"}}}
-    with pytest.raises(HostListError) as refused:
+    with pytest.raises(RefusedError) as refused:
         run(server, [host(1)])
-    assert [problem["field"] for problem in refused.value.problems] == ["boot_mac_address", "bmc.address"]
-    assert all("elsewhere/other has it" in problem["expected"] for problem in refused.value.problems)
+    assert [problem.field for problem in refused.value.problems] == ["boot_mac_address", "bmc.address"]
+    assert all("elsewhere/other has it" in problem.expected for problem in refused.value.problems)
     # As when hosts are moved from one namespace to another.
     server.objects["BareMetalHost", "other"]["metadata"]["annotations"] = {"baremetalhost.metal3.io/paused": ""}
     result, dummy = run(server, [host(1)])
@@ -199,9 +200,9 @@ def test_check_mode_only_tries():
 
 def test_a_faulty_list_is_refused_before_any_write():
     server = Server()
-    with pytest.raises(HostListError) as caught:
+    with pytest.raises(RefusedError) as caught:
         run(server, [host(1), host(2, boot_mac_address="x"), host(3, bmc={"address": "foo://x"})])
-    assert [(item["host"], item["field"]) for item in caught.value.problems] == [
+    assert [(item.subject, item.field) for item in caught.value.problems] == [
         ("h2", "boot_mac_address"), ("h3", "bmc.address"), ("h3", "bmc")]
     assert server.writes() == []
 
@@ -213,7 +214,7 @@ def test_faults_of_the_list_are_told_even_when_the_server_is_away():
         raise KubeError("away", reason="Unreachable")
 
     server.list = away
-    with pytest.raises(HostListError):
+    with pytest.raises(RefusedError):
         run(server, [host(1, boot_mac_address="x")])
     with pytest.raises(KubeError, match="away"):
         run(server, [host(1)])
@@ -263,12 +264,12 @@ def test_without_deploy_images_are_checked_and_left():
     assert server.objects["BareMetalHost", "h1"]["spec"]["image"] == image
     run(server, [host(1, image={})])
     assert "image" not in server.objects["BareMetalHost", "h1"]["spec"]
-    with pytest.raises(HostListError):
+    with pytest.raises(RefusedError):
         run(server, [host(1, image={"url": "http://192.0.2.1/i"})], deploy=False)
 
 
 @pytest.mark.parametrize("given, told", [
-    ({"url": "http://192.0.2.1/j", "checksum": "http://192.0.2.1/s"}, "seen 'http://192.0.2.1/j'"), ({}, "seen none"),
+    ({"url": "http://192.0.2.1/j", "checksum": "http://192.0.2.1/s"}, 'found "http://192.0.2.1/j"'), ({}, "not set"),
 ])
 def test_what_is_deployed_goes_only_when_that_is_allowed(given, told):
     server = Server()
@@ -277,7 +278,7 @@ def test_what_is_deployed_goes_only_when_that_is_allowed(given, told):
     server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "provisioned"}}
     server.requests.clear()
     for check_mode in (True, False):
-        with pytest.raises(HostListError, match=f"h1: image.url: {told}; expected 'http://192.0.2.1/i'.*allow_depr"):
+        with pytest.raises(RefusedError, match=f"h1: image.url: {told}, expected \"http://192.0.2.1/i\".*allow_depr"):
             run(server, [host(1, image=given)], check_mode=check_mode)
     assert server.writes() == []
     assert run(server, [host(1, image=image)])[0]["changed"] is False
@@ -296,7 +297,7 @@ def test_a_provisioned_host_is_powered_off_only_when_that_is_allowed(state):
     off = [host(number, online=False) for number in (1, 2, 3)]
     server.requests.clear()
     for deploy in (True, False):
-        with pytest.raises(HostListError, match=f"h1: online: .*the host is {state}.*allow_power_off") as refused:
+        with pytest.raises(RefusedError, match=f"h1: online: .*the host is {state}.*allow_power_off") as refused:
             run(server, off, deploy=deploy)
         assert "h2" not in str(refused.value) and "h3" not in str(refused.value)
     assert server.writes() == []
@@ -351,7 +352,7 @@ def test_hosts_are_deleted_and_left_over_secrets_with_them():
 def test_referenced_secrets_are_looked_up_even_without_the_label():
     server = Server()
     by_name = host(1, bmc={"address": "ipmi://192.0.2.1", "credentials_name": "mine"})
-    with pytest.raises(HostListError, match="a Secret in namespace metal3"):
+    with pytest.raises(RefusedError, match="a Secret in namespace metal3"):
         run(server, [by_name])
     server.objects["Secret", "mine"] = {"metadata": {"name": "mine"}, "data": {"username": "eA==", "password": "eA=="}}
     result, dummy = run(server, [by_name])
@@ -422,7 +423,7 @@ def test_a_host_that_gets_a_consumer_meanwhile_is_not_deleted():
     meanwhile(server, "h1", consumerRef=CONSUMER)
     result, dummy = run(server, [host(1, state="absent")])
     assert ("BareMetalHost", "h1") in server.objects
-    assert "changed by somebody else during this run: state: seen absent; expected no consumer (it is in use by " \
+    assert "changed by somebody else during this run: state: found absent, expected no consumer (it is in use by " \
         "Metal3Machine metal3/m1)" in result["hosts"][0]["error"]
     assert result["hosts"][0]["action"] == "unchanged"
 
@@ -442,7 +443,7 @@ def test_a_host_that_appears_meanwhile_is_checked_like_one_that_was_there():
     bmh = theirs.objects["BareMetalHost", "h1"]
     server.meanwhile["BareMetalHost", "h1"] = lambda: server.objects.update({("BareMetalHost", "h1"): bmh})
     result, dummy = run(server, [host(1)])
-    assert "boot_mac_address: seen '00:5c:52:00:00:01'; expected 00:5c:52:00:00:77" in result["hosts"][0]["error"]
+    assert 'boot_mac_address: found "00:5c:52:00:00:01", expected 00:5c:52:00:00:77' in result["hosts"][0]["error"]
     assert server.objects["BareMetalHost", "h1"]["spec"]["bootMACAddress"] == "00:5c:52:00:00:77"
 
 
@@ -465,7 +466,7 @@ def test_a_deployed_image_is_not_taken_away_because_it_came_meanwhile():
 
     server.meanwhile["BareMetalHost", "h1"] = deploy
     result, dummy = run(server, [host(1, image=IMAGE)])
-    assert "image.url: seen 'http://192.0.2.1/i'" in result["hosts"][0]["error"]
+    assert 'image.url: found "http://192.0.2.1/i"' in result["hosts"][0]["error"]
     assert server.objects["BareMetalHost", "h1"]["spec"]["image"]["url"] == "http://192.0.2.1/theirs"
 
 

@@ -8,14 +8,12 @@ import re
 
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import problem as common_problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     fields as host_fields,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     inventory as host_inventory,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    messages as host_messages,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     validation as host_validation,
@@ -174,9 +172,9 @@ SINGLE = [
 @pytest.mark.parametrize("entry, field, told", SINGLE)
 def test_a_fault_is_named(entry, field, told):
     problems = host_validation.check_list([entry])
-    assert [(problem.host, problem.field) for problem in problems] == [(entry["name"] or "hosts[0]", field)]
-    assert told in f"{problems[0].expected} {problems[0].next_step}"
-    assert "secret-word" not in host_messages.message(problems)
+    assert [(problem.subject, problem.field) for problem in problems] == [(entry["name"] or "hosts[0]", field)]
+    assert told in f"{problems[0].expected} {problems[0].hint}"
+    assert "secret-word" not in common_problem.message(problems)
 
 
 @pytest.mark.parametrize("raw, host_name, field, told", [
@@ -212,14 +210,14 @@ def test_a_fault_is_named(entry, field, told):
 ])
 def test_values_of_the_wrong_kind(raw, host_name, field, told):
     problems = host_validation.check_values(raw)
-    assert [(problem.host, problem.field) for problem in problems] == [(host_name, field)]
+    assert [(problem.subject, problem.field) for problem in problems] == [(host_name, field)]
     assert told in problems[0].expected
 
 
 def test_a_secret_of_the_wrong_kind_is_not_shown():
     problems = host_validation.check_values([{"name": "h1", "bmc": {"password": ["secret-word"]}}])
     assert problems[0].field == "bmc.password"
-    assert "secret-word" not in host_messages.message(problems)
+    assert "secret-word" not in common_problem.message(problems)
 
 
 def second(**changes):
@@ -232,13 +230,13 @@ def second(**changes):
     (second(boot_mac_address="00:5C:52:31:3A:01"), "boot_mac_address", "the same as h1"),
     (second(bmc={"address": "redfish://192.0.2.11:443/redfish/v1/Systems/1/"}), "bmc.address", "the same as h1"),
     (second(bmc={"address": "ipmi://192.0.2.12", "credentials_name": "h1-bmc-secret", "password": "other"}),
-     "bmc.credentials_name", "'h1-bmc-secret'"),
-    (second(user_data={"name": "h1-bmc-secret", "content": "x"}), "user_data.name", "'h1-bmc-secret'"),
+     "bmc.credentials_name", '"h1-bmc-secret"'),
+    (second(user_data={"name": "h1-bmc-secret", "content": "x"}), "user_data.name", '"h1-bmc-secret"'),
 ])
 def test_duplicates_within_the_list(other, field, told):
     problems = host_validation.check_list([host(), other])
-    assert [(problem.host, problem.field) for problem in problems] == [(other["name"], field)]
-    assert told in problems[0].seen
+    assert [(problem.subject, problem.field) for problem in problems] == [(other["name"], field)]
+    assert told in problems[0].actual
 
 
 def test_hosts_to_be_deleted_are_no_duplicates():
@@ -263,21 +261,21 @@ def test_goals_that_do_not_fit(entry, goal, field):
 def test_all_faults_are_told_at_once():
     faulty = [host(name="h1", boot_mac_address="x", bmc={"address": "foo://x"}), second(boot_mode="UEFISecureBoot"),
               second(image={"url": "x"})]
-    text = host_messages.message(host_validation.check_list(faulty))
+    text = common_problem.message(host_validation.check_list(faulty))
     for part in ("h1: boot_mac_address", "h1: bmc.address", "h2: boot_mode", "h2: image.url", "h2: image.checksum",
                  "h2: name", "h2: boot_mac_address"):
-        assert f"- {part}: seen " in text
-    assert text.startswith("%d problems in the list of hosts, nothing was written" % text.count("\n- "))
+        assert re.search(rf"^- {part}: (found |not set, )", text, re.MULTILINE)
+    assert text.startswith("%d problems, nothing was changed:" % text.count("\n- "))
 
 
 def test_wrong_types_do_not_hide_the_faults_of_other_hosts():
-    fields = [(problem.host, problem.field) for problem in host_validation.check_raw(
+    fields = [(problem.subject, problem.field) for problem in host_validation.check_raw(
         [host(online="maybe"), second(boot_mac_address="x")])]
     assert fields == [("h1", "online"), ("h2", "boot_mac_address")]
 
 
 def test_wrong_types_do_not_hide_other_faults_of_their_host():
-    fields = [(problem.host, problem.field) for problem in host_validation.check_raw(
+    fields = [(problem.subject, problem.field) for problem in host_validation.check_raw(
         [host(online="maybe", boot_mac_address=["x"], bmc={"address": "foo://x"}), "h2"])]
     assert sorted(fields) == [("h1", "bmc.address"), ("h1", "boot_mac_address"), ("h1", "online"),
                               ("hosts[1]", "hosts")]
@@ -287,7 +285,7 @@ def test_numbers_are_judged_as_the_texts_that_ansible_makes_of_them():
     # What YAML 1.1 makes of 52:54:00:12:34:56 without quotes.
     problems = host_validation.check_raw([
         host(boot_mac_address=40821424496, image={"url": 3, "checksum": 4}), second(name=5, boot_mac_address=True)])
-    assert [(problem.host, problem.field) for problem in problems] == [
+    assert [(problem.subject, problem.field) for problem in problems] == [
         ("h1", "boot_mac_address"), ("h1", "image.url"), ("h1", "image.checksum"), ("5", "boot_mac_address")]
     assert problems[0].expected.endswith(", in quotes")
 
@@ -332,7 +330,7 @@ AGAINST = [
 def test_conflicts_with_the_cluster(entry, there, secrets, goal, field, told):
     current = dict((bmh["metadata"]["name"], bmh) for bmh in there)
     problems = host_validation.check_against_cluster([entry], current, secrets, "metal3", goal)
-    assert [(problem.host, problem.field) for problem in problems] == [(entry["name"], field)]
+    assert [(problem.subject, problem.field) for problem in problems] == [(entry["name"], field)]
     assert told in problems[0].expected
 
 
@@ -365,8 +363,8 @@ def test_errors_may_name_inventory_variables():
     names = host_inventory.field_names()
     entry = host(boot_mac_address="x", bmc={"password": ""}, image={"url": "x"}, raid={
         "software_raid_volumes": [{"level": "0"}]})
-    text = host_messages.message(host_validation.check_list([entry]), names)
-    for part in ("h1: boot_mac: seen 'x'", "h1: bmc_password: seen an empty text", "since bmc_username is given",
+    text = common_problem.message(host_validation.check_list([entry]), names)
+    for part in ('h1: boot_mac: found "x"', "h1: bmc_password: found an empty text", "since bmc_username is given",
                  "h1: bmh_image.url:", "h1: bmh_image.checksum:", "h1: bmh_raid.software_raid_volumes[0].level:"):
         assert part in text, part
 
@@ -377,8 +375,8 @@ def test_errors_may_name_inventory_variables():
 ])
 def test_a_hint_names_the_variable_that_the_user_types(option, meant):
     problems = host_validation.check_raw([dict(host(), **{option: "x"})])
-    text = host_messages.message(problems, host_inventory.names_in_role())
-    assert "h1: bmh_%s: seen an unknown option; expected a known option; remove it (perhaps %s is meant)" % (
+    text = common_problem.message(problems, host_inventory.names_in_role())
+    assert "h1: bmh_%s: found an unknown option, expected a known option; remove it (perhaps %s is meant)" % (
         option, meant) in text
 
 
@@ -390,15 +388,15 @@ def test_a_hint_names_the_variable_that_the_user_types(option, meant):
     ("raise wait_timeout_seconds", "raise hosts_wait_timeout_seconds"),
 ])
 def test_texts_name_what_a_user_of_the_role_sets(text, told):
-    assert host_messages.renamed(text, host_inventory.names_in_role()) == told
+    assert common_problem.renamed(text, host_inventory.names_in_role()) == told
 
 
 def test_actions_name_what_a_user_of_the_role_sets():
     names = host_inventory.ACTION_VARIABLES
-    assert host_messages.renamed("set force", names) == "set hosts_action_force"
-    assert host_messages.renamed("name the host in force_hosts", names) == "name the host in hosts_force"
-    assert host_messages.renamed_field("key", names) == "hosts_action_key"
-    assert host_messages.renamed_field("power_off", names) == "power_off"
+    assert common_problem.renamed("set force", names) == "set hosts_action_force"
+    assert common_problem.renamed("name the host in force_hosts", names) == "name the host in hosts_force"
+    assert common_problem.renamed_field("key", names) == "hosts_action_key"
+    assert common_problem.renamed_field("power_off", names) == "power_off"
 
 
 def test_each_option_has_a_bad_input():

@@ -8,12 +8,12 @@ import pytest
 from fakes.kubernetes import Server
 from fakes.progress import Reports
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import pool as ipam_pool
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import POOL as POOL_KIND
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import (
     ClaimService,
     PoolService,
-    RefusedError,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 

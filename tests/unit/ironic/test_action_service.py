@@ -9,9 +9,10 @@ from fakes.ironic import FakeIronic
 from fakes.ironic_nodes import act as run
 from fakes.progress import Reports
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import action_plan
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import failure
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError, RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 
 IMAGE = {"source": "http://192.0.2.1/a.raw", "checksum": "http://192.0.2.1/a.sum", "disk_format": "raw"}
 STEPS = [{"interface": "deploy", "step": "erase_devices"}]
@@ -106,7 +107,7 @@ def test_all_reasons_for_a_refusal_are_told_at_once():
     client.add("b", "active", instance_info={"image_source": "other"})
     with pytest.raises(RefusedError) as refusal:
         run(client, "deploy", "a", "unknown", "metal3~x", image=IMAGE)
-    for text in ("unknown: seen nothing", "BareMetalHost metal3/x"):
+    for text in ("unknown: not set", "BareMetalHost metal3/x"):
         assert text in str(refusal.value)
     with pytest.raises(RefusedError) as refusal:
         run(client, "deploy", "a", "b", image=IMAGE)

@@ -7,8 +7,9 @@ from __future__ import annotations
 import pytest
 from fakes.ironic import FakeIronic
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import audit, audit_service
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError, RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 
 MAC = "00:5c:52:00:00:01"
 
@@ -144,8 +145,13 @@ def test_what_is_deleted_wants_its_number_repeated(confirm):
     for check in (True, False):
         with pytest.raises(RefusedError) as refusal:
             repair(client, hosts, audit.NODE_WITHOUT_HOST, check=check, confirm=confirm)
-        for text in ("confirm: seen", "2 (how many they are) or metal3~gone,metal3~gone-too", "2 of the operator's 3",
-                     "metal3_confirm=2"):
+        given = f"found {confirm}" if confirm else "not set"
+        for text in (
+            f"confirm: {given}",
+            "2 (how many they are) or metal3~gone,metal3~gone-too",
+            "2 of the operator's 3",
+            "metal3_confirm=2",
+        ):
             assert text in str(refusal.value)
     assert client.requests() == []
     assert repair(client, hosts, audit.NODE_WITHOUT_HOST, confirm="2")["changed"]
@@ -270,10 +276,10 @@ def test_a_port_that_goes_by_itself_is_no_failed_repair():
 
 
 @pytest.mark.parametrize(("params", "text"), [
-    ({"repair": [audit.NODE_WITHOUT_HOST]}, "repair: seen node_without_host without hosts"),
-    ({"repair": [audit.MAC_OF_OTHER_NODE], "hosts": []}, "repair: seen mac_of_other_node without earlier_findings"),
-    ({"all_namespaces": True}, "all_namespaces: seen true without hosts"),
-    ({"namespaces": ["metal3"]}, "namespaces: seen metal3 without hosts"),
+    ({"repair": [audit.NODE_WITHOUT_HOST]}, "repair: found node_without_host without hosts"),
+    ({"repair": [audit.MAC_OF_OTHER_NODE], "hosts": []}, "repair: found mac_of_other_node without earlier_findings"),
+    ({"all_namespaces": True}, "all_namespaces: found true without hosts"),
+    ({"namespaces": ["metal3"]}, "namespaces: found metal3 without hosts"),
 ])
 def test_what_needs_hosts_is_refused_without_them(params, text):
     client, dummy = broken()

@@ -11,10 +11,11 @@ from ansible.module_utils.testing import patch_module_args
 from fakes.ironic import Clock, FakeIronic
 from fakes.progress import Reports
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import config_drive
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import module as ironic_module
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import ActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import RefusedError, error_from_answer
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import error_from_answer
 
 SECRET = "canary-93af"
 UUID = "1be26c0b-03f2-4d2e-ae87-c02d7f33c123"
@@ -51,17 +52,17 @@ def drives(client):
 
 
 @pytest.mark.parametrize(("drive", "texts"), [
-    ({"userdata": SECRET}, ["config_drives.a.userdata: seen an unknown option", "perhaps user_data is meant"]),
-    ({"meta_data": "name: " + SECRET}, ["config_drives.a.meta_data: seen a text, expected a dictionary"]),
-    ({"network_data": [SECRET]}, ["config_drives.a.network_data: seen a list, expected a dictionary"]),
-    ({"vendor_data": SECRET}, ["config_drives.a.vendor_data: seen a text, expected a dictionary"]),
-    ({"user_data": 17}, ["config_drives.a.user_data: seen a number, expected a text, a dictionary or a list"]),
-    ({"user_data": True}, ["config_drives.a.user_data: seen true or false, expected a text"]),
-    ({"iso": {"secret": SECRET}}, ["config_drives.a.iso: seen a dictionary, expected a text"]),
-    ({"iso": "{%s}" % SECRET}, ["config_drives.a.iso: seen (hidden)", "expected a URL, or gzip in base64"]),
-    ({"iso": "http://192.0.2.1/a", "user_data": SECRET}, ["config_drives.a.iso: seen user_data beside it"]),
-    ([SECRET], ["config_drives.a: seen a list, expected a dictionary"]),
-    (SECRET, ["config_drives.a: seen a text, expected a dictionary"]),
+    ({"userdata": SECRET}, ["config_drives.a.userdata: found an unknown option", "perhaps user_data is meant"]),
+    ({"meta_data": "name: " + SECRET}, ["config_drives.a.meta_data: found a text, expected a dictionary"]),
+    ({"network_data": [SECRET]}, ["config_drives.a.network_data: found a list, expected a dictionary"]),
+    ({"vendor_data": SECRET}, ["config_drives.a.vendor_data: found a text, expected a dictionary"]),
+    ({"user_data": 17}, ["config_drives.a.user_data: found a number, expected a text, a dictionary or a list"]),
+    ({"user_data": True}, ["config_drives.a.user_data: found true or false, expected a text"]),
+    ({"iso": {"secret": SECRET}}, ["config_drives.a.iso: found a dictionary, expected a text"]),
+    ({"iso": "{%s}" % SECRET}, ["config_drives.a.iso: found (hidden)", "expected a URL, or gzip in base64"]),
+    ({"iso": "http://192.0.2.1/a", "user_data": SECRET}, ["config_drives.a.iso: found user_data beside it"]),
+    ([SECRET], ["config_drives.a: found a list, expected a dictionary"]),
+    (SECRET, ["config_drives.a: found a text, expected a dictionary"]),
 ])
 def test_a_drive_that_ironic_would_refuse_is_refused_before_anything_is_written(drive, texts):
     client = with_nodes("a", "b")
@@ -74,9 +75,9 @@ def test_a_drive_that_ironic_would_refuse_is_refused_before_anything_is_written(
 
 
 @pytest.mark.parametrize(("drive", "text"), [
-    ({"iso": "http://192.0.2.1/a", "user_data": SECRET}, "config_drive.iso: seen user_data beside it"),
-    ({"iso": "not base64!", "user_data": None}, r"config_drive.iso: seen \(hidden\)"),
-    ({"user_data": 17}, "config_drive.user_data: seen a number"),
+    ({"iso": "http://192.0.2.1/a", "user_data": SECRET}, "config_drive.iso: found user_data beside it"),
+    ({"iso": "not base64!", "user_data": None}, r"config_drive.iso: found \(hidden\)"),
+    ({"user_data": 17}, "config_drive.user_data: found a number"),
 ])
 def test_the_drive_of_all_nodes_is_checked_alike(drive, text):
     client = with_nodes("a")
@@ -107,10 +108,10 @@ def test_a_node_without_a_name_has_a_drive_too():
 
 
 @pytest.mark.parametrize(("given", "texts"), [
-    ({"c": {"user_data": SECRET}}, ["config_drives: seen c, expected names or UUIDs of nodes of the list"]),
+    ({"c": {"user_data": SECRET}}, ["config_drives: found c, expected names or UUIDs of nodes of the list"]),
     # There, but not asked for.
-    ({"b": {"user_data": SECRET}}, ["config_drives: seen b, expected names or UUIDs of nodes of the list"]),
-    ({"a": {"user_data": SECRET}, "uuid-a": {}}, ["config_drives: seen a, uuid-a, expected one drive for node a"]),
+    ({"b": {"user_data": SECRET}}, ["config_drives: found b, expected names or UUIDs of nodes of the list"]),
+    ({"a": {"user_data": SECRET}, "uuid-a": {}}, ["config_drives: found a, uuid-a, expected one drive for node a"]),
 ])
 def test_a_drive_that_is_nobodys_is_refused(given, texts):
     client = with_nodes("a", "b")

@@ -13,6 +13,7 @@ from fakes.progress import Reports
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import (
     answers,
     audit_service,
@@ -29,7 +30,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import (
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import module as ironic_module
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import ActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import IronicClient, path_of
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError, RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.node_service import NodeService
 
 FEW = settings(max_examples=60, deadline=None, derandomize=True)

@@ -17,18 +17,18 @@ SECRET = "canary-2d1f"
 
 @pytest.mark.parametrize(("module", "params", "text"), [
     ("ironic_node_action", {"nodes": [{"name": "a"}], "action": "power_off"},
-     "nodes[0]: seen a dictionary with the name a, expected a text; give the name alone"),
-    ("ironic_node_action", {"nodes": ["a", ["b"]], "action": "power_off"}, "nodes[1]: seen a list, expected a text"),
+     "nodes[0]: found a dictionary with the name a, expected a text; give the name alone"),
+    ("ironic_node_action", {"nodes": ["a", ["b"]], "action": "power_off"}, "nodes[1]: found a list, expected a text"),
     ("ironic_node_action", {"nodes": ["a"], "action": "power_off", "force_nodes": [{"name": "a"}]}, "force_nodes[0]"),
     ("ironic_node_action", {"nodes": ["a"], "action": "deploy", "image": {"source": {"url": SECRET}}},
-     "image.source: seen a dictionary"),
-    ("ironic_node", {"nodes": [{"name": {"name": "a"}}]}, "nodes[0].name: seen a dictionary with the name a"),
+     "image.source: found a dictionary"),
+    ("ironic_node", {"nodes": [{"name": {"name": "a"}}]}, "nodes[0].name: found a dictionary with the name a"),
     ("ironic_node", {"nodes": [{"name": "a", "ports": [{"address": ["x"]}]}]},
-     "nodes[0].ports[0].address: seen a list"),
+     "nodes[0].ports[0].address: found a list"),
     ("ironic_port", {"ports": [{"address": "00:5c:52:00:00:01", "node": {"uuid": "a"}}]}, "ports[0].node"),
-    ("ironic_node_info", {"names": [{"name": "a"}]}, "names[0]: seen a dictionary with the name a"),
-    ("ironic_audit", {"hosts": [], "namespaces": [{"x": SECRET}]}, "namespaces[0]: seen a dictionary"),
-    ("ironic_node_info", {"password": {"x": SECRET}}, "password: seen a dictionary"),
+    ("ironic_node_info", {"names": [{"name": "a"}]}, "names[0]: found a dictionary with the name a"),
+    ("ironic_audit", {"hosts": [], "namespaces": [{"x": SECRET}]}, "namespaces[0]: found a dictionary"),
+    ("ironic_node_info", {"password": {"x": SECRET}}, "password: found a dictionary"),
 ])
 def test_it_is_refused_before_ironic_is_asked(module, params, text, capsys):
     with patch_module_args(dict(params, endpoint="http://192.0.2.1:6385")), pytest.raises(SystemExit):

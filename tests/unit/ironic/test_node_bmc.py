@@ -8,8 +8,8 @@ import pytest
 from fakes.ironic import FakeIronic
 from fakes.ironic_nodes import MAC, option, port, redfish, run
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_bmc
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import RefusedError
 
 
 def info(address, system=None):

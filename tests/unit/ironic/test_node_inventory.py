@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_inventory
 
 LOGIN = {"bmc_username": "u", "bmc_password": "p"}
@@ -64,11 +65,11 @@ def test_each_driver_has_its_interfaces(driver):
 
 
 @pytest.mark.parametrize(("variables", "text"), [
-    ({}, "a: bmc_address: seen nothing"),
-    ({"bmc_address": "nonsense://u:secret@192.0.2.1"}, "a: bmc_address: seen nonsense:"),
-    ({"bmc_address": "redfish://192.0.2.1", "bmh_boot_mode": "uefi"}, "a: bmh_boot_mode: seen uefi"),
+    ({}, "a: bmc_address: not set"),
+    ({"bmc_address": "nonsense://u:secret@192.0.2.1"}, "a: bmc_address: found nonsense:"),
+    ({"bmc_address": "redfish://192.0.2.1", "bmh_boot_mode": "uefi"}, "a: bmh_boot_mode: found uefi"),
 ])
 def test_faults_name_server_and_variable(variables, text):
-    with pytest.raises(ValueError, match=text) as fault:
+    with pytest.raises(RefusedError, match=text) as fault:
         node_inventory.entry("a", variables)
     assert "secret" not in str(fault.value)

@@ -11,7 +11,8 @@ from fakes.ironic import FakeIronic
 from fakes.ironic_nodes import MAC, PASSWORD, option, port, redfish, run
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError, RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.port_service import PortService
 
 
@@ -135,14 +136,14 @@ def test_a_forced_deletion_sets_maintenance_first():
 
 
 @pytest.mark.parametrize(("wanted", "texts"), [
-    (option(driver="redfsh"), ["driver: seen redfsh", "redfish may be meant"]),
-    (option(), ["driver: seen nothing"]),
-    (option(driver="redfish"), ["driver_info.redfish_address: seen nothing"]),
-    (option(driver="ipmi", driver_info={}), ["driver_info.ipmi_address: seen nothing"]),
-    (redfish("a b"), ["name: seen a b"]),
-    (redfish("states"), ["name: seen states"]),
-    (redfish(uuid="1"), ["uuid: seen 1"]),
-    (redfish(traits=["lower"]), ["traits: seen lower", "CUSTOM_"]),
+    (option(driver="redfsh"), ["driver: found redfsh", "redfish may be meant"]),
+    (option(), ["driver: not set"]),
+    (option(driver="redfish"), ["driver_info.redfish_address: not set"]),
+    (option(driver="ipmi", driver_info={}), ["driver_info.ipmi_address: not set"]),
+    (redfish("a b"), ["name: found a b"]),
+    (redfish("states"), ["name: found states"]),
+    (redfish(uuid="1"), ["uuid: found 1"]),
+    (redfish(traits=["lower"]), ["traits: found lower", "CUSTOM_"]),
     (redfish(ports=[port("00:5c:52:00:00")]), ["port 00:5c:52:00:00: address"]),
     (redfish(ports=[port("ff:ff:ff:ff:ff:ff")]), ["not a group or broadcast address"]),
     (redfish(ports=[port(), port()]), [MAC + " 2 times"]),
@@ -182,7 +183,7 @@ def test_ports_are_made_changed_moved_and_deleted():
     assert client.ports["port-" + MAC]["node_uuid"] == "uuid-b"
     assert run_ports(client, wanted(state="absent"))["counts"]["deleted"] == 1
     assert run_ports(client, wanted(state="absent"))["changed"] is False
-    with pytest.raises(RefusedError, match="node: seen c"):
+    with pytest.raises(RefusedError, match="node: found c"):
         run_ports(client, wanted(node="c"))
 
 

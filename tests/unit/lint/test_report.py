@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import report as lint_report
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 
@@ -41,25 +42,26 @@ LOG = closed({
         "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]}}, "tool")}}, "version", "runs")
 
 
-def item(**values):
-    return dict({"rule": "boot-mac", "level": "error", "kind": "host", "name": "server-01", "names": ["server-01"],
-                 "variable": "boot_mac", "seen": "'a'", "expected": "b", "next_step": "correct it",
-                 "path": "inventory/hosts.yml", "line": 3, "column": 5}, **values)
+def item(level="error", kind="host", path="inventory/hosts.yml", line=3, column=5, **parts):
+    problem = Problem(**dict({"code": "boot-mac-invalid", "subject": "server-01", "field": "boot_mac", "actual": '"a"',
+                              "expected": "b", "hint": "correct it"}, **parts))
+    return dict(problem._asdict(), level=level, kind=kind, names=[problem.subject], path=path, line=line,
+                column=column, text=str(problem))
 
 
 FINDINGS = [
-    item(), item(line=None, column=None), item(path=None, line=None, column=None, next_step=""),
-    item(rule="rollout-spare", level="warning", name="prod-cluster", variable="", path="/elsewhere/a b.yml"),
-    item(rule="no-hosts", level="warning", name="", names=[""], variable="", seen="<none> & \x07 \ud800", path=None,
+    item(), item(line=None, column=None), item(path=None, line=None, column=None, hint=None),
+    item(code="rollout-spare", level="warning", subject="prod-cluster", field="", path="/elsewhere/a b.yml"),
+    item(code="no-hosts", level="warning", subject="", field="", actual="<none> & \x07 \ud800", path=None,
          line=None, column=None)]
 
 
 @pytest.mark.parametrize("finding, text", list(zip(FINDINGS, [
-    "inventory/hosts.yml:3: error boot-mac: server-01: boot_mac: seen 'a'; expected b; correct it",
-    "inventory/hosts.yml: error boot-mac: server-01: boot_mac: seen 'a'; expected b; correct it",
-    "error boot-mac: server-01: boot_mac: seen 'a'; expected b",
-    "/elsewhere/a b.yml:3: warning rollout-spare: prod-cluster: seen 'a'; expected b; correct it",
-    "warning no-hosts: seen <none> & \\x07 \\ud800; expected b; correct it"])))
+    'inventory/hosts.yml:3: error boot-mac-invalid: server-01: boot_mac: found "a", expected b; correct it',
+    'inventory/hosts.yml: error boot-mac-invalid: server-01: boot_mac: found "a", expected b; correct it',
+    'error boot-mac-invalid: server-01: boot_mac: found "a", expected b',
+    '/elsewhere/a b.yml:3: warning rollout-spare: prod-cluster: found "a", expected b; correct it',
+    "warning no-hosts: found <none> & \\x07 \\ud800, expected b; correct it"])))
 def test_lines(finding, text):
     assert lint_report.line(finding) == text
 
@@ -77,7 +79,7 @@ def test_sarif_has_the_form_of_the_standard(findings):
     run = log["runs"][0]
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [rule.rule for rule in lint_rules.RULES]
     for result, finding in zip(run["results"], findings):
-        assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == finding["rule"]
+        assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == finding["code"]
     assert len(run["results"]) == len(findings)
 
 
@@ -97,10 +99,10 @@ def test_junit_has_a_case_for_each_rule():
     cases = root.findall("./testsuite/testcase")
     assert [case.get("name") for case in cases] == [rule.rule for rule in lint_rules.RULES]
     assert root.get("tests") == str(len(cases))
-    assert [case.get("name") for case in cases if case.find("failure") is not None] == ["boot-mac"]
+    assert [case.get("name") for case in cases if case.find("failure") is not None] == ["boot-mac-invalid"]
     assert root.get("failures") == "1"
     by_name = dict((case.get("name"), case) for case in cases)
-    assert len(by_name["boot-mac"].find("failure").text.splitlines()) == 3
+    assert len(by_name["boot-mac-invalid"].find("failure").text.splitlines()) == 3
     assert "<none> & \\x07 \\ud800" in by_name["no-hosts"].find("system-out").text
 
 
@@ -108,6 +110,6 @@ def test_junit_when_warnings_count_and_rules_are_skipped():
     root = ElementTree.fromstring(lint_report.junit(FINDINGS, True, ["bmc-address"]).encode())
     cases = dict((case.get("name"), case) for case in root.iter("testcase"))
     assert [name for name, case in cases.items() if case.find("failure") is not None] == [
-        "no-hosts", "rollout-spare", "boot-mac"]
+        "no-hosts", "rollout-spare", "boot-mac-invalid"]
     assert [name for name, case in cases.items() if case.find("skipped") is not None] == ["bmc-address"]
     assert (root.get("failures"), root.get("skipped")) == ("3", "1")

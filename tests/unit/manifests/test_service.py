@@ -9,8 +9,8 @@ import json
 import pytest
 from fakes import kubernetes
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests.service import ManifestsService
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests.service_probe import ProbeError, ServiceProbe

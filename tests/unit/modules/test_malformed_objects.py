@@ -15,16 +15,16 @@ from fakes.resources import Cluster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import oci_auth
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import requests_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import ACTIONS
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.reading import read_hosts
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostListError, HostService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import (
     ClaimService,
     PoolService,
-    RefusedError,
     read_usage,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -32,7 +32,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._resources.regist
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts
 
 QUICK = settings(max_examples=30, deadline=None, derandomize=True, database=None)
-CLEAR = (HostListError, RefusedError, KubeError)
+CLEAR = (RefusedError, RefusedError, KubeError)
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3), max_leaves=6)

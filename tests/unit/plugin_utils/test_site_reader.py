@@ -59,7 +59,7 @@ def findings(tmp_path):
 
 
 def places(found, rule):
-    return [(item["name"], item["variable"], item["path"], item["line"]) for item in found if item["rule"] == rule]
+    return [(item["subject"], item["field"], item["path"], item["line"]) for item in found if item["code"] == rule]
 
 
 def test_findings_have_file_and_line(findings):
@@ -72,8 +72,8 @@ def test_findings_have_file_and_line(findings):
 
 def test_a_line_that_hosts_share_is_told_once(findings):
     found = findings(HOSTS)
-    shared = [item for item in found if item["variable"] == "bmh_boot_mode"]
-    assert [(item["name"], item["names"], item["line"]) for item in shared] == [
+    shared = [item for item in found if item["field"] == "bmh_boot_mode"]
+    assert [(item["subject"], item["names"], item["line"]) for item in shared] == [
         ("one and 1 more", ["one", "two"], 5), ("three", ["three"], 19)]
 
 
@@ -84,7 +84,7 @@ def test_what_is_missing_is_told_where_the_host_is(findings):
 
 def test_secrets_are_not_shown(findings):
     found = findings(HOSTS)
-    assert "bmh_online" in [item["variable"] for item in found if item["name"] == "three" and item["rule"] == "value"]
+    assert "bmh_online" in [item["field"] for item in found if item["subject"] == "three" and item["code"] == "value"]
     assert "canary" not in repr(found)
 
 
@@ -94,7 +94,7 @@ def test_rules_can_be_left_out(findings):
 
 def test_a_host_that_is_a_cluster_too(findings):
     found = findings("baremetal:\n  hosts:\n    one:\n      bmc_address: ipmi://198.51.100.1\n", clusters=["one"])
-    assert [item["name"] for item in found if item["rule"] == "host-and-cluster"] == ["one"]
+    assert [item["subject"] for item in found if item["code"] == "host-and-cluster"] == ["one"]
 
 
 def test_a_group_of_a_cluster_without_a_host(findings):
@@ -114,7 +114,7 @@ clusters:
           - 10.244.0.0/16
           - 10.245.0.0/16
 """, clusters=["prod"])
-    lines = dict(((item["rule"], item["variable"]), item["line"]) for item in found)
+    lines = dict(((item["code"], item["field"]), item["line"]) for item in found)
     assert lines["version", "cluster_kubernetes_version"] == 4
     assert lines["unknown-variable", "image"] == 5
     assert lines["unknown-variable", "cluster_endpont"] == 6

@@ -8,7 +8,7 @@ import pytest
 from fakes.progress import Reports
 from fakes.resources import Cluster
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts
 
@@ -66,7 +66,7 @@ def test_check_mode_writes_nothing_and_tells_the_same(cluster):
 
 
 def test_a_mistake_anywhere_keeps_all_from_being_written(cluster):
-    with pytest.raises(RefusedError, match=r"h2: settings\.Turbo: seen 'Odd', expected one of Enabled, Disabled"):
+    with pytest.raises(RefusedError, match=r'h2: settings\.Turbo: found "Odd", expected one of Enabled, Disabled'):
         run(cluster, "HostFirmwareSettings", settings("h1") + settings("h2", value="Odd"))
     assert cluster.writes() == []
 
@@ -79,10 +79,10 @@ def test_the_mistakes_of_all_entries_are_told_at_once(cluster):
     entries[2]["settings"] = {"Turbo": "Even", "Unknown": 1}
     with pytest.raises(RefusedError) as caught:
         run(cluster, "HostFirmwareSettings", entries)
-    told = [(line.subject, line.field, line.seen) for line in caught.value.problems]
+    told = [(line.subject, line.field, line.actual) for line in caught.value.problems]
     assert sorted(told) == [
-        ("HostFirmwareSettings h1", "settings.Turbo", "'Odd'"), ("HostFirmwareSettings h2", "settings.Turbo", "'null'"),
-        ("HostFirmwareSettings h3", "settings.Turbo", "'Even'"),
+        ("HostFirmwareSettings h1", "settings.Turbo", '"Odd"'), ("HostFirmwareSettings h2", "settings.Turbo", "null"),
+        ("HostFirmwareSettings h3", "settings.Turbo", '"Even"'),
         ("HostFirmwareSettings h3", "settings.Unknown", "an unknown setting")]
 
 

@@ -56,8 +56,8 @@ PLAY = """\
           made: "{{ made }}"
           torn: "{{ torn }}"
           needs: "{{ needs }}"
-          lint: "{{ lint.findings | selectattr('rule', 'equalto', 'cluster-identity') | map(attribute='name') }}"
-          nested: "{{ lint.findings | selectattr('rule', 'equalto', 'cluster-group-nested') }}"
+          lint: "{{ lint.findings | selectattr('code', 'equalto', 'cluster-identity') | map(attribute='subject') }}"
+          nested: "{{ lint.findings | selectattr('code', 'equalto', 'cluster-group-nested') }}"
     - copy:
         content: "{{ ansible_play_hosts | map('extract', hostvars) | map(attribute='summary') | to_json }}"
         dest: "{{ playbook_dir }}/told.json"
@@ -103,9 +103,9 @@ def test_roles_filter_and_lint_agree_on_each_name(tmp_path, seed):
     assert found["twice"]["needs"] == []
     assert sorted(found["alone"]["lint"]) == ["pair-a", "pair-b", "twice"]
     (nested,) = found["alone"]["nested"]
-    assert (nested["name"], nested["level"]) == ("inner-cluster", "warning")
-    assert "the group site-a with groups below it" in nested["seen"]
-    assert "set cluster_name: the cluster's name would be site-a" in nested["next_step"]
+    assert (nested["subject"], nested["level"]) == ("inner-cluster", "warning")
+    assert "the group site-a with groups below it" in nested["actual"]
+    assert "set cluster_name: the cluster's name would be site-a" in nested["hint"]
 
 
 CHILDREN = [("prod", ["a", "b"]), ("other", ["b"])]

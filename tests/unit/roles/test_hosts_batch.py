@@ -187,7 +187,7 @@ def test_a_status_is_restored_from_what_was_saved(tmp_path):
     assert f"missing: {tmp_path / 'saved' / 'h2.json'}" in output
     (tmp_path / "saved" / "h2.json").write_text('{"power": true}')
     dummy, output = play(tmp_path, "", *given)
-    assert "h2: hosts_action_status_dir.power: seen an unknown field" in output
+    assert "h2: hosts_action_status_dir.power: found an unknown field" in output
     assert "42" not in output
 
 

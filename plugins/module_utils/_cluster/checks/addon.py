@@ -7,7 +7,7 @@ from __future__ import annotations
 import ipaddress
 import json
 
-from ..._common.problem import problem
+from ..._common.problem import Problem
 
 _WORKLOADS = ("DaemonSet", "Deployment")
 # Key of flannel's ConfigMap; its pods refuse to start, or route elsewhere, when it does not fit the cluster.
@@ -29,8 +29,8 @@ def addon_problems(description, objects):
         for network in networks:
             same = [cidr for cidr in pods if cidr.version == network.version]
             if network not in same:
-                found.append(problem(
-                    f"cluster {description['namespace']}/{description['name']}", "pod_cidrs",
+                found.append(Problem(
+                    "network-add-on-mismatch", f"cluster {description['namespace']}/{description['name']}", "pod_cidrs",
                     ", ".join(map(str, same)) or None, f"{network}, the pods' network of ConfigMap {name}",
                     "give both the same network"))
     return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ipaddress
 import itertools
 
-from ..._common.problem import problem
+from ..._common.problem import Problem
 from ..._ipam.range import contains, network_of, span_of
 from ..render.network import pool_networks
 
@@ -36,8 +36,9 @@ def overlap_problems(subject, description):
     nodes = node_networks(description)
     for left, right in itertools.chain(itertools.combinations(blocks, 2), itertools.product(blocks, nodes)):
         if left[1].version == right[1].version and left[1].overlaps(right[1]):
-            found.append(problem(subject, left[0], f"{left[1]}, which overlaps {right[0]} {right[1]}",
-                                 "networks without common addresses"))
+            found.append(Problem(
+                "network-overlap", subject, left[0], f"{left[1]}, which overlaps {right[0]} {right[1]}",
+                "networks without common addresses"))
     return found
 
 
@@ -49,30 +50,32 @@ def endpoint_problems(subject, description):
         return []
     found = []
     if address.is_loopback or address.is_unspecified or address.is_multicast:
-        return [problem(subject, "endpoint.host", address, "an address that nodes and users can reach")]
+        return [Problem("endpoint", subject, "endpoint.host", address, "an address that nodes and users can reach")]
     for name, family, settings, pool in pool_networks(description):
         for number, range_ in enumerate(settings.get("ranges") or []):
             field = "networks.%s.%s.ranges[%d]" % (name, family, number)
             if contains(span_of(range_), address):
-                found.append(problem(subject, "endpoint.host", f"{address}, which is in {field}",
+                found.append(Problem("endpoint", subject, "endpoint.host", f"{address}, which is in {field}",
                                      "an address outside the ranges", "IPAM would give it to a node"))
         if str(address) in (settings.get("pre_allocations") or {}).values():
-            found.append(problem(subject, "endpoint.host", f"{address}, preallocated in pool {pool}",
+            found.append(Problem("endpoint", subject, "endpoint.host", f"{address}, preallocated in pool {pool}",
                                  "an address of its own"))
         gateways = [settings.get("gateway")] + [range_.get("gateway") for range_ in settings.get("ranges") or []]
         if str(address) in gateways + list(settings.get("dns_servers") or []):
-            found.append(problem(subject, "endpoint.host", f"{address}, gateway or DNS server of networks.{name}",
-                                 "an address of its own"))
+            found.append(Problem(
+                "endpoint", subject, "endpoint.host", f"{address}, gateway or DNS server of networks.{name}",
+                "an address of its own"))
     networks = node_networks(description)
     same = [network for _field, network in networks if network.version == address.version]
     if same and not any(address in network for network in same):
-        found.append(problem(subject, "endpoint.host", address, f"an address in {', '.join(map(str, same))}",
-                             "a virtual address must be on a network of the control plane; use a name for a load "
-                             "balancer elsewhere"))
+        found.append(Problem(
+            "endpoint", subject, "endpoint.host", address, f"an address in {', '.join(map(str, same))}",
+            "a virtual address must be on a network of the control plane; use a name for a load balancer elsewhere"))
     for option in ("pod_cidrs", "service_cidrs"):
         for text in description[option]:
             network = ipaddress.ip_network(text)
             if network.version == address.version and address in network:
-                found.append(problem(subject, "endpoint.host", f"{address}, which is in {option} {text}",
-                                     "an address of the nodes' network"))
+                found.append(Problem(
+                    "network-overlap", subject, "endpoint.host", f"{address}, which is in {option} {text}",
+                    "an address of the nodes' network"))
     return found

@@ -4,7 +4,7 @@
 """Whether hosts have the hardware that a group of machines needs; pure, over BareMetalHosts and HardwareData."""
 from __future__ import annotations
 
-from ..._common.problem import problem
+from ..._common.problem import Problem
 from ..render.network import attached
 from ..spec import DEFAULT_MINIMUM_MEMORY_MEBIBYTES, DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES
 
@@ -35,21 +35,21 @@ def hardware_problems(description, group, host, hardware):
     name = host["metadata"]["name"]
     advice = "narrow host_selector so that this host does not match"
     if not hardware:
-        return [problem(subject, field, f"host {name} without inspected hardware", "an inspected host",
+        return [Problem("host-hardware", subject, field, f"host {name} without inspected hardware", "an inspected host",
                         "inspect it or put its HardwareData there")]
     found = []
     memory = group.get("minimum_memory_mebibytes") or DEFAULT_MINIMUM_MEMORY_MEBIBYTES
     if (hardware.get("ramMebibytes") or 0) < memory:
-        found.append(problem(subject, field, "host %s with %d MiB of memory" % (
+        found.append(Problem("host-hardware", subject, field, "host %s with %d MiB of memory" % (
             name, hardware.get("ramMebibytes") or 0), "at least %d MiB" % memory, advice))
     gigabytes = group.get("minimum_root_disk_gigabytes") or DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES
     found += _root_disk(subject, field, name, host, hardware, gigabytes, advice)
     names = [nic.get("name") for nic in hardware.get("nics") or []]
     for interface in needed_interfaces(description, group):
         if interface not in names:
-            found.append(problem(subject, field, f"host {name} with interfaces {', '.join(names) or '(none)'}",
-                                 f"an interface {interface}",
-                                 "correct networks or metadata; CAPM3 would answer \"NIC name not found\""))
+            found.append(Problem(
+                "host-hardware", subject, field, f"host {name} with interfaces {', '.join(names) or '(none)'}",
+                f"an interface {interface}", 'correct networks or metadata; CAPM3 would answer "NIC name not found"'))
     return found
 
 
@@ -82,13 +82,13 @@ def _root_disk(subject, field, name, host, hardware, gigabytes, advice):
     given = " ".join("%s=%s" % item for item in sorted(hints.items()))
     if disk is None:
         lack = f"which its rootDeviceHints {given} fit" if hints else _LARGE_ENOUGH
-        return [problem(subject, field, f"host {name} with {len(disks)} disks, none of {lack}",
+        return [Problem("host-hardware", subject, field, f"host {name} with {len(disks)} disks, none of {lack}",
                         "a root disk of at least %d GB" % gigabytes,
                         "compare the host's rootDeviceHints with its inspected disks")]
     size = disk.get("sizeBytes") or 0
     if size < gigabytes * _GIGABYTE:
         why = f"the first that its rootDeviceHints {given} fit" if hints else "the smallest of " + _LARGE_ENOUGH
-        return [problem(subject, field, "host %s with a root disk of %d GB (%s, %s)" % (
+        return [Problem("host-hardware", subject, field, "host %s with a root disk of %d GB (%s, %s)" % (
             name, size // _GIGABYTE, disk.get("name") or "without a name", why), "at least %d GB" % gigabytes,
             f"name another disk in the host's rootDeviceHints, or {advice}")]
     return []

@@ -7,7 +7,7 @@ Source: CAPM3 ``baremetal/metal3machine_manager.go`` (chooseHost).
 """
 from __future__ import annotations
 
-from ..._common.problem import problem
+from ..._common.problem import Problem
 from ..._host import annotations as host_annotations
 from ..._host import selector as host_selector
 from ..description import CONTROL_PLANE
@@ -174,5 +174,5 @@ def _mistake(description, group, count, got, hosts, taken):
         why = f" ({'; '.join(reasons)})" if reasons else ""
         seen = "%d free of %d hosts that match%s" % (got, len(matching), why)
         advice = "free or enrol hosts, or ask for fewer replicas"
-    return problem(_subject(description), _field(group) + ".host_selector", seen,
+    return Problem("host-capacity", _subject(description), _field(group) + ".host_selector", seen,
                    "%d available for as many machines" % count, advice)

@@ -8,7 +8,7 @@ import posixpath
 import re
 from urllib.parse import urlsplit
 
-from ..._common.problem import problem
+from ..._common.problem import Problem
 from ..._common.url_credentials import redacted
 from ..._host.rules.image import CHECKSUM_LENGTHS
 from ..spec import IMAGE_FORMATS
@@ -48,21 +48,26 @@ def image_problems(subject, field, image):
     """
     found = []
     if _parts(image["url"]).scheme not in URL_SCHEMES:
-        found.append(problem(subject, field + ".url", image["url"], f"a URL with one of {', '.join(URL_SCHEMES)}"))
+        found.append(Problem(
+            "cluster-image", subject, field + ".url", image["url"], f"a URL with one of {', '.join(URL_SCHEMES)}"))
     if image_format(image) is None:
-        found.append(problem(subject, field + ".format", None, "one of %s, which the URL does not tell" % ", ".join(
-            IMAGE_FORMATS), "CAPM3 would give the host an empty format, which BMO's CRD refuses"))
+        found.append(Problem(
+            "cluster-image", subject, field + ".format", None,
+            "one of %s, which the URL does not tell" % ", ".join(IMAGE_FORMATS),
+            "CAPM3 would give the host an empty format, which BMO's CRD refuses"))
     if image.get("format") == "live-iso":
         return found
     checksum, kind = image.get("checksum"), image.get("checksum_type")
     if not checksum:
-        found.append(problem(subject, field + ".checksum", None, "a checksum or the URL of a checksum file",
-                             "CAPM3 refuses an image without one, also one of a registry"))
+        found.append(Problem(
+            "cluster-image", subject, field + ".checksum", None, "a checksum or the URL of a checksum file",
+            "CAPM3 refuses an image without one, also one of a registry"))
     elif not is_url(checksum):
         found += _literal(subject, field, checksum, kind)
     elif _parts(checksum).scheme not in URL_SCHEMES:
-        found.append(problem(subject, field + ".checksum", checksum, "a checksum, or a URL with one of %s"
-                             % ", ".join(URL_SCHEMES)))
+        found.append(Problem(
+            "cluster-image", subject, field + ".checksum", checksum,
+            "a checksum, or a URL with one of %s" % ", ".join(URL_SCHEMES)))
     return found
 
 
@@ -75,11 +80,15 @@ def _literal(subject, field, checksum, kind, source=""):
     lengths = dict((length, name) for name, length in CHECKSUM_LENGTHS.items())
     if not _HEX.match(checksum) or len(checksum) not in lengths:
         shown = checksum if len(checksum) <= _LONGEST_SHOWN else checksum[:_LONGEST_SHOWN - 3] + "..."
-        return [problem(subject, field + ".checksum" + source, shown, "a URL, or 32, 64 or 128 hexadecimal digits")]
+        return [Problem(
+            "cluster-image", subject, field + ".checksum" + source, shown,
+            "a URL, or 32, 64 or 128 hexadecimal digits")]
     # Without a type, and with BMO's type auto, Ironic goes by the length.
     actual = lengths[len(checksum)]
     if kind and kind not in ("auto", actual):
-        return [problem(subject, field + ".checksum_type" + source, kind, f"{actual}, by the length of the checksum")]
+        return [Problem(
+            "cluster-image", subject, field + ".checksum_type" + source, kind,
+            f"{actual}, by the length of the checksum")]
     return []
 
 
@@ -122,22 +131,24 @@ def reachability_problems(subject, field, image, fetch):
     try:
         fetch(image["url"], 0)
     except OSError as exc:
-        found.append(problem(subject, field + ".url", f"{image['url']}: {exc}", "an image that can be downloaded",
-                             _ADVICE))
+        found.append(Problem(
+            "cluster-image", subject, field + ".url", f"{image['url']}: {exc}", "an image that can be downloaded",
+            _ADVICE))
     checksum = image.get("checksum") or ""
     if _parts(checksum).scheme not in ("http", "https"):
         return found
     try:
         content = fetch(checksum, _LARGEST_CHECKSUM_FILE_BYTES + 1)
     except OSError as exc:
-        return found + [problem(subject, field + ".checksum", f"{checksum}: {exc}",
+        return found + [Problem("cluster-image", subject, field + ".checksum", f"{checksum}: {exc}",
                                 "a checksum file that can be downloaded", _ADVICE)]
     if len(content) > _LARGEST_CHECKSUM_FILE_BYTES:
-        return found + [problem(subject, field + ".checksum", f"{checksum}, larger than 1 MiB", "a checksum file",
-                                "look at what the URL leads to")]
+        return found + [Problem(
+            "cluster-image", subject, field + ".checksum", f"{checksum}, larger than 1 MiB", "a checksum file",
+            "look at what the URL leads to")]
     value = checksum_in_file(content.decode("utf-8", "replace"), image["url"])
     if value is None:
-        return found + [problem(subject, field + ".checksum", "%s without %s" % (
+        return found + [Problem("cluster-image", subject, field + ".checksum", "%s without %s" % (
             checksum, posixpath.basename(_parts(image["url"]).path)), "a line for the image",
             "make the checksum file anew, for example with sha256sum")]
     return found + _literal(subject, field, value, image.get("checksum_type"), f" ({redacted(checksum)})")

@@ -8,9 +8,8 @@ Sources: kubelet's validation of ``--node-labels`` (cmd/kubelet/app/options) and
 """
 from __future__ import annotations
 
-from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show
-from ..._common.problem import problem
-from ..._host.objects import text_of
+from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show, text_of
+from ..._common.problem import Problem
 
 _KUBERNETES_DOMAINS = ("kubernetes.io", "k8s.io")
 _DOMAINS = ("kubelet.kubernetes.io", "node.kubernetes.io")
@@ -40,7 +39,7 @@ def label_problems(subject, field, group):
         key, sign, value = part.partition("=")
         where = f"{field}.kubelet_extra_args.{_ARGUMENT}"
         if not sign:
-            found.append(problem(subject, where, show(part), "labels as key=value, separated by commas"))
+            found.append(Problem("user-data", subject, where, show(part), "labels as key=value, separated by commas"))
         else:
             found += _problems(subject, where, key.strip(), value)
     return found
@@ -48,15 +47,16 @@ def label_problems(subject, field, group):
 
 def _problems(subject, where, key, value):
     if value is None or isinstance(value, (dict, list)):
-        return [problem(subject, where, None if value is None else show(value), "the value of a label")]
+        return [Problem("user-data", subject, where, None if value is None else show(value), "the value of a label")]
     text, found = text_of(value), []
     if not is_label_key(str(key)):
-        found.append(problem(subject, where, f"the key {show(key)}", LABEL_KEY_RULE))
+        found.append(Problem("user-data", subject, where, f"the key {show(key)}", LABEL_KEY_RULE))
     elif _is_refused(str(key)):
-        found.append(problem(subject, where, f"the key {show(key)}, which kubelet refuses", _RULE, _advice(str(key))))
+        found.append(Problem(
+            "user-data", subject, where, f"the key {show(key)}, which kubelet refuses", _RULE, _advice(str(key))))
     # cloud-init fills in what is between braces.
     if "{{" not in text and not is_label_value(text):
-        found.append(problem(subject, where, show(value), LABEL_VALUE_RULE))
+        found.append(Problem("user-data", subject, where, show(value), LABEL_VALUE_RULE))
     return found
 
 

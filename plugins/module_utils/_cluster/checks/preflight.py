@@ -7,7 +7,7 @@ from __future__ import annotations
 import ipaddress
 from collections import namedtuple
 
-from ..._common.problem import problem
+from ..._common.problem import Problem
 from ..._ipam.pool import describe
 from ..._ipam.range import contains, span_of
 from ..._ipam.usage import usage
@@ -118,14 +118,15 @@ def _pools(subject, description, facts, wanted):
         if settings.get("ranges"):
             continue
         if pool not in facts.pools:
-            found.append(problem(subject, f"networks.{network}.{family}.pool", pool,
+            found.append(Problem("pool-capacity", subject, f"networks.{network}.{family}.pool", pool,
                                  "one of %s" % (", ".join(sorted(facts.pools)) or "no pools, for there are none"),
                                  "make the pool (module ip_pool) or give ranges"))
             continue
         free = usage(facts.pools[pool], facts.addresses, facts.claims)["free"]
         if free < more.get(pool, 0):
-            found.append(problem(subject, f"networks.{network}.{family}.pool", "%s with %d free addresses" % (
-                pool, free), "at least %d" % more[pool], "widen the pool's ranges"))
+            found.append(Problem(
+                "pool-capacity", subject, f"networks.{network}.{family}.pool",
+                "%s with %d free addresses" % (pool, free), "at least %d" % more[pool], "widen the pool's ranges"))
     return found
 
 
@@ -137,7 +138,7 @@ def _endpoint(subject, description, facts):
             description["namespace"], description["name"])
         theirs = (other.get("spec") or {}).get("controlPlaneEndpoint") or {}
         if not same and (theirs.get("host"), theirs.get("port")) == (endpoint["host"], endpoint["port"]):
-            found.append(problem(subject, "endpoint", "%s:%d, the endpoint of cluster %s/%s" % (
+            found.append(Problem("endpoint", subject, "endpoint", "%s:%d, the endpoint of cluster %s/%s" % (
                 endpoint["host"], endpoint["port"], other["metadata"]["namespace"], other["metadata"]["name"]),
                 "an endpoint of its own"))
     try:
@@ -146,7 +147,7 @@ def _endpoint(subject, description, facts):
         return found
     for item in facts.addresses:
         if ipaddress.ip_address(item["spec"]["address"]) == address:
-            found.append(problem(subject, "endpoint.host", "%s, which %s %s has" % (
+            found.append(Problem("endpoint", subject, "endpoint.host", "%s, which %s %s has" % (
                 address, item["kind"], item["metadata"]["name"]), "a free address"))
     own = set(pool["name"] for pool in pool_descriptions(description))
     for name in sorted(set(facts.pools) - own):
@@ -160,12 +161,13 @@ def _endpoint(subject, description, facts):
             except ValueError:
                 continue
             if contains(span, address):
-                found.append(problem(subject, "endpoint.host", f"{address}, which is in a range of pool {name}",
-                                     "an address that no pool gives away", "preallocate it there or choose another"))
+                found.append(Problem(
+                    "endpoint", subject, "endpoint.host", f"{address}, which is in a range of pool {name}",
+                    "an address that no pool gives away", "preallocate it there or choose another"))
     plane = facts.snapshot.metal3_cluster
     before = ((plane or {}).get("spec") or {}).get("controlPlaneEndpoint") or {}
     if before.get("host") and (before["host"], before.get("port")) != (endpoint["host"], endpoint["port"]):
-        found.append(problem(subject, "endpoint", "%s:%d" % (endpoint["host"], endpoint["port"]),
+        found.append(Problem("endpoint", subject, "endpoint", "%s:%d" % (endpoint["host"], endpoint["port"]),
                              f"{before['host']}:{before.get('port')}, for a cluster keeps its endpoint",
                              "make a new cluster for a new endpoint"))
     return found

@@ -10,9 +10,8 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show
-from ..._common.problem import problem
-from ..._host.objects import text_of
+from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show, text_of
+from ..._common.problem import Problem
 from ..._ipam.validation import pool_problems
 from .. import description as cluster_description
 from .. import endpoint as cluster_endpoint
@@ -90,7 +89,7 @@ def description_problems(description):
     try:
         render(description)
     except ValueError as exc:
-        found.append(problem(subject, "", str(exc), f"fields that {description['api_version']} has"))
+        found.append(Problem("version", subject, "", str(exc), f"fields that {description['api_version']} has"))
     return found
 
 
@@ -164,25 +163,27 @@ def surge(group):
 def _identity(subject, description):
     found = []
     if not re.match(NAME_RULE, description["name"]):
-        found.append(problem(subject, "name", description["name"], "lower case letters, digits and dashes"))
+        found.append(
+            Problem("cluster-name", subject, "name", description["name"], "lower case letters, digits and dashes")
+        )
     if not parse(description.get("kubernetes_version")):
-        found.append(problem(subject, "kubernetes_version", description.get("kubernetes_version"),
+        found.append(Problem("version", subject, "kubernetes_version", description.get("kubernetes_version"),
                              "a version such as v1.35.4"))
     endpoint = description.get("endpoint")
     if not endpoint:
-        found.append(problem(subject, "endpoint", None, "host and port of the API server"))
+        found.append(Problem("endpoint", subject, "endpoint", None, "host and port of the API server"))
     elif not 1 <= endpoint["port"] <= 65535:
-        found.append(problem(subject, "endpoint.port", endpoint["port"], "1 to 65535"))
+        found.append(Problem("endpoint", subject, "endpoint.port", endpoint["port"], "1 to 65535"))
     for option in ("pod_cidrs", "service_cidrs"):
         found += _cidrs(subject, option, description[option])
     domains = [domain["name"] for domain in description.get("failure_domains") or []]
     for name in sorted(set(name for name in domains if domains.count(name) > 1)):
-        found.append(problem(subject, "failure_domains", f"{name} twice", "one entry for each domain"))
+        found.append(Problem("reference", subject, "failure_domains", f"{name} twice", "one entry for each domain"))
     wanted = description.get("node_ip_network")
     if wanted and wanted not in description["networks"]:
-        found.append(problem(subject, "node_ip_network", wanted, _one_of(description["networks"])))
+        found.append(Problem("reference", subject, "node_ip_network", wanted, _one_of(description["networks"])))
     elif wanted and wanted not in [network for network, _family, _settings, _pool in pool_networks(description)]:
-        found.append(problem(subject, "node_ip_network", wanted, "a network with addresses from a pool"))
+        found.append(Problem("reference", subject, "node_ip_network", wanted, "a network with addresses from a pool"))
     return found
 
 
@@ -196,10 +197,12 @@ def _cidrs(subject, option, cidrs):
         try:
             versions.append(ipaddress.ip_network(text).version)
         except ValueError as exc:
-            found.append(problem(subject, "%s[%d]" % (option, number), f"{text} ({exc})",
+            found.append(Problem("network", subject, "%s[%d]" % (option, number), f"{text} ({exc})",
                                  "a network such as 10.244.0.0/16"))
     if len(versions) > 2 or len(set(versions)) != len(versions):
-        found.append(problem(subject, option, ", ".join(cidrs), "at most one network of each address family"))
+        found.append(
+            Problem("network", subject, option, ", ".join(cidrs), "at most one network of each address family")
+        )
     return found
 
 
@@ -210,21 +213,22 @@ def network_problems(subject, description):
     for name in sorted(networks):
         network, field = networks[name], f"networks.{name}"
         if not re.match(NAME_RULE, name):
-            found.append(problem(subject, field, name, "a name of lower case letters, digits and dashes"))
+            found.append(Problem("network", subject, field, name, "a name of lower case letters, digits and dashes"))
         if not 1280 <= network["mtu"] <= 9000:
-            found.append(problem(subject, field + ".mtu", network["mtu"], "1280 to 9000 (CAPM3 CRD)"))
+            found.append(Problem("network", subject, field + ".mtu", network["mtu"], "1280 to 9000 (CAPM3 CRD)"))
         given = [key for key in ("interface", "bond", "vlan") if network.get(key)]
         if len(given) > 1:
-            found.append(problem(subject, field, " and ".join(given), "one of interface, bond and vlan"))
+            found.append(Problem("network", subject, field, " and ".join(given), "one of interface, bond and vlan"))
         found += _vlan(subject, field, name, networks)
         if network.get("bond") and len(set(network["bond"]["interfaces"])) < 2:
-            found.append(problem(subject, field + ".bond.interfaces", ", ".join(network["bond"]["interfaces"]) or None,
-                                 "at least two interfaces"))
+            found.append(Problem(
+                "network", subject, field + ".bond.interfaces", ", ".join(network["bond"]["interfaces"]) or None,
+                "at least two interfaces"))
         for family in ("ipv4", "ipv6"):
             found += _family(subject, f"{field}.{family}", network.get(family))
     identities = [networks[name]["vlan"]["id"] for name in networks if networks[name].get("vlan")]
     for identity in sorted(set(entry for entry in identities if identities.count(entry) > 1)):
-        found.append(problem(subject, "networks", "VLAN %d twice" % identity,
+        found.append(Problem("network", subject, "networks", "VLAN %d twice" % identity,
                              "one network for each VLAN (CAPM3's list is keyed by vlanID)"))
     return found
 
@@ -235,15 +239,17 @@ def _vlan(subject, field, name, networks):
         return []
     found = []
     if not 1 <= vlan["id"] <= 4094:
-        found.append(problem(subject, field + ".vlan.id", vlan["id"], "1 to 4094"))
+        found.append(Problem("network", subject, field + ".vlan.id", vlan["id"], "1 to 4094"))
     seen, parent = [name], vlan["network"]
     while parent in networks and parent not in seen:
         seen.append(parent)
         parent = (networks[parent].get("vlan") or {}).get("network")
     if parent in seen:
-        found.append(problem(subject, field + ".vlan.network", " on ".join(seen + [parent]), "a link that ends"))
+        found.append(
+            Problem("network", subject, field + ".vlan.network", " on ".join(seen + [parent]), "a link that ends")
+        )
     elif vlan["network"] not in networks:
-        found.append(problem(subject, field + ".vlan.network", vlan["network"], _one_of(networks)))
+        found.append(Problem("network", subject, field + ".vlan.network", vlan["network"], _one_of(networks)))
     return found
 
 
@@ -253,20 +259,22 @@ def _family(subject, field, settings):
     found = []
     sources = [key for key in ("ranges", "pool", "pool_annotation") if settings.get(key)]
     if settings["mode"] == "pool" and not sources:
-        found.append(problem(subject, field, "no addresses", "ranges, the name of a pool, or a pool_annotation"))
+        found.append(
+            Problem("network", subject, field, "no addresses", "ranges, the name of a pool, or a pool_annotation")
+        )
     if settings["mode"] != "pool" and sources:
-        found.append(problem(subject, field + ".mode", f"{settings['mode']} with {' and '.join(sources)}",
+        found.append(Problem("network", subject, field + ".mode", f"{settings['mode']} with {' and '.join(sources)}",
                              "mode pool, or neither ranges nor pool"))
     if settings.get("pool_annotation") and len(sources) > 1:
-        found.append(problem(subject, field, " and ".join(sources), "pool_annotation alone"))
+        found.append(Problem("network", subject, field, " and ".join(sources), "pool_annotation alone"))
     targets = [route.get("network") for route in settings.get("routes") or []]
     for target in sorted(set(str(entry) for entry in targets if targets.count(entry) > 1)):
-        found.append(problem(subject, field + ".routes", f"{target} twice",
+        found.append(Problem("network", subject, field + ".routes", f"{target} twice",
                              "one route for each network (CAPM3's list is keyed by network)"))
     for number, route in enumerate(settings.get("routes") or []):
         for key in ("network", "prefix", "gateway"):
             if route.get(key) is None:
-                found.append(problem(subject, "%s.routes[%d].%s" % (field, number, key), None, "a value"))
+                found.append(Problem("network", subject, "%s.routes[%d].%s" % (field, number, key), None, "a value"))
     return found
 
 
@@ -279,32 +287,34 @@ def _group(subject, description, group):
     found = _replicas(subject, field, group) + _timeouts(subject, field, group)
     owner = f"{description['name']}-{group['name']}"
     if group["role"] != CONTROL_PLANE and (group["name"] == CONTROL_PLANE or not re.match(NAME_RULE, group["name"])):
-        found.append(problem(subject, field, group["name"],
+        found.append(Problem("cluster-name", subject, field, group["name"],
                              f"lower case letters, digits and dashes, and another name than {CONTROL_PLANE}"))
     if len(owner) > _LONGEST_OWNER_NAME:
-        found.append(problem(subject, field, f"{owner}, {len(owner)} characters",
+        found.append(Problem("cluster-name", subject, field, f"{owner}, {len(owner)} characters",
                              "at most %d characters of cluster and pool name" % _LONGEST_OWNER_NAME,
                              "nodes are named after it and have at most 63"))
     if group.get("image"):
         found += image_problems(subject, field + ".image", group["image"])
     elif not group.get("custom_deploy"):
-        found.append(problem(subject, field + ".image", None, "an image or custom_deploy"))
+        found.append(Problem("cluster-image", subject, field + ".image", None, "an image or custom_deploy"))
     for name in group.get("attached_networks") or []:
         if name not in description["networks"]:
-            found.append(problem(subject, field + ".attached_networks", name, _one_of(description["networks"])))
+            found.append(
+                Problem("reference", subject, field + ".attached_networks", name, _one_of(description["networks"]))
+            )
     domains = [domain["name"] for domain in description.get("failure_domains") or []]
     if group.get("failure_domain") and group["role"] == CONTROL_PLANE:
-        found.append(problem(subject, field + ".failure_domain", group["failure_domain"], "nothing",
+        found.append(Problem("reference", subject, field + ".failure_domain", group["failure_domain"], "nothing",
                              "a KubeadmControlPlane has no such field and spreads its machines over all "
                              "failure_domains with control_plane true: describe those that it is to be in"))
     elif group.get("failure_domain") and domains and group["failure_domain"] not in domains:
-        found.append(problem(subject, field + ".failure_domain", group["failure_domain"],
+        found.append(Problem("reference", subject, field + ".failure_domain", group["failure_domain"],
                              f"one of {', '.join(domains)}"))
     found += _selector(subject, field, group) + _metadata(subject, field, group)
     found += _files(subject, field, description, group) + _commands(subject, field, group)
     for number, taint in enumerate(group.get("node_taints") or []):
         if not taint.get("key") or taint.get("effect") not in _TAINT_EFFECTS:
-            found.append(problem(subject, "%s.node_taints[%d]" % (field, number), taint,
+            found.append(Problem("user-data", subject, "%s.node_taints[%d]" % (field, number), taint,
                                  f"a key and an effect of {', '.join(_TAINT_EFFECTS)}"))
     found += label_problems(subject, field, group)
     return found + _users(subject, field, group) + _health_check(subject, field, group)
@@ -314,25 +324,29 @@ def _replicas(subject, field, group):
     found = []
     replicas, most, least = group.get("replicas"), group.get("max_surge"), group.get("max_unavailable")
     if replicas is not None and replicas < 0:
-        found.append(problem(subject, field + ".replicas", replicas, "0 or more"))
+        found.append(Problem("replicas", subject, field + ".replicas", replicas, "0 or more"))
     found += _autoscaler(subject, field, group)
     for key, value in (("max_surge", most), ("max_unavailable", least)):
         if value is not None and not re.match(r"^\d+%?$", str(value)):
-            found.append(problem(subject, f"{field}.{key}", value, "a number or a percentage"))
+            found.append(Problem("replicas", subject, f"{field}.{key}", value, "a number or a percentage"))
     if found:
         return found
     if group["role"] == CONTROL_PLANE:
         external = ((group.get("cluster_configuration") or {}).get("etcd") or {}).get("external")
         if replicas is not None and (replicas < 1 or (replicas % 2 == 0 and not external)):
-            found.append(problem(subject, field + ".replicas", replicas, "an odd number (etcd keeps a quorum)"))
+            found.append(
+                Problem("replicas", subject, field + ".replicas", replicas, "an odd number (etcd keeps a quorum)")
+            )
         if str(most) not in ("None", "0", "1"):
-            found.append(problem(subject, field + ".max_surge", most, "0 or 1 (KubeadmControlPlane webhook)"))
+            found.append(
+                Problem("replicas", subject, field + ".max_surge", most, "0 or 1 (KubeadmControlPlane webhook)")
+            )
         elif str(most) == "0" and replicas is not None and replicas < 3:
-            found.append(problem(subject, field + ".max_surge", 0, "1, or at least 3 replicas"))
+            found.append(Problem("replicas", subject, field + ".max_surge", 0, "1, or at least 3 replicas"))
     elif _zero(most) and _zero(least) and most is not None:
-        found.append(problem(subject, field + ".max_unavailable", least, "more than 0 when max_surge is 0"))
+        found.append(Problem("replicas", subject, field + ".max_unavailable", least, "more than 0 when max_surge is 0"))
     if group.get("node_reuse") and not (most is not None and _zero(most)):
-        found.append(problem(subject, field + ".max_surge", most, "0 with node_reuse",
+        found.append(Problem("replicas", subject, field + ".max_surge", most, "0 with node_reuse",
                              "a host can only be reused when its machine goes before the new one comes"))
     return found
 
@@ -342,16 +356,16 @@ def _autoscaler(subject, field, group):
     if not sizes:
         return []
     if group["role"] == CONTROL_PLANE:
-        return [problem(subject, field + ".autoscaler", "%(min_size)d to %(max_size)d" % sizes, "nothing",
+        return [Problem("replicas", subject, field + ".autoscaler", "%(min_size)d to %(max_size)d" % sizes, "nothing",
                         "only pools of workers are scaled")]
     found = []
     if group.get("replicas") is not None:
-        found.append(problem(subject, field + ".replicas", group["replicas"], "nothing with autoscaler",
+        found.append(Problem("replicas", subject, field + ".replicas", group["replicas"], "nothing with autoscaler",
                              "each run would undo what the autoscaler did"))
     if sizes["min_size"] < 0:
-        found.append(problem(subject, field + ".autoscaler.min_size", sizes["min_size"], "0 or more"))
+        found.append(Problem("replicas", subject, field + ".autoscaler.min_size", sizes["min_size"], "0 or more"))
     elif sizes["max_size"] < max(1, sizes["min_size"]):
-        found.append(problem(subject, field + ".autoscaler.max_size", sizes["max_size"],
+        found.append(Problem("replicas", subject, field + ".autoscaler.max_size", sizes["max_size"],
                              "%d or more" % max(1, sizes["min_size"])))
     return found
 
@@ -362,7 +376,7 @@ def _timeouts(subject, field, group):
               for part in ("init_configuration", "join_configuration")]
     if group["role"] != CONTROL_PLANE or values[0] == values[1]:
         return []
-    return [problem(subject, f"{field}.join_configuration.timeouts.{name}", values[1],
+    return [Problem("user-data", subject, f"{field}.join_configuration.timeouts.{name}", values[1],
                     "%s, as in init_configuration (KubeadmControlPlane webhook)" % (values[0] or "nothing"))]
 
 
@@ -376,12 +390,12 @@ def _selector(subject, field, group):
         found += _label(subject, f"{field}.host_selector.{key}", key, value)
     keys = [entry["key"] for entry in group.get("host_selector_expressions") or []]
     for key in sorted(set(key for key in keys if keys.count(key) > 1)):
-        found.append(problem(subject, field + ".host_selector_expressions", f"key {key} twice",
+        found.append(Problem("host-selector", subject, field + ".host_selector_expressions", f"key {key} twice",
                              "one expression for each key (CAPM3's list is keyed by it)"))
     for number, entry in enumerate(group.get("host_selector_expressions") or []):
         wants = entry["operator"] in ("In", "NotIn")
         if wants != bool(entry.get("values")):
-            found.append(problem(subject, "%s.host_selector_expressions[%d].values" % (field, number),
+            found.append(Problem("host-selector", subject, "%s.host_selector_expressions[%d].values" % (field, number),
                                  entry.get("values"), f"{'values' if wants else 'none'} for {entry['operator']}"))
     return found
 
@@ -395,12 +409,13 @@ def _label(subject, where, key, value):
             advice = "write the labels themselves: host_selector: {%s}" % labels
         elif key in ("match_expressions", "matchExpressions"):
             advice = "write them in host_selector_expressions"
-        return [problem(subject, where, None if value is None else show(value), "the value of a label", advice)]
+        return [Problem(
+            "host-selector", subject, where, None if value is None else show(value), "the value of a label", advice)]
     found = []
     if not is_label_key(str(key)):
-        found.append(problem(subject, where, f"the key {show(key)}", LABEL_KEY_RULE))
+        found.append(Problem("host-selector", subject, where, f"the key {show(key)}", LABEL_KEY_RULE))
     if not is_label_value(text_of(value)):
-        found.append(problem(subject, where, show(value), LABEL_VALUE_RULE))
+        found.append(Problem("host-selector", subject, where, show(value), LABEL_VALUE_RULE))
     return found
 
 
@@ -408,26 +423,28 @@ def _metadata(subject, field, group):
     found, keys = [], []
     for form, entries in (group.get("metadata") or {}).items():
         if form == "dnsServersFromPool":
-            found.append(problem(subject, f"{field}.metadata.{form}", "%d entr%s" % (
+            found.append(Problem("user-data", subject, f"{field}.metadata.{form}", "%d entr%s" % (
                 len(entries or []), "y" if len(entries or []) == 1 else "ies"),
                 "none (CAPM3 1.13 takes an address of the pool for it and writes nothing into the meta data)",
                 "the pool's DNS servers are in the network data already"))
             continue
         if form not in _METADATA_FORMS:
-            found.append(problem(subject, f"{field}.metadata.{form}", form,
+            found.append(Problem("user-data", subject, f"{field}.metadata.{form}", form,
                                  f"one of {', '.join(_METADATA_FORMS)}"))
             continue
         for number, entry in enumerate(entries or []):
             where = "%s.metadata.%s[%d]" % (field, form, number)
             key = entry.get("key") if isinstance(entry, dict) else None
             if not key or isinstance(key, (dict, list)):
-                found.append(problem(subject, where + ".key", None if not key else show(key), "a key"))
+                found.append(Problem("user-data", subject, where + ".key", None if not key else show(key), "a key"))
                 continue
             keys.append(entry["key"])
             if form == "fromHostInterfaces" and bool(entry.get("fromBootMAC")) == bool(entry.get("interface")):
-                found.append(problem(subject, where, entry, "either interface or fromBootMAC (CAPM3 webhook)"))
+                found.append(
+                    Problem("user-data", subject, where, entry, "either interface or fromBootMAC (CAPM3 webhook)")
+                )
     for key in sorted(set(key for key in keys if keys.count(key) > 1)):
-        found.append(problem(subject, field + ".metadata", f"key {key} twice", "one entry for each key"))
+        found.append(Problem("user-data", subject, field + ".metadata", f"key {key} twice", "one entry for each key"))
     return found
 
 
@@ -436,15 +453,17 @@ def _files(subject, field, description, group):
     for number, entry in enumerate(group.get("files") or []):
         where = "%s.files[%d]" % (field, number)
         if not entry["path"].startswith("/"):
-            found.append(problem(subject, where + ".path", entry["path"], "an absolute path"))
+            found.append(Problem("user-data", subject, where + ".path", entry["path"], "an absolute path"))
         if entry["path"] in paths:
-            found.append(problem(subject, where + ".path", f"{entry['path']} twice",
+            found.append(Problem("user-data", subject, where + ".path", f"{entry['path']} twice",
                                  "each path once, even with append (KubeadmConfig webhook)"))
         paths.append(entry["path"])
         if (entry.get("content") is None) == (not entry.get("content_secret")):
-            found.append(problem(subject, where, "both or neither", "either content or content_secret"))
+            found.append(Problem("user-data", subject, where, "both or neither", "either content or content_secret"))
         if entry.get("permissions") and not _PERMISSIONS.match(str(entry["permissions"])):
-            found.append(problem(subject, where + ".permissions", entry["permissions"], "octal digits such as 0644"))
+            found.append(
+                Problem("user-data", subject, where + ".permissions", entry["permissions"], "octal digits such as 0644")
+            )
         if not entry.get("encoding"):
             found += _jinja(subject, where + ".content", entry.get("content") or "")
     return found
@@ -455,12 +474,14 @@ def _users(subject, field, group):
     for number, user in enumerate(group.get("users") or []):
         where = "%s.users[%d]" % (field, number)
         if not user.get("name"):
-            found.append(problem(subject, where + ".name", None, "a name"))
+            found.append(Problem("user-data", subject, where + ".name", None, "a name"))
         # These the API server would refuse with the password in its log.
         if not isinstance(user.get("passwd") or "", str):
-            found.append(problem(subject, where + ".passwd", type(user["passwd"]).__name__, "a text"))
+            found.append(Problem("user-data", subject, where + ".passwd", type(user["passwd"]).__name__, "a text"))
         if user.get("passwd") and user.get("passwdFrom"):
-            found.append(problem(subject, where, "passwd and passwdFrom", "one of them (KubeadmConfig webhook)"))
+            found.append(
+                Problem("user-data", subject, where, "passwd and passwdFrom", "one of them (KubeadmConfig webhook)")
+            )
     return found
 
 
@@ -476,7 +497,7 @@ def _jinja(subject, where, text):
     """Cloud-init renders the whole user data as a Jinja template: an unfinished tag makes it unreadable."""
     for opening, closing in (("{#", "#}"), ("{%", "%}"), ("{{", "}}")):
         if text.count(opening) > text.count(closing):
-            return [problem(subject, where, f"{opening} without {closing}", "text that Jinja can read",
+            return [Problem("user-data", subject, where, f"{opening} without {closing}", "text that Jinja can read",
                             "cloud-init renders user data as a Jinja template: write it as {{ '%s' }}, or give a "
                             "file's content in base64" % opening)]
     return []
@@ -488,12 +509,14 @@ def _health_check(subject, field, group):
         return []
     found = []
     if check.get("reboot_timeout_seconds") is not None and check["reboot_timeout_seconds"] < 100:
-        found.append(problem(subject, field + ".health_check.reboot_timeout_seconds", check["reboot_timeout_seconds"],
-                             "100 or more (CAPM3 webhook)"))
+        found.append(Problem(
+            "health-check", subject, field + ".health_check.reboot_timeout_seconds", check["reboot_timeout_seconds"],
+            "100 or more (CAPM3 webhook)"))
     if check.get("reboot_retry_limit") is not None and check["reboot_retry_limit"] < 1:
-        found.append(problem(subject, field + ".health_check.reboot_retry_limit", check["reboot_retry_limit"],
-                             "1 or more (CAPM3 webhook)"))
+        found.append(Problem(
+            "health-check", subject, field + ".health_check.reboot_retry_limit", check["reboot_retry_limit"],
+            "1 or more (CAPM3 webhook)"))
     if 0 < check["node_startup_timeout_seconds"] < 30:
-        found.append(problem(subject, field + ".health_check.node_startup_timeout_seconds",
+        found.append(Problem("health-check", subject, field + ".health_check.node_startup_timeout_seconds",
                              check["node_startup_timeout_seconds"], "0, or 30 and more (Cluster API webhook)"))
     return found

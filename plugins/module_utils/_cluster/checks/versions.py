@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from ..._common.problem import problem
+from ..._common.problem import Problem
 
 VERSION_RULE = re.compile(r"^v(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$")
 
@@ -47,10 +47,11 @@ def version_problems(description, providers, served):
         if served is None:
             break
         if crd not in served:
-            found.append(problem(subject, "", f"no resource {crd}", "Cluster API and CAPM3 in the management cluster",
-                                 "install the management plane first"))
+            found.append(Problem(
+                "version", subject, "", f"no resource {crd}", "Cluster API and CAPM3 in the management cluster",
+                "install the management plane first"))
         elif description["api_version"] not in served[crd]:
-            found.append(problem(subject, "api_version", description["api_version"],
+            found.append(Problem("version", subject, "api_version", description["api_version"],
                                  f"one of {', '.join(served[crd])}, which {crd} serves"))
     kubernetes = parse(description.get("kubernetes_version"))
     core = parse(providers.get("cluster-api"))
@@ -58,7 +59,7 @@ def version_problems(description, providers, served):
         found += _workload(subject, description["kubernetes_version"], kubernetes, core)
     infrastructure = parse(providers.get("infrastructure-metal3"))
     if core and infrastructure and core[:2] != infrastructure[:2]:
-        found.append(problem(subject, "", "CAPM3 %s with Cluster API %s" % (
+        found.append(Problem("version", subject, "", "CAPM3 %s with Cluster API %s" % (
             providers["infrastructure-metal3"], providers["cluster-api"]), "the same minor version of both",
             "CAPM3 is built and tested against the Cluster API of its own minor version"))
     return found
@@ -74,10 +75,10 @@ def upgrade_problems(description, current):
         return []
     subject = f"cluster {description['namespace']}/{description['name']}"
     if new < old:
-        return [problem(subject, "kubernetes_version", description["kubernetes_version"],
+        return [Problem("version", subject, "kubernetes_version", description["kubernetes_version"],
                         f"{current} or newer, for kubeadm does not downgrade")]
     if new[0] != old[0] or new[1] > old[1] + 1:
-        return [problem(subject, "kubernetes_version", description["kubernetes_version"],
+        return [Problem("version", subject, "kubernetes_version", description["kubernetes_version"],
                         f"at most one minor version after {current}", "upgrade step by step")]
     return []
 
@@ -88,10 +89,12 @@ def _workload(subject, text, kubernetes, core):
         return []
     first, last = limits
     if kubernetes[0] != 1 or not first <= kubernetes[1] <= last:
-        return [problem(subject, "kubernetes_version", text, "v1.%d to v1.%d, which Cluster API v1.%d supports" % (
-            first, last, core[1]))]
+        return [Problem(
+            "version", subject, "kubernetes_version", text,
+            "v1.%d to v1.%d, which Cluster API v1.%d supports" % (first, last, core[1]))]
     patch = _FIRST_PATCH.get((core[1], kubernetes[1]), 0)
     if core[2] < patch:
-        return [problem(subject, "kubernetes_version", text, "Cluster API v1.%d.%d or newer for it" % (core[1], patch),
-                        "upgrade Cluster API")]
+        return [Problem(
+            "version", subject, "kubernetes_version", text, "Cluster API v1.%d.%d or newer for it" % (core[1], patch),
+            "upgrade Cluster API")]
     return []

@@ -12,8 +12,9 @@ from __future__ import annotations
 import hashlib
 import json
 
+from ..._common.field_checks import text_of
 from ..._host import selector as host_selector
-from ..._host.objects import MANAGED_BY_LABEL, MANAGER, text_of
+from ..._host.objects import MANAGED_BY_LABEL, MANAGER
 from ..checks import image as cluster_image
 from ..description import CONTROL_PLANE, groups, initial_replicas
 from ..workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from ..._common.problem import problem
+from ..._common.problem import Problem
 from ..description import groups
 from .network import pool_networks
 from .objects import data_template_name, owner_name
@@ -40,6 +40,6 @@ def _meant_for(subject, field, name, template, pool, hosts):
     could_be_host = host and (not re.search(r"-[0-9a-f]{8}-\d+$", host) if hosts is None else host in hosts)
     if claims.fullmatch(name) or could_be_host:
         return []
-    return [problem(subject, field, name, f"{template}-<number>-{pool}, or <host>-{pool}",
+    return [Problem("network", subject, field, name, f"{template}-<number>-{pool}, or <host>-{pool}",
                     "the name is that of an IPClaim; its hash changes with the networks and the meta data of the "
                     "machines, so that names of hosts are better (capm3_name_based_preallocation)")]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 
-from ..._common.field_checks import Problem, show
+from ..._common.field_checks import show
+from ..._common.problem import Problem
 from .. import annotations as host_annotations
 from ..actions import ACTIONS, NOTHING, RUNNING, STEADY, Request, has_status, is_done
 from ..goals import AVAILABLE, ERROR, error_of, state_of
@@ -49,17 +50,20 @@ def check_requests(requests):
     problems, first = [], {}
     for request in requests:
         if request.name in first:
-            problems.append(Problem(request.name, "name", "named twice", "each host once", "remove one of them"))
+            problems.append(
+                Problem("host-action", request.name, "name", "named twice", "each host once", "remove one of them")
+            )
             continue
         first[request.name] = request
         if request.action is None:
-            problems.append(Problem(request.name, "action", "none", f"one of {', '.join(ACTIONS)}",
+            problems.append(Problem("host-action", request.name, "action", None, f"one of {', '.join(ACTIONS)}",
                                     "set action for the task or for the host"))
             continue
         required = _REQUIRED.get(request.action)
         if required and getattr(request, required) in (None, ""):
-            problems.append(Problem(request.name, required, "none", f"a value, which {request.action} needs",
-                                    f"set {required}"))
+            problems.append(Problem(
+                "host-action", request.name, required, None, f"a value, which {request.action} needs",
+                f"set {required}"))
         problems += check_unused(request)
         problems += _check_values(request)
     return problems
@@ -67,23 +71,27 @@ def check_requests(requests):
 
 def check_unused(request):
     """Return a Problem for each option that says nothing about the request's action."""
-    return [Problem(request.name, option, "given", f"an action that it belongs to ({', '.join(actions)})",
-                    "remove it, or choose another action")
-            for option, actions in USED_BY.items()
-            if getattr(request, option) != Request._field_defaults[option] and request.action not in actions]
+    return [
+        Problem(
+            "host-action", request.name, option, "given", f"an action that it belongs to ({', '.join(actions)})",
+            "remove it, or choose another action")
+        for option, actions in USED_BY.items()
+        if getattr(request, option) != Request._field_defaults[option] and request.action not in actions
+    ]
 
 
 def _check_values(request):
     problems = []
     if request.key and not _KEY.match(request.key):
-        problems.append(Problem(request.name, "key", show(request.key),
+        problems.append(Problem("host-action", request.name, "key", show(request.key),
                                 "at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or "
                                 "digit", "rename it"))
     if request.action == "restore_status" and request.status:
         problems += _check_fields(request.name, "status", request.status, STATUS_FIELDS)
         if not (request.status.get("provisioning") or {}).get("state"):
-            problems.append(Problem(request.name, "status.provisioning.state", "none", "the state the host was in",
-                                    "give the whole status, as save_status returned it"))
+            problems.append(Problem(
+                "host-action", request.name, "status.provisioning.state", None, "the state the host was in",
+                "give the whole status, as save_status returned it"))
         problems += _check_saved(request.name, request.status, "give a status that was saved in another moment")
     if request.action == "set_hardware" and request.hardware:
         problems += _check_fields(request.name, "hardware", request.hardware, HARDWARE_FIELDS)
@@ -92,7 +100,7 @@ def _check_values(request):
 
 def _check_fields(name, option, given, known):
     # Both are decoded strictly (validateStatusAnnotation, validateHwdDetailsAnnotation).
-    return [Problem(name, f"{option}.{key}", "an unknown field", f"one of {', '.join(sorted(known))}",
+    return [Problem("host-action", name, f"{option}.{key}", "an unknown field", f"one of {', '.join(sorted(known))}",
                     "remove it: BMO decodes the annotation strictly") for key in sorted(set(given) - known)]
 
 
@@ -101,8 +109,9 @@ def _check_saved(name, status, next_step):
     for field, allowed in (("operationalStatus", _SAVED_STATUS), ("errorType", _SAVED_ERRORS)):
         value = status.get(field) or ""
         if value not in allowed:
-            problems.append(Problem(name, f"status.{field}", show(value), "one of %s (BMO webhook)" % ", ".join(
-                text for text in allowed if text), next_step))
+            problems.append(Problem(
+                "host-action", name, f"status.{field}", show(value),
+                "one of %s (BMO webhook)" % ", ".join(text for text in allowed if text), next_step))
     return problems
 
 
@@ -120,8 +129,9 @@ def check_hosts(requests, current, hardware_data, namespace, forced=()):
     for request in requests:
         bmh = current.get(request.name)
         if bmh is None:
-            problems.append(Problem(request.name, "name", "no BareMetalHost", f"one in namespace {namespace}",
-                                    "correct the name or the namespace, or enrol the host first"))
+            problems.append(Problem(
+                "host-action", request.name, "name", "no BareMetalHost", f"one in namespace {namespace}",
+                "correct the name or the namespace, or enrol the host first"))
         elif not is_done(bmh, request):
             problems += _check_host(request, bmh, hardware_data.get((namespace, request.name)), forced)
     return problems
@@ -129,7 +139,7 @@ def check_hosts(requests, current, hardware_data, namespace, forced=()):
 
 def _check_host(request, bmh, hardware_data, forced):
     def problem(seen, expected, next_step):
-        return Problem(request.name, request.action, seen, expected, next_step)
+        return Problem("host-action", request.name, request.action, seen, expected, next_step)
 
     obstacles = list(_obstacles(request, bmh, forced))
     if obstacles:
@@ -273,7 +283,7 @@ def _save_rule(request, bmh, dummy):
         yield ("a host that is not paused", "a paused host: BMO removes the annotation at once otherwise",
                "pause it first (action pause)")
     for found in _check_saved(request.name, bmh.get("status") or {}, "wait until it is over, then run again"):
-        yield f"{found.field} {found.seen}", found.expected, found.next_step
+        yield f"{found.field} {found.actual}", found.expected, found.hint
 
 
 def _restore_rule(request, bmh, dummy):

@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 
 from ..._bmc import address as bmc_address
-from ..._common.field_checks import DNS_NAME, HIDDEN, Problem, show
+from ..._common.field_checks import DNS_NAME, HIDDEN, show
+from ..._common.problem import Problem
 from ..objects import has_inline_credentials
 
 
@@ -19,7 +20,9 @@ def read_address(label, host):
     try:
         return bmc_address.parse(text), []
     except bmc_address.AddressError as exc:
-        return None, [Problem(label, "bmc.address", show(bmc_address.redacted(text)), exc.expected, exc.next_step)]
+        return None, [
+            Problem("bmc-address", label, "bmc.address", show(bmc_address.redacted(text)), exc.expected, exc.next_step)
+        ]
 
 
 def check_credentials(label, host):
@@ -28,22 +31,25 @@ def check_credentials(label, host):
     bmc = host.get("bmc") or {}
     for field, other in (("username", "password"), ("password", "username")):
         if bmc.get(other) is not None and not bmc.get(field):
-            problems.append(Problem(label, "bmc." + field, "none" if bmc.get(field) is None else "an empty text",
-                                    f"a value, since bmc.{other} is given", f"set bmc.{field}"))
+            problems.append(Problem(
+                "bmc-credentials", label, "bmc." + field, None if bmc.get(field) is None else "an empty text",
+                f"a value, since bmc.{other} is given", f"set bmc.{field}"))
     for field in ("username", "password"):
         value = bmc.get(field)
         if isinstance(value, str) and re.search(r"[\x00-\x1f\x7f]", value):
-            problems.append(Problem(label, "bmc." + field, HIDDEN, "no line breaks or control characters",
-                                    "remove them (a file read with a trailing newline needs trim)"))
+            problems.append(Problem(
+                "bmc-credentials", label, "bmc." + field, HIDDEN, "no line breaks or control characters",
+                "remove them (a file read with a trailing newline needs trim)"))
     if bmc.get("address") and not has_inline_credentials(bmc) and not bmc.get("credentials_name") \
             and bmc.get("username") is None and bmc.get("password") is None:
-        problems.append(Problem(label, "bmc", "no credentials", "username and password, or credentials_name",
-                                "set bmc.username and bmc.password"))
+        problems.append(Problem(
+            "bmc-credentials", label, "bmc", "no credentials", "username and password, or credentials_name",
+            "set bmc.username and bmc.password"))
     if not bmc.get("address") and (has_inline_credentials(bmc) or bmc.get("credentials_name")):
-        problems.append(Problem(label, "bmc.address", "none", "a BMC address, since credentials are given",
+        problems.append(Problem("bmc-address", label, "bmc.address", None, "a BMC address, since credentials are given",
                                 "set bmc.address"))
     if bmc.get("credentials_name") and not DNS_NAME.match(bmc["credentials_name"]):
-        problems.append(Problem(label, "bmc.credentials_name", show(bmc["credentials_name"]),
+        problems.append(Problem("bmc-credentials", label, "bmc.credentials_name", show(bmc["credentials_name"]),
                                 "a Secret's name (lower case letters, digits, '-' and '.')", "correct it"))
     return problems
 
@@ -55,6 +61,6 @@ def check_verification(label, host, address):
     """
     problems = []
     if address and not address.uses_tls and (host.get("bmc") or {}).get("disable_certificate_verification"):
-        problems.append(Problem(label, "bmc.disable_certificate_verification", "true",
+        problems.append(Problem("bmc-credentials", label, "bmc.disable_certificate_verification", "true",
                                 f"false or nothing ({address.scheme.name} does not use TLS)", "remove it"))
     return problems

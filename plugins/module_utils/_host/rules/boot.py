@@ -4,8 +4,9 @@
 """How a server boots: its boot MAC address and its boot mode; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import Problem, show
+from ..._common.field_checks import show
 from ..._common.mac_address import mac_error
+from ..._common.problem import Problem
 from .. import annotations as host_annotations
 
 
@@ -19,17 +20,19 @@ def check(label, host, address):
     if mac is not None:
         problem = mac_error(mac)
         if problem:
-            problems.append(Problem(label, "boot_mac_address", show(mac), problem, "correct it"))
+            problems.append(Problem("boot-mac-invalid", label, "boot_mac_address", show(mac), problem, "correct it"))
     elif address and (address.driver.needs_mac or host_annotations.is_inspection_disabled(
             host.get("inspection_mode"), host.get("annotations"))):
         why = f"the scheme {address.scheme.name}" if address.driver.needs_mac else "a host without inspection"
-        problems.append(Problem(label, "boot_mac_address", "none", f"a MAC address, which {why} needs",
-                                "set boot_mac_address to the MAC of the NIC the server boots from"))
+        problems.append(Problem(
+            "boot-mac-missing", label, "boot_mac_address", None, f"a MAC address, which {why} needs",
+            "set boot_mac_address to the MAC of the NIC the server boots from"))
     if address and host.get("boot_mode") == "UEFISecureBoot" and not address.driver.secure_boot:
-        problems.append(Problem(label, "boot_mode", "'UEFISecureBoot'",
+        problems.append(Problem("boot-mode", label, "boot_mode", '"UEFISecureBoot"',
                                 f"UEFI or legacy ({address.scheme.name} does not support secure boot)",
                                 "choose a Redfish scheme or another boot_mode"))
     if address and host.get("boot_mode") == "legacy" and address.driver.boot == "uefi-http":
-        problems.append(Problem(label, "boot_mode", "'legacy'", f"UEFI ({address.scheme.name} boots by UEFI HTTP)",
-                                "choose another scheme or boot_mode"))
+        problems.append(Problem(
+            "boot-mode", label, "boot_mode", '"legacy"', f"UEFI ({address.scheme.name} boots by UEFI HTTP)",
+            "choose another scheme or boot_mode"))
     return problems

@@ -4,7 +4,8 @@
 """Changes of stored hosts that BMO refuses or that cost data, and what would hurt a consumer; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import Problem, show
+from ..._common.field_checks import show
+from ..._common.problem import Problem
 from .. import bmc_change as host_bmc_change
 from .. import redeploy as host_redeploy
 from ..goals import state_of
@@ -27,7 +28,7 @@ def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False, all
     name, spec, status = host["name"], bmh["spec"], bmh.get("status") or {}
     state = (status.get("provisioning") or {}).get("state") or ""
     if bmh["metadata"].get("deletionTimestamp"):
-        problems.append(Problem(name, "name", "a host that is being deleted", "a host that stays",
+        problems.append(Problem("host-change", name, "name", "a host that is being deleted", "a host that stays",
                                 "wait until it is gone, then run again"))
         return problems
     problems += host_bmc_change.check(host, bmh, allow_detach) + host_bmc_change.check_consumer(host, bmh, forced)
@@ -37,15 +38,16 @@ def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False, all
         problems += _check_power(host, bmh, forced)
     mac, stored = host.get("boot_mac_address"), spec.get("bootMACAddress")
     if mac and stored and mac.lower() != stored.lower():
-        problems.append(Problem(name, "boot_mac_address", show(mac),
+        problems.append(Problem("host-change", name, "boot_mac_address", show(mac),
                                 f"{stored}: it can't be changed once it is set (BMO webhook)",
                                 "delete and enrol the host anew"))
     external = host.get("externally_provisioned")
     if external is False and spec.get("externallyProvisioned"):
-        problems.append(Problem(name, "externally_provisioned", "false", "true: it can't be taken back (BMO webhook)",
-                                "delete and enrol the host anew"))
+        problems.append(Problem(
+            "host-change", name, "externally_provisioned", "false", "true: it can't be taken back (BMO webhook)",
+            "delete and enrol the host anew"))
     if external and not spec.get("externallyProvisioned") and state != "available":
-        problems.append(Problem(name, "externally_provisioned", "true",
+        problems.append(Problem("host-change", name, "externally_provisioned", "true",
                                 "a host in state available (BMO webhook), it is %s" % (state or "unknown"),
                                 "wait until it is available"))
     return problems
@@ -57,7 +59,7 @@ def _check_power(host, bmh, forced):
         return []
     if host.get("online") is not False or not bmh["spec"].get("online") or state_of(bmh) not in _RUNNING:
         return []
-    return [Problem(host["name"], "online", "false",
+    return [Problem("host-change", host["name"], "online", "false",
                     f"true: the host is {state_of(bmh)} and would be powered off",
                     "to power it off, set allow_power_off; with the playbooks enroll and provision, set "
                     "metal3_confirm=<number of servers>")]
@@ -71,5 +73,5 @@ def check_deletion(host, bmh, forced):
     """
     if not bmh or not consumer_of(bmh) or host["name"] in forced:
         return []
-    return [Problem(host["name"], "state", "absent", f"no consumer (it is in use by {consumer_of(bmh)})",
+    return [Problem("host-change", host["name"], "state", "absent", f"no consumer (it is in use by {consumer_of(bmh)})",
                     "remove the consumer first (scale its cluster down), or name the host in force_hosts")]

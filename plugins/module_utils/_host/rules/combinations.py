@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from ..._bmc import address as bmc_address
-from ..._common.field_checks import Problem
+from ..._common.problem import Problem
 
 # rule: its name; summary: what is right, as a sentence; applies: callable (host, address) that returns the option
 # that is in vain, or None; seen, expected, next_step: texts, with {scheme}; source: where upstream says so.
@@ -89,7 +89,7 @@ def check(label, host):
 
     :param label: name of the host, for messages
     :param host: well-typed entry, see ``host_fields``
-    :returns: list of ``(rule, Problem)``
+    :returns: list of Problem; the code of each is its rule
     """
     try:
         address = bmc_address.parse((host.get("bmc") or {}).get("address"))
@@ -100,7 +100,8 @@ def check(label, host):
         field = combination.applies(host, address)
         if field:
             seen = combination.seen.format(scheme=address.scheme.name if address else "none")
-            found.append((combination.rule, Problem(label, field, seen, combination.expected, combination.next_step)))
+            found.append(Problem(
+                combination.rule, label, field, seen, combination.expected, combination.next_step))
     return found
 
 
@@ -115,6 +116,6 @@ def without_provisioning_network(label, host):
         return []
     if not address.driver.provisioning_network:
         return []
-    return [Problem(label, "bmc.address", f"the scheme {address.scheme.name}",
+    return [Problem("provisioning-network", label, "bmc.address", f"the scheme {address.scheme.name}",
                     "a scheme that needs no provisioning network: one with virtualmedia or uefihttp",
                     "change the scheme, or give the site a provisioning network")]

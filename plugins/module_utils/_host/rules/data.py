@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 
-from ..._common.field_checks import DNS_NAME, HIDDEN, Problem, show
+from ..._common.field_checks import DNS_NAME, HIDDEN, show
+from ..._common.problem import Problem
 from .. import fields as host_fields
 
 
@@ -17,19 +18,19 @@ def check(label, host):
         data = host.get(option) or {}
         name, content = data.get("name"), data.get("content")
         if name and not DNS_NAME.match(name):
-            problems.append(Problem(label, option + ".name", show(name), "a Secret's name", "correct it"))
+            problems.append(Problem("host-data", label, option + ".name", show(name), "a Secret's name", "correct it"))
         if content is not None and not content.strip():
-            problems.append(Problem(label, option + ".content", "an empty text", "content",
+            problems.append(Problem("host-data", label, option + ".content", "an empty text", "content",
                                     f"give content, or an empty {option} to remove it"))
         elif content is not None and option != "user_data" and content.lstrip()[:1] == "{":
             try:
                 json.loads(content)
             except ValueError:
-                problems.append(Problem(label, option + ".content", HIDDEN, "a JSON or YAML mapping",
+                problems.append(Problem("host-data", label, option + ".content", HIDDEN, "a JSON or YAML mapping",
                                         "pass a dictionary through the filter to_json"))
         elif content is not None and option != "user_data" and content.lstrip()[:1] in ("[", "-", "#!") \
                 and not content.lstrip().startswith("---"):
-            problems.append(Problem(label, option + ".content", HIDDEN, "a mapping, not a list",
+            problems.append(Problem("host-data", label, option + ".content", HIDDEN, "a mapping, not a list",
                                     "give a dictionary with links, networks and services" if "network" in option
                                     else "give a dictionary"))
     return problems

@@ -4,7 +4,7 @@
 """What a host is asked to be: free of contradictions, and able to reach the goal of the run; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import Problem
+from ..._common.problem import Problem
 
 
 def check_state(label, host, wait_for):
@@ -14,10 +14,10 @@ def check_state(label, host, wait_for):
     """
     absent = host.get("state") == "absent"
     if absent and wait_for not in (None, "deleted"):
-        return [Problem(label, "state", "absent", f"state present when wait_for is {wait_for}",
+        return [Problem("power", label, "state", "absent", f"state present when wait_for is {wait_for}",
                         "put hosts to be deleted in a task of their own")]
     if not absent and wait_for == "deleted":
-        return [Problem(label, "state", host.get("state") or "none",
+        return [Problem("power", label, "state", host.get("state") or None,
                         "state absent when wait_for is deleted: waiting deletes nothing",
                         "set state to absent for what is to be deleted")]
     return []
@@ -30,11 +30,12 @@ def check_power(label, host, wait_for):
     """
     problems = []
     if host.get("disable_power_off") and host.get("online") is False:
-        problems.append(Problem(label, "online", "false", "true, since disable_power_off is set (BMO webhook)",
+        problems.append(Problem("power", label, "online", "false", "true, since disable_power_off is set (BMO webhook)",
                                 "set online to true or remove disable_power_off"))
     if wait_for == "provisioned" and host.get("online") is False:
-        problems.append(Problem(label, "online", "false", "true: BMO provisions only hosts that shall be online",
-                                "set online to true"))
+        problems.append(Problem(
+            "power", label, "online", "false", "true: BMO provisions only hosts that shall be online",
+            "set online to true"))
     return problems
 
 
@@ -46,7 +47,7 @@ def check_stored(host, bmh, wait_for):
     """
     problems = []
     if bmh is None and wait_for not in (None, "deleted") and not (host.get("bmc") or {}).get("address"):
-        problems.append(Problem(host["name"], "bmc.address", "none", f"a BMC address, to reach {wait_for}",
+        problems.append(Problem("bmc-address", host["name"], "bmc.address", None, f"a BMC address, to reach {wait_for}",
                                 "set bmc.address; without it a host stays unmanaged"))
     if wait_for == "provisioned":
         problems += _check_provisioned(host, bmh)
@@ -60,9 +61,9 @@ def _check_provisioned(host, bmh):
     method = custom.get("method") if custom is not None else (spec.get("customDeploy") or {}).get("method")
     problems = []
     if not wanted and not method and not host.get("externally_provisioned") and not spec.get("externallyProvisioned"):
-        problems.append(Problem(host["name"], "image", "none", "an image, to reach provisioned",
+        problems.append(Problem("image", host["name"], "image", None, "an image, to reach provisioned",
                                 "set image.url and image.checksum"))
     if host.get("online") is None and spec.get("online") is False:
-        problems.append(Problem(host["name"], "online", "false on the host as stored",
+        problems.append(Problem("power", host["name"], "online", "false on the host as stored",
                                 "true: BMO provisions only hosts that shall be online", "set online to true"))
     return problems

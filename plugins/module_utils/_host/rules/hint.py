@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 
-from ..._common.field_checks import Problem, show
+from ..._common.field_checks import show
+from ..._common.problem import Problem
 
 _HCTL = re.compile(r"^\d+:\d+:\d+:\d+$")
 
@@ -24,19 +25,23 @@ def check(label, path, hints):
     if device:
         below = device[len("/dev/"):] if device.startswith("/dev/") else None
         if not below:
-            problems.append(Problem(label, path + ".device_name", show(device), "a path below /dev/",
-                                    "write for example /dev/sda"))
+            problems.append(Problem(
+                "root-device-hints", label, path + ".device_name", show(device), "a path below /dev/",
+                "write for example /dev/sda"))
         else:
             if below.startswith("disk/by-path/"):
                 below = below[len("disk/by-path/"):]
             if "/" in below or not below:
-                problems.append(Problem(label, path + ".device_name", show(device),
+                problems.append(Problem("root-device-hints", label, path + ".device_name", show(device),
                                         "a path directly in /dev/ or /dev/disk/by-path/ (BMO webhook)",
                                         "use one of these, or another hint such as serial_number or wwn"))
     hctl = hints.get("hctl")
     if hctl and not _HCTL.match(hctl):
-        problems.append(Problem(label, path + ".hctl", show(hctl), "four numbers like 0:0:0:0", "correct it"))
+        problems.append(
+            Problem("root-device-hints", label, path + ".hctl", show(hctl), "four numbers like 0:0:0:0", "correct it")
+        )
     if hints.get("min_size_gigabytes") is not None and hints["min_size_gigabytes"] < 0:
-        problems.append(Problem(label, path + ".min_size_gigabytes", show(hints["min_size_gigabytes"]), "at least 0",
-                                "correct it"))
+        problems.append(Problem(
+            "root-device-hints", label, path + ".min_size_gigabytes", show(hints["min_size_gigabytes"]), "at least 0",
+            "correct it"))
     return problems

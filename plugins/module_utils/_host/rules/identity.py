@@ -8,7 +8,8 @@ import uuid
 from collections import namedtuple
 
 from ..._bmc import address as bmc_address
-from ..._common.field_checks import NAME_RULE, Problem, is_name, show
+from ..._common.field_checks import NAME_RULE, is_name, show
+from ..._common.problem import Problem
 from .. import annotations as host_annotations
 
 # macs, identities: who has a boot MAC address (small digits), and a BMC (see ``bmc_address.identity_of``).
@@ -19,14 +20,14 @@ def check_name(label, host):
     """Return the Problems of an entry's name."""
     name = host.get("name")
     if not name:
-        return [Problem(label, "name", "none", "a name", "set name")]
+        return [Problem("host-name", label, "name", None, "a name", "set name")]
     if not is_name(name):
-        return [Problem(label, "name", show(name), NAME_RULE, "rename the host")]
+        return [Problem("host-name", label, "name", show(name), NAME_RULE, "rename the host")]
     try:
         uuid.UUID(name)
     except ValueError:
         return []
-    return [Problem(label, "name", show(name), "a name that is no UUID (BMO webhook)", "rename the host")]
+    return [Problem("host-name", label, "name", show(name), "a name that is no UUID (BMO webhook)", "rename the host")]
 
 
 def check_duplicates(labelled):
@@ -51,8 +52,9 @@ def check_duplicates(labelled):
             if key in first:
                 other_position, other = first[key]
                 problems.append(Problem(
-                    label, field, "the same as %s (hosts[%d] and hosts[%d])" % (other, other_position, position),
-                    expected, next_step))
+                    "host-duplicate", label, field,
+                    "the same as %s (hosts[%d] and hosts[%d])" % (other, other_position, position), expected,
+                    next_step))
             else:
                 first[key] = (position, label)
     return problems
@@ -88,12 +90,12 @@ def check_taken(host, others):
     problems = []
     mac = (host.get("boot_mac_address") or "").lower()
     if mac and mac in others.macs:
-        problems.append(Problem(host["name"], "boot_mac_address", show(mac),
+        problems.append(Problem("host-duplicate", host["name"], "boot_mac_address", show(mac),
                                 f"a MAC address that no other host has ({others.macs[mac]} has it)",
                                 "correct it, or remove the other host first"))
     identity = bmc_address.identity_of((host.get("bmc") or {}).get("address"))
     if identity and identity in others.identities:
-        problems.append(Problem(host["name"], "bmc.address", show(host["bmc"]["address"]),
+        problems.append(Problem("host-duplicate", host["name"], "bmc.address", show(host["bmc"]["address"]),
                                 f"a BMC that no other host has ({others.identities[identity]} has it)",
                                 "correct it, or remove the other host first"))
     return problems

@@ -8,7 +8,8 @@ import re
 from urllib.parse import urlsplit
 
 from ..._bmc import address as bmc_address
-from ..._common.field_checks import Problem, show
+from ..._common.field_checks import show
+from ..._common.problem import Problem
 
 # Hexadecimal digits of a checksum, by its type.
 CHECKSUM_LENGTHS = {"md5": 32, "sha256": 64, "sha512": 128}
@@ -29,21 +30,22 @@ def check(label, host):
     url = image.get("url") or ""
     parts = _url_parts(url)
     if not url:
-        problems.append(Problem(label, "image.url", "none", "the image's URL",
+        problems.append(Problem("image", label, "image.url", None, "the image's URL",
                                 "set image.url, or give an empty image to remove it"))
     elif parts is None or parts.scheme not in _IMAGE_SCHEMES or not (parts.netloc or parts.scheme == "file"):
-        problems.append(Problem(label, "image.url", show(bmc_address.redacted(url)),
+        problems.append(Problem("image", label, "image.url", show(bmc_address.redacted(url)),
                                 f"a URL with one of the schemes {', '.join(_IMAGE_SCHEMES)}", "correct image.url"))
     elif parts.username is not None:
-        problems.append(Problem(label, "image.url", show(bmc_address.redacted(url)), "a URL without credentials",
-                                "serve the image where the provisioning network may read it"))
+        problems.append(Problem(
+            "image", label, "image.url", show(bmc_address.redacted(url)), "a URL without credentials",
+            "serve the image where the provisioning network may read it"))
     oci = url.lower().startswith("oci://")
     if image.get("oci_auth_secret_name") and not oci:
-        problems.append(Problem(label, "image.oci_auth_secret_name", show(image["oci_auth_secret_name"]),
+        problems.append(Problem("image", label, "image.oci_auth_secret_name", show(image["oci_auth_secret_name"]),
                                 "nothing, since image.url is no oci:// reference", "remove it"))
     problems += _check_checksum(label, image, oci)
     if host.get("custom_deploy") and (host["custom_deploy"].get("method")) and image.get("format") == "live-iso":
-        problems.append(Problem(label, "custom_deploy.method", show(host["custom_deploy"]["method"]),
+        problems.append(Problem("image", label, "custom_deploy.method", show(host["custom_deploy"]["method"]),
                                 "nothing with a live-iso image", "remove custom_deploy or choose another format"))
     return problems
 
@@ -61,24 +63,25 @@ def _check_checksum(label, image, oci):
     if image.get("format") == "live-iso" or (oci and not checksum):
         return []
     if not checksum:
-        return [Problem(label, "image.checksum", "none",
+        return [Problem("image", label, "image.checksum", None,
                         "a checksum or the URL of a checksum file (only live-iso and oci images need none)",
                         "set image.checksum and image.checksum_type")]
     if re.match(r"^[a-z]+://", checksum):
         parts = _url_parts(checksum)
         if parts is None or parts.scheme not in ("http", "https", "file") or not (parts.netloc or parts.path):
-            return [Problem(label, "image.checksum", show(checksum), "the http(s) URL of a checksum file",
+            return [Problem("image", label, "image.checksum", show(checksum), "the http(s) URL of a checksum file",
                             "correct image.checksum")]
         if parts.username is not None:
-            return [Problem(label, "image.checksum", show(checksum), "a URL without credentials",
+            return [Problem("image", label, "image.checksum", show(checksum), "a URL without credentials",
                             "serve the checksum file where the provisioning network may read it")]
         return []
     if not _HEX.match(checksum):
-        return [Problem(label, "image.checksum", show(checksum), "hexadecimal digits or the URL of a checksum file",
-                        "correct image.checksum")]
+        return [Problem(
+            "image", label, "image.checksum", show(checksum), "hexadecimal digits or the URL of a checksum file",
+            "correct image.checksum")]
     lengths = CHECKSUM_LENGTHS if kind in (None, "auto") else {kind: CHECKSUM_LENGTHS[kind]}
     if len(checksum) not in lengths.values():
-        return [Problem(label, "image.checksum", f"{len(checksum)} digits",
+        return [Problem("image", label, "image.checksum", f"{len(checksum)} digits",
                         " or ".join("%d (%s)" % (length, name) for name, length in sorted(lengths.items())),
                         "correct image.checksum or image.checksum_type")]
     return []

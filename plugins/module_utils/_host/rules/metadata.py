@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import json
 
-from ..._common.field_checks import Problem, check_metadata, show
+from ..._common.field_checks import check_metadata, show, text_of
+from ..._common.problem import Problem
 from .. import annotations as host_annotations
-from ..objects import text_of
 
 
 def check(label, host):
@@ -21,7 +21,7 @@ def check_taints(label, host):
     problems = []
     for position, taint in enumerate(host.get("taints") or []):
         if taint.get("effect") not in ("NoSchedule", "PreferNoSchedule", "NoExecute"):
-            problems.append(Problem(label, "taints[%d].effect" % position, show(taint.get("effect")),
+            problems.append(Problem("metadata", label, "taints[%d].effect" % position, show(taint.get("effect")),
                                     "NoSchedule, PreferNoSchedule or NoExecute", "correct it"))
     return problems
 
@@ -37,15 +37,17 @@ def _check_annotations(label, host):
             if value.lstrip().startswith("{"):
                 problems += _check_json(label, path, value, {"deleteAction": ("", "delay", "delete")})
         elif key == host_annotations.INSPECT and value not in ("", host_annotations.INSPECTION_DISABLED):
-            problems.append(Problem(label, path, show(value), "'' or 'disabled' (BMO webhook)", "correct it"))
+            problems.append(
+                Problem("metadata", label, path, show(value), "'' or 'disabled' (BMO webhook)", "correct it")
+            )
         elif key == host_annotations.HARDWARE_DETAILS and value:
             if not host_annotations.is_inspection_disabled(host.get("inspection_mode"), host.get("annotations")):
-                problems.append(Problem(label, path, "hardware details", "inspection_mode disabled with it",
+                problems.append(Problem("metadata", label, path, "hardware details", "inspection_mode disabled with it",
                                         "set inspection_mode to disabled"))
             problems += _check_json(label, path, value, {})
     inspect, mode = annotations.get(host_annotations.INSPECT), host.get("inspection_mode")
     if inspect and mode and (inspect == "disabled") != (mode == "disabled"):
-        problems.append(Problem(label, "inspection_mode", show(mode),
+        problems.append(Problem("metadata", label, "inspection_mode", show(mode),
                                 f"the same as the annotation {host_annotations.INSPECT} ({inspect})",
                                 "remove the annotation, which is deprecated"))
     return problems
@@ -59,7 +61,7 @@ def _check_json(label, path, value, choices):
     except ValueError:
         data = None
     if not isinstance(data, dict):
-        return [Problem(label, path, show(value), "a JSON object or nothing", "correct it")]
-    return [Problem(label, path, f"{key} {show(data[key])}",
+        return [Problem("metadata", label, path, show(value), "a JSON object or nothing", "correct it")]
+    return [Problem("metadata", label, path, f"{key} {show(data[key])}",
                     f"{key} one of {', '.join(filter(None, few))}", "correct it")
             for key, few in choices.items() if key in data and data[key] not in few]

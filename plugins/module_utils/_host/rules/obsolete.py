@@ -4,7 +4,7 @@
 """Fields that the CRD still has and that do nothing any more; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import Problem
+from ..._common.problem import Problem
 
 
 def check(label, host):
@@ -12,6 +12,7 @@ def check(label, host):
     problems = []
     firmware = host.get("firmware") or {}
     if any(value is not None for value in firmware.values()):
-        problems.append(Problem(label, "firmware", "firmware settings", "nothing: no driver of BMO 0.13 takes them",
-                                "use HostFirmwareSettings"))
+        problems.append(Problem(
+            "obsolete", label, "firmware", "firmware settings", "nothing: no driver of BMO 0.13 takes them",
+            "use HostFirmwareSettings"))
     return problems

@@ -4,7 +4,8 @@
 """The RAID volumes of a host; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import Problem, show
+from ..._common.field_checks import show
+from ..._common.problem import Problem
 from . import hint as host_hint_rules
 
 
@@ -19,10 +20,10 @@ def check(label, host, address):
         return problems
     hardware, software = raid.get("hardware_raid_volumes") or [], raid.get("software_raid_volumes") or []
     if hardware and software:
-        problems.append(Problem(label, "raid", "hardware and software volumes", "one of the two (BMO webhook)",
+        problems.append(Problem("raid", label, "raid", "hardware and software volumes", "one of the two (BMO webhook)",
                                 "remove hardware_raid_volumes or software_raid_volumes"))
     if hardware and address and not address.driver.raid:
-        problems.append(Problem(label, "raid.hardware_raid_volumes", f"{len(hardware)} volumes",
+        problems.append(Problem("raid", label, "raid.hardware_raid_volumes", f"{len(hardware)} volumes",
                                 f"none ({address.scheme.name} does not support hardware RAID)",
                                 "choose a Redfish scheme or software_raid_volumes"))
     names = set()
@@ -30,22 +31,25 @@ def check(label, host, address):
         path = "raid.hardware_raid_volumes[%d]" % position
         disks, number = volume.get("physical_disks") or [], volume.get("number_of_physical_disks")
         if disks and not volume.get("controller"):
-            problems.append(Problem(label, path + ".controller", "none", "a controller, since physical_disks is given",
-                                    "set controller or remove physical_disks"))
+            problems.append(Problem(
+                "raid", label, path + ".controller", None, "a controller, since physical_disks is given",
+                "set controller or remove physical_disks"))
         if disks and number is not None and number != len(disks):
-            problems.append(Problem(label, path + ".number_of_physical_disks", show(number),
+            problems.append(Problem("raid", label, path + ".number_of_physical_disks", show(number),
                                     f"{len(disks)}, the number of physical_disks", "correct one of them"))
         if volume.get("name") and volume["name"] in names:
-            problems.append(Problem(label, path + ".name", show(volume["name"]), "a name of its own", "rename it"))
+            problems.append(
+                Problem("raid", label, path + ".name", show(volume["name"]), "a name of its own", "rename it")
+            )
         names.add(volume.get("name"))
         count = len(disks) or number
         least = {"1": 2, "5": 3, "6": 4, "1+0": 4, "5+0": 6, "6+0": 8}.get(volume.get("level"), 1)
         if count and count < least:
-            problems.append(Problem(label, path, "%d disks" % count,
+            problems.append(Problem("raid", label, path, "%d disks" % count,
                                     "at least %d for RAID %s" % (least, volume["level"]),
                                     "add disks or choose another level"))
     if software and software[0].get("level") != "1":
-        problems.append(Problem(label, "raid.software_raid_volumes[0].level", show(software[0].get("level")),
+        problems.append(Problem("raid", label, "raid.software_raid_volumes[0].level", show(software[0].get("level")),
                                 "1 for the first volume, from which the server boots", "correct it"))
     for position, volume in enumerate(software):
         path = "raid.software_raid_volumes[%d]" % position
@@ -53,9 +57,10 @@ def check(label, host, address):
         for at, hints in enumerate(disks):
             problems += host_hint_rules.check(label, "%s.physical_disks[%d]" % (path, at), hints)
         if len(disks) == 1:
-            problems.append(Problem(label, path + ".physical_disks", "1 disk", "at least 2 disks, or none for all",
-                                    "add disks or remove physical_disks"))
+            problems.append(Problem(
+                "raid", label, path + ".physical_disks", "1 disk", "at least 2 disks, or none for all",
+                "add disks or remove physical_disks"))
         if volume.get("size_gibibytes") in (None, 0) and position + 1 < len(software):
-            problems.append(Problem(label, path + ".size_gibibytes", "none or 0",
+            problems.append(Problem("raid", label, path + ".size_gibibytes", "none or 0",
                                     "a size, since only the last volume can take the rest", "set size_gibibytes"))
     return problems

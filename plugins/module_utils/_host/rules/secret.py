@@ -4,7 +4,8 @@
 """Secrets of hosts: those that entries write, and those in the cluster that they name; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import Problem, show
+from ..._common.field_checks import show
+from ..._common.problem import Problem
 from .. import fields as host_fields
 from .. import oci_auth
 from ..objects import credentials_secret_name, data_secret_name, has_inline_credentials
@@ -30,7 +31,7 @@ def check_shared(labelled):
         for field, name, content in wanted:
             other = writers.setdefault(name, (label, field, content))
             if other[2] != content:
-                problems.append(Problem(label, field, show(name),
+                problems.append(Problem("host-duplicate", label, field, show(name),
                                         f"a Secret of its own ({other[0]} writes other contents to it)",
                                         "choose another name"))
     return problems
@@ -48,13 +49,13 @@ def check_stored(host, secrets, namespace):
     if name and not has_inline_credentials(bmc):
         secret = secrets.get(name)
         if secret is None:
-            problems.append(Problem(host["name"], "bmc.credentials_name", show(name),
+            problems.append(Problem("unknown-secret", host["name"], "bmc.credentials_name", show(name),
                                     f"a Secret in namespace {namespace}",
                                     "create it, or give bmc.username and bmc.password"))
         else:
             missing = [key for key in ("username", "password") if not (secret.get("data") or {}).get(key)]
             if missing:
-                problems.append(Problem(host["name"], "bmc.credentials_name", show(name),
+                problems.append(Problem("unknown-secret", host["name"], "bmc.credentials_name", show(name),
                                         f"a Secret with username and password (it lacks {' and '.join(missing)})",
                                         "correct the Secret, or give bmc.username and bmc.password"))
     for option, key in host_fields.DATA_KEYS.items():
@@ -62,19 +63,20 @@ def check_stored(host, secrets, namespace):
         if data.get("name") and data.get("content") is None:
             secret = secrets.get(data["name"])
             if secret is None:
-                problems.append(Problem(host["name"], option + ".name", show(data["name"]),
+                problems.append(Problem("unknown-secret", host["name"], option + ".name", show(data["name"]),
                                         f"a Secret in namespace {namespace}; BMO would wait for it in silence",
                                         f"create it, or give {option}.content"))
             elif not {key, "value"} & set(secret.get("data") or {}):
-                problems.append(Problem(host["name"], option + ".name", show(data["name"]),
+                problems.append(Problem("unknown-secret", host["name"], option + ".name", show(data["name"]),
                                         f"a Secret with the key {key} or value", "correct the Secret"))
     auth = (host.get("image") or {}).get("oci_auth_secret_name")
     if auth and secrets.get(auth) is None:
-        problems.append(Problem(host["name"], "image.oci_auth_secret_name", show(auth),
+        problems.append(Problem("unknown-secret", host["name"], "image.oci_auth_secret_name", show(auth),
                                 f"a Secret in namespace {namespace}", "create it"))
     elif auth:
         fault = oci_auth.fault(secrets[auth], host["image"].get("url") or "")
         if fault:
-            problems.append(Problem(host["name"], "image.oci_auth_secret_name", f"{show(auth)}: {fault[0]}",
-                                    fault[1], "make it by kubectl create secret docker-registry"))
+            problems.append(Problem(
+                "unknown-secret", host["name"], "image.oci_auth_secret_name", f"{show(auth)}: {fault[0]}", fault[1],
+                "make it by kubectl create secret docker-registry"))
     return problems

@@ -1,0 +1,27 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Errors that all rooms raise; pure."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .problem import Problem, as_results, message
+
+
+class RefusedError(Exception):
+    """Input was refused before anything was changed.
+
+    :param problems: the Problems, at least one
+    :param names: ``{option: name}`` by which the reader knows an option, see ``problem.renamed``
+    """
+
+    def __init__(self, problems: Iterable[Problem], names: Mapping[str, str] | None = None) -> None:
+        self.problems = list(problems)
+        self.names = names
+        super().__init__(message(self.problems, names))
+
+    def results(self) -> list[dict[str, Any]]:
+        """Return the problems as a module returns them."""
+        return as_results(self.problems, self.names)
