@@ -136,6 +136,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.module import KubeModule
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.plan import CREATE, UPDATE
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile import Reconcile
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import resource_for
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
     certificates,
     controllers,
@@ -176,7 +177,7 @@ def run(module):
     accounts = dict((name, manifests.service_account(objects)) for name, objects in shipped.items())
     made = controllers.issue(lab, list(shipped), module.check_mode)
     client = module.connect()
-    reconcile = Reconcile(client, module.check_mode, Progress(), time.sleep)
+    reconcile = Reconcile(client, module.check_mode, Progress(), time.sleep, resource_for)
     entries = reconcile.plan(params["objects"] + provider.desired(lab, shipped))
     if not module.check_mode:
         provider.write(reconcile, entries, params["timeout_seconds"])

@@ -15,7 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import HAS_KUBERNETES
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pages import pages
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 HOSTS, MACHINES, NODES = "hosts", "machines", "nodes"
 SOURCES = (HOSTS, MACHINES, NODES)

@@ -23,7 +23,7 @@ import yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import FIELD_MANAGER
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.follow import follow
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 BMH = KNOWN["BareMetalHost"]
 SECRET = KNOWN["Secret"]

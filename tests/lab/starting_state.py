@@ -11,7 +11,7 @@ import yaml
 from support import HOST, NAMESPACE, REPOSITORY
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 CLUSTER = KNOWN["Cluster"]
 DIRECT = yaml.safe_load((REPOSITORY / "inventory" / "lab" / "direct.yml").read_text())["direct"]["hosts"]

@@ -20,8 +20,8 @@ from processes import kill_tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.follow import follow
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import labs_dir
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NAMESPACE = "metal3"

@@ -25,8 +25,8 @@ from support import HOST, NAMESPACE, REPOSITORY, eventually
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import belongs
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 NAME = "workload"
 # That of the images in the node image.

@@ -15,7 +15,7 @@ from support import eventually
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import ClusterService
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 NAMESPACE = "changes"
 NAME = "c1"

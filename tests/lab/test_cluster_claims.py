@@ -27,8 +27,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import PoolService
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.workload_client import workload_client
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 SECONDS = 900
 # The README's selector matches the second; that of forms the first and the third, its failure domain the last two.

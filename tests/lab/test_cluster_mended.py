@@ -10,7 +10,7 @@ import pytest
 import small_cluster
 from support import NAMESPACE
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 # A failure from before a run counts after three minutes.
 pytestmark = pytest.mark.long

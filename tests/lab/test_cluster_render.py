@@ -21,7 +21,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render i
     v1beta1 as cluster_v1beta1,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, resource_for
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN, resource_for
 
 GOLDEN = REPOSITORY / "tests" / "unit" / "cluster" / "golden"
 TEMPLATE = Path(__file__).parent / "data" / "clusterctl-cluster.template"

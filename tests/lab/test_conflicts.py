@@ -20,7 +20,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host.service imp
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.precondition import ABSENT
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 SERVER = "server-01"
 CONSUMER = {"apiVersion": "example.org/v1", "kind": "Somebody", "name": "else", "namespace": NAMESPACE}

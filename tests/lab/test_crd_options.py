@@ -15,7 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render i
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import fields as host_fields
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import claim as ipam_claim
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import pool as ipam_pool
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 
 GOLDEN = Path(__file__).resolve().parents[1] / "unit" / "cluster" / "golden"

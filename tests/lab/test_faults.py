@@ -15,7 +15,7 @@ import pytest
 from processes import has_ended, workers_of
 from support import AT_ONCE, NAMESPACE, eventually, only
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 VICTIM = "server-04"
 # What puts things right is not to wait so long for a host that it hides why the test failed.

@@ -28,8 +28,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors im
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import state_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.servers import BMC_SCHEMES
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import condition, desired
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts

@@ -13,7 +13,7 @@ from support import NAMESPACE, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.ha
 

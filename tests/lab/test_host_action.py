@@ -23,7 +23,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_modu
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import state_of
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.usefixtures("as_operator")
 

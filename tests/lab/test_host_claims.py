@@ -22,7 +22,7 @@ from machine_room import partitions
 from support import HOST, NAMESPACE, eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.nodes
 

@@ -16,7 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host.module impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 SECRET = KNOWN["Secret"]
 ELSEWHERE = "elsewhere"

@@ -15,7 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service imp
     PoolService,
     read_usage,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 NAME = "ipam-test"
 

@@ -9,7 +9,7 @@ from support import NAMESPACE, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import ClaimService, PoolService
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 NAME = "forms-test"
 CLUSTER = "not-yet"

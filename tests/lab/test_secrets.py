@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from support import NAMESPACE
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 # Provisioned by the lab's inventory: what it is given anew is written, and nothing is deployed.
 SERVER = "server-03"

@@ -8,7 +8,7 @@ import pytest
 from consoles import Console
 from support import HOST, NAMESPACE, eventually, only
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.usefixtures("as_operator")
 

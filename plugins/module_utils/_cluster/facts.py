@@ -8,7 +8,7 @@ from .._kube import bulk
 from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
 from .._kube.plan import by_name
-from .._kube.resources import KNOWN
+from .._metal3.kinds import KNOWN
 from .checks.preflight import Facts
 from .workflow.snapshot import Snapshot
 

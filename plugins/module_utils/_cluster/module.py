@@ -17,8 +17,8 @@ from .._common.quiet_module import QuietModule
 from .._kube.connection import kube_argument_spec
 from .._kube.errors import KubeError
 from .._kube.module import KubeModule
-from .._kube.resources import KNOWN
 from .._manifests.rollout_wait import RolloutError
+from .._metal3.kinds import KNOWN
 from .checks.validation import description_warnings
 from .kubeconfig_file import KubeconfigFile
 from .manifest_file import HAS_YAML, difference, text_of

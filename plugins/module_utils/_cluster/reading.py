@@ -13,7 +13,7 @@ from .._ipam.service import ADDRESS_RESOURCES, CLAIM_RESOURCES
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.follow import follow
-from .._kube.resources import KNOWN
+from .._metal3.kinds import KNOWN
 from .workflow.snapshot import KINDS, Snapshot
 
 TEMPLATE_KINDS = ("Metal3DataTemplate", "Metal3MachineTemplate", "KubeadmConfigTemplate", "MachineHealthCheck",

@@ -15,9 +15,9 @@ from .._kube.diff import goes_away
 from .._kube.errors import KubeError
 from .._kube.reconcile import raise_refused
 from .._kube.report import difference
-from .._kube.resources import KNOWN
 from .._kube.workload_client import workload_client, workload_kubeconfig
 from .._manifests.service import ManifestsService
+from .._metal3.kinds import KNOWN
 from . import (
     losses as cluster_losses,
 )

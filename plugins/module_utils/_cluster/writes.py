@@ -11,7 +11,7 @@ from .._kube.diff import goes_away
 from .._kube.errors import KubeError
 from .._kube.plan import DELETE, UNCHANGED, Entry, deletion, planned_for
 from .._kube.reconcile import Reconcile, Written
-from .._kube.resources import resource_for
+from .._metal3.kinds import resource_for
 from . import losses as cluster_losses
 from . import ownership as cluster_ownership
 from . import prune as cluster_prune

@@ -10,7 +10,7 @@ from .._common.object_shape import SECRET as SECRET_SHAPE
 from .._common.terminal import columns
 from .._kube.errors import KubeError
 from .._kube.plan import by_name
-from .._kube.resources import KNOWN
+from .._metal3.kinds import KNOWN
 from . import table as host_table
 
 BMH = KNOWN["BareMetalHost"]

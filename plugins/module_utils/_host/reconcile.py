@@ -10,6 +10,7 @@ from typing import Any, Callable
 from .._common.problem import text as problem_text
 from .._kube.plan import CREATE, DELETE, UNCHANGED, UPDATE, Entry, planned_for
 from .._kube.reconcile import Reconcile
+from .._metal3.kinds import resource_for
 from . import annotations as host_annotations
 from . import bmc_change as host_bmc_change
 from . import objects as host_objects
@@ -64,7 +65,7 @@ class HostReconcile(Reconcile):
 
     def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any], rules: HostRules,
                  current: Any, desire: Callable[[Any], Any]):
-        super().__init__(client, check_mode, progress, sleep)
+        super().__init__(client, check_mode, progress, sleep, resource_for)
         self.rules = rules
         self.current = current
         self.desire = desire

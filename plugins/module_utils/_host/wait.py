@@ -8,7 +8,7 @@ from .._common.formats import duration
 from .._common.object_shape import HOST, shaped
 from .._kube.errors import KubeError
 from .._kube.follow import follow
-from .._kube.resources import KNOWN
+from .._metal3.kinds import KNOWN
 from . import goals as host_goals
 
 

@@ -11,7 +11,7 @@ from .._kube.diff import owned_tree
 from .._kube.plan import UPDATE, deletion
 from .._kube.reconcile import Reconcile
 from .._kube.report import difference
-from .._kube.resources import KNOWN
+from .._metal3.kinds import KNOWN
 from . import (
     credentials as host_credentials,
 )

@@ -16,7 +16,8 @@ from .._kube.follow import follow
 from .._kube.plan import DELETE, UNCHANGED, Entry, by_name, deletion
 from .._kube.reconcile import Reconcile
 from .._kube.report import counts, difference
-from .._kube.resources import CAPI_VERSION, KNOWN, Resource
+from .._kube.resources import Resource
+from .._metal3.kinds import CAPI_VERSION, KNOWN, resource_for
 from . import claim as ipam_claim
 from . import pool as ipam_pool
 from . import validation as ipam_validation
@@ -90,7 +91,7 @@ class PoolWrites(Reconcile):
     """
 
     def __init__(self, client, check_mode, progress, sleep, service):
-        super().__init__(client, check_mode, progress, sleep)
+        super().__init__(client, check_mode, progress, sleep, resource_for)
         self._service = service
         self._known = {}
 
@@ -215,7 +216,7 @@ class ClaimWrites(Reconcile):
     """
 
     def __init__(self, client, check_mode, progress, sleep, check):
-        super().__init__(client, check_mode, progress, sleep)
+        super().__init__(client, check_mode, progress, sleep, resource_for)
         self._check = check
         # Claims that are there in check mode only, (kind, name): what would be created again cannot be tried.
         self.renewed = frozenset()

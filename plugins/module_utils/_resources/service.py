@@ -20,7 +20,7 @@ from .._kube.follow import follow
 from .._kube.plan import DELETE, DONE, UNCHANGED, UPDATE, Entry, by_name, deletion
 from .._kube.reconcile import Reconcile
 from .._kube.report import counts, difference
-from .._kube.resources import KNOWN
+from .._metal3.kinds import KNOWN, resource_for
 from .base import Seen, check_host, check_typed, desired, label_of
 
 
@@ -58,7 +58,7 @@ class FamilyWrites(Reconcile):
 
     def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any], family: Any,
                  problems_with: Callable[[str, Any], list[Any]]):
-        super().__init__(client, check_mode, progress, sleep)
+        super().__init__(client, check_mode, progress, sleep, resource_for)
         self._family = family
         self._problems_with = problems_with
 

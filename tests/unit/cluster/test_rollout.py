@@ -21,7 +21,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait imp
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import snapshot as workflow_snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import plan
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import FIELD_MANAGER
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import resource_for
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import resource_for
 
 PARAMS = {"name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.18.0.10"},
           "image": {"url": "https://x/a.raw", "checksum": "0" * 64}, "workers": {"one": {"replicas": 2}, "two": {}}}

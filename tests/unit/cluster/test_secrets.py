@@ -16,7 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import d
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError, error_from_answer
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import resource_for
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import resource_for
 from ansible_collections.metal3.baremetal.plugins.modules import cluster, cluster_template
 
 NAMESPACE = "metal3"

@@ -13,7 +13,7 @@ from collections import namedtuple
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, resource_for
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN, resource_for
 
 # Kinds of requests.
 LIST, GET, WATCH, WRITE, DELETE = "list", "get", "watch", "write", "delete"

@@ -17,7 +17,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.discovery import resolve
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError, error_from_answer
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pages import pages
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 BMH = KNOWN["BareMetalHost"]
 OBJECT = {

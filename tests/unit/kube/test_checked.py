@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import checked, precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 STORED = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
 

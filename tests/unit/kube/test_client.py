@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 
 class Recorder(KubeClient):

@@ -17,7 +17,7 @@ from fakes.api_server import ApiServer, kubeconfig_of, status
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import connection
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 SECRET = KNOWN["Secret"]
 STORED = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "old", "namespace": "n"}}

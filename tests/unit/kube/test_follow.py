@@ -13,7 +13,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube import foll
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import patience
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.follow import follow
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 HOST = KNOWN["BareMetalHost"]
 

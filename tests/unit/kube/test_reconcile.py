@@ -15,7 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube import chec
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile import Reconcile, raise_refused
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.report import counts, difference
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 SECRET = KNOWN["Secret"]
 

@@ -9,9 +9,9 @@ import pytest
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.plan import Entry
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests.rollout_wait import RolloutError, RolloutWait
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 
 def stored(kind, spec=None, generation=1, **status):

@@ -30,7 +30,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client im
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, resource_for
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN, resource_for
 
 DATA = pathlib.Path(__file__).parent / "bad_inputs"
 TABLES = dict((path.stem, yaml.safe_load(path.read_text())) for path in sorted(DATA.glob("*.yml")))

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import ADDRESS_RESOURCES
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 RBAC = pathlib.Path(__file__).parents[3] / "docs" / "rbac"
 ROLES = dict((role["metadata"]["name"].removeprefix("metal3-baremetal-"), role["rules"])

@@ -1,0 +1,45 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kinds of Metal³ and Cluster API beside those of Kubernetes: group, version, plural."""
+from __future__ import annotations
+
+from .._kube import resources
+from .._kube.resources import Resource, table
+
+CAPI_VERSION = "v1beta2"
+METAL3_VERSION = "v1alpha1"
+
+KNOWN: dict[str, Resource] = dict(resources.KNOWN, **dict((resource.kind, resource) for resource in (
+    table("clusterctl.cluster.x-k8s.io", "v1alpha3", ("providers", "Provider", True))
+    + table("metal3.io", METAL3_VERSION,
+            ("baremetalhosts", "BareMetalHost", True), ("hardwaredata", "HardwareData", True),
+            ("hostfirmwaresettings", "HostFirmwareSettings", True), ("firmwareschemas", "FirmwareSchema", True),
+            ("hostfirmwarecomponents", "HostFirmwareComponents", True),
+            ("hostupdatepolicies", "HostUpdatePolicy", True), ("dataimages", "DataImage", True),
+            ("preprovisioningimages", "PreprovisioningImage", True),
+            ("bmceventsubscriptions", "BMCEventSubscription", True), ("hostclaims", "HostClaim", True),
+            ("hostdeploypolicies", "HostDeployPolicy", True))
+    + table("ipam.metal3.io", METAL3_VERSION,
+            ("ippools", "IPPool", True), ("ipclaims", "IPClaim", True), ("ipaddresses", "IPAddress", True))
+    # Its IPAddress shares its kind's name with IPAM's own and is listed by _ipam/service.py only.
+    + table("ipam.cluster.x-k8s.io", CAPI_VERSION, ("ipaddressclaims", "IPAddressClaim", True))
+    + table("cluster.x-k8s.io", CAPI_VERSION,
+            ("clusters", "Cluster", True), ("machines", "Machine", True), ("machinesets", "MachineSet", True),
+            ("machinedeployments", "MachineDeployment", True), ("machinehealthchecks", "MachineHealthCheck", True))
+    + table("bootstrap.cluster.x-k8s.io", CAPI_VERSION,
+            ("kubeadmconfigs", "KubeadmConfig", True), ("kubeadmconfigtemplates", "KubeadmConfigTemplate", True))
+    + table("controlplane.cluster.x-k8s.io", CAPI_VERSION,
+            ("kubeadmcontrolplanes", "KubeadmControlPlane", True))
+    + table("infrastructure.cluster.x-k8s.io", CAPI_VERSION,
+            ("metal3clusters", "Metal3Cluster", True), ("metal3machines", "Metal3Machine", True),
+            ("metal3machinetemplates", "Metal3MachineTemplate", True),
+            ("metal3datatemplates", "Metal3DataTemplate", True), ("metal3datas", "Metal3Data", True),
+            ("metal3dataclaims", "Metal3DataClaim", True), ("metal3remediations", "Metal3Remediation", True),
+            ("metal3remediationtemplates", "Metal3RemediationTemplate", True))
+)))
+
+
+def resource_for(api_version: str, kind: str) -> Resource:
+    """Return the resource of an object's ``apiVersion`` and ``kind``; see :func:`resources.resource_for`."""
+    return resources.resource_for(api_version, kind, KNOWN)
