@@ -103,7 +103,7 @@ options:
         type: bool
         default: true
       attributes:
-        description: Texts for people and programs.
+        description: Texts for users and programs.
         type: dict
   label_sync_prefixes:
     description: Prefixes of the hosts' labels that CAPM3 copies to the nodes.
@@ -173,7 +173,7 @@ options:
         description: Checksum, or URL of a checksum file. Needed unless the image is a live ISO, also for C(oci://).
         type: str
       checksum_type:
-        description: Kind of the checksum; else told by its length.
+        description: Kind of the checksum; by default its length decides.
         type: str
         choices: [md5, sha256, sha512]
       format:

@@ -18,7 +18,7 @@ attributes:
   check_mode:
     support: full
     details:
-      - The API server judges what would be written, without storing it. Nothing is waited for.
+      - The API server checks what would be written, without storing it. Nothing is waited for.
   diff_mode:
     support: full
   idempotent:

@@ -17,7 +17,7 @@ version_added: "0.1.0"
 description:
   - Compares the hardware of hosts as M(metal3.baremetal.baremetal_host_info) returned it at two times with
     O(metal3.baremetal.baremetal_host_info#module:hardware_data=true).
-  - Disks are told apart by serial number, network cards by MAC address. Addresses, host names and CPU clocks are left
+  - Disks are identified by serial number, network cards by MAC address. Addresses, host names and CPU clocks are left
     out, since they change by themselves.
 positional: before
 options:

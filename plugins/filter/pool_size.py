@@ -32,7 +32,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: See that there are enough addresses
+- name: Check that there are enough addresses
   ansible.builtin.assert:
     that: networks.nodes.ipv4.ranges | metal3.baremetal.pool_size >= 14
 """

@@ -13,7 +13,7 @@ description:
   - Takes a list of hosts and makes or changes their BareMetalHost objects (C(metal3.io/v1alpha1)) and the Secrets with
     their BMC credentials and config drive data.
   - The whole list is checked before anything is written, by itself and against the hosts that are there; all faults are
-    told at once, each with host, option, what was seen, what was expected and the next step.
+    reported at once, each with host, option, what was found, what was expected and the next step.
   - Current objects are read by one request, only differences are written, side by side.
   - With O(wait_for) it waits for all hosts on one watch. When the module runs on the controller, progress is printed
     while it waits. A host that can't get to the goal ends its part of the wait early, with the cause.
@@ -101,7 +101,7 @@ options:
             type: str
           disable_certificate_verification:
             description:
-              - Whether Ironic takes the BMC's TLS certificate unseen. Changes as O(hosts[].bmc.address) does.
+              - Whether Ironic does not verify the BMC's TLS certificate. Changes as O(hosts[].bmc.address) does.
             type: bool
       boot_mac_address:
         description:
@@ -115,7 +115,7 @@ options:
         choices: [UEFI, UEFISecureBoot, legacy, ""]
       description:
         description:
-          - A text for people.
+          - A text for users.
         type: str
       architecture:
         description:
@@ -342,7 +342,7 @@ options:
             type: str
           checksum_type:
             description:
-              - Kind of the checksum; told by its length when never set.
+              - Kind of the checksum; when never set, its length decides.
             type: str
             choices: [md5, sha256, sha512, auto]
           format:
@@ -488,7 +488,7 @@ options:
     description:
       - Whether a host that is available or provisioned is detached when its BMC changes (O(hosts[].bmc.address),
         O(hosts[].bmc.disable_certificate_verification)), and attached again. What runs on the server goes on; its node
-        in Ironic is made anew.
+        in Ironic is created again.
       - A host that is still registering is detached for such a change in any case, because the operator tells Ironic
         of it only so.
       - A host in use must be named in O(force_hosts) as well.
@@ -562,7 +562,7 @@ attributes:
   check_mode:
     support: full
     details:
-      - The API server judges the changes by a dry run. Goals are not waited for.
+      - The API server checks the changes by a dry run. Goals are not waited for.
   diff_mode:
     support: full
     details:

@@ -112,7 +112,7 @@ options:
       - >-
         V(save_status) copies the status of a paused host to C(baremetalhost.metal3.io/status), as for a move to another
         cluster; V(restore_status) lets BMO rebuild the status of a new host from it, and resumes the host in the same
-        write, so that the server is not registered and inspected anew. A host that does not name the image or custom
+        write, so that the server is not registered and inspected again. A host that does not name the image or custom
         deployment of the status is refused, because BMO would deprovision the server.
       - >-
         V(set_hardware) gives hardware details by C(inspect.metal3.io/hardwaredetails) to a host whose inspection is
@@ -150,7 +150,7 @@ options:
   force:
     description:
       - For V(reboot) and V(reboot_hold), whether also a host that is not provisioned is rebooted. While the host is
-        inspecting or provisioning, V(reboot) starts the deploy ramdisk anew.
+        inspecting or provisioning, V(reboot) starts the deploy ramdisk again.
       - For V(detach), whether also a host in the middle of something is detached, which aborts it.
     type: bool
   delete_action:
@@ -197,7 +197,7 @@ attributes:
   check_mode:
     support: full
     details:
-      - The API server judges the changes by a dry run. Nothing is waited for.
+      - The API server checks the changes by a dry run. Nothing is waited for.
   diff_mode:
     support: full
   idempotent:

@@ -143,7 +143,7 @@ hosts:
       type: str
       returned: always
     paused:
-      description: Whether the operator was told to leave the host alone.
+      description: Whether the operator leaves the host unchanged because of an annotation.
       type: bool
       returned: always
     hardware:
@@ -178,7 +178,7 @@ missing:
   elements: str
   sample: []
 table:
-  description: The hosts as lines of a table for people.
+  description: The hosts as lines of a table.
   returned: success
   type: list
   elements: str

@@ -184,13 +184,13 @@ refusals:
   elements: dict
   sample: [{host: 192.0.2.12, port: 443, stage: login, text: HTTP 401}]
 lines:
-  description: What was refused and what was silent, as lines for people.
+  description: What was refused and what was silent, as lines of text.
   returned: success
   type: list
   elements: str
 problems:
   description:
-    - What is to be mended, as lines for people. These are BMCs whose certificate could not be verified, that refused
+    - What is to be mended, as lines of text. These are BMCs whose certificate could not be verified, that refused
       the login, or whose systems could not be read; and when no server was found and nothing else was wrong, that.
     - A host that answers without a Redfish service is in RV(refusals) only.
   returned: success

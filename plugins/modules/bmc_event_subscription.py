@@ -14,7 +14,7 @@ description:
     Keeps BMCEventSubscriptions: the Bare Metal Operator (BMO) asks a host's BMC by Ironic to send its Redfish
     events to a URL.
   - >-
-    A subscription can't be changed; BMO's webhook refuses it. Remove it and make it anew.
+    A subscription can't be changed; BMO's webhook refuses it. Remove it and create it again.
 options:
   subscriptions:
     description: The subscriptions.

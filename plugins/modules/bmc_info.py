@@ -165,7 +165,7 @@ hosts:
       sample: {scheme: redfish-virtualmedia, address: "redfish-virtualmedia://192.0.2.11/redfish/v1/Systems/1",
                reasons: [virtual media works]}
     ipmi:
-      description: What the BMC told by IPMI.
+      description: What the BMC reported by IPMI.
       type: dict
       returned: always
       sample: {power: "on", firmware_version: "1.00", serial_number: "42"}

@@ -10,7 +10,7 @@ module: bmc_preflight
 short_description: Check BMCs before servers are enrolled
 version_added: "0.1.0"
 description:
-  - Asks the BMCs of a list of servers, many at once, and judges what they tell, item by item. Nothing is changed.
+  - Asks the BMCs of a list of servers, many at once, and checks what they report, item by item. Nothing is changed.
   - >-
     Items by Redfish are C(address), C(reach), C(tls), C(service), C(login), C(privileges), C(lockout), C(system),
     C(power), C(boot_override), C(virtual_media), C(secure_boot), C(bios), C(clock), C(hardware) (against the project's
@@ -106,7 +106,7 @@ hosts:
       type: str
       returned: always
     verdict:
-      description: The worst status of the items, V(unknown) when none could be judged.
+      description: The worst status of the items, V(unknown) when none could be checked.
       type: str
       returned: always
       sample: ok
@@ -133,7 +133,7 @@ hosts:
       type: dict
       returned: success
 warning_lines:
-  description: The warnings as lines of text for people.
+  description: The warnings as lines of text.
   returned: always
   type: list
   elements: str
@@ -144,7 +144,7 @@ counts:
   type: dict
   sample: {ok: 3, warning: 1, problem: 0}
 table:
-  description: The servers as lines of a table for people.
+  description: The servers as lines of a table.
   returned: always
   type: list
   elements: str

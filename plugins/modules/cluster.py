@@ -15,7 +15,7 @@ description:
     Metal3DataTemplates, IPPools, MachineHealthChecks, Metal3RemediationTemplates), and waits until the cluster is
     there.
   - Before it writes, it checks the description, that enough hosts are free for each selector, their memory, disks and
-    interfaces, pools, endpoint, image and versions. All mistakes are told at once.
+    interfaces, pools, endpoint, image and versions. All mistakes are reported at once.
   - Templates are named after their content. A change makes a new template and moves the reference to it, so that the
     machines roll; templates that nothing refers to any more are deleted afterwards. In check mode it tells what would
     roll and which machines. A change of O(automated_cleaning_mode) or O(node_reuse) alone is made in the templates that
@@ -176,7 +176,7 @@ attributes:
   check_mode:
     support: full
     details:
-      - The API server and its webhooks judge the changes by a dry run. Nothing is waited for.
+      - The API server and its webhooks check the changes by a dry run. Nothing is waited for.
   diff_mode:
     support: full
     details:
@@ -379,7 +379,7 @@ machines:
       type: bool
       returned: always
 tree:
-  description: The cluster as a tree, in lines for people.
+  description: The cluster as a tree, as lines of text.
   returned: when O(state=present)
   type: list
   elements: str

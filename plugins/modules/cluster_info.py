@@ -73,7 +73,7 @@ clusters:
       type: dict
       returned: always
     lines:
-      description: The tree as lines for people.
+      description: The tree as lines of text.
       type: list
       elements: str
       returned: always

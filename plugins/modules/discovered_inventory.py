@@ -101,7 +101,7 @@ path:
   returned: success
   type: str
 lines:
-  description: The same as lines for people.
+  description: The same as lines of text.
   returned: success
   type: list
   elements: str

@@ -14,7 +14,7 @@ description:
     Writes C(spec.updates) of the HostFirmwareComponents that the Bare Metal Operator (BMO) keeps for each host, and
     waits until the images are flashed.
   - >-
-    Components are compared with those that Ironic has found on the host. All mistakes in the whole list are told
+    Components are compared with those that Ironic has found on the host. All mistakes in the whole list are reported
     before anything is written.
   - >-
     BMO changes firmware while it prepares a host: when the host is enrolled, or at once when the host is
@@ -199,7 +199,7 @@ seconds:
   returned: success and failure
   type: float
 table:
-  description: The results as lines of a table for people.
+  description: The results as lines of a table.
   returned: success and failure
   type: list
   elements: str

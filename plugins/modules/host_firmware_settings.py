@@ -15,8 +15,8 @@ description:
     waits until they count.
   - >-
     Each setting is checked against the host's FirmwareSchema before anything is written: name, type, range or
-    choices, length, whether it is read-only or unique to the server. All mistakes in the whole list are told at
-    once. As soon as one of a host's settings differs from the present value, BMO judges all of them, so read-only
+    choices, length, whether it is read-only or unique to the server. All mistakes in the whole list are reported at
+    once. As soon as one of a host's settings differs from the present value, BMO checks all of them, so read-only
     ones may then not be named at all.
   - >-
     BMO changes firmware while it prepares a host: when the host is enrolled, or at once when the host is
@@ -72,7 +72,7 @@ notes:
   - >-
     BMO 0.13 stops working with a host whose settings were changed to what the server has already, because it does
     not note that it has seen them. This module takes the conditions away with the change, so that BMO makes them
-    anew. For that it needs the right to patch C(hostfirmwaresettings/status).
+    again. For that it needs the right to patch C(hostfirmwaresettings/status).
   - >-
     BMO reads a changed setting from Ironic once a minute.
 seealso:
@@ -193,7 +193,7 @@ seconds:
   returned: success and failure
   type: float
 table:
-  description: The results as lines of a table for people.
+  description: The results as lines of a table.
   returned: success and failure
   type: list
   elements: str

@@ -123,7 +123,7 @@ missing:
   elements: str
   sample: []
 table:
-  description: The results as lines of a table for people.
+  description: The results as lines of a table.
   returned: success
   type: list
   elements: str

@@ -66,7 +66,7 @@ options:
     default: []
   renew_refused:
     description:
-      - Whether claims that the address manager has refused are deleted and made anew. It does not look at a refused
+      - Whether claims that the address manager has refused are deleted and created again. It does not look at a refused
         claim again by itself.
     type: bool
     default: false
@@ -82,7 +82,7 @@ attributes:
   check_mode:
     support: full
     details:
-      - The API server judges the changes by a dry run. Nothing is waited for.
+      - The API server checks the changes by a dry run. Nothing is waited for.
   diff_mode:
     support: full
   idempotent:

@@ -11,9 +11,9 @@ short_description: Make, change and delete IP pools
 version_added: "0.1.0"
 description:
   - Takes a list of pools of Metal3's IP address manager (IPPool, C(ipam.metal3.io/v1alpha1)).
-  - The list is judged as a whole before anything is written, by itself and against the pools that are there.
+  - The list is checked as a whole before anything is written, by itself and against the pools that are there.
     Overlapping ranges, preallocated addresses out of range or doubled, gateways outside their network, prefixes that
-    do not fit, and changes that would leave an address in use outside its pool are all told at once.
+    do not fit, and changes that would leave an address in use outside its pool are all reported at once.
   - A pool with addresses in use is not deleted.
 options:
   namespace:
@@ -109,7 +109,7 @@ attributes:
   check_mode:
     support: full
     details:
-      - The API server judges the changes by a dry run.
+      - The API server checks the changes by a dry run.
   diff_mode:
     support: full
   idempotent:

@@ -17,7 +17,7 @@ description:
     Bare Metal Operator whose BareMetalHost is gone, hosts whose node is gone, boot MAC addresses that another node has
     as a port, and boot MAC addresses of two hosts.
   - It talks to Ironic only; hosts come from M(metal3.baremetal.baremetal_host_info), see the examples. What somebody
-    makes or deletes in between may be told although nothing is wrong; O(earlier_findings) leaves that out.
+    makes or deletes in between may be reported although nothing is inconsistent; O(earlier_findings) leaves that out.
   - Nothing is changed unless O(repair) names what to repair and O(confirm) repeats how much that is. The playbook
     C(metal3.baremetal.ironic_audit) looks twice, and repairs at the second look.
   - Nothing is deleted when not one node is the node of one of O(hosts), as with the hosts of another cluster or with
@@ -48,14 +48,14 @@ options:
     default: false
   earlier_findings:
     description:
-      - RV(findings) of a run that ended before O(hosts) were read. Only what is in them too is told and repaired, so
+      - RV(findings) of a run that ended before O(hosts) were read. Only what they have too is reported and repaired, so
         that a host that comes while things are read does not lose its node or port.
     type: list
     elements: dict
   repair:
     description:
       - What to repair. Kinds that are not here have no repair that is right in each case; for C(host_without_node)
-        there is nothing to do, as the operator registers the host anew.
+        there is nothing to do, as the operator registers the host again.
       - >-
         V(node_without_host) deletes the node, in any provision state that holds by itself; the server is left as it
         is. V(mac_of_other_node) deletes the port at the other node. Both need O(hosts) and O(earlier_findings).

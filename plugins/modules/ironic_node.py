@@ -11,8 +11,8 @@ short_description: Register, change and delete nodes of Ironic
 version_added: "0.1.0"
 description:
   - Takes a list of nodes and makes or changes them, their ports and their traits in Ironic. It needs no Kubernetes.
-  - The whole list is checked before anything is written, by itself and against what is there; all faults are told at
-    once. Current nodes, ports and drivers are read by one request each, only differences are written, side by side.
+  - The whole list is checked before anything is written, by itself and against what is there; all problems are reported
+    at once. Current nodes, ports and drivers are read by one request each, only differences are written, side by side.
   - Options that are left out leave their field as it is; an empty text resets it. Of O(nodes[].driver_info),
     O(nodes[].properties), O(nodes[].extra) and O(nodes[].instance_info) only the given keys are written, so that what
     inspection found stays; a key with V(null) is removed.

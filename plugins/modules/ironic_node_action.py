@@ -13,10 +13,10 @@ description:
   - Does one thing with many nodes of Ironic, side by side, and waits for all of them by one request at an interval. It
     needs no Kubernetes.
   - All nodes are read and planned first. When one of them is unknown or in a state in which Ironic would not take the
-    action, nothing is sent, and all reasons are told at once with the action that leads on.
+    action, nothing is sent, and all reasons are reported at once with the action that leads on.
   - A node that is already where the action leads is left alone; one that is on its way there is only waited for.
   - A wait ends at once for a node that fails, with its C(last_error); at a timeout each node's last state, step and
-    error is told. When the module runs on the controller, progress is printed while it waits.
+    error is reported. When the module runs on the controller, progress is printed while it waits.
   - A node that is named C(<namespace>~<host>) belongs to a BareMetalHost, and is refused unless O(force_nodes) names
     it.
   - What erases disks that may carry a deployed system is refused unless O(confirm) repeats how many nodes it concerns.
@@ -47,7 +47,7 @@ options:
       - V(adopt) makes a managed node C(active) without a deployment.
       - >-
         V(hold) stops a deployed node in a service step and any other in a clean step; V(unhold) lets it go on. Ironic
-        39.0 leaves such a step out, which is told as a failure. Steps may also have a C(hold) of their own
+        39.0 leaves such a step out, which is reported as a failure. Steps may also have a C(hold) of their own
         (C({interface: deploy, step: hold})): the goal is the hold then.
       - V(abort) ends what waits for the agent; it is the failure that is waited for.
       - V(maintenance_on) and V(maintenance_off) set and clear maintenance.

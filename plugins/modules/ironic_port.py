@@ -37,7 +37,7 @@ options:
       move:
         description:
           - Whether a port that another node has becomes this node's; else it is refused. It is deleted there and made
-            anew here with what it has, except for its port group.
+            again here with what it has, except for its port group.
         type: bool
         default: false
       pxe_enabled:

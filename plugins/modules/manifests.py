@@ -11,7 +11,7 @@ short_description: Apply manifests to a cluster and wait until they are rolled o
 version_added: "0.1.0"
 description:
   - Applies objects of any kind by server-side apply, for example a workload cluster's network add-on.
-  - Current objects are read by one request for each kind and namespace; the API server and its webhooks judge all
+  - Current objects are read by one request for each kind and namespace; the API server and its webhooks check all
     changes by a dry run before the first one is written; only differences are written, side by side.
   - Namespaces and CustomResourceDefinitions come first, then what pods refer to, then workloads, then webhooks, and
     last objects of kinds that the manifests themselves define.
@@ -49,9 +49,9 @@ attributes:
   check_mode:
     support: full
     details:
-      - The API server and its webhooks judge the changes by a dry run, except for objects in a namespace or of a kind
+      - The API server and its webhooks check the changes by a dry run, except for objects in a namespace or of a kind
         that is yet to be made. Nothing is waited for.
-      - When the cluster of O(cluster_name) is yet to be made, all objects are told as new.
+      - When the cluster of O(cluster_name) is yet to be made, all objects are reported as new.
   diff_mode:
     support: full
     details:

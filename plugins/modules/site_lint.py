@@ -15,7 +15,7 @@ description:
     other. It looks for mistyped
     variables and options, values out of their limits, references to what is not described, too few servers or
     addresses, networks that overlap, combinations that can't work, and versions that don't fit.
-  - All findings are told at once, with the variable, what was found, what is allowed, and what to do next. With
+  - All findings are reported at once, with the variable, what was found, what is allowed, and what to do next. With
     ansible-core 2.19 or newer they have the file and the line.
   - Nothing is asked of a cluster, a BMC or a server, and secret values are not shown.
   - The rules are listed in C(docs/lint-rules.md) of the collection.
@@ -54,7 +54,7 @@ options:
     type: bool
     default: true
   skip_rules:
-    description: Rules that are not told.
+    description: Rules that are not reported.
     type: list
     elements: str
     default: []
@@ -70,7 +70,7 @@ options:
     type: path
   base_dir:
     description:
-      - Paths below this folder are told relative to it; by default the folder in which Ansible was started, which is
+      - Paths below this folder are reported relative to it; by default the folder in which Ansible was started, which is
         the checkout in most pipelines.
     type: path
 extends_documentation_fragment:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Expressions that only name a value, as ``metal3.labels['example.com/rack']``, without the template engine.
 
-Ansible compiles an expression anew each time, which for thousands of hosts takes longer than all the rest.
+Ansible compiles an expression again each time, which for thousands of hosts takes longer than all the rest.
 """
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ def _shown(path, base_dir):
 
 
 def _merged(findings):
-    """Return findings with those about one line, which many hosts share, told once."""
+    """Return findings with those about one line, which many hosts share, reported once."""
     merged = {}
     for item in findings:
         key = (item["code"], item["field"], item["actual"], item["expected"], item["path"], item["line"])

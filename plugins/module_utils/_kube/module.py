@@ -48,7 +48,7 @@ class KubeModule(AnsibleModule):
             if self._client.get(KNOWN["Namespace"], None, namespace) is not None:
                 return
         except KubeError:
-            # Who may not read namespaces is told nothing of them.
+            # Who may not read namespaces learns nothing of them.
             return
         self.warn("namespace %s: found none on %s, expected one; correct namespace, kubeconfig or host" % (
             namespace, self.server))
