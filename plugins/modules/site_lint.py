@@ -70,7 +70,7 @@ options:
     type: path
   base_dir:
     description:
-      - Paths below this folder are reported relative to it; by default the folder in which Ansible was started, which is
+      - Paths below this folder are given relative to it; by default the folder in which Ansible was started, which is
         the checkout in most pipelines.
     type: path
 extends_documentation_fragment:

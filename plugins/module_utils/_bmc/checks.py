@@ -91,7 +91,7 @@ def _reach(host, facts, dummy_limits):
         return ok("%s:%d answers in %.0f ms" % (address.host, address.effective_port, facts["connect_seconds"] * 1000))
     return (PROBLEM, "bmc.address", "%s:%d: %s" % (address.host, address.effective_port, facts["error"]["text"]),
             "a BMC that takes connections",
-            "see that it has power and network, and that host and port of bmc.address are right")
+            "check its power and network, and host and port in bmc.address")
 
 
 def _tls(host, facts, limits):
@@ -108,7 +108,7 @@ def _tls(host, facts, limits):
         about += f", expired on {_date(certificate['valid_until'])}"
     if not tls["verified"]:
         if host["certificate_unseen"]:
-            return (WARNING, "bmc.disable_certificate_verification", "%s: %s; taken unseen as told" % (
+            return (WARNING, "bmc.disable_certificate_verification", "%s: %s; not verified, as set" % (
                 about, tls["error"]), "a certificate that is verified",
                 "install one of your certificate authority, then drop bmc.disable_certificate_verification")
         return (PROBLEM, "bmc.address", f"{about}: {tls['error']}",
@@ -125,7 +125,7 @@ def _tls(host, facts, limits):
 def _service(dummy_host, facts, dummy_limits):
     if stopped(facts, "service"):
         return (PROBLEM, "bmc.address", facts["error"]["text"], "a Redfish service below /redfish/v1",
-                "see that Redfish is switched on in the BMC, and that port and scheme are right")
+                "check that Redfish is switched on in the BMC, and port and scheme of bmc.address")
     if not facts["service"].get("redfish_version"):
         return unread(facts)
     return ok(f"Redfish {facts['service']['redfish_version']}")
@@ -208,7 +208,7 @@ def _ipmi_reach(host, facts, dummy_limits):
     where = "%s:%d/udp" % (address.host, address.effective_port)
     if stopped(facts, "reach"):
         return (PROBLEM, "bmc.address", f"{where}: {facts['error']['text']}", "a BMC that answers IPMI over LAN",
-                "see that it has power and network, and that IPMI over LAN is switched on in it")
+                "check its power and network, and that IPMI over LAN is switched on in it")
     return ok(f"{where} answers") if facts["reached"] else unread(facts)
 
 
@@ -236,7 +236,7 @@ def _ipmi_scheme(host, facts, dummy_limits):
 
 
 _REDFISH, _IPMI = ("redfish",), ("ipmi",)
-# name; protocols; needs: what the item is unknown without; judge: a function ``(host, facts, limits) -> (status, field,
+# name; protocols; needs: what the item needs; decide: a function ``(host, facts, limits) -> (status, field,
 # seen, expected, next_step)``.
 CHECKS = (
     ("reach", _REDFISH, "", _reach),

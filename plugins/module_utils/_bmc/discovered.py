@@ -14,7 +14,7 @@ _ADVICE = {
            "credentials were sent",
     "credentials": "set {username} and {password}",
     "login": "correct {username} and {password}; they were tried once and not again, so as not to lock the account",
-    "system": "see that the account may read systems, and whether the BMC is healthy",
+    "system": "check that the account may read systems, and whether the BMC is healthy",
 }
 
 

@@ -27,8 +27,8 @@ try:
 except ImportError:
     yaml = None  # type: ignore[assignment]
 
-HEADER = ("# Written by metal3.baremetal.discover; the next run writes it anew. Values of your own belong into\n"
-          "# host_vars, group_vars or another inventory file: what is set there is left out here. What a BMC told is\n"
+HEADER = ("# Written by metal3.baremetal.discover; the next run writes it again. Values of your own belong into\n"
+          "# host_vars, group_vars or another inventory file: what is set there is left out here. A BMC's answers are\n"
           "# below !unsafe: it is no template, whatever it looks like.\n")
 MARK = "# Written by metal3.baremetal.discover;"
 GROUP = "baremetal"

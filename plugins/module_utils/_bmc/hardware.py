@@ -12,12 +12,12 @@ from collections import namedtuple
 
 from . import address as bmc_address
 
-# tested: regularly by the project; reported: users told of success; unusable: not by Redfish.
+# tested: regularly by the project; reported: users reported success; unusable: not by Redfish.
 TESTED, REPORTED, UNUSABLE = "tested", "reported", "unusable"
 
 # vendor: matched against the system's manufacturer; manager: against the BMC's model and firmware text, empty for any;
 # prefix: which family of Redfish schemes ("redfish" or "idrac"); virtual_media_firmware, firmware: oldest firmware of
-# the BMC with which virtual media, or anything at all, works, empty for any; note: told with the verdict.
+# the BMC with which virtual media, or anything at all, works, empty for any; note: printed with the verdict.
 Hardware = namedtuple("Hardware", [
     "name", "vendor", "manager", "support", "prefix", "virtual_media_firmware", "firmware", "note"])
 

@@ -120,15 +120,15 @@ def _manager(manager, clock_asked):
     }
 
 
-def clock_drift(told, asked):
-    """Return by how many seconds a clock is ahead (positive) or behind, None when it was not told.
+def clock_drift(reported, asked):
+    """Return by how many seconds a clock is ahead (positive) or behind, None when it was not reported.
 
     What the answer's way took is no drift: a time between question and answer counts as exact.
 
-    :param told: a Redfish date and time; without an offset it is UTC
+    :param reported: a Redfish date and time; without an offset it is UTC
     :param asked: seconds since 1970 before and after the question
     """
-    match = re.match(r"^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.\d+)?(Z|[+-]\d{2}:\d{2})?$", told or "")
+    match = re.match(r"^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.\d+)?(Z|[+-]\d{2}:\d{2})?$", reported or "")
     if not match:
         return None
     try:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a list of hosts to what their BMCs say: read the addresses, ask all, judge."""
+"""From a list of hosts to what their BMCs say: read the addresses, ask all, decide."""
 from __future__ import annotations
 
 import time
@@ -61,7 +61,7 @@ def preflight(hosts, settings, certificate_days, clock_drift_seconds, progress=N
     """Return what a preflight says of a list of hosts.
 
     :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address`` and ``boot_mode``
-    :param settings: a ``bmc.gather.Settings``; with ``login_only`` nothing but the login is judged
+    :param settings: a ``bmc.gather.Settings``; with ``login_only`` nothing but the login is checked
     :param certificate_days: a certificate that is valid for fewer days is a warning
     :param clock_drift_seconds: a clock that is more wrong is a warning
     :returns: list of ``{"name", "address", "verdict", "checks", "recommended", "facts"}``

@@ -134,7 +134,7 @@ class Walk:
             except RedfishError as exc:
                 unread[part] = str(exc)
                 if exc.kind == "unreachable":
-                    # Each further request would wait in vain.
+                    # Each further request would wait for nothing.
                     self._cut = str(exc)
         return None
 

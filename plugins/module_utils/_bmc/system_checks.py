@@ -90,7 +90,7 @@ def secure_boot(host, facts, dummy_limits):
     if not secure_boot or secure_boot["enabled"] is None:
         if wanted:
             return (PROBLEM, "boot_mode", "secure boot can't be read (%s)" % (
-                facts["unread"].get("secure_boot") or "not told"), "a server whose secure boot can be set",
+                facts["unread"].get("secure_boot") or "not reported"), "a server whose secure boot can be set",
                 "set boot_mode to UEFI")
         return unread(facts, "secure_boot")
     state = "on" if secure_boot["enabled"] else "off"
@@ -107,7 +107,7 @@ def bios(dummy_host, facts, dummy_limits):
     """The BIOS has attributes, from which HostFirmwareSettings are made."""
     attributes = facts["bios"].get("attributes")
     if not attributes:
-        return (WARNING, "bmc.address", "no BIOS attributes (%s)" % (facts["unread"].get("bios") or "none told"),
+        return (WARNING, "bmc.address", "no BIOS attributes (%s)" % (facts["unread"].get("bios") or "none reported"),
                 "attributes, which HostFirmwareSettings are made of", "update the BMC, or do without firmware settings")
     return ok(f"{len(attributes)} attributes")
 
@@ -142,7 +142,7 @@ def hardware(dummy_host, facts, dummy_limits):
 
 
 def scheme(host, facts, dummy_limits):
-    """The address's scheme fits the server; the best one is told."""
+    """The address's scheme fits the server; the best one is named."""
     name = host["address"].scheme.name
     choice = facts["recommended"]
     advice = f"{choice['address']} ({'; '.join(choice['reasons'])})"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""BMCs in a few words, for people: a table, and the message of a preflight that found something."""
+"""BMCs in a few words: a table, and the message of a preflight that found something."""
 from __future__ import annotations
 
 from .._common import text_table

@@ -23,17 +23,17 @@ def worst(found):
 
 
 def ok(seen):
-    """Return what a judge says of an item that is as it should be."""
+    """Return the verdict on an item that is as it should be."""
     return OK, "", seen, "", ""
 
 
 def unknown(seen):
-    """Return what a judge says of an item that could not be found out."""
+    """Return the verdict on an item that could not be found out."""
     return UNKNOWN, "", seen, "", ""
 
 
 def unread(facts, *parts):
-    """Return what a judge says of an item that was not read: the reason, or what stopped the way there.
+    """Return the verdict on an item that was not read: the reason, or what stopped the way there.
 
     :param facts: facts with ``unread`` and ``error``
     :param parts: names of the parts that the item needs
@@ -41,7 +41,7 @@ def unread(facts, *parts):
     for part in parts:
         if facts["unread"].get(part):
             return unknown(f"not read: {facts['unread'][part]}")
-    return unknown(f"not asked: {facts['error']['stage']} failed" if facts["error"] else "not told by the BMC")
+    return unknown(f"not asked: {facts['error']['stage']} failed" if facts["error"] else "not reported by the BMC")
 
 
 def stopped(facts, stage):

@@ -75,7 +75,7 @@ class EndpointWatch:
         if seconds < TELL_AFTER_SECONDS:
             return None
         return ("nobody answers on endpoint %s:%d, asked from here for %d s, although machine %s (host %s) is "
-                "deployed: see that something holds the address (endpoint.holder: keepalived, or a load balancer), "
+                "deployed: check that something holds the address (endpoint.holder: keepalived, or a load balancer), "
                 "that it is reachable from here, and the machine's console" % (
                     *self._endpoint, seconds, self._machine["machine"], self._machine["host"]))
 

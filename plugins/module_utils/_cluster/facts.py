@@ -35,7 +35,7 @@ def facts_of_namespace(objects, addresses, snapshot, neighbours=()):
 def with_the_rest(client, facts, subject):
     """Add what lies outside of the namespace: clusters elsewhere, versions of the providers and of their resources.
 
-    Who has rights in one namespace only may not read it. That is told, and the rest of the checks is made.
+    Who has rights in one namespace only may not read it. That is reported, and the other checks are made.
 
     :param subject: whom the warnings are about
     :returns: ``(facts, warnings)``

@@ -58,7 +58,7 @@ def preview(entries, snapshot, answers):
 
 
 def lines(changes):
-    """Return a preview as lines for people."""
+    """Return a preview as lines of text."""
     result = []
     for change in changes:
         text = f"{change['kind']} {change['owner']}"

@@ -76,7 +76,7 @@ class ClusterService:
     :param options: what is not part of the description: ``check_hosts``, ``check_network``, ``image_ca_file``,
         ``neighbours`` (none when left out), ``wait_for``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``,
         ``prune``, ``confirm``, ``adopt`` (nothing when left out), ``manifests``
-    :param check_mode: let the API server judge writes without storing them
+    :param check_mode: let the API server check writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
     """

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values against Ansible's own table of options, an argument spec, with all mistakes told by object and path; pure."""
+"""Values against Ansible's own table of options, an argument spec; mistakes are reported by object and path; pure."""
 from __future__ import annotations
 
 from typing import Any

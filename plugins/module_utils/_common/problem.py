@@ -84,7 +84,8 @@ def renamed(phrase: str, names: Mapping[str, str] | None) -> str:
     :param names: ``{option: name}``, for example ``{"bmc.address": "bmc_address"}``, or None
     """
     # Plain words such as "image" may be meant as words, except where something is to be done with the option.
-    options = [option for option in names or () if "." in option or "_" in option]
+    names = names or {}
+    options = [option for option in names if "." in option or "_" in option]
     if not options:
         return phrase
     plain = [option for option in names if option not in options]

@@ -35,7 +35,7 @@ from .wait import HostWait
 # Their annotations hold a structure that the webhook decodes strictly: all are tried before any is written.
 _TRIED_FIRST = ("save_status", "restore_status", "set_hardware")
 
-# BMO takes their annotations away when it acts, so that a lost answer can't be told from a lost request.
+# BMO takes their annotations away when it acts, so that a lost answer cannot be distinguished from a lost request.
 _TAKEN_AWAY = ("reboot", "inspect")
 
 

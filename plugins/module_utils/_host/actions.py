@@ -82,7 +82,7 @@ def _reboot(bmh, request):
 
 def _has_rebooted(baseline, bmh, dummy):
     # BMO takes the annotation away when it has seen the server powered off; in other states when it starts the deploy
-    # ramdisk anew, and with disablePowerOff when Ironic has been told to reboot.
+    # ramdisk again, and with disablePowerOff when Ironic was asked to reboot.
     if host_annotations.REBOOT in host_annotations.of(bmh):
         return False
     return bool(_status(bmh).get("poweredOn")) or state_of(baseline) not in STEADY
@@ -178,7 +178,7 @@ def _restore_status(bmh, request):
         return NOTHING
     annotations = {host_annotations.STATUS: host_annotations.compact(request.status)}
     if host_annotations.PAUSED in host_annotations.of(bmh):
-        # In the same write: without a status and not paused, BMO would register the host anew.
+        # In the same write: without a status and not paused, BMO would register the host again.
         annotations[host_annotations.PAUSED] = None
     return Change(annotations)
 

@@ -108,7 +108,7 @@ def check(host, bmh, allow_detach):
     if state in STEADY:
         return problem(f"it changes only in registering or detached, the host is {state}",
                        "set allow_detach: the host is detached for the change and attached again, what runs on it goes "
-                       "on; or delete and enrol it anew")
+                       "on; or delete and enrol it again")
     if state in _UNREGISTERED:
         # The webhook (validateChanges) knows of no other state, not even of those before registering.
         return problem(f"it changes only in registering or detached, the host is {state}",

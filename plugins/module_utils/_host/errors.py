@@ -93,7 +93,7 @@ _TABLE = (
     (r"power state|PowerStateFailure|power on|power off|PowerOn operation failed",
      "the BMC did not change or tell the power state", "look at the BMC; power the server by hand once", False),
     (r"RAID", "the RAID volumes could not be made", "compare raid with the controller's disks", False),
-    (r"adoption failed|Adoption failed", "Ironic, started anew, could not adopt the provisioned host again",
+    (r"adoption failed|Adoption failed", "Ironic, after a restart, could not adopt the provisioned host again",
      "look whether the BMC answers and the image's URL is still valid", False),
 )
 _PATTERNS = tuple((re.compile(pattern), Explanation(cause, next_step, definitive))

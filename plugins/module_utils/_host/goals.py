@@ -98,7 +98,7 @@ def _is_deployed(spec, provisioning):
 class HostHistory:
     """What one host went through during a wait.
 
-    An error that was there before the wait began is told apart from a fresh one by BMO's error count: BMO tries
+    An error that was there before the wait began is distinguished from a new one by BMO's error count: BMO tries
     again by itself (1 to 2 minutes after the first error), and what was just written may have cured it.
 
     :param goal: one of :data:`GOALS`; with ``is_reached``, any words for it
@@ -180,7 +180,7 @@ class HostHistory:
         if self._is_reached(bmh) and not lacking:
             return Verdict(REACHED, "", "")
         if bmh is None:
-            return Verdict(FAILED, "the host was deleted by somebody else", "run again to enrol it anew")
+            return Verdict(FAILED, "the host was deleted by somebody else", "run again to enrol it")
         obstacle = self._obstacle(bmh)
         if obstacle is not None:
             return obstacle
@@ -224,7 +224,7 @@ class HostHistory:
             return Verdict(FAILED, cause, explanation.next_step + "; when that is done, let BMO try again at once with "
                            "the action retry of baremetal_host_action", detail)
         fresh = count - self._old_count
-        # After a change BMO may repeat Ironic's last error once, before it tries anew.
+        # After a change BMO may repeat Ironic's last error once, before it tries again.
         definitive = explanation.definitive and (text != self._old_message or fresh > 1)
         if definitive or fresh >= self.error_limit:
             return Verdict(FAILED, cause, explanation.next_step, detail)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .._common import formats, text_table
 
-# Part: (field of the list, fields that identify an element, fields that are compared, with their names for people).
+# Part: (field of the list, fields that identify an element, fields that are compared, with their names in texts).
 _LISTS = (
     ("disk", "storage", ("serialNumber", "wwn", "name"), (
         ("sizeBytes", "size"), ("model", "model"), ("vendor", "vendor"), ("type", "type"), ("name", "name"))),

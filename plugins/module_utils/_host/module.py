@@ -29,7 +29,7 @@ except ImportError:
 
 
 class HostListModule(JudgedModule, KubeModule):
-    """A module whose option ``hosts`` is judged as a whole."""
+    """A module whose option ``hosts`` is checked as a whole."""
 
     no_log_values: set[str]
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Secret with a registry's credentials, as BMO 0.13 reads it for ``oci://`` images; pure.
 
-Sources: ``image_auth_validator.go`` and ``secretutils/registry.go`` of BMO. No value of a Secret is ever told.
+Sources: ``image_auth_validator.go`` and ``secretutils/registry.go`` of BMO. No value of a Secret is ever quoted.
 """
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes of a provisioned host that deploy it anew, and those that do nothing until it is; pure.
+"""Changes of a provisioned host that deploy it again, and those without effect until then; pure.
 
 BMO deploys again only when the image's URL or the custom method changes (``provisioningCancelled`` in
 ``host_state_machine.go``; user guide, "Reprovisioning").

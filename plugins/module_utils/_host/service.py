@@ -86,7 +86,7 @@ class HostService:
 
     :param client: a KubeClient
     :param params: the module's parameters
-    :param check_mode: let the API server judge writes without storing them
+    :param check_mode: let the API server check writes without storing them
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rules for a list of hosts, all of them judged before anything is written; pure.
+"""Rules for a list of hosts, all of them checked before anything is written; pure.
 
 Each subject's rules are in a file of their own, ``host_<subject>_rules.py``; here they are run over the list.
 

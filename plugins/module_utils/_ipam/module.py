@@ -18,7 +18,7 @@ from .service import ClaimService, PoolService, read_usage
 
 
 class AddressModule(JudgedModule, KubeModule):
-    """A module with a list of pools or claims, all mistakes in whose types are told at once.
+    """A module with a list of pools or claims, all mistakes in whose types are reported at once.
 
     :param kind: Kubernetes kind that messages name
     :param option: name of the list option

@@ -33,7 +33,7 @@ def place(item):
 
 
 def line(item):
-    """Return a finding as one line, which may quote what a BMC told once and steers no terminal."""
+    """Return a finding as one line, which may quote what a BMC once reported and steers no terminal."""
     found = place(item)
     return plain(f"{found + ': ' if found else ''}{item['level']} {item['code']}: {' '.join(item['text'].split())}")
 

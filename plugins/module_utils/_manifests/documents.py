@@ -19,7 +19,7 @@ except ImportError:
 def read(sources):
     """Return ``(objects, problems)`` of manifests.
 
-    :param sources: list of paths of files, texts of YAML documents (told from paths by a line break) and objects
+    :param sources: list of paths of files, texts of YAML documents (unlike paths with a line break) and objects
     :returns: list of objects, those in Lists one by one; list of problems, one line each
     """
     objects, problems = [], []

@@ -15,7 +15,7 @@ WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "A
 def waves(objects):
     """Return objects in lists that are to be written one after the other; none of the lists is empty.
 
-    Objects whose kind is defined by one of the others come last: webhooks of the workloads may judge them.
+    Objects whose kind is defined by one of the others come last: webhooks of the workloads may check them.
 
     :param objects: list of objects
     """

@@ -69,7 +69,7 @@ def missing(obj):
     if obj is None:
         return "it is not there"
     status = obj.get("status") or {}
-    # Jobs and definitions do not tell which generation they were judged by.
+    # Jobs and definitions do not report which generation they were computed for.
     if obj["kind"] in _OBSERVED and (status.get("observedGeneration") or 0) < obj["metadata"].get("generation", 0):
         return "not observed by its controller yet"
     return _RULES[obj["kind"]](obj, status)
@@ -109,7 +109,7 @@ def pod_trouble(pod):
     """Return ``(reason, text)`` of what keeps a pod from being ready, or None.
 
     :param pod: a Pod as stored
-    :returns: ``reason`` as the kubelet or the scheduler gives it; ``text`` for people
+    :returns: ``reason`` as the kubelet or the scheduler gives it; ``text`` for users
     """
     status = pod.get("status") or {}
     scheduled = _condition(pod, "PodScheduled")

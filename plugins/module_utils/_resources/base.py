@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the Bare Metal Operator's resources beside the BareMetalHost have in common: fields, checks, judgement; pure.
+"""What the Bare Metal Operator's resources beside the BareMetalHost have in common: fields, checks, verdicts; pure.
 
 A family is one kind. Its description is all that the shared service (``family_service``) and the modules know of it.
 """
@@ -33,9 +33,9 @@ class Family:
     :ivar metadata: Fields of an entry beside ``spec``
     :ivar reads: kinds that checks and facts look at beside their own
     :ivar watches: kinds that a wait looks at beside its own
-    :ivar has_table: whether results have a table for people
+    :ivar has_table: whether results have a table
     :ivar has_schema: whether objects have a schema that can be shown
-    :ivar clears_conditions: whether the conditions go before the spec is changed, so that BMO makes them anew
+    :ivar clears_conditions: whether the conditions go before the spec is changed, so that BMO sets them again
     """
 
     kind: str
@@ -143,7 +143,7 @@ def label_of(family, entry, position):
 
 
 def check_raw(family, entries):
-    """Check entries of any type, with all mistakes told.
+    """Check entries of any type, with all mistakes reported.
 
     :param entries: what was given as the family's option
     :returns: list of Problem

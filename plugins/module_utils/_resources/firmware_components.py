@@ -77,7 +77,7 @@ class FirmwareComponents(Family):
         if verdict.cause:
             return with_component(obj, verdict)
         if is_true(obj, CHANGED):
-            return Verdict(WAITING, "waits for BMO to see that the updates are done", "")
+            return Verdict(WAITING, "waits for BMO to notice that the updates are done", "")
         return Verdict(REACHED, "", "")
 
     def facts(self, obj, seen):

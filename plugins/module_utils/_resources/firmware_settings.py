@@ -55,7 +55,7 @@ class FirmwareSettings(Family):
         if not settings:
             return []
         problems = []
-        # updateStatus: while nothing differs, BMO leaves the settings unjudged; else it judges the present ones, too.
+        # updateStatus: while nothing differs, BMO leaves the settings unchecked; else it checks the present ones, too.
         differs = any(settings.get(name) != text_of(value) for name, value in entry["settings"].items())
         for name, value in entry["settings"].items() if differs else ():
             problems += _check_setting(label, name, value, settings, schema.get(name))
@@ -149,7 +149,7 @@ def _check_setting(label, name, value, settings, rules):
     if text_of(value) != settings[name]:
         return [Problem("firmware-settings", label, path, show(value), expected, "correct it")]
     return [Problem("firmware-settings", label, path, f"{show(value)}, the present value",
-                    f"no mention of it: another setting changes, so BMO judges all, and here it wants {expected}",
+                    f"no mention of it: another setting changes, so BMO checks all, and here it wants {expected}",
                     "remove it")]
 
 

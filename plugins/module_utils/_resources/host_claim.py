@@ -51,7 +51,7 @@ class HostClaim(Family):
     )
 
     def check(self, label, entry):
-        """An image is judged as a host's is; conditions on labels need values, or none."""
+        """An image is checked as a host's is; conditions on labels need values, or none."""
         problems = host_image_rules.check(label, entry)
         expressions = (entry.get("host_selector") or {}).get("match_expressions") or []
         for position, item in enumerate(expressions):

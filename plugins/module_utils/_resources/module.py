@@ -20,7 +20,7 @@ from .service import FamilyService, read_facts
 
 
 class FamilyModule(JudgedModule, KubeModule):
-    """A module whose list is judged as a whole, and whose parameters are shown without passwords in URLs.
+    """A module whose list is checked as a whole, and whose parameters are shown without passwords in URLs.
 
     :param family: a Family
     """

@@ -211,7 +211,7 @@ DATA = {"spec": {"hardware": HARDWARE}}
     ("power_off", bmh(spec=CONSUMER), {}, "in use by Metal3Machine metal3/m"),
     ("reboot", bmh(spec=CONSUMER), {}, "force_hosts"),
     ("reboot", bmh(), {}, "set force"),
-    ("reboot", bmh("inspecting"), {}, "starts the deploy ramdisk anew"),
+    ("reboot", bmh("inspecting"), {}, "starts the deploy ramdisk again"),
     ("reboot", bmh("preparing"), {"force": True}, "state preparing"),
     ("reboot", bmh("provisioned", on=False), {}, "powered off"),
     ("reboot", bmh("provisioned", online=False), {}, "power_on"),

@@ -94,8 +94,8 @@ def shortage(description, wanted, hosts, neighbours=()):
     """Return a mistake for each group that can't have as many hosts as it still needs.
 
     Groups whose selectors overlap share hosts; each host is counted for one of them only. Groups of clusters that are
-    made at the same time count too, and those that have too few are told when this cluster takes a host that they
-    could have: the runs of both clusters judge alike, so that neither begins.
+    made at the same time count too, and those that have too few are reported when this cluster takes a host that they
+    could have: the runs of both clusters decide alike, so that neither begins.
 
     :param description: the cluster's description
     :param wanted: list of ``(group, number of hosts still needed)``

@@ -26,7 +26,7 @@ def _parts(url):
     try:
         return urlsplit(url)
     except ValueError:
-        # A bracket without its partner: no scheme is what is told of it.
+        # A bracket without its partner: it is reported as a URL without a scheme.
         return urlsplit("")
 
 
@@ -123,7 +123,7 @@ def reachability_problems(subject, field, image, fetch):
     """Ask the image's server whether the image is there and its checksum file speaks of it.
 
     :param fetch: callable ``(url, limit)`` that returns the first ``limit`` bytes (none for 0) or raises OSError with a
-        text for people
+        text for users
     """
     if _parts(image["url"]).scheme not in ("http", "https"):
         return []
@@ -150,5 +150,5 @@ def reachability_problems(subject, field, image, fetch):
     if value is None:
         return found + [Problem("cluster-image", subject, field + ".checksum", "%s without %s" % (
             checksum, posixpath.basename(_parts(image["url"]).path)), "a line for the image",
-            "make the checksum file anew, for example with sha256sum")]
+            "create the checksum file again, for example with sha256sum")]
     return found + _literal(subject, field, value, image.get("checksum_type"), f" ({redacted(checksum)})")

@@ -62,7 +62,7 @@ def _node(obj):
 
 
 def lines(node, prefix="", last=True, root=True):
-    """Return a tree as lines of text for people."""
+    """Return a tree as lines of text for users."""
     text = f"{node['kind']} {node['name']}{_remark(node)}"
     result = [text if root else f"{prefix}{'└─' if last else '├─'} {text}"]
     below = "" if root else prefix + ("   " if last else "│  ")

@@ -18,7 +18,7 @@ from ..goals import AVAILABLE, ERROR, error_of, state_of
 from ..objects import consumer_of
 
 _KEY = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")
-# States in which BMO boots the deploy ramdisk, and starts it anew for a forced reboot.
+# States in which BMO boots the deploy ramdisk, and starts it again for a forced reboot.
 _RAMDISK = ("inspecting", "provisioning")
 # checkStatusAnnotation: the webhook lists neither "servicing" nor the errors "servicing error" and "detach error".
 _SAVED_STATUS = ("", "OK", "discovered", "error", "delayed", "detached")
@@ -201,7 +201,7 @@ def _reboot_rule(request, bmh, dummy):
     spec, state = bmh.get("spec") or {}, state_of(bmh)
     if state in _RAMDISK:
         if not request.force:
-            yield (f"a host in state {state}", "force in this state: only then BMO starts the deploy ramdisk anew",
+            yield (f"a host in state {state}", "force in this state: only then BMO starts the deploy ramdisk again",
                    "set force, or wait until the host is available")
         return
     yield from _reboot_states(request, state)

@@ -40,12 +40,12 @@ def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False, all
     if mac and stored and mac.lower() != stored.lower():
         problems.append(Problem("host-change", name, "boot_mac_address", show(mac),
                                 f"{stored}: it can't be changed once it is set (BMO webhook)",
-                                "delete and enrol the host anew"))
+                                "delete and enrol the host again"))
     external = host.get("externally_provisioned")
     if external is False and spec.get("externallyProvisioned"):
         problems.append(Problem(
             "host-change", name, "externally_provisioned", "false", "true: it can't be taken back (BMO webhook)",
-            "delete and enrol the host anew"))
+            "delete and enrol the host again"))
     if external and not spec.get("externallyProvisioned") and state != "available":
         problems.append(Problem("host-change", name, "externally_provisioned", "true",
                                 "a host in state available (BMO webhook), it is %s" % (state or "unknown"),

@@ -13,7 +13,7 @@ from ..._bmc import address as bmc_address
 from ..._common.problem import Problem
 
 # rule: its name; summary: what is right, as a sentence; applies: callable (host, address) that returns the option
-# that is in vain, or None; seen, expected, next_step: texts, with {scheme}; source: where upstream says so.
+# without effect, or None; seen, expected, next_step: texts, with {scheme}; source: where upstream says so.
 Combination = namedtuple("Combination", [
     "rule", "summary", "applies", "seen", "expected", "next_step", "source"])
 
@@ -85,7 +85,7 @@ COMBINATIONS = (
 
 
 def check(label, host):
-    """Return what is in vain in one host.
+    """Return what has no effect in one host.
 
     :param label: name of the host, for messages
     :param host: well-typed entry, see ``host_fields``
