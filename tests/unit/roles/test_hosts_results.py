@@ -8,7 +8,7 @@ import json
 
 import pytest
 from fakes import playbook
-from fakes.api_server import LIST, ApiServer, kubeconfig_of
+from fakes.api_server import LIST, WRITE, ApiServer, kubeconfig_of
 
 NAMES = ("h1", "h2", "h3")
 TO_ENROL = ("metal3.baremetal.enroll", "-e", "enroll_preflight=none", "-e", "hosts_wait_for=none")
@@ -57,6 +57,20 @@ def test_each_server_that_failed_says_why_and_ends_the_run(run):
     # What is refused before anything is written concerns the list, and stays with the task that has it.
     code, output, recap = play(*TO_ENROL, "-e", "bmh_unknown=1")
     assert code != 0 and "nothing was" in output and "Report the result" not in output, output
+
+
+def test_check_mode_shows_each_servers_differences(run):
+    """The bulk task is unchanged then, and Ansible prints the differences of changed tasks only."""
+    play, server = run
+    assert play(*TO_ENROL)[0] == 0
+    seen = len(server.requests)
+    labels = json.dumps({"bmh_labels": {"rack": "r7"}})
+    code, output, recap = play(*TO_ENROL, "--check", "--diff", "--limit", "h2,h3", "-e", labels)
+    assert code == 0 and recap == {"h2": (1, 0), "h3": (1, 0)}, output
+    report = output.partition("TASK [Report the result of each server]")[2]
+    assert report.count("rack: r7") == 2, output
+    written = [item for item in server.requests[seen:] if item.kind == WRITE]
+    assert all(item.query.get("dryRun") == "All" for item in written), written
 
 
 def test_serial_works_in_batches(run):
