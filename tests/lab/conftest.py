@@ -17,7 +17,7 @@ LAST_MODULE = pytest.StashKey[str]()
 
 
 def pytest_configure(config):
-    """Name the markers of these tests, and let them clean up when they are told to end."""
+    """Name the markers of these tests, and let them clean up when they get a signal to end."""
     config.addinivalue_line("markers", "nodes: needs root; boots what is on the disks of simulated servers")
     config.addinivalue_line("markers", "ha: needs five servers and no other test beside it; make test-ha runs them")
     config.addinivalue_line("markers", "long: waits minutes for the lab's timeouts; make test-faults-long runs them")
@@ -27,7 +27,7 @@ def pytest_configure(config):
 def _end(number, _frame):
     # A second signal must not interrupt what cleans up. Unlike SIG_IGN, a handler is nothing that playbooks inherit.
     signal.signal(number, lambda *_arguments: None)
-    pytest.exit(f"told to end by {signal.Signals(number).name}", returncode=128 + number)
+    pytest.exit(f"ended by {signal.Signals(number).name}", returncode=128 + number)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -45,7 +45,7 @@ def listed(lab, folder, options):
 
 
 def _plain(value):
-    """Return a printed value without the marks by which Ansible tells what is no template."""
+    """Return a printed value without the marks by which Ansible recognises what is no template."""
     if isinstance(value, dict):
         if set(value) == {"__ansible_unsafe"}:
             return value["__ansible_unsafe"]

@@ -97,7 +97,7 @@ class Nodes:
         self.start_machine_room()
 
     def start_machine_room(self):
-        """Make the servers anew from what is on disk, as a restarted machine room does."""
+        """Create the servers again from what is on disk, as a restarted machine room does."""
         settings = SimpleNamespace(machines_dir=str(self.folder / "machines"))
         if self.boot:
             # A process that has ended watches nothing.
@@ -166,7 +166,7 @@ class Nodes:
         return {line.split()[0] for line in listed.splitlines() if line.split()[1] == "Ready"}
 
     def answers(self):
-        """Tell whether the API server answers on its address, as this machine sees it."""
+        """Return whether the API server answers on its address, from this machine."""
         result = subprocess.run(["curl", "--silent", "--insecure", "--max-time", "2",
                                  f"https://{self.endpoint}:6443/livez"], capture_output=True, text=True, check=False)
         return result.stdout == "ok"

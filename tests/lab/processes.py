@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Processes of this machine, as /proc tells of them at that moment; they come and go meanwhile."""
+"""Processes of this machine, as /proc lists them at that moment; they come and go meanwhile."""
 from __future__ import annotations
 
 import contextlib

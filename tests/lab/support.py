@@ -26,7 +26,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds imp
 REPOSITORY = Path(__file__).resolve().parents[2]
 NAMESPACE = "metal3"
 HOST = KNOWN["BareMetalHost"]
-# Arguments of a playbook: a fault that BMO might get over is told at its first attempt, not minutes later at its third.
+# Arguments of a playbook: a fault that BMO might get over is reported at its first attempt, not at its third.
 AT_ONCE = ("-e", '{"hosts_error_limit": 1}')
 
 
@@ -149,7 +149,7 @@ class Lab:
         self.dir = Path(labs_dir()) / self.name
         self.figures = json.loads((self.dir / "lab.json").read_text())
         self.servers = dict((server["name"], server) for server in json.loads((self.dir / "servers.json").read_text()))
-        assert self.servers, f"lab {self.name} has no servers: nothing could be seen on it"
+        assert self.servers, f"lab {self.name} has no servers: nothing could be tested on it"
         self.kube = KubeClient({"kubeconfig": str(self.dir / "kubeconfig")})
         # Of the account that playbooks use; None for what the inventory says, which is the administrator's.
         self.kubeconfig = None
@@ -230,7 +230,7 @@ class Lab:
         return path
 
     def versions(self):
-        """Return what tells whether anybody has changed a host or a Secret: by name, without secrets."""
+        """Return what shows whether anybody has changed a host or a Secret: by name, without secrets."""
         versions = dict(((HOST.kind, name), asked_of(host)) for name, host in self.hosts().items())
         # Nobody writes a status into these.
         versions.update(((item["kind"], item["metadata"]["name"]), item["metadata"]["resourceVersion"])
@@ -260,7 +260,7 @@ class Lab:
                     status.get("errorMessage") or "", node and " ".join(map(str, (
                         node.provision_state, node.power_state, node.last_error or "")))))
         except Exception as error:
-            # Perhaps down by the test's own doing; the consoles tell something nevertheless.
+            # Perhaps down by the test's own doing; the consoles say something nevertheless.
             lines.append(f"API server or Ironic: {error!r}")
         for name in self.servers:
             console = self.dir / "machines" / name / "console.log"

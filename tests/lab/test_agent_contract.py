@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 
 @pytest.fixture(scope="module")
 def contract():
-    """Both sides, told by the real agent's Python."""
+    """Both sides, reported by the real agent's Python."""
     told = subprocess.run([os.environ["METAL3_AGENT_PYTHON"], str(HERE / "agent_contract.py")],
                           check=True, capture_output=True, text=True, timeout=120,
                           env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=str(HERE.parents[1] / "lab")))
@@ -66,7 +66,7 @@ def test_answers_have_the_agents_shape(contract):
 
 
 @pytest.mark.parametrize("phase", ["clean", "deploy", "service"])
-def test_steps_are_told_by_hardware_manager_with_its_version(contract, phase):
+def test_steps_are_reported_by_hardware_manager_with_its_version(contract, phase):
     answer = contract["machine_room"]["results"][f"{phase}.get_{phase}_steps"]["command_result"]
     assert set(answer) == {f"{phase}_steps", "hardware_manager_version"}
     assert list(answer[f"{phase}_steps"]) == ["GenericHardwareManager"]

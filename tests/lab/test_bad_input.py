@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mistakes in the inventory: all are told at once, by host and variable, and nothing is written."""
+"""Mistakes in the inventory: all are reported at once, by host and variable, and nothing is written."""
 from __future__ import annotations
 
 import pytest
@@ -47,7 +47,7 @@ def refused(lab):
 
 
 @pytest.mark.parametrize("name", [name for name, (dummy, texts) in MISTAKES.items() if texts])
-def test_each_mistake_is_told(refused, name):
+def test_each_mistake_is_reported(refused, name):
     told = "\n".join(refused[0].told_of(name))
     for text in MISTAKES[name][1]:
         assert text in told, told
@@ -69,7 +69,7 @@ def test_no_password_is_printed(refused):
     assert "not-for-eyes" not in refused[0].output
 
 
-def test_what_does_not_fit_the_cluster_is_told_at_once(lab):
+def test_what_does_not_fit_the_cluster_is_reported_at_once(lab):
     before = lab.versions()
     nothing = {"bmc_username": None, "bmc_password": None}
     run = lab.playbook("enroll", "--limit", "server-01,server-02,no-such-credentials,no-such-data,mac-of-another", "-i",

@@ -52,7 +52,7 @@ def test_all_servers_of_the_lab_are_ok(lab):
     assert set(rows) >= set(lab.servers)
 
 
-def test_all_faults_are_told_at_once(faulty, lab, victims):
+def test_all_faults_are_reported_at_once(faulty, lab, victims):
     run, before, after = faulty
     run.failed("4 problems at 4 of %d servers, found before anything was written" % (len(lab.servers) + 1))
     assert before == after
@@ -69,7 +69,7 @@ def test_all_faults_are_told_at_once(faulty, lab, victims):
     assert "not-for-eyes" not in run.output
 
 
-def test_servers_without_a_fault_are_not_told_of(faulty, lab, victims):
+def test_servers_without_a_fault_are_not_reported(faulty, lab, victims):
     sound = set(lab.servers) - set(victims)
     assert sound
     for name in sound:
@@ -112,7 +112,7 @@ def test_enrolment_goes_on_where_a_bmc_can_not_be_asked_from_here(lab, victims, 
     assert run.changed() == 0
 
 
-def test_a_missing_file_of_certificates_is_told(lab, victims):
+def test_a_missing_file_of_certificates_is_reported(lab, victims):
     run = lab.playbook("preflight", "--limit", victims[0], extra={"preflight_ca_cert": "/nowhere/ca.crt"})
     run.failed("ca_cert: seen /nowhere/ca.crt, expected a file with certificates")
 
@@ -130,7 +130,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wanted(lab, site):
-    """What discovery is told: one address, with the credentials of each server's BMC."""
+    """What discovery is given: one address, with the credentials of each server's BMC."""
     port = bmc_address.parse(next(iter(lab.servers.values()))["bmc"]["address"]).port
 
     def secret(server, name):
@@ -215,7 +215,7 @@ def test_a_discovery_that_finds_nothing_fails(lab, discovered, site, wanted, tmp
     assert discovered[2].read_text() == before
 
 
-def test_a_discovery_may_find_nothing_where_that_is_told(lab, site, wanted):
+def test_a_discovery_may_find_nothing_where_that_is_allowed(lab, site, wanted):
     lab.playbook("discover", inventory=site, extra=dict(
         wanted, discover_targets=[{"addresses": ["127.0.0.1"], "ports": [9]}], discover_fail_on="none")).ok()
 

@@ -51,7 +51,7 @@ def workload(lab):
 
 
 def nodes(lab):
-    """Return the workload cluster's nodes and whether they are ready, as its own API server tells."""
+    """Return the workload cluster's nodes and whether they are ready, as its own API server reports."""
     return dict((node["metadata"]["name"], any(
         entry["type"] == "Ready" and entry["status"] == "True" for entry in node["status"]["conditions"]))
         for node in workload(lab).list(KNOWN["Node"])[0])
@@ -193,7 +193,7 @@ def test_machines_and_their_hosts_are_in_the_inventory_group_of_the_cluster(lab,
     for node, host in taken.items():
         facts = variables[node]["metal3"]
         assert (facts["node"], facts["host"], facts["kubernetes_version"]) == (node, host, "v" + VERSION)
-        # What CAPM3 tells of a machine are the addresses of its host at inspection.
+        # What CAPM3 reports of a machine are the addresses of its host at inspection.
         assert sorted(facts["addresses"]) == sorted(variables[host]["metal3"]["addresses"])
 
 
@@ -240,7 +240,7 @@ def test_a_node_reaches_the_image_server(lab):
         assert done.stdout.strip() == (lab.dir / "www" / "images" / "lab.raw.sha256").read_text().strip()
 
 
-def test_what_does_not_start_is_told_with_the_pods_reason(lab):
+def test_what_does_not_start_is_reported_with_the_pods_reason(lab):
     bad = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "bad"}, "spec": {
         "selector": {"matchLabels": {"app": "bad"}}, "template": {
             "metadata": {"labels": {"app": "bad"}},
@@ -342,7 +342,7 @@ def test_a_worker_comes_although_the_image_server_dies_in_mid_deployment(lab, ro
         for server in lab.servers:
             room.clear_knobs(server)
     eventually(lambda: f"(host {host}): error: Image provisioning failed" in run.output, 300,
-               "the failed deployment is told")
+               "the failed deployment is reported")
     # The operator looks again by itself after two minutes, or when something about the host changes.
     lab.kube.patch(HOST, NAMESPACE, host, {"metadata": {"annotations": {"example.org/look": "again"}}})
     try:
@@ -398,7 +398,7 @@ def test_workers_go_only_when_their_number_is_repeated(lab, tmp_path):
 
 
 @pytest.mark.usefixtures("_one_worker")
-def test_a_worker_that_loses_power_while_it_joins_comes_or_is_told(lab, room):
+def test_a_worker_that_loses_power_while_it_joins_comes_or_is_reported(lab, room):
     """cloud-init does not begin again what the power cut interrupted: the machine never joins, and a new one does."""
     joins = next_to_print(lab, "Running pre-flight checks", SECONDS)
     run = lab.start("cluster", *workers(2), "-e", "cluster_node_startup_timeout_seconds=60")

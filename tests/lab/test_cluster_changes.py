@@ -34,7 +34,7 @@ PARAMS = {
 
 
 class Events:
-    """A progress that nobody sees."""
+    """A progress that prints nothing."""
 
     def event(self, text):
         pass

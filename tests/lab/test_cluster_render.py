@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab's API server and its webhooks judge what is rendered, and upstream's own template is the measure."""
+"""The lab's API server and its webhooks validate what is rendered, and upstream's own template is the measure."""
 from __future__ import annotations
 
 import copy
@@ -33,7 +33,7 @@ def golden(name):
 
 
 def try_out(lab, item):
-    """Let the API server judge an object without storing it, and return it as it would be stored."""
+    """Let the API server validate an object without storing it, and return it as it would be stored."""
     return lab.kube.apply(resource_for(item["apiVersion"], item["kind"]), item["metadata"]["namespace"], item,
                           dry_run=True)
 
@@ -84,7 +84,7 @@ def test_the_api_server_would_refuse_what_is_wrong(lab):
 def test_upstreams_template_with_the_same_values_gives_the_same_objects(lab):
     pins = (REPOSITORY / "lab" / "engine" / "go.mod").read_text()
     pinned = next(line.split()[1] for line in pins.splitlines() if line.split()[:1] == [TEMPLATE_MODULE])
-    assert f"{TEMPLATE_MODULE} {pinned}," in TEMPLATE.read_text(), f"copy the template of {pinned} anew"
+    assert f"{TEMPLATE_MODULE} {pinned}," in TEMPLATE.read_text(), f"copy the template of {pinned} again"
     params = yaml.safe_load((GOLDEN / "upstream.yml").read_text())
     description, mistakes = cluster_description.read(params)
     assert mistakes == []
@@ -130,7 +130,7 @@ def canonical(items):
             labels = item["spec"]["selector"]["matchLabels"]
             assert labels == item["spec"]["template"]["metadata"]["labels"]
             assert labels.pop("cluster.x-k8s.io/cluster-name") == item["spec"]["clusterName"]
-            assert len(labels) == 1, "one label besides the cluster's tells the pool"
+            assert len(labels) == 1, "one label besides the cluster's names the pool"
             item["spec"]["selector"]["matchLabels"] = item["spec"]["template"]["metadata"]["labels"] = "the pool's"
     for item in items:
         if item["kind"] == "Metal3MachineTemplate":

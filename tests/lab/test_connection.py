@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which API server is asked with whose credentials, and what is told when it refuses: the lab's real one."""
+"""Which API server is asked with whose credentials, and what is reported when it refuses: the lab's real one."""
 from __future__ import annotations
 
 import pytest

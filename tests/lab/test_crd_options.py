@@ -49,7 +49,7 @@ LEFT_OUT = {
         "IPAM looks at name and namespace only"),
     "Cluster": {
         "spec.topology": "for ClusterClass; the module writes the objects themselves",
-        "spec.availabilityGates": NOT_OFFERED, "spec.paused": "a switch of clusterctl and of people, no description",
+        "spec.availabilityGates": NOT_OFFERED, "spec.paused": "a switch of clusterctl and of operators, no description",
         "spec.controlPlaneEndpoint": BY_CONTROLLER, "spec.clusterNetwork.apiServerPort": "the endpoint has the port"},
     "Metal3MachineTemplate": {
         "spec.template.metadata": "machine_labels and machine_annotations go to the Machines",
@@ -68,7 +68,7 @@ LEFT_OUT = {
            "spec.template.spec.clusterConfiguration": "of the control plane only",
            "spec.template.spec.initConfiguration": "of the control plane only"}),
     "MachineDeployment": dict(below("spec.template.spec", MACHINE), **{
-        "spec.deletion.order": NOT_OFFERED, "spec.paused": "a switch of people, no description",
+        "spec.deletion.order": NOT_OFFERED, "spec.paused": "a switch of operators, no description",
         "spec.remediation.maxInFlight": NOT_OFFERED, "spec.rollout.after": NOT_OFFERED,
         "spec.selector.matchExpressions": SELECTOR, "spec.template.spec.minReadySeconds": NOT_OFFERED,
         "spec.template.spec.bootstrap.dataSecretName": BY_CONTROLLER, "spec.template.spec.providerID": BY_CONTROLLER}),

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Faults of servers while an image is written or removed: told with host, cause and next step, and mended.
+"""Faults of servers while an image is written or removed: reported with host, cause and next step, and mended.
 
 Servers are provisioned directly, without Cluster API, and are available again when a test ends.
 """
@@ -32,14 +32,14 @@ def deployable(lab, room, image):
 
 
 def tells(run, name, *texts):
-    """See that a run's failure tells all of that about a host."""
+    """Check that a run's failure says all of that about a host."""
     told = "\n".join(run.told_of(name))
     assert "provisioning error" in told and all(text in told for text in texts), told
 
 
 # Not server-02, which boots by virtual media: there Ironic 39 switches the server off after the failure and forgets the
 # node's last_error with that, and BMO 0.13 asks for it for ever ("failed but error message not available").
-def test_what_stops_a_deployment_is_told(lab, room, image, deployable):
+def test_what_stops_a_deployment_is_reported(lab, room, image, deployable):
     room.set_knobs("server-04", disk_too_small=True)
     wrong = lab.inventory({"server-01": {"bmh_image": dict(image, checksum="0" * 64)}})
     run = lab.playbook("provision", "-i", deployable, "-i", wrong, *AT_ONCE, *only("server-01", "server-04"))
@@ -48,14 +48,14 @@ def test_what_stops_a_deployment_is_told(lab, room, image, deployable):
     tells(run, "server-04", "does not fit on the root device", "a larger disk by bmh_root_device_hints")
 
 
-def test_a_disk_that_is_missing_is_told(lab, room, deployable):
+def test_a_disk_that_is_missing_is_reported(lab, room, deployable):
     room.set_knobs("server-04", disk_missing=True)
     run = lab.playbook("provision", "-i", deployable, *AT_ONCE, *only("server-04"))
     run.failed("1 of 1 hosts failed")
     tells(run, "server-04", "no disk of the server", "compare bmh_root_device_hints with the inspected disks")
 
 
-def test_a_broken_disk_is_told_and_slow_power_waited_for(lab, room, deployable):
+def test_a_broken_disk_is_reported_and_slow_power_waited_for(lab, room, deployable):
     names = ("server-01", "server-02")
     room.set_knobs("server-01", write_error=True)
     room.set_knobs("server-02", slow_power=10)
@@ -71,7 +71,7 @@ def test_a_broken_disk_is_told_and_slow_power_waited_for(lab, room, deployable):
 
 # Ironic waits 150 s for the agent, and 120 s for the power.
 @pytest.mark.long
-def test_a_server_that_fails_in_mid_deployment_is_told_and_recovers(lab, room, deployable):
+def test_a_server_that_fails_in_mid_deployment_is_reported_and_recovers(lab, room, deployable):
     room.set_knobs("server-01", agent_dies_in_deploy=True)
     room.set_knobs("server-04", slow_power=3600)
     runs = dict((name, lab.start("provision", "-i", deployable, *AT_ONCE, *only(name)))
@@ -94,7 +94,7 @@ def test_a_server_that_fails_in_mid_deployment_is_told_and_recovers(lab, room, d
 
 
 @pytest.mark.long
-def test_a_disk_that_can_not_be_cleaned_is_told_and_tried_again(lab, room, deployable):
+def test_a_disk_that_can_not_be_cleaned_is_reported_and_tried_again(lab, room, deployable):
     lab.playbook("provision", "-i", deployable, *only("server-01")).ok()
     room.set_knobs("server-01", write_error=True)
     run = lab.playbook("deprovision_hosts", *AT_ONCE, *only("server-01"), "-e", "metal3_confirm=1", seconds=900)

@@ -36,7 +36,7 @@ def test_a_second_run_changes_nothing_and_check_mode_agrees(lab):
     assert "+++" not in check.output
 
 
-def test_check_mode_tells_a_change_without_making_it(lab):
+def test_check_mode_reports_a_change_without_making_it(lab):
     before = asked_of(lab.host("server-02"))
     label = ("--limit", "server-02", "-e", '{"bmh_labels": {"rack": "r7"}}')
     check = lab.playbook("enroll", "--check", "--diff", *label).ok()

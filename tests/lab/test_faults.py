@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Faults of BMCs, servers and the management plane: told with host, cause and next step, or recovered from."""
+"""Faults of BMCs, servers and the management plane: reported with host, cause and next step, or recovered from."""
 from __future__ import annotations
 
 import contextlib
@@ -43,7 +43,7 @@ def removed(lab, room):
     assert sorted(lab.nodes()) == sorted(lab.servers)
 
 
-def test_what_a_bmc_refuses_is_told_of_each_host_and_can_be_mended(lab, removed):
+def test_what_a_bmc_refuses_is_reported_of_each_host_and_can_be_mended(lab, removed):
     removed("server-01", "server-02")
     address = lab.servers["server-02"]["bmc"]["address"].rpartition("/")[0] + "/no-such-system"
     wrong = lab.inventory({"server-01": {"bmc_password": "not-the-password"}, "server-02": {"bmc_address": address}})
@@ -62,7 +62,7 @@ def test_what_a_bmc_refuses_is_told_of_each_host_and_can_be_mended(lab, removed)
     assert dict((name, host["metadata"]["uid"]) for name, host in lab.hosts().items()) == uids
 
 
-def test_a_wrong_new_password_of_an_available_host_is_told_and_mended(lab):
+def test_a_wrong_new_password_of_an_available_host_is_reported_and_mended(lab):
     name = "server-01"
     assert lab.state(name) == "available"
     node = lab.nodes()[name].id
@@ -147,7 +147,7 @@ def test_a_killed_ironic_is_gone_before_the_next_one_begins(lab):
 
 # Ironic tries a BMC that does not answer for two to three minutes before it calls that an error.
 @pytest.mark.long
-def test_bmcs_that_do_not_answer_are_told(lab, room, removed):
+def test_bmcs_that_do_not_answer_are_reported(lab, room, removed):
     removed("server-02", VICTIM)
     room.set_knobs("server-02", bmc_unavailable=True)
     room.set_knobs(VICTIM, bmc_unreachable=True)
@@ -171,7 +171,7 @@ def test_a_bmc_that_comes_back_needs_nobody(lab, room, removed):
 
 # Ironic does not take an inventory without NICs, so both end in its timeout.
 @pytest.mark.long
-def test_a_server_that_is_never_inspected_is_told(lab, room, removed):
+def test_a_server_that_is_never_inspected_is_reported(lab, room, removed):
     removed("server-02", VICTIM)
     room.set_knobs("server-02", inspection_without_nics=True)
     room.set_knobs(VICTIM, agent_never_calls_back=True)

@@ -318,7 +318,7 @@ def test_a_second_run_and_check_mode_change_nothing(lab, changed, inventory, pre
     assert lab.kube.get(SETTINGS, NAMESPACE, prepared)["metadata"]["generation"] == before
 
 
-def test_the_bmc_tells_of_the_reboot(changed, sink):
+def test_the_bmc_reports_the_reboot(changed, sink):
     def told():
         return [event["MessageId"].rpartition(".")[2] for events in sink.events for event in events["Events"]]
     eventually(lambda: {"ResourcePoweredOff", "ResourcePoweredOn"} <= set(told()), 30, "events of both kinds")
@@ -359,7 +359,7 @@ def test_mistakes_are_refused_before_anything_is_written(lab, prepared, live):
                           for item in lab.kube.list(SETTINGS, NAMESPACE)[0])
 
 
-def test_bmo_judges_present_values_as_soon_as_another_one_changes(lab, changed, live):
+def test_bmo_checks_present_values_as_soon_as_another_one_changes(lab, changed, live):
     """Both are refused by the module; so they are written without it."""
     now = facts(lab, "HostFirmwareSettings", live)["settings"]
     read_only = {"NumCores": now["NumCores"]}
@@ -391,7 +391,7 @@ def test_settings_that_are_there_already_do_not_stop_the_operator(lab, changed, 
     assert not done(lab, "HostFirmwareSettings", entry, wait_for="applied", wait_timeout_seconds=120)["changed"]
 
 
-def test_what_would_never_change_is_told_at_once(lab, changed, live):
+def test_what_would_never_change_is_reported_at_once(lab, changed, live):
     run(lab, "HostUpdatePolicy", [{"name": live, "state": "absent"}])
     hours = int(facts(lab, "HostFirmwareSettings", live)["settings"]["PatrolScrubHours"])
     item = run(lab, "HostFirmwareSettings", [{"name": live, "settings": {"PatrolScrubHours": (hours + 1) % 24}}],
@@ -429,7 +429,7 @@ def test_a_subscription_can_not_be_changed(lab, changed, sink, live):
                                            "context": "another"}])
 
 
-def test_an_image_that_can_not_be_flashed_is_told_and_replaced(lab, room, changed, files, prepared, others):
+def test_an_image_that_can_not_be_flashed_is_reported_and_replaced(lab, room, changed, files, prepared, others):
     def firmware(url):
         return {prepared: {"bmh_firmware_components": [{"component": "bios", "url": url}]}}
 
@@ -462,7 +462,7 @@ def test_an_image_that_can_not_be_flashed_is_told_and_replaced(lab, room, change
     ("PreprovisioningImage", {"architecture": "x86_64", "accept_formats": ["iso"]}),
 ])
 def test_what_no_part_of_the_lab_works_on_reaches_the_api_server(lab, kind, entry):
-    """Nothing in the lab acts on these: the API server's schema and BMO's webhook judge them."""
+    """Nothing in the lab acts on these: the API server's schema and BMO's webhook validate them."""
     entry = dict(entry, name="firmware-test-api")
     assert done(lab, kind, entry)["action"] == "created"
     assert done(lab, kind, entry)["action"] == "unchanged"

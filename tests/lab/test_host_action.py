@@ -175,7 +175,7 @@ def test_a_detached_host_has_no_node_and_an_attached_one_a_new_node(lab, room, a
 
 
 def test_a_host_moves_with_its_status(lab, act, pair, tmp_path):
-    """As clusterctl moves it: paused, its object made anew without its node in Ironic noticing."""
+    """As clusterctl moves it: paused, its object created again without its node in Ironic noticing."""
     name = pair[0]
     act({name: {}}, action="pause")
     folder = ("-e", f"hosts_action_status_dir={tmp_path / 'saved'}")
@@ -222,7 +222,7 @@ def test_a_status_does_not_come_to_a_host_that_does_not_name_what_is_deployed(la
         lab.kube.delete(HOST, NAMESPACE, "without-image")
 
 
-def test_an_inspection_tells_what_changed(lab, pair):
+def test_an_inspection_shows_what_changed(lab, pair):
     lab.kube.patch(HARDWARE_DATA, NAMESPACE, pair[0], {"spec": {"hardware": {"ramMebibytes": 1}}})
     made = lab.kube.get(HARDWARE_DATA, NAMESPACE, pair[0])["metadata"]["uid"]
     run = lab.playbook("inspect", *on(pair[:1])).ok()

@@ -55,7 +55,7 @@ class Bmc:
 
 
 def watched(lab, room):
-    """Return what tells later what was done to the servers."""
+    """Return what shows later what was done to the servers."""
     return SimpleNamespace(
         bmcs=dict((name, Bmc(lab, name)) for name in lab.servers), nodes=lab.nodes(), hosts=lab.hosts(),
         boots=dict((server["name"], server["boots"]) for server in room.servers()))

@@ -94,7 +94,7 @@ def test_options_reach_ironic_at_once(lab):
         check = lab.playbook("enroll", *given, "-e", json.dumps(options), "--check", "--diff").ok()
         assert check.changed() == 1 and "+    disableCertificateVerification: true" in check.output
         lab.playbook("enroll", *given, "-e", json.dumps(options)).ok()
-        # The host's state does not tell when all is set: the node is made first.
+        # The host's state does not say when all is set: the node is made first.
         eventually(lambda: lab.nodes()[name].is_automated_clean_enabled is False, 60, "cleaning disabled")
         changed = lab.nodes()[name]
         assert changed.id != node.id
@@ -110,7 +110,7 @@ def test_options_reach_ironic_at_once(lab):
     assert "redfish_verify_ca" not in lab.nodes()[name].driver_info and lab.state(name) == "available"
 
 
-def test_a_path_that_was_wrong_is_told_to_ironic_whoever_owns_the_secret(lab):
+def test_a_path_that_was_wrong_is_sent_to_ironic_whoever_owns_the_secret(lab):
     server = lab.servers[sorted(lab.servers)[0]]
     systems = server["bmc"]["address"].rpartition("/")[0]
     data = dict((key, base64.b64encode((lab.dir / server["bmc"][key + "_file"]).read_bytes().strip()).decode())

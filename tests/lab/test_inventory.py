@@ -91,7 +91,7 @@ def test_facts_are_at_hand_in_a_play_and_are_no_templates(lab, tmp_path):
     ({"sources": ["nodes"], "ironic": {"endpoint": "https://127.0.0.1:1"}}, "kubeconfig", ["source nodes", "answer"]),
     ({"sources": ["servers"]}, "kubeconfig", ["sources"]),
 ])
-def test_failures_say_what_was_asked_seen_and_next(lab, tmp_path, options, kubeconfig, told):
+def test_failures_say_what_was_asked_found_and_next(lab, tmp_path, options, kubeconfig, told):
     output, warnings = ask(lab, tmp_path, options, "ansible-inventory", "--list", kubeconfig=kubeconfig)
     assert [text for text in told if text not in warnings] == [], warnings + output
     assert "_meta" not in json.loads(output) or json.loads(output)["_meta"]["hostvars"] == {}

@@ -89,7 +89,7 @@ def test_what_could_not_be_answered_is_refused_before_it_is_written(lab):
     assert len(lab.kube.list(KNOWN["IPClaim"], NAMESPACE, field_selector="metadata.name=a")[0]) == 0
 
 
-def test_a_claim_that_was_refused_is_made_anew_when_asked(lab):
+def test_a_claim_that_was_refused_is_created_again_when_asked(lab):
     """IPAM does not look at a refused claim again, even when the pool has grown."""
     claims(lab, *[claim("c%d" % number) for number in range(3)])
     late = ipam_claim.render(claim("late"), NAMESPACE)

@@ -107,7 +107,7 @@ def image(lab):
 
 
 def seen(client, name):
-    """Return the node as the module ironic_node_info tells it."""
+    """Return the node as the module ironic_node_info returns it."""
     params = dict(defaults(info_argument_spec()), names=[name], ports=True, inventory=True)
     return info_service.read(client, params)["nodes"][0]
 
@@ -398,7 +398,7 @@ def inventory(lab, node, variables):
 
 
 def untouched(room, name):
-    """Return what tells whether anybody has switched or booted a server, or written to its disk."""
+    """Return what shows whether anybody has switched or booted a server, or written to its disk."""
     found = room.server(name)
     return (found["boots"], found["power"], room.disk(name, "sda", length=64 * 1024 * 1024)["digest"],
             [line for line in room.console(name, 1000) if "BMC:" in line])

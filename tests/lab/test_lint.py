@@ -37,7 +37,7 @@ clusters:
   children:
     nobody:
 """
-# What must be told: rule, host, variable, and the file and text by which its line is found.
+# What must be reported: rule, host, variable, and the file and text by which its line is found.
 TOLD = (
     ("unknown-variable", "workload-cluster", "cluster_networks.nodes.interfaces", "group_vars/clusters.yml",
      "interfaces: eno1"),
@@ -74,7 +74,7 @@ def test_the_lab_s_inventory_has_no_findings(lab):
 
 
 @pytest.mark.parametrize("rule, host, variable, name, text", TOLD, ids=[told[2] for told in TOLD])
-def test_each_mistake_is_told_with_its_line(broken, rule, host, variable, name, text):
+def test_each_mistake_is_reported_with_its_line(broken, rule, host, variable, name, text):
     run, site, sarif, dummy = broken
     number = next(number for number, line in enumerate((site / name).read_text().splitlines(), 1) if text in line)
     run.failed("%s:%d: error %s: %s" % (name, number, rule, host))

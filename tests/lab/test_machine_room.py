@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The machine room of the running lab, seen from outside: Redfish as sushy speaks it, its API, its end and return."""
+"""The machine room of the running lab, from outside: Redfish as sushy speaks it, its API, its end and return."""
 from __future__ import annotations
 
 import os

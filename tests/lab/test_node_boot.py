@@ -156,7 +156,7 @@ def test_machine_keeps_its_settings(nodes):
     assert host_settings() == nodes.host_settings_before
 
 
-def test_node_sees_no_foreign_disk_and_no_sysrq(nodes):
+def test_node_has_no_other_disk_and_no_sysrq(nodes):
     root = os.stat(nodes.folder).st_dev
     nodes.inside("server-02", "mknod", "/var/disk", "b", str(os.major(root)), str(os.minor(root)))
     assert nodes.inside("server-02", "head", "-c", "1", "/var/disk", check=False) == ""
@@ -192,11 +192,11 @@ def test_soft_power_off_is_followed_by_the_bmc(nodes):
     wait_for_kubelet(nodes, "node-server-02")
 
 
-def test_reboot_from_inside_is_seen(nodes):
+def test_reboot_from_inside_is_noticed(nodes):
     control_plane = nodes.machines["server-01"]
     boots = control_plane.boots
     nodes.inside("server-01", "systemctl", "reboot", check=False)
-    eventually(lambda: control_plane.boots == boots + 1, 300, "the machine room sees the reboot")
+    eventually(lambda: control_plane.boots == boots + 1, 300, "the machine room notices the reboot")
     eventually(nodes.answers, 300, "the API server answers again")
     assert control_plane.power == "On"
 

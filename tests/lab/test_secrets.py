@@ -24,10 +24,10 @@ from support import NAMESPACE
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
-# Provisioned by the lab's inventory: what it is given anew is written, and nothing is deployed.
+# Provisioned by the lab's inventory: what it is given again is written, and nothing is deployed.
 SERVER = "server-03"
 CANARY = f"c4nary-{random.token_hex(16)}"
-# Where people put secrets into the description of a cluster.
+# Where users put secrets into the description of a cluster.
 CLUSTER_CANARIES = dict((place, f"c4nary-{random.token_hex(16)}") for place in (
     "file", "new file", "password", "command", "variable", "meta data", "image", "argument", "wrong token"))
 CLUSTER_CANARIES["token"] = f"{random.token_hex(3)}.{random.token_hex(8)}"
@@ -43,7 +43,7 @@ def forms(*texts):
 
 @pytest.fixture(scope="module")
 def secrets(lab):
-    """Return what must not be seen: {where it comes from: its forms}."""
+    """Return what must not be found: {where it comes from: its forms}."""
     found = {"user data": forms(CANARY, f"# {CANARY}\n")}
     found.update((place, forms(text)) for place, text in CLUSTER_CANARIES.items())
     for path in (lab.dir / "secrets").rglob("*"):
@@ -80,7 +80,7 @@ def readable_by_others(path, top):
 
 
 class Watch(threading.Thread):
-    """Looks at all processes and at temporary files until told to stop, at each but once."""
+    """Looks at all processes and at temporary files until it is stopped, at each but once."""
 
     def __init__(self, secrets, temporary):
         super().__init__(daemon=True)
@@ -167,7 +167,7 @@ def test_enrolling(lab, observed):
     back = observed.run("enroll").ok()
     assert changes.changed() == back.changed() == len(lab.servers)
     observed.run("lint").ok()
-    assert observed.files, "Ansible wrote no temporary file where it was told to"
+    assert observed.files, "Ansible wrote no temporary file in the given folder"
 
 
 def test_data_for_a_server(lab, observed):
@@ -227,7 +227,7 @@ def test_a_cluster(lab, observed, inventories):
     assert expected.changed() == changes.changed() == 1
     assert observed.run(*cluster).ok().changed() == 0
     plane = lab.kube.get(KNOWN["KubeadmControlPlane"], NAMESPACE, CLUSTER + "-control-plane")
-    # What is not seen anywhere has been written, and is read again for each difference.
+    # What is not found anywhere has been written, and is read again for each difference.
     for place in ("file", "password", "command", "variable", "token", "argument"):
         assert CLUSTER_CANARIES[place] in json.dumps(plane["spec"]), place
     described(lab, inventories, files=[
@@ -249,8 +249,8 @@ def test_failed_tasks(observed, arguments, text):
     observed.run("enroll", *arguments).failed(text)
 
 
-def test_the_watch_sees(lab, secrets, tmp_path):
-    """What the other tests say that they did not see, they would have seen."""
+def test_the_watch_finds_secrets(lab, secrets, tmp_path):
+    """What the other tests did not find, they would have found."""
     (tmp_path / "open").write_text(CANARY)
     (tmp_path / "closed").touch(0o600)
     (tmp_path / "closed").write_text(CANARY)

@@ -191,7 +191,7 @@ def test_a_field_that_v1beta1_lacks_is_refused_there_only():
     assert "etcdAPICallSeconds" in str(problems(params)[0])
 
 
-def test_all_mistakes_are_told_at_once():
+def test_all_mistakes_are_reported_at_once():
     params = changed("kubernetes_version", "x")
     params["networks"]["prov"]["mtu"] = 1
     params["control_plane"]["replicas"] = 2

@@ -92,7 +92,7 @@ def files(**contents):
     ({"url": "https://me:a@host/1"}, {"url": "https://me:a@host/2"}, {"url": "https://(hidden)@host/2"}),
     ({"url": "https://me:a@host/1"}, {"url": "https://me:b@host/1"}, {"url": "https://(hidden, changed)@host/1"}),
 ], ids=["content", "inserted", "swapped", "appended", "made", "command", "order", "token", "image", "credentials"])
-def test_a_difference_tells_what_changes_and_nothing_of_it(before, after, shown):
+def test_a_difference_names_what_changes_and_nothing_of_it(before, after, shown):
     assert hidden_difference(before, after) == (hidden(before), shown)
 
 

@@ -80,7 +80,7 @@ def test_addresses_of_bmcs_are_taken_apart_and_put_together():
     ("quantity_to_bytes", ("16GiB",), "expected a number"),
     ("bytes_to_quantity", (1.5,), "expected an integer"),
 ])
-def test_what_is_wrong_is_told(name, arguments, told):
+def test_what_is_wrong_is_reported(name, arguments, told):
     with pytest.raises(AnsibleFilterError, match=told) as caught:
         load("filter", name)(*arguments)
     assert str(caught.value).startswith(name + ": ")
@@ -148,7 +148,7 @@ def test_addresses_in_several_ranges_are_counted_once(pairs):
 
 
 @pytest.mark.parametrize("name, arguments", [("address_shift", ("192.0.2.1", 1)), ("pool_size", (["192.0.2.0/24"],))])
-def test_a_missing_netaddr_is_told_with_what_to_install(name, arguments, monkeypatch):
+def test_a_missing_netaddr_is_reported_with_what_to_install(name, arguments, monkeypatch):
     monkeypatch.setattr(address_arithmetic, "netaddr", None)
     with pytest.raises(AnsibleFilterError, match="netaddr is missing where ansible-playbook runs; install it there"):
         load("filter", name)(*arguments)

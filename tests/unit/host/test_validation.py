@@ -258,7 +258,7 @@ def test_goals_that_do_not_fit(entry, goal, field):
     assert [problem.field for problem in host_validation.check_list([entry], goal)] == [field]
 
 
-def test_all_faults_are_told_at_once():
+def test_all_faults_are_reported_at_once():
     faulty = [host(name="h1", boot_mac_address="x", bmc={"address": "foo://x"}), second(boot_mode="UEFISecureBoot"),
               second(image={"url": "x"})]
     text = common_problem.message(host_validation.check_list(faulty))

@@ -181,7 +181,7 @@ def test_connection_options_come_from_the_file_its_templates_and_the_environment
     monkeypatch.setenv("TOKEN", "from-lookup")
     parse(api_key="{{ lookup('env', 'TOKEN') }}", kubeconfig="/k", validate_certs=False)
     assert set(server.params) == set(kube_argument_spec())
-    # What the environment says is left to the client, which tells it from what was asked for.
+    # What the environment says is left to the client, which distinguishes it from what was asked for.
     assert (server.params["api_key"], server.params["context"], server.params["kubeconfig"]) == (
         "from-lookup", None, "/k")
     assert server.params["validate_certs"] is False
@@ -218,7 +218,7 @@ def test_the_options_of_ironic_are_those_of_the_modules_and_checked(server, pars
     assert [host.name for host in inventory.groups["metal3_nodes"].get_hosts()] == ["metal3~gone", "u3"]
 
 
-def test_a_host_that_was_made_anew_is_in_the_cluster_of_its_machine(server, parse):
+def test_a_host_that_was_created_again_is_in_the_cluster_of_its_machine(server, parse):
     labels = {"cluster.x-k8s.io/cluster-name": "c"}
     machine = {"metadata": {"name": "c-1", "namespace": "metal3", "labels": labels}}
     server.of_kind["Metal3Machine"] = [machine]
@@ -250,7 +250,7 @@ def test_an_option_that_is_none_is_refused_by_name(server, parse):
 
 
 def test_what_is_no_address_never_becomes_one(server, parse):
-    """The address of a NIC is what the server itself told; ssh takes one that begins with a dash for an option."""
+    """The address of a NIC is what the server itself reported; ssh takes one that begins with a dash for an option."""
     server.items[0]["status"]["hardware"]["nics"] = [
         {"name": "a", "ip": text} for text in (
             "-oProxyCommand=touch /tmp/x", "{{ 6 * 7 }}", "192.0.2.1", "192.0.2.1 -v", "", "2001:db8::1", 7)]
@@ -270,7 +270,7 @@ def test_what_is_no_address_never_becomes_one(server, parse):
 @pytest.mark.parametrize("name, taken", [
     ("metal3.yml", True), ("metal3.yaml", True), ("site.metal3.yml", True), ("metal3.json", False),
     ("mymetal3.yml", False), ("hosts.yml", False)])
-def test_files_are_told_by_their_names(tmp_path, name, taken):
+def test_files_are_recognised_by_their_names(tmp_path, name, taken):
     (tmp_path / name).write_text("plugin: " + NAME)
     assert make().verify_file(str(tmp_path / name)) is taken
 

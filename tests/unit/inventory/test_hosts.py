@@ -39,7 +39,7 @@ def test_a_host_has_the_facts_of_the_module_and_its_addresses_once():
     assert (facts["kind"], facts["addresses"]) == ("host", ["192.0.2.5", "2001:db8::5"])
 
 
-def test_the_cluster_is_told_while_a_machine_has_the_host():
+def test_the_cluster_is_named_while_a_machine_has_the_host():
     labels = {"cluster.x-k8s.io/cluster-name": "c"}
     used = bmh(consumer={"kind": "Metal3Machine", "namespace": "metal3", "name": "c-1"}, labels=labels)
     assert inventory_hosts.host_facts(used)["cluster"] == "c"
@@ -62,7 +62,7 @@ def test_hosts_that_nobody_has_looked_at_are_new():
     assert inventory_hosts.host_facts(fresh)["addresses"] == []
 
 
-def test_a_machine_is_told_with_its_host_and_addresses():
+def test_a_machine_is_listed_with_its_host_and_addresses():
     infra = {("metal3", "c-1-infra"): {"metadata": {"annotations": {"metal3.io/BareMetalHost": "metal3/a"}}}}
     facts = inventory_hosts.machine_facts(machine(
         phase="Running", nodeRef={"name": "node-1"}, conditions=[{"type": "Ready", "status": "True"}],
@@ -94,7 +94,7 @@ def test_nothing_that_could_hold_a_secret_is_asked_of_ironic():
     assert not {"driver_info", "driver_internal_info", "instance_info", "extra"} & set(inventory_hosts.NODE_FIELDS)
 
 
-def test_names_are_sorted_and_of_two_namespaces_told_apart():
+def test_names_are_sorted_and_of_two_namespaces_distinguished():
     facts = [inventory_hosts.host_facts(bmh("b")), inventory_hosts.host_facts(bmh("a")),
              inventory_hosts.host_facts(bmh("a", "other"))]
     assert [entry.name for entry in inventory_hosts.entries(facts[:2])] == ["a", "b"]

@@ -93,7 +93,7 @@ def test_one_mistake_is_named(changes, field, words):
         assert word in str(hits[0])
 
 
-def test_all_mistakes_are_told_at_once():
+def test_all_mistakes_are_reported_at_once():
     lines = problems(pool(gateway="198.51.101.1", dns_servers=["x"], pre_allocations={"a": "198.51.100.10"}), GOOD)
     assert len(lines) == 5  # the three of the first pool, the doubled name and the common range
 

@@ -69,7 +69,7 @@ def test_a_failure_ends_one_nodes_wait_and_not_the_others():
     assert "- a (clean failed): it is clean failed; last_error: no agent" in failure(result["nodes"], "clean")
 
 
-def test_a_timeout_tells_each_nodes_last_state():
+def test_a_timeout_names_each_nodes_last_state():
     client = with_node("manageable")
     client.ways["inspect"] = ["inspecting"] + ["inspect wait"] * 1000
     node, = run(client, "inspect", wait_timeout_seconds=60)["nodes"]
@@ -101,7 +101,7 @@ def test_an_ironic_that_stays_away_is_an_error():
         run(client, "provide", wait_timeout_seconds=30)
 
 
-def test_all_reasons_for_a_refusal_are_told_at_once():
+def test_all_reasons_for_a_refusal_are_reported_at_once():
     client = with_node("manageable")
     client.add("metal3~x", "available")
     client.add("b", "active", instance_info={"image_source": "other"})
@@ -301,7 +301,7 @@ def test_a_node_whose_adoption_failed_is_never_managed_on_the_way_to_something_e
     assert run(client, "adopt")["nodes"][0]["provision_state"] == "active"
 
 
-def test_a_failed_adoption_is_told_with_what_to_do():
+def test_a_failed_adoption_is_reported_with_what_to_do():
     client = with_node("manageable")
     client.ways["adopt"] = ["adopting", ("adopt failed", "no image")]
     node, = run(client, "adopt")["nodes"]

@@ -59,7 +59,7 @@ def test_findings(nodes, ports, hosts, kinds):
     assert [found.kind for found in audit.findings(nodes, ports, [], hosts)] == kinds
 
 
-def test_a_namespace_without_hosts_is_judged_when_it_is_named():
+def test_a_namespace_without_hosts_is_checked_when_it_is_named():
     assert [found.kind for found in audit.findings([node("metal3~b")], [], [], [], ["metal3"])] == [
         audit.NO_NODE_OF_HOSTS, audit.NODE_WITHOUT_HOST]
 
@@ -71,7 +71,7 @@ def test_a_namespace_without_hosts_is_judged_when_it_is_named():
     # Named namespaces narrow it.
     ([], ["other"], ["other~a"]),
 ])
-def test_all_namespaces_are_judged_when_all_hosts_were_read(hosts, namespaces, abandoned):
+def test_all_namespaces_are_checked_when_all_hosts_were_read(hosts, namespaces, abandoned):
     nodes = [node("metal3~b"), node("other~a"), node("standalone")]
     found = audit.findings(nodes, [], [], hosts, namespaces, all_namespaces=True)
     assert [item.subject for item in found] == ["Ironic"] + ["node " + name for name in abandoned]
@@ -241,7 +241,7 @@ def test_a_host_that_comes_while_hosts_are_read_keeps_its_node_and_its_port():
     assert sorted(client.ports) == ["port-new"]
 
 
-def test_a_node_made_anew_is_not_the_one_that_was_found():
+def test_a_node_created_again_is_not_the_one_that_was_found():
     client, hosts = broken()
     earlier = run(client, hosts=hosts)["findings"]
     client.nodes["another"] = dict(client.nodes.pop("uuid-metal3~gone"), uuid="another")

@@ -86,7 +86,7 @@ def test_the_drive_of_all_nodes_is_checked_alike(drive, text):
     assert client.sent == []
 
 
-def test_all_mistakes_are_told_at_once():
+def test_all_mistakes_are_reported_at_once():
     with pytest.raises(RefusedError) as refusal:
         deploy(with_nodes("a"), "a", "gone", config_drive={"user_data": 1},
                config_drives={"a": {"userdata": "x", "meta_data": "x"}, "b": {}})
@@ -146,7 +146,7 @@ def test_what_ironic_quotes_of_a_drive_is_left_out(answer):
     assert SECRET not in message
 
 
-def test_what_quotes_nothing_is_told_as_a_whole():
+def test_what_quotes_nothing_is_reported_as_a_whole():
     text = "Providing vendor_data in configdrive is only supported starting with API version 1.59"
     assert error_from_answer(400, json.dumps({"error_message": text}), "a").message == "a: " + text
 

@@ -158,5 +158,5 @@ def test_whether_a_patch_is_in_effect(operations, current, wanted):
     ("1-2", "/nodes/1-2/x"), ("../../v1/drivers", "/nodes/..%2F..%2Fv1%2Fdrivers/x"), ("..", "/nodes/-/x"),
     ("a?b#c", "/nodes/a%3Fb%23c/x"), ("//h/", "/nodes/%2F%2Fh%2F/x"), ("\u00fc", "/nodes/%C3%BC/x"),
 ])
-def test_what_ironic_tells_as_a_uuid_leads_to_no_other_path(uuid, path):
+def test_what_ironic_returns_as_a_uuid_leads_to_no_other_path(uuid, path):
     assert path_of("nodes", uuid, "/x") == path

@@ -144,7 +144,7 @@ def test_the_audit(given_answers, hosts):
 
 @settings(FEW, max_examples=500)
 @given(NODES)
-def test_what_is_told_of_a_node(answer):
+def test_what_is_reported_of_a_node(answer):
     with contextlib.suppress(IronicError):
         node = answers.item(answer, "nodes", goals.POLL_FIELDS)
         json.dumps(secrets.without(node))

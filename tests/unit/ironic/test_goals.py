@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waits for nodes: what ends one, and what is told of it."""
+"""Waits for nodes: what ends one, and what is reported of it."""
 from __future__ import annotations
 
 import pytest
@@ -38,7 +38,7 @@ def test_verdicts(goal, seen, outcome):
     assert verdict_on(goal, seen).outcome == outcome
 
 
-def test_a_failure_is_told_once_ironic_has_written_its_error():
+def test_a_failure_is_reported_once_ironic_has_written_its_error():
     failing = node("clean failed", reservation="conductor")
     assert verdict_on(Goal("provision", "manageable"), failing).outcome == WAITING
     verdict = verdict_on(Goal("provision", "manageable"), node("clean failed", last_error="step x\n  failed"))
@@ -51,13 +51,13 @@ def test_the_reason_for_maintenance_stands_in_for_a_lost_error():
     assert "conductor's log" in verdict.next_step
 
 
-def test_a_hold_that_ironic_left_out_is_told():
+def test_a_hold_that_ironic_left_out_is_reported():
     verdict = verdict_on(Goal("provision", "clean hold"), node("manageable"))
     assert verdict.outcome == FAILED
     assert "left the step out" in verdict.cause
 
 
-def test_a_timeout_tells_state_step_and_error():
+def test_a_timeout_names_state_step_and_error():
     history = NodeHistory(ACTIVE, node("available"), 100)
     assert history.update(node("deploying", deploy_step={"step": "write_image"}), 110) == []
     assert history.timeout_cause(170) == "still deploying (write_image) after 1 min; last_error: none"

@@ -113,14 +113,14 @@ def test_each_answer_ends_in_time_with_a_next_step(ironic, run, module, kind, an
 
 @pytest.mark.parametrize("answer", sorted(set(LOST) | {"429", "503"}))
 @pytest.mark.parametrize("module", sorted(set(MODULES) - set(READING)))
-def test_one_bad_answer_to_what_is_written_is_got_over_or_told_and_nothing_is_done_twice(ironic, run, module, answer):
+def test_one_bad_answer_to_a_write_is_got_over_or_reported_and_nothing_is_done_twice(ironic, run, module, answer):
     ironic.kind, ironic.answer, ironic.times = "write", answer, 1
     result = run(module)
     assert written_twice(ironic) == []
     if "failed" not in result:
         assert ironic.carried_out
     elif module == "ironic_audit":
-        # Deleted, and told as it was answered: with something that is no answer of Ironic's.
+        # Deleted, and reported as it was answered: with something that is no answer of Ironic's.
         assert answer in ("html", "text") and "no JSON" in result["findings"][0]["error"]
     else:
         # A restart leaves no sign at a node that is on before and after.

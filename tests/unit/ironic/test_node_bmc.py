@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two nodes of one server: told before the second one is made, whoever has the first."""
+"""Two nodes of one server: reported before the second one is made, whoever has the first."""
 from __future__ import annotations
 
 import pytest
@@ -45,7 +45,7 @@ def test_a_second_node_of_a_server_is_refused(owner):
         if owner == "other":
             assert "the BMC of node other" in text
         else:
-            # Nobody is told to take the operator's ports away, or to delete its node.
+            # No message says to delete the operator's ports, or to delete its node.
             assert "BMC of BareMetalHost metal3/x" in text and "take it out of this list or inventory group" in text
             assert "delete" not in text and "ironic_port" not in text and "move" not in text
     assert client.sent == []

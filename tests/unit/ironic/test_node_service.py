@@ -35,7 +35,7 @@ def test_a_node_is_made_with_ports_and_traits_and_then_left_alone():
     assert (again["changed"], again["diff"], client.sent) == (False, [], [])
 
 
-def test_check_mode_tells_the_same_and_sends_nothing():
+def test_check_mode_reports_the_same_and_sends_nothing():
     client = FakeIronic()
     wanted = redfish(traits=["CUSTOM_A"], ports=[port()])
     trial = run(client, wanted, check=True)
@@ -218,7 +218,7 @@ def test_a_port_that_is_gone_when_it_moves_is_made():
     assert client.ports["port-" + MAC]["node_uuid"] == "uuid-b"
 
 
-def test_a_port_that_is_lost_while_it_moves_is_told():
+def test_a_port_that_is_lost_while_it_moves_is_reported():
     client, wanted = moving()
     client.refusals["POST", "/ports"] = [IronicError("port: refused", 400)]
     result = run_ports(client, wanted)

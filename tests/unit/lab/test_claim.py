@@ -95,7 +95,7 @@ def test_what_is_in_the_way_is_passed_by(environ, monkeypatch):
     assert ensure("one", environ)[0]["index"] == 1
 
 
-def test_a_foreign_process_on_a_labs_port_is_named(environ, monkeypatch):
+def test_another_process_on_a_labs_port_is_named(environ, monkeypatch):
     figures = ensure("one", environ)[0]
     port = figures["ports"]["ironic"]
     monkeypatch.setattr(ports, "taken", lambda wanted: {"ironic": port})

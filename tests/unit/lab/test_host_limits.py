@@ -36,7 +36,7 @@ def test_it_stays_while_another_lab_has_a_bridge(paths, tmp_path):
     assert limit(tmp_path) == host_limits.WANTED
 
 
-def test_check_mode_tells_and_leaves_it(paths, tmp_path):
+def test_check_mode_reports_and_changes_nothing(paths, tmp_path):
     assert host_limits.ensure(check_mode=True, **paths)
     assert limit(tmp_path) == 128
     assert not (tmp_path / "kept").exists()

@@ -129,7 +129,7 @@ def test_the_image_changes_its_folder_with_its_sources(tmp_path):
     assert folder() != first
 
 
-def test_without_root_the_reason_is_told(tmp_path, monkeypatch):
+def test_without_root_the_reason_is_reported(tmp_path, monkeypatch):
     class Programs:
         directory = "/cache/addons/1"
 

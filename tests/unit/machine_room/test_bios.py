@@ -30,7 +30,7 @@ def test_settings_are_checked(name, value, fault):
         bios.check(REGISTRY, {name: value})
 
 
-def test_all_faults_are_told():
+def test_all_faults_are_reported():
     with pytest.raises(bios.BiosError, match=r"Fixed: read-only; Mode: expected one of A, B"):
         bios.check(REGISTRY, {"Mode": "x", "Fixed": 1, "Flag": True})
 
@@ -67,7 +67,7 @@ def test_bmc_firmware_is_flashed_at_once(server):
     assert server.firmware["bmc"] == "2.00" and server.tasks[task]["state"] == "Completed"
 
 
-def test_power_changes_are_told(server):
+def test_power_changes_are_reported(server):
     told = []
     server.on_power_change = lambda changed: told.append(changed.power)
     server.power_on()

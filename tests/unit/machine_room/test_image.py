@@ -62,7 +62,7 @@ def test_algorithms(ironic, disk, raw, algorithm):
         write(disk, dict(right, os_hash_value=hashlib.new(algorithm, b"another").hexdigest()))
 
 
-def test_checksum_alone_tells_its_algorithm(ironic, disk, raw):
+def test_checksum_alone_shows_its_algorithm(ironic, disk, raw):
     right = info(ironic, "os.raw", os_hash_algo=None, os_hash_value=None, checksum=hashlib.sha512(raw).hexdigest())
     assert write(disk, right) == len(raw) and disk.read(0, len(raw)) == raw
     with pytest.raises(image.ImageError, match="failed to verify"):
@@ -207,7 +207,7 @@ exec sleep 600
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
-def test_a_connection_that_breaks_is_told_with_what_had_come(ironic, disk, raw, monkeypatch):
+def test_a_connection_that_breaks_is_reported_with_what_had_come(ironic, disk, raw, monkeypatch):
     class Broken(io.BytesIO):
         headers = {}
 

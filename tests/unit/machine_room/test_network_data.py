@@ -74,7 +74,7 @@ def disk(tmp_path):
     return write
 
 
-def test_the_console_is_told_before_anything_is_made(disk, tmp_path):
+def test_the_console_gets_it_before_anything_is_made(disk, tmp_path):
     folder = tmp_path / "system"
     path = disk({config_drive.NETWORK_DATA_FILE: json.dumps({"links": [PHYSICAL, BOND, VLAN]}),
                  "openstack/latest/user_data": "secret-word"})

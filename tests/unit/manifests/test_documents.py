@@ -50,7 +50,7 @@ def test_what_is_no_manifest_is_told(source, words):
     assert len(problems) == 1 and words in str(problems[0])
 
 
-def test_all_mistakes_are_told_at_once():
+def test_all_mistakes_are_reported_at_once():
     assert len(documents.read(["/nowhere", {"kind": "A"}])[1]) == 3
 
 

@@ -74,7 +74,7 @@ def test_another_authority_and_mixed_up_files(authority, tmp_path):
     assert authority.certificate_fault(WANTED) == "signed by another authority"
 
 
-def test_an_unreadable_authority_is_made_anew(authority, tmp_path):
+def test_an_unreadable_authority_is_created_again(authority, tmp_path):
     (tmp_path / "pki" / "ca.crt").write_text("broken")
     made = certificates.ensure(certificates.Authority(str(tmp_path / "pki")), [WANTED])
     assert reasons(made) == {"ca": "missing", "etcd": "missing"}

@@ -133,7 +133,7 @@ def test_waiting_ends_for_each_program_at_its_own_time(tmp_path):
     assert readiness.wait({"lost": missing}, lambda: ["lost"]) == {"lost": missing["file"] + ": missing"}
 
 
-def test_the_table_tells_what_is_down():
+def test_the_table_shows_what_is_down():
     lab = lab_layout("lab", 0, {"HOME": "/h"})
     checks = {"etcd": {}, "machine-room": {}, "other": {"tcp": "127.0.0.1:5"}}
     states = {"etcd": {"statename": "RUNNING", "pid": 7, "start": 1}, "machine-room": {"statename": "FATAL", "pid": 0},

@@ -70,14 +70,14 @@ def test_findings_have_file_and_line(findings):
     assert places(found, "unknown-variable") == [("two", "boot_mca", "hosts.yml", 15)]
 
 
-def test_a_line_that_hosts_share_is_told_once(findings):
+def test_a_line_that_hosts_share_is_reported_once(findings):
     found = findings(HOSTS)
     shared = [item for item in found if item["field"] == "bmh_boot_mode"]
     assert [(item["subject"], item["names"], item["line"]) for item in shared] == [
         ("one and 1 more", ["one", "two"], 5), ("three", ["three"], 19)]
 
 
-def test_what_is_missing_is_told_where_the_host_is(findings):
+def test_what_is_missing_is_reported_where_the_host_is(findings):
     text = "baremetal:\n  hosts:\n    one:\n      boot_mac: 00:5c:52:00:00:01\n      bmc_address: redfish://198.51.100.1\n"
     assert places(findings(text), "bmc-credentials") == [("one", "bmc", "hosts.yml", 5)]
 
@@ -101,7 +101,7 @@ def test_a_group_of_a_cluster_without_a_host(findings):
     assert places(findings(HOSTS, children=[("prod", [])]), "cluster-without-host") == [("prod", "", None, None)]
 
 
-def test_clusters_are_told_of_by_their_variables(findings):
+def test_clusters_are_reported_by_their_variables(findings):
     found = findings("""\
 clusters:
   hosts:

@@ -126,7 +126,7 @@ def test_bad_input(kind, entry, field, text):
     assert text in str(line) and (entry.get("name", "[0]") in str(line)), line
 
 
-def test_all_mistakes_are_told_at_once():
+def test_all_mistakes_are_reported_at_once():
     entries = [{"name": "Big", "bogus": 1, "host_name": "h1", "destination": "https://x"}, "text",
                {"name": "e", "host_name": ["h1"], "destination": "https://x/"},
                {"name": "e", "host_name": "h1", "destination": "https://x/"}]

@@ -168,7 +168,7 @@ def test_names_of_any_form_are_names(tmp_path):
     assert json.loads(shown) == [{"name": 'a", "state": "present', "state": "absent"}, {"name": "b", "state": "absent"}]
 
 
-def test_a_missing_or_unknown_action_is_told_with_all_that_there_are(tmp_path):
+def test_a_missing_or_unknown_action_is_reported_with_all_that_there_are(tmp_path):
     for given, seen in (((), "nothing"), (("-e", "host_action=explode"), "explode")):
         code, output = play(tmp_path, "", "metal3.baremetal.host_action", *given)
         assert code != 0
@@ -191,7 +191,7 @@ def test_a_status_is_restored_from_what_was_saved(tmp_path):
     assert "42" not in output
 
 
-def test_nothing_to_provision_is_told(tmp_path):
+def test_nothing_to_provision_is_reported(tmp_path):
     code, output = play(tmp_path, "", "metal3.baremetal.provision", "--limit", "h1,h2")
     assert code != 0
     assert "bmh_image: seen none for h1, h2, expected an image" in output

@@ -173,7 +173,7 @@ def eventually(ask):
         pause.wait(0.01)
 
 
-def test_a_run_that_is_told_to_end_takes_its_policy_back_first(machine):
+def test_a_run_that_gets_a_signal_to_end_takes_its_policy_back_first(machine):
     seen = []
     former = signal.signal(signal.SIGTERM, lambda number, _frame: seen.append((machine / "policy").exists()))
     try:
@@ -185,7 +185,7 @@ def test_a_run_that_is_told_to_end_takes_its_policy_back_first(machine):
         signal.signal(signal.SIGTERM, former)
 
 
-def test_a_failure_of_apt_get_is_told_with_its_output(machine, capfd):
+def test_a_failure_of_apt_get_is_reported_with_its_output(machine, capfd):
     (machine / "broken").write_text("")
     assert debian_packages.main([str(machine / "list")]) == 1
     err = capfd.readouterr().err
@@ -194,14 +194,14 @@ def test_a_failure_of_apt_get_is_told_with_its_output(machine, capfd):
     assert not (machine / "policy").exists()
 
 
-def test_a_broken_package_source_is_told_but_does_not_stop_the_rest(machine, capfd):
+def test_a_broken_package_source_is_reported_but_does_not_stop_the_rest(machine, capfd):
     (machine / "stale").write_text("")
     assert debian_packages.main([str(machine / "list")]) == 0
     assert "xorriso" in (machine / "installed").read_text()
     assert "E: source is gone" in capfd.readouterr().err
 
 
-def test_an_ordinary_user_is_told_before_sudo_asks(machine, monkeypatch, capfd):
+def test_an_ordinary_user_gets_the_command_before_sudo_asks(machine, monkeypatch, capfd):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert debian_packages.main([str(machine / "list")]) == 0
     assert "nginx-light, xorriso are missing; sudo is going to install them" in capfd.readouterr().err
@@ -209,7 +209,7 @@ def test_an_ordinary_user_is_told_before_sudo_asks(machine, monkeypatch, capfd):
     assert calls(machine)[0].endswith(f"debian_packages.py {machine / 'list'}")
 
 
-def test_without_root_and_sudo_the_command_to_type_is_told(machine, monkeypatch, capfd):
+def test_without_root_and_sudo_the_command_to_type_is_reported(machine, monkeypatch, capfd):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(debian_packages.shutil, "which", lambda name, path=None: None if name in (
         "sudo", "nginx") else "/usr/bin/" + name)

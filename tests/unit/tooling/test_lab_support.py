@@ -68,7 +68,7 @@ def test_what_a_server_prints_is_read_once_also_when_its_file_starts_afresh(tmp_
     assert console.lines() == absent.lines() == []
 
 
-# Each starts another in a session of its own, as Ansible does, and tells both pids.
+# Each starts another in a session of its own, as Ansible does, and prints both pids.
 FAMILY = """
 import subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)

@@ -69,7 +69,7 @@ def test_made_once(cache, lock_file, capfd):
     assert (told, capfd.readouterr()) == ([], ("", ""))
 
 
-def test_a_failed_installation_is_told_and_never_looks_finished(cache, lock_file):
+def test_a_failed_installation_is_reported_and_never_looks_finished(cache, lock_file):
     lock_file.write_text("--no-index\nno-such-package-here==1.0\n")
     with pytest.raises(python_environment.VenvError, match=r"installing .* failed \(exit code 1\): .*no-such-package"):
         python_environment.ensure("control", lock_file, print)
