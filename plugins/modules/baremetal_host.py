@@ -689,31 +689,32 @@ seconds:
   type: float
   sample: 61.4
 problems:
-  description: Faults of the list, when it was refused.
-  returned: when the list was refused
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
   type: list
   elements: dict
   contains:
-    host:
-      description: Name of the host, or its place in the list.
+    code:
+      description: Name of the rule that was broken.
       type: str
-      returned: always
+    subject:
+      description: The object that it is about.
+      type: str
     field:
-      description: The option at fault.
+      description: Path of the option; empty when the whole object is meant.
       type: str
-      returned: always
-    seen:
-      description: What was given; never a secret.
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
       type: str
-      returned: always
     expected:
-      description: What was expected.
+      description: What is allowed.
       type: str
-      returned: always
-    next_step:
-      description: What to do.
+    hint:
+      description: What to do, or V(null).
       type: str
-      returned: always
+    text:
+      description: All of it as one line.
+      type: str
 server:
   description: URL of the API server that the module worked on.
   returned: when the connection options led to one, also on failure

@@ -374,10 +374,32 @@ seconds:
   type: float
   sample: 243.1
 problems:
-  description: Why the action was refused, a line for each node.
-  returned: when the action was refused
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
   type: list
-  elements: str
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import run_ironic_node_action

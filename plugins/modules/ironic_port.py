@@ -146,10 +146,32 @@ counts:
   type: dict
   sample: {total: 2, created: 1, updated: 0, deleted: 1, failed: 0}
 problems:
-  description: Faults of the list, when it was refused, a line for each.
-  returned: when the list was refused
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
   type: list
-  elements: str
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import run_ironic_port
