@@ -71,7 +71,8 @@ def preview(old, new):
     for item in stored(old) + [machine("m-0", "control-plane"), machine("m-1", "one"), machine("m-2", "one")]:
         objects.setdefault(item["kind"], []).append(item)
     snapshot = workflow_snapshot.Snapshot(objects, "c1")
-    changes = cluster_rollout.preview(plan.plan(Server(stored(old)), new, resource_of=resource_for), snapshot, answers(new))
+    entries = plan.plan(Server(stored(old)), new, resource_of=resource_for)
+    changes = cluster_rollout.preview(entries, snapshot, answers(new))
     return dict((change["owner"], change) for change in changes)
 
 
