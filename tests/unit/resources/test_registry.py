@@ -217,7 +217,7 @@ def test_an_error_from_before_the_wait_does_not_end_it():
     (components_object([UPDATE], changed="True"), seen(host()), "applied", WAITING, "until BMO prepares"),
     # BMO notes the update as done when it begins.
     (components_object([UPDATE], [UPDATE], changed="True"), seen(BUSY), "applied", WAITING, "preparing"),
-    (components_object([UPDATE], [UPDATE], changed="True"), seen(host()), "applied", WAITING, "to see"),
+    (components_object([UPDATE], [UPDATE], changed="True"), seen(host()), "applied", WAITING, "to notice"),
     (components_object([UPDATE], [UPDATE]), seen(BUSY), "applied", WAITING, "preparing"),
     (components_object([UPDATE], [UPDATE]), seen(host(error="boom", count=1)), "applied", FAILED, "boom"),
     (components_object([UPDATE], [UPDATE]), seen(host()), "applied", REACHED, ""),
