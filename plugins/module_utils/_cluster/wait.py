@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 
+from .._common.formats import duration
 from .._host.errors import explain
 from .endpoint_watch import EndpointWatch
 from .reading import TEMPLATE_KINDS, Watcher
@@ -87,8 +88,9 @@ class ClusterWait:
                     self.namespace, self.cluster, "\n".join("- %s: %s; %s" % failure for failure in due),
                     self._endpoint()), self._steps or [])
         raise WaitFailedError(
-            "cluster %s/%s is not %s within %d s: %s%s%s" % (
-                self.namespace, self.cluster, goal, self.timeout_seconds, missing, self._where(), self._endpoint()),
+            "cluster %s/%s is not %s within %s: %s%s%s" % (
+                self.namespace, self.cluster, goal, duration(self.timeout_seconds), missing, self._where(),
+                self._endpoint()),
             self._steps or [])
 
     def _endpoint(self):
@@ -162,8 +164,8 @@ class ClusterWait:
                 sweep(objects)
             self.progress.status(f"cluster {self.cluster}: {'; '.join(rest[:4])}")
             self._give_up_deleting(objects, hosts, before)
-        raise WaitFailedError("cluster %s/%s is not gone within %d s:\n%s" % (
-            self.namespace, self.cluster, self.timeout_seconds, "\n".join("- " + line for line in rest)), [])
+        raise WaitFailedError("cluster %s/%s is not gone within %s:\n%s" % (
+            self.namespace, self.cluster, duration(self.timeout_seconds), "\n".join("- " + line for line in rest)), [])
 
     def _give_up_deleting(self, objects, hosts, before):
         for name, (kind, message, count) in sorted(_errors(objects, hosts).items()):

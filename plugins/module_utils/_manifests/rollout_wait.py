@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 
+from .._common.formats import duration
 from .._kube import bulk
 from .._kube.patience import Patience
 from .._kube.plan import by_name
@@ -63,7 +64,7 @@ class RolloutWait:
                     break
                 self.progress.status(f"rolling out: {'; '.join(lines[:4])}")
             if self.clock() - began_at >= timeout_seconds:
-                raise RolloutError("not rolled out within %d s" % timeout_seconds, lines)
+                raise RolloutError(f"not rolled out within {duration(timeout_seconds)}", lines)
             self.sleep(INTERVAL_SECONDS)
         return round(self.clock() - began_at, 1)
 
