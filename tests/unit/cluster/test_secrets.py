@@ -142,7 +142,7 @@ def test_a_webhook_that_quotes_what_it_refuses(run):
     assert seen(printed) == []
     answer = json.loads(printed)
     assert answer["failed"]
-    assert "KubeadmControlPlane c1-control-plane: " in answer["msg"] and "/etc/other" in answer["msg"]
+    assert "KubeadmControlPlane metal3/c1-control-plane: " in answer["msg"] and "/etc/other" in answer["msg"]
 
 
 def test_the_traceback_of_a_failure(run, monkeypatch):

@@ -138,8 +138,8 @@ def check_hosts(requests, current, hardware_data, namespace, forced=()):
 
 
 def _check_host(request, bmh, hardware_data, forced):
-    def problem(seen, expected, next_step):
-        return Problem("host-action", request.name, request.action, seen, expected, next_step)
+    def problem(actual, expected, hint):
+        return Problem("host-action", request.name, request.action, actual, expected, hint)
 
     obstacles = list(_obstacles(request, bmh, forced))
     if obstacles:
