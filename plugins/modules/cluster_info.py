@@ -18,6 +18,12 @@ options:
     description: Namespace of the clusters.
     type: str
     default: metal3
+  return_kubeconfig:
+    description:
+      - Whether each cluster has C(kubeconfig), its kubeconfig as a dictionary for the option O(kubeconfig) of other
+        modules, so that no file is needed. The task must have C(no_log).
+    type: bool
+    default: false
   names:
     description: Names of the clusters, all by default.
     type: list

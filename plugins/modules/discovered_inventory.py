@@ -21,10 +21,13 @@ description:
   - Passwords are never written, only expressions that lead to them. They are in the file's group C(discovered), whose
     priority is lower than that of other groups, so that what any group but C(all) says counts more.
 options:
+  return_inventory:
+    description: Whether the result has C(inventory), the text of the inventory. Without O(path), nothing is written.
+    type: bool
+    default: false
   path:
     description: Path of the file. A file that discovery did not write is refused.
     type: path
-    required: true
   servers:
     description: What M(metal3.baremetal.bmc_discovery) returned as RV(metal3.baremetal.bmc_discovery#module:servers).
     type: list
@@ -96,6 +99,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+inventory:
+  description: The text of the inventory, without secrets.
+  returned: with O(return_inventory)
+  type: str
 path:
   description: Path of the file.
   returned: success

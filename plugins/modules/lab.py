@@ -104,113 +104,12 @@ removed:
   sample: [process 4711, network device m3lab0, folder /home/me/.local/state/metal3.baremetal/labs/lab]
 """
 
-import os
-import shutil
-import traceback
-
-from ansible.module_utils.basic import AnsibleModule
-
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import (
-    claim,
-    credentials,
-    debian_packages,
-    host_limits,
-    layout,
-    removal,
-    servers,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
-    engine,
-    figures,
-    python_environment,
-    user_folders,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.figures import FiguresError
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.orphans import CleanupError
-
-
-def check_packages(path):
-    """Fail for Debian packages that are missing.
-
-    :param path: the list
-    :raises PackagesError: naming them
-    """
-    with open(path, encoding="utf-8") as stream:
-        lacking = debian_packages.missing(debian_packages.parse(stream.read()))
-    if lacking:
-        raise debian_packages.PackagesError(
-            "these Debian packages are missing: %s. As root, to install them without starting their services: "
-            "python3 %s %s"
-            % (", ".join(lacking), os.path.join(os.path.dirname(path), "debian_packages.py"), path))
-
-
-def services_environment(module):
-    """Return the Python that runs the lab's services, and whether its environment was made."""
-    params = module.params
-    if params["services_python"]:
-        return params["services_python"], False
-    path = python_environment.venv_path("services", params["requirements_file"])
-    made = not python_environment.is_finished(path)
-    if made and not module.check_mode:
-        python_environment.ensure("services", params["requirements_file"], Progress().event)
-    return os.path.join(path, "bin", "python"), made
-
-
-def present(module):
-    """Give the lab its figures and return the module's result."""
-    params = module.params
-    if params["packages_file"] and shutil.which("dpkg-query"):
-        check_packages(params["packages_file"])
-    services_python, made_environment = services_environment(module)
-    additions = {
-        "services_python": services_python,
-        "engine_dir": engine.Engine(params["source_dir"], user_folders.cache_dir()).directory,
-    }
-    existed = figures.read(layout.lab_dir(params["name"])) is not None
-    lab_figures, made, differing = claim.ensure(
-        params["name"], additions, lambda lab: servers.servers(lab, params["hardware"]), os.environ,
-        module.check_mode)
-    differing += claim.ensure_folders(lab_figures["dir"], module.check_mode)
-    differing += credentials.ensure_machine_room(lab_figures["dir"], module.check_mode)
-    if params["nodes"]:
-        try:
-            differing += host_limits.ensure(module.check_mode)
-        except OSError as error:
-            module.warn(f"{host_limits.SETTING} can't be raised ({error}): more than four nodes will not start")
-    return {"changed": bool(differing) or made_environment, "lab": lab_figures, "servers": made, "differing": differing,
-            "existed": existed}
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.module import run_lab
 
 
 def main():
     """Run the module."""
-    module = AnsibleModule(
-        argument_spec={
-            "name": {"type": "str", "default": "lab"},
-            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-            "source_dir": {"type": "path"},
-            "services_python": {"type": "path"},
-            "requirements_file": {"type": "path"},
-            "packages_file": {"type": "path"},
-            "nodes": {"type": "bool", "default": False},
-            "hardware": {"type": "dict", "default": {}},
-        },
-        required_if=[
-            ("state", "present", ["source_dir"]),
-            ("state", "present", ["services_python", "requirements_file"], True),
-        ],
-        supports_check_mode=True,
-    )
-    try:
-        if module.params["state"] == "absent":
-            removed = removal.remove(module.params["name"], os.environ, module.check_mode)
-            result = {"changed": bool(removed), "removed": removed}
-        else:
-            result = present(module)
-    except (FiguresError, engine.EngineError, CleanupError, debian_packages.PackagesError,
-            python_environment.VenvError, OSError, ValueError) as exc:
-        module.fail_json(msg=str(exc), exception=traceback.format_exc())
-    module.exit_json(**result)
+    run_lab()
 
 
 if __name__ == "__main__":

@@ -55,29 +55,12 @@ sha256:
   sample: 9b881b9ceb22da6a2e0a41fb1b396a428be3b14757523155c7d361047a5ea6ba
 """
 
-from ansible.module_utils.basic import AnsibleModule
-
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import disk_image
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.module import run_lab_disk_image
 
 
 def main():
-    module = AnsibleModule(
-        argument_spec={
-            "path": {"type": "path", "required": True},
-            "size_mib": {"type": "int", "default": 32},
-            "files": {"type": "dict", "default": {}},
-        },
-        supports_check_mode=True)
-    path = module.params["path"]
-    if disk_image.is_complete(path):
-        module.exit_json(changed=False, path=path, sha256=disk_image.digest(path))
-    if module.check_mode:
-        module.exit_json(changed=True, path=path)
-    try:
-        sha256 = disk_image.build(path, module.params["size_mib"], module.params["files"])
-    except (disk_image.DiskImageError, OSError) as exc:
-        module.fail_json(msg=f"{path}: {exc}")
-    module.exit_json(changed=True, path=path, sha256=sha256)
+    """Run the module."""
+    run_lab_disk_image()
 
 
 if __name__ == "__main__":

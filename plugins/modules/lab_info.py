@@ -73,28 +73,12 @@ table:
   elements: str
 """
 
-import traceback
-
-from ansible.module_utils.basic import AnsibleModule
-
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.terminal import columns
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import status
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import lab_dir
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import figures
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.module import run_lab_info
 
 
 def main():
     """Run the module."""
-    module = AnsibleModule(argument_spec={"name": {"type": "str", "default": "lab"}}, supports_check_mode=True)
-    programs, servers = [], []
-    try:
-        lab = figures.read(lab_dir(module.params["name"]))
-        if lab:
-            programs, servers = status.parts(lab)
-    except (figures.FiguresError, OSError, ValueError) as exc:
-        module.fail_json(msg=str(exc), exception=traceback.format_exc())
-    module.exit_json(changed=False, programs=programs, servers=servers,
-                     table=status.table(programs + servers, columns()))
+    run_lab_info()
 
 
 if __name__ == "__main__":

@@ -89,37 +89,12 @@ disk_bytes:
   sample: 6442450944
 """
 
-import traceback
-
-from ansible.module_utils.basic import AnsibleModule
-
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import addons, node_image
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, toolchain
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.module import run_lab_node_image
 
 
 def main():
     """Run the module."""
-    module = AnsibleModule(
-        argument_spec={
-            "source_dir": {"type": "path", "required": True},
-            "addons_source_dir": {"type": "path", "required": True},
-            "engine_dir": {"type": "path", "required": True},
-            "cache_dir": {"type": "path", "required": True},
-        },
-        supports_check_mode=True,
-    )
-    try:
-        programs = addons.Addons(module.params["addons_source_dir"], module.params["cache_dir"])
-        image = node_image.NodeImage(
-            module.params["source_dir"], module.params["cache_dir"], module.params["engine_dir"], programs)
-        changed = not image.complete()
-        if changed and not module.check_mode:
-            image.build(Progress())
-    except (addons.AddonsError, engine.EngineError, node_image.NodeImageError, toolchain.ToolchainError) as exc:
-        module.fail_json(msg=str(exc), exception=traceback.format_exc())
-    result = image.info() if image.complete() else {}
-    module.exit_json(changed=changed, image_dir=image.directory, **result)
+    run_lab_node_image()
 
 
 if __name__ == "__main__":

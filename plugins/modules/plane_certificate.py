@@ -120,49 +120,12 @@ ca_file:
   type: str
 """
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
-
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import certificates
-
-KUBECONFIG = {
-    "type": "dict",
-    "options": {
-        "path": {"type": "path", "required": True},
-        "server": {"type": "str", "required": True},
-        "namespace": {"type": "str", "default": "default"},
-    },
-}
-CERTIFICATE = {
-    "name": {"type": "str", "required": True},
-    "common_name": {"type": "str", "required": True},
-    "organizations": {"type": "list", "elements": "str", "default": []},
-    "sans": {"type": "list", "elements": "str", "default": []},
-    "usages": {"type": "list", "elements": "str", "choices": ["server", "client"], "default": ["server"]},
-    "kubeconfig": KUBECONFIG,
-}
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.module import run_plane_certificate
 
 
 def main():
     """Run the module."""
-    module = AnsibleModule(
-        argument_spec={
-            "directory": {"type": "path", "required": True},
-            "authority": {"type": "str", "default": certificates.DEFAULT_NAME},
-            "certificates": {"type": "list", "elements": "dict", "default": [], "options": CERTIFICATE},
-            "key_pairs": {"type": "list", "elements": "str", "default": [], "no_log": False},
-        },
-        supports_check_mode=True,
-    )
-    if not certificates.HAS_CRYPTOGRAPHY:
-        module.fail_json(msg=missing_required_lib("cryptography"))
-    authority = certificates.Authority(module.params["directory"])
-    try:
-        made = certificates.ensure(
-            authority, module.params["certificates"], module.params["key_pairs"], module.params["authority"],
-            module.check_mode)
-    except OSError as exc:
-        module.fail_json(msg=f"{exc.filename}: {exc.strerror}")
-    module.exit_json(changed=bool(made), made=made, ca_file=authority.certificate_file)
+    run_plane_certificate()
 
 
 if __name__ == "__main__":

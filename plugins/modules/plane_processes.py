@@ -132,80 +132,12 @@ programs:
   sample: {etcd: started}
 """
 
-import traceback
-
-from ansible.module_utils.basic import AnsibleModule
-
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import process_group, readiness
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.figures import FiguresError
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.orphans import CleanupError
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import (
-    Layout,
-    Supervisor,
-    SupervisorError,
-)
-
-READY = {
-    "url": {"type": "str"},
-    "status": {"type": "list", "elements": "int", "default": [200]},
-    "ca_file": {"type": "path"},
-    "client_cert": {"type": "path"},
-    "client_key": {"type": "path", "no_log": False},
-    "username_file": {"type": "path"},
-    "password_file": {"type": "path", "no_log": False},
-    "holds": {"type": "str"},
-    "tcp": {"type": "str"},
-    "file": {"type": "path"},
-    "timeout_seconds": {"type": "int", "default": readiness.DEFAULT_TIMEOUT_SECONDS},
-}
-PROGRAM = {
-    "name": {"type": "str", "required": True},
-    "command": {"type": "list", "elements": "str"},
-    "environment": {"type": "dict", "default": {}},
-    "directory": {"type": "path"},
-    "restart_on": {"type": "list", "elements": "path", "default": []},
-    "stop_wait_seconds": {"type": "int", "default": 10},
-    "ready": {"type": "dict", "options": READY, "required_together": [("username_file", "password_file")]},
-}
-
-
-def run(module):
-    """Bring the programs to the wanted state and return the module's result."""
-    params = module.params
-    supervisor = Supervisor(Layout(params["supervisor_dir"]))
-    names = [program["name"] for program in params["programs"]]
-    if params["state"] == "absent":
-        actions = process_group.stop(supervisor, names, module.check_mode)
-    elif params["state"] == "ready":
-        actions = {}
-        if not module.check_mode:
-            process_group.wait(supervisor)
-    else:
-        for program in params["programs"]:
-            if not program["command"]:
-                raise SupervisorError(f"program {program['name']}: no command")
-        actions = process_group.start(supervisor, params["programs"], module.check_mode)
-        if params["wait"] and not module.check_mode:
-            process_group.wait(supervisor, names)
-    return {"changed": process_group.changed(actions), "programs": actions}
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.module import run_plane_processes
 
 
 def main():
     """Run the module."""
-    module = AnsibleModule(
-        argument_spec={
-            "supervisor_dir": {"type": "path", "required": True},
-            "state": {"type": "str", "choices": ["started", "ready", "absent"], "default": "started"},
-            "wait": {"type": "bool", "default": True},
-            "programs": {"type": "list", "elements": "dict", "default": [], "options": PROGRAM},
-        },
-        supports_check_mode=True,
-    )
-    try:
-        result = run(module)
-    except (SupervisorError, CleanupError, FiguresError) as exc:
-        module.fail_json(msg=str(exc), exception=traceback.format_exc())
-    module.exit_json(**result)
+    run_plane_processes()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import re
 from collections import namedtuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from .._common import url_credentials
+from .._common import redaction
 
 # name: the part of the scheme before ``+``; protocol: what is spoken on the wire; driver: Ironic's hardware type;
 # boot: how the deploy ramdisk is booted; needs_mac: bootMACAddress required even with inspection;
@@ -334,4 +334,4 @@ def identity_of(address):
 
 def redacted(address):
     """Return an address of any type for messages, without user name and password."""
-    return url_credentials.redacted(str(address))
+    return redaction.redacted(str(address))

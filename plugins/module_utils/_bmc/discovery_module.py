@@ -7,11 +7,9 @@ from __future__ import annotations
 import os
 import tempfile
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
-
 from .._common.errors import RefusedError
+from .._common.module import Module
 from .._common.problem import Problem
-from .._common.progress import Progress
 from . import address as bmc_address
 from . import discovered as bmc_discovered
 from . import discovered_inventory
@@ -32,7 +30,7 @@ def _names(module):
     return _VARIABLES if module.params["field_names"] == "variables" else None
 
 
-def run_bmc_discovery():
+def run_bmc_discovery() -> None:
     """Run the module ``bmc_discovery``."""
     target = {
         "addresses": {"type": "list", "elements": "str", "required": True},
@@ -44,18 +42,27 @@ def run_bmc_discovery():
         "ipmi": {"type": "bool", "default": False},
         "ipmi_port": {"type": "int", "default": 623},
     }
-    module = AnsibleModule(
-        argument_spec=dict(
-            connection_argument_spec(),
-            targets={"type": "list", "elements": "dict", "required": True, "options": target},
-            schemes={"type": "list", "elements": "str", "default": [], "choices": [
-                driver.name for driver in bmc_address.DRIVERS if driver.protocol == "redfish"]},
-            address_limit={"type": "int", "default": 1024},
-            field_names=_FIELD_NAMES,
-        ),
-        supports_check_mode=True)
-    params = module.params
-    scans, problems, names = [], [], _names(module)
+    module = Module(dict(
+        connection_argument_spec(),
+        targets={"type": "list", "elements": "dict", "required": True, "options": target},
+        schemes={"type": "list", "elements": "str", "default": [], "choices": [
+            driver.name for driver in bmc_address.DRIVERS if driver.protocol == "redfish"]},
+        address_limit={"type": "int", "default": 1024},
+        field_names=_FIELD_NAMES,
+    ))
+    names = _names(module)
+    with module.reporting():
+        scans, count = _scans(module.params, names)
+        servers, refusals, silent = discover(scans, module.params["schemes"], settings(module), module.progress)
+    lines = [bmc_discovered.line(refusal) for refusal in refusals]
+    module.finish({"changed": False, "servers": servers, "refusals": refusals, "silent": silent,
+                   "lines": lines + [f"no answer from {silent} addresses"] if silent else lines,
+                   "problems": bmc_discovered.problems(servers, refusals, silent, count, names)})
+
+
+def _scans(params, names):
+    """Return the Scans that the parameters ask for, and how many hosts they have."""
+    scans, problems = [], []
     left = params["address_limit"]
     for target in params["targets"]:
         hosts, found = bmc_targets.expand(target["addresses"], left)
@@ -71,72 +78,73 @@ def run_bmc_discovery():
         problems = [Problem("discovery-targets", "", "addresses", None,
                             "names, addresses, ranges or networks of BMCs", "set addresses")]
     if problems:
-        _refuse(module, problems, names)
-    servers, refusals, silent = discover(scans, params["schemes"], settings(module), Progress())
-    lines = [bmc_discovered.line(refusal) for refusal in refusals]
-    module.exit_json(changed=False, servers=servers, refusals=refusals, silent=silent,
-                     lines=lines + ["no answer from %d addresses" % silent] if silent else lines,
-                     problems=bmc_discovered.problems(servers, refusals, silent, len(hosts), names))
+        raise RefusedError(problems, names)
+    return scans, len(hosts)
 
 
-def _refuse(module, problems, names):
-    refused = RefusedError(problems, names)
-    module.fail_json(msg=str(refused), problems=refused.results())
-
-
-def run_discovered_inventory():
+def run_discovered_inventory() -> None:
     """Run the module ``discovered_inventory``."""
-    module = AnsibleModule(
-        argument_spec={
-            "path": {"type": "path", "required": True},
-            "servers": {"type": "list", "elements": "dict", "required": True},
-            "hosts": bmc_argument_spec()["hosts"],
-            "name_format": {"type": "str", "default": "server-{serial_number}"},
-            "boot_nic": {"type": "str", "default": ""},
-            "username_expression": {"type": "str", "default": ""},
-            "password_expression": {"type": "str", "default": "", "no_log": False},
-            "disable_certificate_verification": {"type": "bool", "default": False},
-            "taken_names": {"type": "list", "elements": "str", "default": []},
-            "field_names": _FIELD_NAMES,
-        },
-        supports_check_mode=True)
-    if discovered_inventory.yaml is None:
-        module.fail_json(msg=missing_required_lib("PyYAML"))
-    params = module.params
-    before = _present(module, params["path"])
+    module = Module({
+        "path": {"type": "path"},
+        "return_inventory": {"type": "bool", "default": False},
+        "servers": {"type": "list", "elements": "dict", "required": True},
+        "hosts": bmc_argument_spec()["hosts"],
+        "name_format": {"type": "str", "default": "server-{serial_number}"},
+        "boot_nic": {"type": "str", "default": ""},
+        "username_expression": {"type": "str", "default": ""},
+        "password_expression": {"type": "str", "default": "", "no_log": False},
+        "disable_certificate_verification": {"type": "bool", "default": False},
+        "taken_names": {"type": "list", "elements": "str", "default": []},
+        "field_names": _FIELD_NAMES,
+    }, required_one_of=[("path", "return_inventory")])
+    module.require(PyYAML=discovered_inventory.yaml is not None)
+    with module.reporting():
+        module.finish(_inventory(module, module.params))
+
+
+def _inventory(module, params):
+    """Merge what was discovered into the inventory, write its file, and return the module's result."""
+    path = params["path"]
+    before = _present(path) if path else ""
     try:
         content = discovered_inventory.read(before)
     except ValueError as exc:
-        module.fail_json(msg="path: seen %s, expected a file that discovery wrote, or none (%s); choose another name"
-                             % (params["path"], exc))
+        raise _bad_path(path, f"a file that discovery wrote, or none ({exc})", "choose another name") from exc
     options = dict((option, params[option]) for option in (
         "name_format", "boot_nic", "username_expression", "password_expression", "disable_certificate_verification"))
     content, report, problems = discovered_inventory.merge(
         params["servers"], content, params["hosts"], options, params["taken_names"])
     if problems:
-        _refuse(module, problems, _names(module))
+        raise RefusedError(problems, _names(module))
     after = discovered_inventory.write(content) if params["servers"] else before
-    result = {"changed": after != before, "path": params["path"], "hosts": report,
-              "lines": [f"{server['name']}: {server['action']}, {server['address']}" for server in report]}
-    if module._diff:
-        result["diff"] = {"before_header": params["path"], "after_header": params["path"],
-                          "before": before, "after": after}
+    result = {"changed": bool(path) and after != before, "path": path, "hosts": report,
+              "lines": [f"{server['name']}: {server['action']}, {server['address']}" for server in report],
+              "diff": {"before_header": path, "after_header": path, "before": before, "after": after} if path else []}
+    if params["return_inventory"]:
+        result["inventory"] = after
     if result["changed"] and not module.check_mode:
-        _replace(module, params["path"], after)
-    module.exit_json(**result)
+        _replace(module, path, after)
+    return result
 
 
-def _present(module, path):
-    """Return a file's text, empty when there is none; fails the module when its folder is missing."""
+def _bad_path(path, expected, hint):
+    return RefusedError([Problem("path-invalid", "", "path", path, expected, hint)])
+
+
+def _present(path):
+    """Return a file's text, empty when there is none.
+
+    :raises RefusedError: when its folder is missing
+    """
     if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
-        module.fail_json(msg=f"path: seen {path}, expected a file in a folder that exists; make the folder")
+        raise _bad_path(path, "a file in a folder that exists", "create the folder")
     if not os.path.exists(path):
         return ""
     try:
         with open(path, encoding="utf-8") as stream:
             return stream.read()
     except (OSError, ValueError) as exc:
-        module.fail_json(msg=f"path: seen {path}, expected a file that can be read as UTF-8 ({exc})")
+        raise _bad_path(path, f"a file that can be read as UTF-8 ({exc})", "correct it") from exc
 
 
 def _replace(module, path, text):

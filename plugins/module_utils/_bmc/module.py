@@ -5,20 +5,21 @@
 from __future__ import annotations
 
 import ssl
+from typing import Any
 
-from ansible.module_utils.basic import missing_required_lib
-
-from .._common.progress import Progress
+from .._common import option_checks
+from .._common.errors import RefusedError
+from .._common.module import Module
+from .._common.problem import Problem
 from .._common.terminal import columns
-from .._host.module import HostListModule
-from .._host.service import names_for
 from . import service as bmc_service
 from . import table as bmc_table
 from .gather import Settings
+from .names import names_for
 from .redfish import HAS_SUSHY
 
 
-def connection_argument_spec():
+def connection_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options by which modules ask BMCs; documented in the fragment ``bmc``."""
     return {
         "ca_cert": {"type": "path"},
@@ -28,7 +29,7 @@ def connection_argument_spec():
     }
 
 
-def bmc_argument_spec():
+def bmc_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options of modules that take a list of hosts; documented in the fragments ``bmc``, ``bmc.hosts``."""
     bmc = {
         "address": {"type": "str"},
@@ -48,59 +49,69 @@ def bmc_argument_spec():
 
 
 def settings(module):
-    """Return the Settings that a module's options say; fails the module when they can't be."""
-    if not HAS_SUSHY:
-        module.fail_json(msg=missing_required_lib("sushy"))
+    """Return the Settings that a module's options say.
+
+    :raises RefusedError: when they cannot be
+    """
+    module.require(sushy=HAS_SUSHY)
     params = module.params
-    problems = ["%s: seen %d, expected 1 or more" % (option, params[option])
+    problems = [Problem("value", "", option, params[option], "1 or more", "correct it")
                 for option in ("connect_timeout_seconds", "read_timeout_seconds", "concurrency") if params[option] < 1]
     try:
         ssl.create_default_context(cafile=params["ca_cert"])
     except OSError as exc:
-        problems.append(f"ca_cert: seen {params['ca_cert']}, expected a file with certificates ({exc})")
+        problems.append(Problem("ca-cert-invalid", "", "ca_cert", params["ca_cert"],
+                                f"a file with certificates ({exc})", "correct it"))
     if problems:
-        module.fail_json(msg="; ".join(problems))
+        raise RefusedError(problems)
     return Settings(params["ca_cert"], params["connect_timeout_seconds"], params["read_timeout_seconds"],
                     params["concurrency"])
 
 
-def run_bmc_info():
+def _module(spec):
+    def check(given):
+        problems = option_checks.check_list(
+            None, None, "hosts", given.get("hosts"), bmc_argument_spec()["hosts"]["options"])
+        if problems:
+            raise RefusedError(problems, names_for(given))
+
+    return Module(dict(bmc_argument_spec(), **spec), check=check)
+
+
+def run_bmc_info() -> None:
     """Run the module ``bmc_info``."""
-    module = HostListModule(
-        argument_spec=dict(bmc_argument_spec(), firmware={"type": "bool", "default": False}),
-        supports_check_mode=True, no_log=True)
-    hosts = bmc_service.info(module.params["hosts"], settings(module)._replace(firmware=module.params["firmware"]),
-                             Progress())
-    module.exit_json(changed=False, hosts=hosts)
+    module = _module({"firmware": {"type": "bool", "default": False}})
+    with module.reporting():
+        hosts = bmc_service.info(
+            module.params["hosts"], settings(module)._replace(firmware=module.params["firmware"]), module.progress)
+    module.finish({"changed": False, "hosts": hosts})
 
 
-def run_bmc_preflight():
+def run_bmc_preflight() -> None:
     """Run the module ``bmc_preflight``."""
-    module = HostListModule(
-        argument_spec=dict(
-            bmc_argument_spec(),
-            checks={"type": "str", "choices": ["all", "login"], "default": "all"},
-            certificate_days={"type": "int", "default": 30},
-            clock_drift_seconds={"type": "int", "default": 120},
-            fail_on={"type": "str", "choices": ["problem", "warning", "none"], "default": "problem"},
-            field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
-            show_table={"type": "bool", "default": False},
-            advice={"type": "str", "default": ""},
-        ),
-        supports_check_mode=True, no_log=True)
-    params = module.params
+    module = _module({
+        "checks": {"type": "str", "choices": ["all", "login"], "default": "all"},
+        "certificate_days": {"type": "int", "default": 30},
+        "clock_drift_seconds": {"type": "int", "default": 120},
+        "fail_on": {"type": "str", "choices": ["problem", "warning", "none"], "default": "problem"},
+        "field_names": {"type": "str", "choices": ["options", "variables"], "default": "options"},
+        "show_table": {"type": "bool", "default": False},
+        "advice": {"type": "str", "default": ""},
+    })
+    params, names = module.params, names_for(module.params)
     login_only = params["checks"] == "login"
-    results = bmc_service.preflight(
-        params["hosts"], settings(module)._replace(login_only=login_only), params["certificate_days"],
-        params["clock_drift_seconds"], Progress())
+    with module.reporting():
+        results = bmc_service.preflight(
+            params["hosts"], settings(module)._replace(login_only=login_only), params["certificate_days"],
+            params["clock_drift_seconds"], module.progress)
     counts = dict((status, sum(result["verdict"] == status for result in results))
                   for status in ("ok", "warning", "problem"))
     result = {"changed": False, "hosts": results, "counts": counts,
               "table": [] if login_only else bmc_table.table(results, columns()),
-              "warning_lines": bmc_table.lines(results, "warning", names_for(params))}
-    text = bmc_table.failure(results, params["fail_on"], names_for(params))
+              "warning_lines": bmc_table.lines(results, "warning", names)}
+    text = bmc_table.failure(results, params["fail_on"], names)
     if text:
         # Ansible prints a failed result as a whole.
         result["hosts"] = [bmc_service.shortened(host) for host in results]
-        module.fail_json(msg=f"{text}\n{params['advice']}" if params["advice"] else text, **result)
-    module.exit_json(**result)
+        text = f"{text}\n{params['advice']}" if params["advice"] else text
+    module.finish(result, text)

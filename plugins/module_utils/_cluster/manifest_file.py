@@ -4,8 +4,7 @@
 """What changes in a file of a cluster's manifests, without the secrets in it."""
 from __future__ import annotations
 
-from .._common.field_checks import HIDDEN
-from .._common.secret_fields import hidden, hidden_difference
+from .._common.redaction import HIDDEN, hidden, hidden_difference
 from .rollout import predecessors
 
 try:

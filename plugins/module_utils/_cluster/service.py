@@ -9,7 +9,7 @@ from typing import Any
 
 from .._common.errors import RefusedError
 from .._common.problem import Problem
-from .._common.secret_fields import hidden
+from .._common.redaction import hidden
 from .._kube import plan
 from .._kube.diff import goes_away
 from .._kube.errors import KubeError

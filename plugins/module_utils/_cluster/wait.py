@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 
+from .._common.errors import ReportedError
 from .._common.formats import duration
 from .._host.errors import explain
 from .endpoint_watch import EndpointWatch
@@ -20,7 +21,7 @@ OLD_FAILURE_SECONDS = 180
 _DELETION_KINDS = KINDS + TEMPLATE_KINDS + ("IPAddress",)
 
 
-class WaitFailedError(Exception):
+class WaitFailedError(ReportedError):
     """A wait ended without its goal.
 
     :param message: what is missing, and why
@@ -30,6 +31,10 @@ class WaitFailedError(Exception):
     def __init__(self, message, steps):
         super().__init__(message)
         self.steps = steps
+
+    def result(self):
+        """Return what the failed module returns besides the text."""
+        return {"machines": self.steps}
 
 
 class ClusterWait:

@@ -10,7 +10,15 @@ from typing import Any
 from .problem import Problem, as_results, message
 
 
-class RefusedError(Exception):
+class ReportedError(Exception):
+    """An error that ends a module with its own text instead of a traceback."""
+
+    def result(self) -> dict[str, Any]:
+        """Return what the failed module returns besides the text."""
+        return {}
+
+
+class RefusedError(ReportedError):
     """Input was refused before anything was changed.
 
     :param problems: the Problems, at least one
@@ -25,3 +33,7 @@ class RefusedError(Exception):
     def results(self) -> list[dict[str, Any]]:
         """Return the problems as a module returns them."""
         return as_results(self.problems, self.names)
+
+    def result(self) -> dict[str, Any]:
+        """Return what the failed module returns besides the text."""
+        return {"problems": self.results()}

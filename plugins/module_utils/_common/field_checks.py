@@ -9,12 +9,11 @@ import json
 import re
 
 from .problem import Problem
-from .url_credentials import redacted
+from .redaction import HIDDEN, redacted
 
 DNS_NAME = re.compile(r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
 NAME_RULE = ("lower case letters, digits, '-' and '.', at most 253 characters, beginning and ending with a letter or "
              "digit")
-HIDDEN = "(hidden)"
 LABEL_KEY_RULE = "[prefix/]name of at most 63 letters, digits, '-', '_' and '.'"
 LABEL_VALUE_RULE = "at most 63 letters, digits, '-', '_' and '.'"
 _LABEL_VALUE = re.compile(r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?\Z")

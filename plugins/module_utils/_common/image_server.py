@@ -14,7 +14,7 @@ from urllib.parse import urljoin, urlsplit
 from ansible.module_utils.urls import ConnectionError as OpenUrlError
 from ansible.module_utils.urls import open_url
 
-from .url_credentials import redacted
+from .redaction import redacted
 
 _TIMEOUT_SECONDS = 15
 # A server that sends a byte now and then does not keep a run waiting for longer.

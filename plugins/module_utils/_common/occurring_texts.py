@@ -4,25 +4,32 @@
 """Which of many texts occur in a long one, in a time that does not grow with both; pure."""
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 # Of longer texts only the beginning is looked for everywhere.
 _ANCHOR_CHARACTERS = 32
+# So many are found faster one after the other.
+_FEW = 64
 
 
-def occurring(texts, haystack):
-    """Return the texts that a long one holds, a set.
+def occurring(texts: Iterable[str], haystack: str) -> set[str]:
+    """Return the texts that occur in a long one, a set.
 
-    The long text is gone through once for each length that the texts have, at most 32 times.
+    For many texts, the long one is gone through once for each length that they have, at most 32 times.
 
-    :param texts: iterable of texts
+    :param texts: the texts that are looked for
     :param haystack: the long text
     """
+    texts = set(texts)
+    if len(texts) <= _FEW:
+        return set(text for text in texts if text in haystack)
     by_anchor = {}
-    for text in set(texts):
+    for text in texts:
         anchor = text[:_ANCHOR_CHARACTERS]
         by_anchor.setdefault(len(anchor), {}).setdefault(anchor, []).append(text)
     found = set(by_anchor.pop(0, {}).get("", []))
     for length, anchors in by_anchor.items():
-        seen = set(piece for piece in (haystack[at:at + length] for at in range(len(haystack) - length + 1))
-                   if piece in anchors)
-        found.update(text for anchor in seen for text in anchors[anchor] if text == anchor or text in haystack)
+        there = set(piece for piece in (haystack[at:at + length] for at in range(len(haystack) - length + 1))
+                    if piece in anchors)
+        found.update(text for anchor in there for text in anchors[anchor] if text == anchor or text in haystack)
     return found

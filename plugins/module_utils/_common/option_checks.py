@@ -13,7 +13,7 @@ from .problem import Problem
 def check_list(kind: Any, namespace: Any, option: Any, entries: Any, options: Any) -> Any:
     """Return the mistakes in the types of a module's list, as lines.
 
-    :param kind: Kubernetes kind of the entries
+    :param kind: Kubernetes kind of the entries, None when a name alone is a subject
     :param namespace: their namespace
     :param option: name of the module's list option
     :param entries: what was given for it, of any type
@@ -24,8 +24,8 @@ def check_list(kind: Any, namespace: Any, option: Any, entries: Any, options: An
     found = []
     for position, entry in enumerate(entries):
         name = entry.get("name") if isinstance(entry, dict) else None
-        subject = "%s %s/%s" % (kind, namespace, name if isinstance(name, str) and name else
-                                "%s[%d]" % (option, position))
+        title = name if isinstance(name, str) and name else f"{option}[{position}]"
+        subject = f"{kind} {namespace}/{title}" if kind else title
         found += _check(subject, "", {"type": "dict", "options": options, "required": True}, entry)
     return found
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .url_credentials import redacted
+from .redaction import redacted
 
 # Fields that no variable of their own stands for.
 _NO_VARIABLES = ("hosts", "name", "state", "bmc")

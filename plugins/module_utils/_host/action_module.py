@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
-from .._common.progress import Progress
+from .._common.errors import RefusedError
+from .._common.problem import Problem
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .action_service import HostActionService
 from .actions import ACTIONS, Request
-from .module import report_errors, show_diff
+from .module import finish
 from .rules.action import USED_BY
-from .service import failure, shortened
 
 
 def _request_spec():
@@ -28,7 +29,7 @@ def _request_spec():
     }
 
 
-def host_action_argument_spec():
+def host_action_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the argument spec of ``baremetal_host_action``."""
     return dict(
         kube_argument_spec(),
@@ -51,7 +52,7 @@ def requests_of(params, now):
 
     :param params: the module's parameters
     :param now: text that differs at each run
-    :raises ValueError: when a status is no JSON object
+    :raises RefusedError: when a status is no JSON object
     """
     entries = [{"name": name} for name in params["names"] or []] + (params["hosts"] or [])
     actions = set(entry.get("action") or params["action"] for entry in entries)
@@ -75,24 +76,16 @@ def _json_object(name, text):
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise ValueError(f"{name}: status: seen no JSON object, expected the status that save_status returned")
+        raise RefusedError([Problem("status-invalid", name, "status", "text that is no JSON object",
+                                    "the status that save_status returned", "set it to that")])
     return value
 
 
-def run_baremetal_host_action():
+def run_baremetal_host_action() -> None:
     """Run the module ``baremetal_host_action``."""
-    module = KubeModule(
-        argument_spec=host_action_argument_spec(), supports_check_mode=True, required_one_of=[("names", "hosts")])
-    params = module.params
-    try:
-        requests = requests_of(params, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
-    except ValueError as exc:
-        module.fail_json(msg=str(exc))
-    with report_errors(module):
-        result = HostActionService(module.connect(), requests, params, module.check_mode, Progress()).run()
-    show_diff(module, result)
-    text = failure(result["hosts"], "done")
-    if text:
-        result["hosts"] = [shortened(facts) for facts in result["hosts"]]
-        module.fail_json(msg=text, **result)
-    module.exit_json(**result)
+    module = KubeModule(host_action_argument_spec(), required_one_of=[("names", "hosts")])
+    with module.reporting():
+        requests = requests_of(module.params, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+        result = HostActionService(
+            module.connect(), requests, module.params, module.check_mode, module.progress).run()
+    finish(module, result, "done")

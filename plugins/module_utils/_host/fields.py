@@ -125,8 +125,6 @@ SPEC = (
 )
 
 # What Ansible shows in place of a secret parameter.
-SHOWN_SECRET = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
-
 METADATA = (
     field("name", None, required=True),
     field("state", None, choices=("present", "absent")),
@@ -159,27 +157,6 @@ def _option(field):
         # Names of Secrets and taint keys are no secrets.
         option["no_log"] = False
     return option
-
-
-def without_secrets(host):
-    """Return an entry as it may be shown: secret values replaced, whatever their type."""
-    if not isinstance(host, dict):
-        return SHOWN_SECRET
-    return _without_secrets(HOST, host)
-
-
-def _without_secrets(fields, values):
-    table = dict((field.name, field) for field in fields)
-    result = {}
-    for name, value in values.items():
-        field = table.get(name)
-        if value is not None and (field is None or field.secret):
-            result[name] = SHOWN_SECRET
-        elif field is not None and field.kind == "dict" and field.fields and value is not None:
-            result[name] = _without_secrets(field.fields, value) if isinstance(value, dict) else SHOWN_SECRET
-        else:
-            result[name] = value
-    return result
 
 
 def to_crd(fields, values):

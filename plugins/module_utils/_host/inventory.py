@@ -1,23 +1,15 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a server's inventory variables to an entry for ``baremetal_host``: one table of names, for both ways."""
+"""From a server's inventory variables to an entry for ``baremetal_host``: by one table of names for both ways."""
 from __future__ import annotations
 
 import json
 
+from .._bmc.names import VARIABLES
 from . import fields as host_fields
 
 PREFIX = "bmh_"
-# option: inventory variable, where it is not PREFIX + option.
-VARIABLES = {
-    "bmc.address": "bmc_address",
-    "bmc.username": "bmc_username",
-    "bmc.password": "bmc_password",
-    "bmc.credentials_name": "bmc_credentials_name",
-    "bmc.disable_certificate_verification": "bmc_disable_certificate_verification",
-    "boot_mac_address": "boot_mac",
-}
 # Variables with the prefix that are for other modules than baremetal_host.
 OTHERS = ("bmh_firmware_settings", "bmh_firmware_components", "bmh_update_policy")
 # option of a module: variable of the role hosts by which it is set.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from .._common.url_credentials import redacted
+from .._common.redaction import redacted
 from . import answers
 from .errors import IronicError, error_from_answer, lost_answer
 

@@ -9,7 +9,8 @@ import re
 from typing import Any
 
 from .._common.problem import Problem
-from . import secrets, states
+from .._common.redaction import HIDDEN
+from . import states
 
 # Ironic's schema (api/controllers/v1/utils.py, _CONFIG_DRIVE_SCHEMA): types by name of the part.
 _PARTS = {"meta_data": (dict,), "user_data": (str, dict, list), "network_data": (dict,), "vendor_data": (dict,)}
@@ -131,7 +132,7 @@ def _ready_problems(subject: str, place: str, value: Any, others: list[str]) -> 
         return [Problem("config-drive", subject, place, _kind(value), "a text", "give a URL, or gzip in base64")]
     found = []
     if "://" not in value and not _BASE64.match(value):
-        found.append(Problem("config-drive", subject, place, secrets.HIDDEN, "a URL, or gzip in base64", "correct it"))
+        found.append(Problem("config-drive", subject, place, HIDDEN, "a URL, or gzip in base64", "correct it"))
     if others:
         found.append(Problem(
             "config-drive", subject, place, f"{', '.join(others)} beside it", "iso alone: it is a whole drive",

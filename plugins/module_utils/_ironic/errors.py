@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 
+from .._common.errors import ReportedError
 from .._common.plain_text import plain
 
 # Ironic's refusals of a config drive go on with the drive itself ("Invalid configdrive format: %s", "Expected types %s
@@ -28,7 +29,7 @@ _ADVICE = {
 }
 
 
-class IronicError(Exception):
+class IronicError(ReportedError):
     """Ironic refused a request or could not be asked.
 
     :param message: one sentence

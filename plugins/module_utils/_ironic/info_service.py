@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from . import answers, bulk, secrets
+from .._common import redaction
+from . import answers, bulk
 from .client import path_of
 from .errors import IronicError
 
@@ -53,7 +54,7 @@ def _shown(node: dict[str, Any], fields: list[str] | None) -> dict[str, Any]:
     for key in ("ports", "portgroups", "states", "volume"):
         if key not in (fields or ()):
             kept.pop(key, None)
-    return secrets.without(kept)
+    return redaction.hidden(kept, redaction.NODE_KEYS)
 
 
 def _add_ports(client: Any, nodes: list[dict[str, Any]]) -> None:

@@ -4,74 +4,32 @@
 """Running the modules ironic_node, ironic_port, ironic_node_info, ironic_node_action and ironic_audit."""
 from __future__ import annotations
 
-import copy
-import traceback
-from collections.abc import Callable
 from typing import Any
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
-
-from .._common.errors import RefusedError
-from .._common.progress import Progress
+from .._common.module import Module
+from .._common.redaction import NODE_KEYS
 from . import (
     action_plan,
     audit_service,
     config_drive,
     deploy_image,
-    given,
     info_service,
     node_diff,
     node_fields,
-    secrets,
 )
 from .action_service import ActionService, failure
 from .client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
-from .errors import IronicError
 from .node_service import NodeService
 from .port_service import PortService
 
-# Options that are never shown, whatever is in them: user data holds what its author put there.
-_WHOLLY_HIDDEN = ("config_drive", "config_drives", "rescue_password", "password")
 
+class IronicModule(Module):
+    """A module that works on Ironic, in whose options secrets go by the names that Ironic's drivers give them."""
 
-class IronicModule(AnsibleModule):
-    """A module with secrets inside of dictionaries, which Ansible's ``no_log`` of an option does not reach.
-
-    Its parameters are shown without them, nothing goes to the system's log, and their values are hidden wherever else
-    they turn up.
-    """
+    secret_keys = NODE_KEYS
 
     def __init__(self, argument_spec: dict[str, dict[str, Any]], **arguments: Any) -> None:
-        # Without a line in the system's log, which would hold all parameters.
-        self._given = {}
-        super().__init__(argument_spec=dict(ironic_argument_spec(), **argument_spec), supports_check_mode=True,
-                         no_log=True, **arguments)
-        self.no_log_values |= secrets.values(self._trees())
-        problems = given.problems(self.argument_spec, self._given)
-        if problems:
-            refused = RefusedError(problems)
-            self.fail_json(msg=str(refused), problems=refused.results())
-
-    def _load_params(self) -> None:
-        """Keep what was given: Ansible makes texts of dictionaries."""
-        super()._load_params()
-        self._given = copy.deepcopy(self.params)
-
-    def exit_json(self, **result: Any) -> None:
-        """Return the result."""
-        super().exit_json(**dict({"invocation": {"module_args": self._shown()}}, **result))
-
-    def fail_json(self, msg: str, **result: Any) -> None:
-        """Fail with ``msg``."""
-        super().fail_json(msg, **dict({"invocation": {"module_args": self._shown()}}, **result))
-
-    def _trees(self) -> dict[str, Any]:
-        """Return the parameters that have others inside of them."""
-        return dict((name, value) for name, value in self.params.items() if isinstance(value, (dict, list)))
-
-    def _shown(self) -> dict[str, Any]:
-        shown = dict(self.params, **secrets.without(self._trees()))
-        return dict(shown, **dict((name, secrets.HIDDEN) for name in _WHOLLY_HIDDEN if shown.get(name)))
+        super().__init__(dict(ironic_argument_spec(), **argument_spec), **arguments)
 
 
 def node_argument_spec() -> dict[str, dict[str, Any]]:
@@ -157,17 +115,19 @@ def audit_argument_spec() -> dict[str, dict[str, Any]]:
 def run_ironic_node() -> None:
     """Run the module ``ironic_node``."""
     module = IronicModule(node_argument_spec())
-    result = _run(module, lambda client: NodeService(client, module.params, module.check_mode, Progress()).run())
-    _finish(module, result, failure(result["nodes"], "be written"))
+    with module.reporting():
+        result = NodeService(_client(module), module.params, module.check_mode, module.progress).run()
+    module.finish(result, failure(result["nodes"], "be written"))
 
 
 def run_ironic_port() -> None:
     """Run the module ``ironic_port``."""
     module = IronicModule(port_argument_spec())
-    result = _run(module, lambda client: PortService(client, module.params, module.check_mode, Progress()).run())
+    with module.reporting():
+        result = PortService(_client(module), module.params, module.check_mode, module.progress).run()
     failed = [f"- {port['address']}: {port['error']}" for port in result["ports"] if port["failed"]]
-    _finish(module, result, "\n".join([f"{len(failed)} of {len(result['ports'])} ports failed:"] + failed)
-            if failed else "")
+    module.finish(result, "\n".join([f"{len(failed)} of {len(result['ports'])} ports failed:"] + failed)
+                  if failed else "")
 
 
 def action_module() -> IronicModule:
@@ -188,41 +148,29 @@ def run_ironic_node_action() -> None:
     params = dict(module.params)
     params["steps"] = [dict((key, value) for key, value in step.items() if value is not None)
                        for step in params["steps"]] if params["steps"] else None
-    result = _run(module, lambda client: ActionService(client, params, module.check_mode, Progress()).run())
-    _finish(module, result, failure(result["nodes"], params["action"].replace("_", " ")))
+    with module.reporting():
+        result = ActionService(_client(module), params, module.check_mode, module.progress).run()
+    module.finish(result, failure(result["nodes"], params["action"].replace("_", " ")))
 
 
 def run_ironic_node_info() -> None:
     """Run the module ``ironic_node_info``."""
     module = IronicModule(info_argument_spec())
-    result = _run(module, lambda client: info_service.read(client, module.params))
-    module.exit_json(changed=False, **result)
+    with module.reporting():
+        result = info_service.read(_client(module), module.params)
+    module.finish(dict(result, changed=False))
 
 
 def run_ironic_audit() -> None:
     """Run the module ``ironic_audit``."""
     module = IronicModule(audit_argument_spec())
-    result = _run(module, lambda client: audit_service.run(client, module.params, module.check_mode, Progress().event))
+    with module.reporting():
+        result = audit_service.run(_client(module), module.params, module.check_mode, module.progress.event)
     failed = [finding for finding in result["findings"] if finding["error"]]
-    _finish(module, result, "\n".join([f"{len(failed)} repairs failed:"] + [
+    module.finish(result, "\n".join([f"{len(failed)} repairs failed:"] + [
         f"- {finding['subject']}: {finding['error']}" for finding in failed]) if failed else "")
 
 
-def _run(module: IronicModule, work: Callable[..., Any]) -> Any:
-    """Return what ``work(client)`` returns; end the module when it is refused."""
-    if not HAS_OPENSTACK:
-        module.fail_json(msg=missing_required_lib("openstacksdk"))
-    try:
-        return work(IronicClient(module.params))
-    except RefusedError as exc:
-        module.fail_json(msg=str(exc), problems=exc.results())
-    except IronicError as exc:
-        module.fail_json(msg=exc.message, exception=traceback.format_exc())
-
-
-def _finish(module: IronicModule, result: dict[str, Any], text: str) -> None:
-    if not module._diff:
-        result.pop("diff")
-    if text:
-        module.fail_json(msg=text, **result)
-    module.exit_json(**result)
+def _client(module: IronicModule) -> IronicClient:
+    module.require(openstacksdk=HAS_OPENSTACK)
+    return IronicClient(module.params)

@@ -7,8 +7,11 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from . import node_fields, secrets
+from .._common import redaction
+from . import node_fields
 
+# What Ironic shows in place of a secret.
+_MASK = "******"
 # patch: list of JSON patch operations. before, after: what changes, by field, without secrets.
 Change = namedtuple("Change", ["patch", "before", "after"])
 UNCHANGED = Change((), {}, {})
@@ -100,9 +103,9 @@ def in_effect(operations: list[dict[str, Any]], current: dict[str, Any]) -> bool
         parts = [part.replace("~1", "/").replace("~0", "~") for part in step["path"].strip("/").split("/")]
         place = current if len(parts) == 1 else (current.get(parts[0]) or {})
         found_value = place.get(parts[-1])
-        if step["op"] == "remove" and found_value not in (None, "", {}) and found_value != secrets.MASK:
+        if step["op"] == "remove" and found_value not in (None, "", {}) and found_value != _MASK:
             return False
-        if step["op"] != "remove" and found_value not in (step["value"], secrets.MASK):
+        if step["op"] != "remove" and found_value not in (step["value"], _MASK):
             return False
     return True
 
@@ -114,7 +117,7 @@ def secrets_doubtful(node: dict[str, Any]) -> bool:
 
 
 def _masked(key: str, found_value: Any) -> bool:
-    return found_value.get(key) == secrets.MASK
+    return found_value.get(key) == _MASK
 
 
 def _set(change: Change, field: str, key: str, value: Any, found_value: Any) -> None:
@@ -123,17 +126,17 @@ def _set(change: Change, field: str, key: str, value: Any, found_value: Any) -> 
     path = f"/{field}/{str(key).replace('~', '~0').replace('/', '~1')}"
     change.patch.append({"op": "remove", "path": path} if value is None else
                         {"op": "add", "path": path, "value": value})
-    hidden = secrets.is_secret(key)
+    hidden = redaction.is_secret_key(key)
     if key in found_value:
-        change.before.setdefault(field, {})[key] = secrets.HIDDEN if hidden else _shown(found_value[key])
+        change.before.setdefault(field, {})[key] = redaction.HIDDEN if hidden else _shown(found_value[key])
     if value is not None:
-        change.after.setdefault(field, {})[key] = secrets.CHANGED if hidden else _shown(value)
+        change.after.setdefault(field, {})[key] = redaction.CHANGED if hidden else _shown(value)
     change.before.setdefault(field, {})
     change.after.setdefault(field, {})
 
 
 def _shown(value: Any) -> Any:
-    return secrets.without(value) if isinstance(value, dict) else value
+    return redaction.hidden(value, redaction.NODE_KEYS) if isinstance(value, dict) else value
 
 
 def port_change(option: dict[str, Any], current: dict[str, Any], node_uuid: str) -> Change:
@@ -178,5 +181,5 @@ def moved_port_body(option: dict[str, Any], current: dict[str, Any], node_uuid: 
 
 def shown_creation(option: dict[str, Any]) -> dict[str, Any]:
     """Return what a node that is to be made will have, without secrets."""
-    body = secrets.without(create_body(option))
+    body = redaction.hidden(create_body(option), redaction.NODE_KEYS)
     return dict(body, **dict((name, option[name]) for name in ("traits",) if option.get(name)))

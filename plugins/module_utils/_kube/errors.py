@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .._common.errors import ReportedError
 from .._common.plain_text import plain
 
 # Of errors without a status: those that the same request meets again until somebody changes something.
@@ -15,7 +16,7 @@ _MESSAGE_CHARACTERS = 2000
 _CAUSES = 50
 
 
-class KubeError(Exception):
+class KubeError(ReportedError):
     """An API server refused a request or could not be asked.
 
     :param message: one sentence

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple
 
-from .._common.secret_fields import secret_texts, without_secrets
+from .._common.redaction import secret_texts, without_secrets
 from . import bulk, checked, plan
 from .errors import KubeError
 from .plan import DELETE, DONE, UNCHANGED, Entry, Listed, Object

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .._common.secret_fields import hidden_difference
+from .._common.redaction import hidden_difference
 from .plan import CREATE, DELETE, DONE, Entry
 
 

@@ -13,6 +13,7 @@ import time
 from collections import namedtuple
 from typing import Any
 
+from .._common.errors import ReportedError
 from .._plane.process import cache_entry, engine, toolchain
 
 # Raise it when the programs are built in another way than before: it is part of the cache's key.
@@ -37,7 +38,7 @@ def programs(pins: Any) -> Any:
     )
 
 
-class AddonsError(Exception):
+class AddonsError(ReportedError):
     """An add-on could not be built; the message names it and what to do."""
 
 

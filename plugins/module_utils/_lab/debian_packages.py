@@ -10,8 +10,10 @@ import subprocess
 from collections import namedtuple
 from typing import Any
 
+from .._common.errors import ReportedError
 
-class PackagesError(Exception):
+
+class PackagesError(ReportedError):
     """Packages can't be installed; the message says what to do."""
 
 

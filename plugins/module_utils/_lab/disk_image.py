@@ -9,6 +9,8 @@ import os
 import subprocess
 import tempfile
 
+from .._common.errors import ReportedError
+
 MIB = 1024 ** 2
 # Room for the partition table before the file system, and for its backup behind it.
 FIRST_MIB = 1
@@ -18,7 +20,7 @@ LABEL = "lab-root"
 TIMEOUT_SECONDS = 120
 
 
-class DiskImageError(Exception):
+class DiskImageError(ReportedError):
     """The image could not be made; the text names the program and what it said."""
 
 

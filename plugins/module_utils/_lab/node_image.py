@@ -15,6 +15,7 @@ import sys
 import uuid
 from typing import Any
 
+from .._common.errors import ReportedError
 from .._plane.process import cache_entry
 from . import addons, container_image
 
@@ -54,7 +55,7 @@ CHROOT_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 TIMEOUT_SECONDS = 1200
 
 
-class NodeImageError(Exception):
+class NodeImageError(ReportedError):
     """The image could not be built; the message names the step and what to do."""
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 
+from .._common.errors import ReportedError
 from .._common.formats import duration
 from .._kube import bulk
 from .._kube.patience import Patience
@@ -18,7 +19,7 @@ INTERVAL_SECONDS = 1
 STUCK_SECONDS = 60
 
 
-class RolloutError(Exception):
+class RolloutError(ReportedError):
     """Something is not rolled out.
 
     :param lines: one for each object, with the cause

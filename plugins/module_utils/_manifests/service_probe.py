@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import time
 
+from .._common.errors import ReportedError
 from .._kube.errors import KubeError
 from .._kube.patience import Patience
 from .._kube.resources import KNOWN
@@ -15,7 +16,7 @@ INTERVAL_SECONDS = 0.2
 REQUEST_TIMEOUT_SECONDS = 10
 
 
-class ProbeError(Exception):
+class ProbeError(ReportedError):
     """A Service did not answer as expected in time."""
 
 

@@ -4,50 +4,13 @@
 """Running the modules of the resource families, each of which names its kind only."""
 from __future__ import annotations
 
-import traceback
-
-from .._common import url_credentials
 from .._common.errors import RefusedError
-from .._common.judged_module import JudgedModule
-from .._common.progress import Progress
 from .._host import fields as host_fields
 from .._kube.connection import kube_argument_spec
-from .._kube.errors import KubeError
 from .._kube.module import KubeModule
 from .base import check_raw, entry_fields
 from .registry import FAMILIES
 from .service import FamilyService, read_facts
-
-
-class FamilyModule(JudgedModule, KubeModule):
-    """A module whose list is checked as a whole, and whose parameters are shown without passwords in URLs.
-
-    :param family: a Family
-    """
-
-    def __init__(self, family, **arguments):
-        self._family = family
-        # Without a line in the system's log, which would hold the whole list.
-        super().__init__(no_log=True, **arguments)
-
-    def exit_json(self, **result):
-        """Return the result."""
-        super().exit_json(**self._with_parameters(result))
-
-    def fail_json(self, msg, **result):
-        """Fail with ``msg``, or while arguments are checked with all mistakes in the list."""
-        super().fail_json(msg, **self._with_parameters(result))
-
-    def _with_parameters(self, result):
-        return dict({"invocation": {"module_args": url_credentials.without(self.params)}}, **result)
-
-    def judge(self, given, msg, result):
-        """Return all mistakes in the list."""
-        problems = check_raw(self._family, given.get(self._family.option))
-        if not problems:
-            return msg, result
-        refused = RefusedError(problems)
-        return str(refused), dict(result, problems=refused.results())
 
 
 def family_argument_spec(family):
@@ -80,40 +43,34 @@ def info_argument_spec(family):
     return spec
 
 
-def run_family(kind):
+def run_family(kind: str) -> None:
     """Run the module of a kind."""
     family = FAMILIES[kind]
-    module = FamilyModule(family, argument_spec=family_argument_spec(family), supports_check_mode=True)
-    result = _call(module, lambda client: FamilyService(
-        client, family, module.params, module.check_mode, Progress()).run())
-    if not module._diff:
-        del result["diff"]
+
+    def check(given):
+        problems = check_raw(family, given.get(family.option))
+        if problems:
+            raise RefusedError(problems)
+
+    module = KubeModule(family_argument_spec(family), check=check)
+    with module.reporting():
+        result = FamilyService(module.connect(), family, module.params, module.check_mode, module.progress).run()
     if not family.has_table:
         del result["table"]
     items = result[family.option]
     errors = [f"- {item['name']}: {item['error']}" for item in items if item["error"]]
-    if errors:
-        module.fail_json(msg="%d of %d %s failed:\n%s" % (len(errors), len(items), family.option, "\n".join(errors)),
-                         **result)
-    module.exit_json(**result)
+    module.finish(result, "\n".join([f"{len(errors)} of {len(items)} {family.option} failed:"] + errors)
+                  if errors else "")
 
 
-def run_family_info(kind):
+def run_family_info(kind: str) -> None:
     """Run the info module of a kind."""
     family = FAMILIES[kind]
-    module = KubeModule(argument_spec=info_argument_spec(family), supports_check_mode=True)
-    result = _call(module, lambda client: read_facts(client, family, module.params))
+    module = KubeModule(info_argument_spec(family))
+    with module.reporting():
+        result = read_facts(module.connect(), family, module.params)
     if not result[family.option] and not module.params["all_namespaces"]:
         module.warn_without(module.params["namespace"])
     if not family.has_table:
         del result["table"]
-    module.exit_json(changed=False, **result)
-
-
-def _call(module, work):
-    try:
-        return work(module.connect())
-    except RefusedError as exc:
-        module.fail_json(msg=str(exc), problems=exc.results())
-    except KubeError as exc:
-        module.fail_json(msg=exc.message, exception=traceback.format_exc())
+    module.finish(dict(result, changed=False))

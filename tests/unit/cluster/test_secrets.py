@@ -98,8 +98,10 @@ def seen(text):
 
 
 def by_kind(diffs):
-    return dict((diff["after_header"].split()[0], diff) for diff in diffs if "pool-a" in diff["after_header"]
-                or diff["after_header"].startswith("KubeadmControlPlane"))
+    return dict((diff["after_header"].split()[0], dict(
+        diff, before=yaml.safe_load(diff["before"]) or {}, after=yaml.safe_load(diff["after"]) or {}))
+        for diff in diffs
+        if "pool-a" in diff["after_header"] or diff["after_header"].startswith("KubeadmControlPlane"))
 
 
 def test_a_new_cluster(run):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import field_checks, url_credentials
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import field_checks, redaction
 
 
 @pytest.mark.parametrize("text, shown", [
@@ -20,7 +20,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common import fi
     ("'https://u:pw@h/i' and 'https://v:pw@k/j'", "'https://***@h/i' and 'https://***@k/j'"),
 ])
 def test_they_are_not_shown(text, shown):
-    assert url_credentials.redacted(text) == shown
+    assert redaction.redacted(text) == shown
 
 
 @pytest.mark.parametrize("text", [
@@ -29,12 +29,12 @@ def test_they_are_not_shown(text, shown):
     "me@example.org", "/srv/a@b", "",
 ])
 def test_other_texts_are_left_as_they_are(text):
-    assert url_credentials.redacted(text) == text
+    assert redaction.redacted(text) == text
 
 
-def test_whole_structures():
-    assert url_credentials.without({"a": ["https://u:pw@h/", 1, None], "b": {"c": True}, "d": ("u:pw@h",)}) == {
-        "a": ["https://***@h/", 1, None], "b": {"c": True}, "d": ["***@h"]}
+def test_whole_parameters():
+    assert redaction.hidden_parameters({"a": ["https://u:pw@h/", 1, None], "b": {"c": True}, "d": ["u:pw@h"]}) == {
+        "a": ["https://(hidden)@h/", 1, None], "b": {"c": True}, "d": ["***@h"]}
 
 
 def test_messages_show_values_without_them():

@@ -8,7 +8,8 @@ import copy
 import threading
 from urllib.parse import unquote
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import secrets, states
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import is_secret_key
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import states
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 
 # What each verb's way through the states is, a poll at a time.
@@ -74,8 +75,8 @@ class FakeIronic:
     def _shown(self, node, fields):
         shown = copy.deepcopy(node)
         for key in shown["driver_info"]:
-            if secrets.is_secret(key):
-                shown["driver_info"][key] = secrets.MASK
+            if is_secret_key(key):
+                shown["driver_info"][key] = "******"
         return shown if fields is None else dict((field, shown.get(field)) for field in fields)
 
     def _go_on(self):

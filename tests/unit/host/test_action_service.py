@@ -177,7 +177,7 @@ def test_a_wait_that_comes_to_nothing_tells_the_state():
 
 
 def test_a_status_that_is_no_object():
-    with pytest.raises(ValueError, match="h1: status: seen no JSON object"):
+    with pytest.raises(RefusedError, match="h1: status: found text that is no JSON object"):
         requests_of(given(hosts=[{"name": "h1", "status": "[1]"}], action="restore_status"), "now")
 
 

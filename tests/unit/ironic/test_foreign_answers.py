@@ -13,6 +13,7 @@ from fakes.progress import Reports
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import redaction
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import (
     answers,
@@ -24,7 +25,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import (
     info_service,
     node_bmc,
     ownership,
-    secrets,
     states,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import module as ironic_module
@@ -147,8 +147,8 @@ def test_the_audit(given_answers, hosts):
 def test_what_is_reported_of_a_node(answer):
     with contextlib.suppress(IronicError):
         node = answers.item(answer, "nodes", goals.POLL_FIELDS)
-        json.dumps(secrets.without(node))
-        secrets.values(node)
+        json.dumps(redaction.hidden(node, redaction.NODE_KEYS))
+        redaction.secret_texts(node, keys=redaction.NODE_KEYS)
         deployment.carried(node)
         ownership.host_of(node["name"])
         node_bmc.of(node.get("driver_info"))
@@ -193,7 +193,8 @@ def test_config_drives(drive, own):
 @FEW
 @given(st.recursive(SCALARS, lambda inner: st.dictionaries(st.sampled_from(["password", "a"]), inner, max_size=2)))
 def test_no_secret_is_left_in_what_is_shown(tree):
-    shown = json.dumps(secrets.without({"password": ["canary-1", {"x": tree}], "a": {"auth_token": "canary-2"}}))
+    shown = json.dumps(redaction.hidden(
+        {"password": ["canary-1", {"x": tree}], "a": {"auth_token": "canary-2"}}, redaction.NODE_KEYS))
     assert "canary" not in shown
 
 
@@ -206,5 +207,5 @@ def test_deep_answers():
     tree = {}
     for dummy in range(900):
         tree = {"a": [tree]}
-    json.dumps(secrets.without(tree))
-    assert secrets.values(tree) == set()
+    json.dumps(redaction.hidden(tree, redaction.NODE_KEYS))
+    assert redaction.secret_texts(tree, keys=redaction.NODE_KEYS) == set()

@@ -9,7 +9,8 @@ import json
 import pytest
 from fakes.ironic import FakeIronic
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import info_service, ownership, secrets
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import redaction
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import info_service, ownership
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 
 
@@ -39,7 +40,8 @@ def test_only_the_fields_that_were_asked_for(client):
 
 
 def test_a_secret_that_ironic_does_not_mask_is_not_returned(client):
-    shown = secrets.without({"driver_info": {"ipmi_password": "canary", "snmp": [{"auth_token": "canary"}]}})
+    shown = redaction.hidden(
+        {"driver_info": {"ipmi_password": "canary", "snmp": [{"auth_token": "canary"}]}}, redaction.NODE_KEYS)
     assert "canary" not in json.dumps(shown)
     assert read(client)["nodes"][1]["driver_info"] == {"redfish_password": "(hidden)", "redfish_address": "https://a"}
 

@@ -50,7 +50,7 @@ def test_no_secret_is_in_a_result():
     texts = [json.dumps(run(client, redfish())),
              json.dumps(run(client, redfish(driver_info={"redfish_password": PASSWORD}), update_secrets="always"))]
     assert "(hidden)" in texts[0]
-    assert "(hidden, new value)" in texts[1]
+    assert "(hidden, changed)" in texts[1]
     assert not [text for text in texts if PASSWORD in text]
 
 

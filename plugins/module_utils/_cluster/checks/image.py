@@ -9,7 +9,7 @@ import re
 from urllib.parse import urlsplit
 
 from ..._common.problem import Problem
-from ..._common.url_credentials import redacted
+from ..._common.redaction import redacted
 from ..._host.rules.image import CHECKSUM_LENGTHS
 from ..spec import IMAGE_FORMATS
 

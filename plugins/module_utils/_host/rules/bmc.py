@@ -7,8 +7,9 @@ from __future__ import annotations
 import re
 
 from ..._bmc import address as bmc_address
-from ..._common.field_checks import DNS_NAME, HIDDEN, show
+from ..._common.field_checks import DNS_NAME, show
 from ..._common.problem import Problem
+from ..._common.redaction import HIDDEN
 from ..objects import has_inline_credentials
 
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import json
 
-from ..._common.field_checks import DNS_NAME, HIDDEN, show
+from ..._common.field_checks import DNS_NAME, show
 from ..._common.problem import Problem
+from ..._common.redaction import HIDDEN
 from .. import fields as host_fields
 
 

@@ -17,6 +17,7 @@ from collections import namedtuple
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..._common.errors import ReportedError
 from . import manifests, toolchain, webhook_host
 
 # Raise it when programs or manifests are made in another way than before: it is part of the cache's key.
@@ -74,7 +75,7 @@ INVENTORY_DEFINITION = (CLUSTER_API, "cmd/clusterctl/config/manifest/clusterctl-
 INVENTORY_OWNER = "capi"
 
 
-class EngineError(Exception):
+class EngineError(ReportedError):
     """The engine could not be built; the message names the program and what to do."""
 
 

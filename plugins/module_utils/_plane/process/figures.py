@@ -8,10 +8,12 @@ import json
 import os
 from typing import Any
 
+from ..._common.errors import ReportedError
+
 FILE = "lab.json"
 
 
-class FiguresError(Exception):
+class FiguresError(ReportedError):
     """A plane has no usable figures; the message says what is invalid, or which figure somebody else has."""
 
 

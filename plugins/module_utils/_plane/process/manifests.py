@@ -11,6 +11,8 @@ import subprocess
 from collections import namedtuple
 from typing import Any
 
+from ..._common.errors import ReportedError
+
 try:
     import yaml
     HAS_YAML = True
@@ -36,7 +38,7 @@ _CLUSTER_SCOPED = ("Namespace", "CustomResourceDefinition", "ClusterRole", "Clus
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[=-])([^}]*))?\}")
 
 
-class ManifestError(Exception):
+class ManifestError(ReportedError):
     """A provider's manifests could not be rendered."""
 
 

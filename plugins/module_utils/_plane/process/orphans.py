@@ -13,6 +13,7 @@ import subprocess
 import time
 from typing import Any
 
+from ..._common.errors import ReportedError
 from .supervisor import LAB_DIR_VARIABLE, Layout
 
 TERMINATE_SECONDS = 10
@@ -20,7 +21,7 @@ KILL_SECONDS = 10
 COMMAND_TIMEOUT_SECONDS = 30
 
 
-class CleanupError(Exception):
+class CleanupError(ReportedError):
     """Something of a lab could not be removed."""
 
 

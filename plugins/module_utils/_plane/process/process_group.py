@@ -8,7 +8,16 @@ from typing import Any
 
 from . import figures as figures_file
 from . import orphans, ports, readiness
-from .supervisor import ALIVE_STATES, SupervisorError, configured, last_lines, remove_program, write_program
+from .supervisor import (
+    ALIVE_STATES,
+    Layout,
+    Supervisor,
+    SupervisorError,
+    configured,
+    last_lines,
+    remove_program,
+    write_program,
+)
 
 RUNNING = "running"
 ABSENT = "absent"
@@ -118,3 +127,28 @@ def wait(supervisor: Any, names: Any = None) -> None:
     if any(ADDRESS_IN_USE in text.lower() for name in failed for text in last_lines(supervisor.layout.log_file(name))):
         parts = ports.foreign(figures_file.read(supervisor.layout.lab_dir)) + parts
     raise SupervisorError("\n".join(parts))
+
+
+def ensure(params: dict[str, Any], check_mode: bool) -> dict[str, Any]:
+    """Bring programs to a state and return the module's result.
+
+    :param params: the parameters of the module ``plane_processes``
+    :param check_mode: whether nothing is changed
+    :raises ReportedError: when a program has no command, does not start, or does not become ready
+    """
+    daemon = Supervisor(Layout(params["supervisor_dir"]))
+    names = [program["name"] for program in params["programs"]]
+    if params["state"] == "absent":
+        actions = stop(daemon, names, check_mode)
+    elif params["state"] == "ready":
+        actions = {}
+        if not check_mode:
+            wait(daemon)
+    else:
+        for program in params["programs"]:
+            if not program["command"]:
+                raise SupervisorError(f"program {program['name']}: command: not set, expected the program to run")
+        actions = start(daemon, params["programs"], check_mode)
+        if params["wait"] and not check_mode:
+            wait(daemon, names)
+    return {"changed": changed(actions), "programs": actions}

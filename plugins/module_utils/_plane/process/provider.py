@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..._common.errors import ReportedError
 from ..._kube import bulk
 from ..._kube.plan import CREATE, Entry
 from ..._kube.reconcile import Reconcile
@@ -22,7 +23,7 @@ _FIRST = ("Namespace", "CustomResourceDefinition")
 _LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "Provider")
 
 
-class ProviderError(Exception):
+class ProviderError(ReportedError):
     """Manifests could not be applied; the message names each object and why."""
 
 

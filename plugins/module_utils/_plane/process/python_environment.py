@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from ..._common.errors import ReportedError
 from . import user_folders
 
 OLDEST_PYTHON = (3, 11)
@@ -26,7 +27,7 @@ FINISHED = "finished.json"
 OUTPUT_LIMIT = 1000
 
 
-class VenvError(Exception):
+class VenvError(ReportedError):
     """An environment could not be made; the message says what to do."""
 
 

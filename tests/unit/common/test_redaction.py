@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.secret_fields import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import (
     hidden,
     hidden_difference,
     hidden_parameters,

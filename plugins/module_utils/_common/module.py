@@ -1,0 +1,158 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The base of all modules: argument errors, redaction, required libraries, errors, diffs, progress."""
+from __future__ import annotations
+
+import contextlib
+import copy
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+
+from . import redaction
+from .errors import ReportedError
+from .given import refuse_structures
+from .progress import Progress
+
+try:
+    import yaml
+except ImportError:
+    yaml = None  # type: ignore[assignment]
+
+
+class Module(AnsibleModule):
+    """A module of this collection.
+
+    Ansible reports the first argument that does not fit the spec, without the object that it belongs to, and its
+    ``no_log`` hides whole options, not secrets inside structures. This base reports all problems at once, and hides
+    secrets in everything that leaves the module: results, failures, tracebacks, warnings and parameters. It writes no
+    line in the system's log, which would hold all parameters.
+
+    :param argument_spec: Ansible's argument spec
+    :param check: called with the parameters as they were given when Ansible refuses them; raises a ReportedError with
+        all problems, or returns when it finds none
+    :param open_results: names of results that hold secrets because the user asks for them
+    :param arguments: further arguments of AnsibleModule
+    """
+
+    secret_keys = redaction.OBJECT_KEYS
+
+    def __init__(self, argument_spec: dict[str, dict[str, Any]],
+                 check: Callable[[dict[str, Any]], None] | None = None, open_results: tuple[str, ...] = (),
+                 **arguments: Any) -> None:
+        self.progress = Progress()
+        self._checking_arguments = True
+        self._check = check
+        self._open_results = open_results
+        self._given = {}
+        super().__init__(argument_spec=argument_spec, supports_check_mode=True, no_log=True, **arguments)
+        self._checking_arguments = False
+        with self.reporting():
+            refuse_structures(self.argument_spec, self._given)
+
+    def _load_params(self) -> None:
+        """Keep what was given: Ansible turns dictionaries into texts, and empties lists with a wrong element."""
+        super()._load_params()
+        self._given = copy.deepcopy(self.params)
+
+    def require(self, **libraries: bool) -> None:
+        """Fail unless libraries are installed.
+
+        :param libraries: for each distribution name whether it was imported
+        """
+        for name, is_there in libraries.items():
+            if not is_there:
+                self.fail_json(missing_required_lib(name))
+
+    @contextlib.contextmanager
+    def reporting(self, done: Callable[[], dict[str, Any]] = dict) -> Iterator[None]:
+        """Fail with the text of a ReportedError.
+
+        :param done: called without arguments; returns what the module has changed before it failed
+        """
+        try:
+            yield
+        except ReportedError as exc:
+            self.finish(dict(done(), **exc.result()), str(exc))
+
+    def finish(self, result: dict[str, Any], failure: str = "") -> None:
+        """Return a result, with its warnings and, in diff mode, its difference.
+
+        :param result: dict; ``warnings``: list of texts; ``diff``: a dict or a list of dicts as Ansible takes them,
+            whose sides may be structures
+        :param failure: text, when the module has failed
+        """
+        result = dict(result)
+        for warning in result.pop("warnings", []):
+            self.warn(warning)
+        if self._diff and "diff" in result:
+            diff = result["diff"]
+            result["diff"] = [_as_text(item) for item in diff] if isinstance(diff, list) else _as_text(diff)
+        else:
+            result.pop("diff", None)
+        if failure:
+            self.fail_json(failure, **result)
+        self.exit_json(**result)
+
+    def exit_json(self, **result: Any) -> None:
+        """Return the result."""
+        super().exit_json(**self._leaving(result, self._secrets(named_only=True)))
+
+    def fail_json(self, msg: str, **result: Any) -> None:
+        """Fail with ``msg``, while arguments are checked with all problems; without secrets.
+
+        Webhooks quote what they refuse, password and all.
+        """
+        if self._checking_arguments:
+            self._checking_arguments = False
+            with self.reporting():
+                if self._check:
+                    self._check(self._given)
+                refuse_structures(self.argument_spec, self._given)
+        if sys.exc_info()[0] is not None:
+            # Else Ansible takes the traceback itself, with the message as it is.
+            result.setdefault("exception", traceback.format_exc())
+        result = self._leaving(dict(result, msg=msg), self._secrets())
+        super().fail_json(result.pop("msg"), **result)
+
+    def warn(self, warning: str, **options: Any) -> None:
+        """Add a warning."""
+        super().warn(redaction.without_secrets(warning, self._secrets()), **options)
+
+    def _secrets(self, named_only: bool = False) -> set[str]:
+        """Return the secrets in the parameters.
+
+        :param named_only: leave out those that may be ordinary words (commands, contents of files and of Secrets): a
+            result that is no message must stay as it is
+        """
+        return set().union(*(redaction.secret_texts(given, self.argument_spec, self.secret_keys, named_only)
+                             for given in (self._given, self.params)))
+
+    def _leaving(self, result: dict[str, Any], secrets: set[str]) -> dict[str, Any]:
+        shown = redaction.hidden_parameters(self.params, self.argument_spec, self.secret_keys)
+        result = dict({"invocation": {"module_args": shown}}, **result)
+        closed = dict((key, value) for key, value in result.items() if key not in self._open_results)
+        result.update(redaction.without_secrets(closed, secrets, self.secret_keys.shortest))
+        # Ansible looks for each secret in each value of a result, which takes seconds for a thousand passwords.
+        self.no_log_values: set[str] = redaction.occurring_in(result, self.no_log_values)
+        return result
+
+
+def _as_text(diff: Any) -> Any:
+    """Return a diff whose sides are texts: structures as YAML, which is easier to read than Ansible's JSON."""
+    if not isinstance(diff, dict) or yaml is None:
+        return diff
+    before, after = diff.get("before"), diff.get("after")
+    if isinstance(before, dict) and isinstance(after, dict):
+        before, after = redaction.hidden_difference(before, after)
+    return dict(diff, before=_side(before), after=_side(after))
+
+
+def _side(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return yaml.safe_dump(value, default_flow_style=False) if value else ""

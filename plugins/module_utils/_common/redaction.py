@@ -1,0 +1,294 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The only file that redacts: credentials in URLs, secrets inside objects and parameters, texts that quote them; pure.
+
+Secrets belong into Secrets (content_secret, passwdFrom), but kubeadm, cloud-init and Ironic's drivers also take them in
+the open, and nobody can tell what a file or a command holds. A mark says nothing about a value: who knows its digest
+can guess it.
+"""
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from .occurring_texts import occurring
+from .paired_lists import IDENTITIES, MISSING, paired
+
+HIDDEN = "(hidden)"
+CHANGED = "(hidden, changed)"
+
+# What stands before the last @ of the host, or of all when it has a colon with no port behind it: special characters
+# of passwords are often not escaped.
+_NAME_AND_PASSWORD = r"(?!\[)[^/?#\s@:]*:(?!//)(?!\d*(?:[/?#]|$))[^\s'\"]*"
+_USER_INFO = r"(?<=//)(?:%s|[^/?#\s'\"]*)(?=@)" % _NAME_AND_PASSWORD
+# Addresses may have no scheme.
+_URL_CREDENTIALS = re.compile(f"{_USER_INFO}|^{_NAME_AND_PASSWORD}(?=@)")
+
+# Fields by name, as options and as the APIs have them. Of these nothing is shown;
+_DOCUMENTS = ("content", "additionalConfig", "config_drive", "config_drives", "configdrive")
+# of these how many there are, and what tells them apart;
+_TREES = ("boot_commands", "pre_commands", "post_commands", "bootCommands", "preKubeadmCommands", "postKubeadmCommands",
+          "extraEnvs", "kubeConfig", "staticPodURLHeader", "strings")
+# of these what they refer to, if they do.
+_REFERENCE = re.compile(r"(from|secret)$", re.IGNORECASE)
+# A text among these should have been a structure.
+_LIST = re.compile(r"(files|users|tokens|secrets|passwords)$", re.IGNORECASE)
+# In other texts: credentials in URLs, and assignments, as in options of a mount.
+_PARTS = (
+    re.compile(f"()({_USER_INFO})"),
+    re.compile(r"((?:passw\w*|passphrase|token|secret)[\"']?[ \t]*[=:][ \t]*[\"']?)([^\s,;&\"']+)", re.IGNORECASE))
+# Deeper structures are hidden as a whole; Python's own limit must not be reached.
+_DEEPEST = 100
+
+
+class Keys(NamedTuple):
+    """Which keys hold secrets.
+
+    :param pattern: a regular expression that is searched for in the key; a pair of name and value goes by its name
+    :param refers: whether a structure below a key that ends in "from" or "secret" only refers to a secret
+    :param shortest: how many characters a secret has at least that is looked for in other texts
+    """
+
+    pattern: re.Pattern[str]
+    refers: bool
+    shortest: int
+
+
+# Kubernetes objects and this collection's options. Texts of fewer characters are parts of ordinary words.
+OBJECT_KEYS = Keys(re.compile(
+    r"passw|passphrase|token$|secret$|(certificate|private|api|access)[_-]?key$|client-key-data$", re.IGNORECASE),
+    True, 6)
+# Ironic's driver_info and instance_info, with the keys that oslo.utils masks (oslo_utils/strutils.py).
+NODE_KEYS = Keys(re.compile(
+    "adminpass|admin_pass|password|auth_token|new_pass|secret|sys_pswd|token|configdrive|encrypted_key|private_key"
+    "|fernetkey|sslkey|passphrase|snmp_community|auth_key|priv_key", re.IGNORECASE), False, 1)
+
+
+def redacted(text: str) -> str:
+    """Return a text with the user names and passwords of its URLs hidden."""
+    return _URL_CREDENTIALS.sub("***", text) if "@" in text else text
+
+
+def is_secret_key(key: Any) -> bool:
+    """Return whether a key of a node's driver_info or instance_info holds a secret, for example redfish_password."""
+    return NODE_KEYS.pattern.search(f"{key}") is not None
+
+
+def hidden(value: Any, keys: Keys = OBJECT_KEYS) -> Any:
+    """Return a copy of a structure with its secrets hidden; of objects of the kind Secret the contents are, too.
+
+    :param keys: which keys hold secrets
+    """
+    return _Walk(keys).shown(value, value)
+
+
+def hidden_difference(before: Any, after: Any, kind: str | None = None, reference: Any = None) -> tuple[Any, Any]:
+    """Return copies of what was and what will be, with their secrets hidden; two that differ still do.
+
+    :param kind: kind of the object that both are parts of
+    :param reference: what a new object replaces: only secrets that it has not are marked as changed
+    """
+    walk = _Walk(OBJECT_KEYS)
+    return (walk.shown(before, before, kind),
+            walk.shown(after, before or ({} if reference is None else reference), kind))
+
+
+def hidden_parameters(params: Mapping[str, Any], spec: Mapping[str, Any] | None = None,
+                      keys: Keys = OBJECT_KEYS) -> dict[str, Any]:
+    """Return a module's parameters as they may be shown.
+
+    Hidden are options with ``no_log``, values of options that do not exist (a password under a mistyped name), secrets
+    inside structures, credentials in URLs, and documents given as text, which are not parsed.
+
+    :param params: the module's parameters, of any type
+    :param spec: its argument spec; without it, secrets are found by their keys only
+    :param keys: which keys hold secrets
+    """
+    walk = _Walk(keys)
+    return _without_documents(walk.shown(params, params) if spec is None else walk.options(params, spec))
+
+
+def secret_texts(value: Any, spec: Mapping[str, Any] | None = None, keys: Keys = OBJECT_KEYS,
+                 named_only: bool = False) -> set[str]:
+    """Return the secrets of a structure.
+
+    :param spec: argument spec when the structure is a module's parameters
+    :param keys: which keys hold secrets
+    :param named_only: leave out what is hidden for its place only: commands, contents of files and of Secrets
+    """
+    walk = _Walk(keys)
+    if spec is None:
+        walk.shown(value, value)
+    else:
+        walk.options(value, spec)
+    return walk.named if named_only else walk.named | walk.placed
+
+
+def without_secrets(value: Any, texts: Iterable[str], shortest: int = OBJECT_KEYS.shortest) -> Any:
+    """Return a copy of a structure whose texts hold none of the given ones, as they are or as others quote them.
+
+    :param texts: the secrets
+    :param shortest: shorter ones are left
+    """
+    forms = set(form for text in texts for form in _forms(text) if len(form) >= shortest)
+    there = occurring_in(value, forms)
+    return _cleaned(value, sorted(there, key=len, reverse=True)) if there else value
+
+
+def occurring_in(value: Any, texts: Iterable[str]) -> set[str]:
+    """Return those of many texts that occur in a structure."""
+    texts = set(f"{text}" for text in texts)
+    return occurring(texts, "\n".join(set(_leaves(value)))) if texts else texts
+
+
+class _Walk:
+    """One way through a structure, which collects its secrets and returns it without them.
+
+    :param keys: a Keys
+    """
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        self.named: set[str] = set()
+        self.placed: set[str] = set()
+
+    def options(self, values: Any, spec: Mapping[str, Any]) -> Any:
+        """Return parameters by their argument spec; Ansible's own (_ansible_check_mode …) are left out."""
+        if not isinstance(values, dict):
+            return None if values is None else self._mark(values, values)
+        return dict((name, self._option(values, name, spec.get(name))) for name in values
+                    if not str(name).startswith("_ansible_"))
+
+    def _option(self, values: dict[str, Any], name: str, option: Any) -> Any:
+        value = values[name]
+        if option is None or option.get("no_log"):
+            return self._mark(value, value)
+        if name in _DOCUMENTS:
+            return self._mark(value, value, False)
+        if option.get("options") and option.get("type") == "list" and isinstance(value, list):
+            return [self.options(item, option["options"]) for item in value]
+        if option.get("options"):
+            return self.options(value, option["options"])
+        if option.get("no_log") is False and isinstance(value, str):
+            return self._text(value, value)
+        return self._field(values, name, value, None, 0)
+
+    def shown(self, value: Any, old: Any, kind: Any = None, depth: int = 0) -> Any:
+        """Return a structure with its secrets hidden, those that are not in another one marked as changed.
+
+        :param old: the other structure
+        """
+        if isinstance(value, (dict, list, tuple)) and depth > _DEEPEST:
+            return HIDDEN if value == old else CHANGED
+        if isinstance(value, dict):
+            old = old if isinstance(old, dict) else {}
+            return dict((key, self._field(value, key, old.get(key, MISSING), kind or value.get("kind"), depth + 1))
+                        for key in value)
+        if isinstance(value, (list, tuple)):
+            return [self.shown(item, was, depth=depth + 1) for item, was in self._paired(value, old)]
+        return self._text(value, old) if isinstance(value, str) else value
+
+    def _field(self, parent: dict[str, Any], key: str, old: Any, kind: Any, depth: int) -> Any:
+        value = parent[key]
+        # Only Secrets have stringData, whatever their kind is written as.
+        if key == "stringData" or (key == "data" and kind == "Secret"):
+            if isinstance(value, dict):
+                old = old if isinstance(old, dict) else {}
+                return dict((name, self._mark(item, old.get(name, MISSING), False)) for name, item in value.items())
+            return self._mark(value, old, False)
+        if key in _DOCUMENTS:
+            return self._mark(value, old, False)
+        if key in _TREES:
+            return self._below(value, old, depth, False)
+        name = str(parent.get("name") if key == "value" else key)
+        if self._keys.pattern.search(name) and not isinstance(value, bool) and not (
+                self._keys.refers and isinstance(value, (dict, list)) and _REFERENCE.search(name)):
+            return self._below(value, old, depth, True)
+        if _LIST.search(name) and isinstance(value, list):
+            return [self._mark(item, was) if isinstance(item, str) else self.shown(item, was, depth=depth + 1)
+                    for item, was in self._paired(value, old)]
+        return self.shown(value, old, depth=depth)
+
+    def _below(self, value: Any, old: Any, depth: int, named: bool, element: bool = False) -> Any:
+        """Return a structure of which everything is secret."""
+        if isinstance(value, (dict, list)) and depth > _DEEPEST:
+            return HIDDEN if value == old else CHANGED
+        if isinstance(value, dict):
+            old = old if isinstance(old, dict) else {}
+            return dict((key, item if element and key in IDENTITIES else self._below(
+                item, old.get(key, MISSING), depth + 1, named)) for key, item in value.items())
+        if isinstance(value, list):
+            return [self._below(item, was, depth + 1, named, element=True) for item, was in self._paired(value, old)]
+        return self._mark(value, old, named)
+
+    def _paired(self, value: Any, old: Any) -> list[tuple[Any, Any]]:
+        # Where nothing is compared, elements need not be told apart, which takes time and a depth of its own.
+        return [(item, item) for item in value] if value is old else paired(value, old)
+
+    def _mark(self, value: Any, old: Any, named: bool = True) -> Any:
+        # What is marked already stays so.
+        if value is None or value in ("", HIDDEN, CHANGED):
+            return value
+        (self.named if named else self.placed).add(value if isinstance(value, str) else json.dumps(value, default=str))
+        return HIDDEN if value == old else CHANGED
+
+    def _text(self, value: str, old: Any) -> str:
+        secrets = _parts(value)
+        self.named.update(secrets)
+        mark = HIDDEN if isinstance(old, str) and secrets == _parts(old) else CHANGED
+        for pattern in _PARTS if secrets else ():
+            value = pattern.sub(lambda match: match.group(1) + mark, value)
+        return value
+
+
+def _parts(text: str) -> list[str]:
+    return [match.group(2) for pattern in _PARTS for match in pattern.finditer(text) if match.group(2)]
+
+
+def _without_documents(value: Any) -> Any:
+    if isinstance(value, dict):
+        return dict((key, _without_documents(item)) for key, item in value.items())
+    if isinstance(value, list):
+        return [_without_documents(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    # Credentials in addresses without a scheme, which elsewhere may be tags of images.
+    return HIDDEN if _is_document(value) else value if HIDDEN in value else redacted(value)
+
+
+def _is_document(text: str) -> bool:
+    # What begins with two braces is a template of a text.
+    return "\n" in text or (text.lstrip()[:1] in ("{", "[") and text.lstrip()[:2] != "{{")
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    plain = json.dumps(text, ensure_ascii=False)[1:-1]
+    # As Go writes JSON, which is how webhooks quote.
+    escaped = plain.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return text.strip(), " ".join(text.split()), plain, escaped, json.dumps(text)[1:-1], repr(text)[1:-1]
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """Yield all values in a structure as texts."""
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _leaves(item)
+    elif isinstance(value, (list, tuple, set)):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield f"{value}"
+
+
+def _cleaned(value: Any, forms: list[str]) -> Any:
+    if isinstance(value, dict):
+        return dict((key, _cleaned(item, forms)) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return [_cleaned(item, forms) for item in value]
+    if isinstance(value, str):
+        for form in forms:
+            value = value.replace(form, HIDDEN)
+    return value

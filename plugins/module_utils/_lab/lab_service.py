@@ -1,0 +1,86 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lab's own part of a run: packages, figures, folders, secrets."""
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+from .._common.errors import ReportedError
+from .._common.progress import Progress
+from .._plane.process import engine, figures, python_environment, user_folders
+from . import claim, credentials, debian_packages, host_limits, layout, removal, servers
+
+
+@contextlib.contextmanager
+def readable_errors() -> Iterator[None]:
+    """Raise errors of the system and of files with other contents as ReportedError."""
+    try:
+        yield
+    except (OSError, ValueError) as exc:
+        raise ReportedError(str(exc)) from exc
+
+
+def absent(params: dict[str, Any], check_mode: bool) -> dict[str, Any]:
+    """Remove the lab and return the module's result.
+
+    :param params: the parameters of the module ``lab``
+    :param check_mode: whether nothing is changed
+    """
+    removed = removal.remove(params["name"], os.environ, check_mode)
+    return {"changed": bool(removed), "removed": removed}
+
+
+def present(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict[str, Any]:
+    """Give the lab its figures and return the module's result.
+
+    :param params: the parameters of the module ``lab``
+    :param check_mode: whether nothing is changed
+    :param progress: a Progress
+    :raises ReportedError: when packages are missing or somebody else has a figure
+    """
+    if params["packages_file"] and shutil.which("dpkg-query"):
+        _check_packages(params["packages_file"])
+    services_python, made_environment = _services_environment(params, check_mode, progress)
+    additions = {
+        "services_python": services_python,
+        "engine_dir": engine.Engine(params["source_dir"], user_folders.cache_dir()).directory,
+    }
+    existed = figures.read(layout.lab_dir(params["name"])) is not None
+    lab, made, differing = claim.ensure(
+        params["name"], additions, lambda lab: servers.servers(lab, params["hardware"]), os.environ, check_mode)
+    differing += claim.ensure_folders(lab["dir"], check_mode)
+    differing += credentials.ensure_machine_room(lab["dir"], check_mode)
+    warnings = []
+    if params["nodes"]:
+        try:
+            differing += host_limits.ensure(check_mode)
+        except OSError as error:
+            warnings.append(f"{host_limits.SETTING} can't be raised ({error}): more than four nodes will not start")
+    return {"changed": bool(differing) or made_environment, "lab": lab, "servers": made, "differing": differing,
+            "existed": existed, "warnings": warnings}
+
+
+def _check_packages(path: str) -> None:
+    with open(path, encoding="utf-8") as stream:
+        lacking = debian_packages.missing(debian_packages.parse(stream.read()))
+    if lacking:
+        raise debian_packages.PackagesError(
+            "these Debian packages are missing: %s. As root, to install them without starting their services: "
+            "python3 %s %s"
+            % (", ".join(lacking), os.path.join(os.path.dirname(path), "debian_packages.py"), path))
+
+
+def _services_environment(params: dict[str, Any], check_mode: bool, progress: Progress) -> tuple[str, bool]:
+    """Return the Python that runs the lab's services, and whether its environment was created."""
+    if params["services_python"]:
+        return params["services_python"], False
+    path = python_environment.venv_path("services", params["requirements_file"])
+    made = not python_environment.is_finished(path)
+    if made and not check_mode:
+        python_environment.ensure("services", params["requirements_file"], progress.event)
+    return os.path.join(path, "bin", "python"), made

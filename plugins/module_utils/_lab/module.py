@@ -1,0 +1,83 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the modules lab, lab_info, lab_disk_image and lab_node_image."""
+from __future__ import annotations
+
+from .._common.errors import ReportedError
+from .._common.module import Module
+from .._common.terminal import columns
+from .._plane.process import figures
+from . import addons, disk_image, lab_service, node_image, status
+from .layout import lab_dir
+
+
+def run_lab() -> None:
+    """Run the module ``lab``."""
+    module = Module({
+        "name": {"type": "str", "default": "lab"},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "source_dir": {"type": "path"},
+        "services_python": {"type": "path"},
+        "requirements_file": {"type": "path"},
+        "packages_file": {"type": "path"},
+        "nodes": {"type": "bool", "default": False},
+        "hardware": {"type": "dict", "default": {}},
+    }, required_if=[
+        ("state", "present", ["source_dir"]),
+        ("state", "present", ["services_python", "requirements_file"], True),
+    ])
+    with module.reporting(), lab_service.readable_errors():
+        result = lab_service.absent(module.params, module.check_mode) if module.params["state"] == "absent" else \
+            lab_service.present(module.params, module.check_mode, module.progress)
+    module.finish(result)
+
+
+def run_lab_info() -> None:
+    """Run the module ``lab_info``."""
+    module = Module({"name": {"type": "str", "default": "lab"}})
+    programs, servers = [], []
+    with module.reporting(), lab_service.readable_errors():
+        lab = figures.read(lab_dir(module.params["name"]))
+        if lab:
+            programs, servers = status.parts(lab)
+    module.finish({"changed": False, "programs": programs, "servers": servers,
+                   "table": status.table(programs + servers, columns())})
+
+
+def run_lab_disk_image() -> None:
+    """Run the module ``lab_disk_image``."""
+    module = Module({
+        "path": {"type": "path", "required": True},
+        "size_mib": {"type": "int", "default": 32},
+        "files": {"type": "dict", "default": {}},
+    })
+    path = module.params["path"]
+    if disk_image.is_complete(path):
+        module.finish({"changed": False, "path": path, "sha256": disk_image.digest(path)})
+    if module.check_mode:
+        module.finish({"changed": True, "path": path})
+    with module.reporting():
+        try:
+            sha256 = disk_image.build(path, module.params["size_mib"], module.params["files"])
+        except (disk_image.DiskImageError, OSError) as exc:
+            raise ReportedError(f"{path}: {exc}") from exc
+    module.finish({"changed": True, "path": path, "sha256": sha256})
+
+
+def run_lab_node_image() -> None:
+    """Run the module ``lab_node_image``."""
+    module = Module({
+        "source_dir": {"type": "path", "required": True},
+        "addons_source_dir": {"type": "path", "required": True},
+        "engine_dir": {"type": "path", "required": True},
+        "cache_dir": {"type": "path", "required": True},
+    })
+    params = module.params
+    with module.reporting():
+        programs = addons.Addons(params["addons_source_dir"], params["cache_dir"])
+        image = node_image.NodeImage(params["source_dir"], params["cache_dir"], params["engine_dir"], programs)
+        changed = not image.complete()
+        if changed and not module.check_mode:
+            image.build(module.progress)
+    module.finish(dict(image.info() if image.complete() else {}, changed=changed, image_dir=image.directory))

@@ -1,0 +1,117 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the modules plane_certificate, plane_processes, plane_programs and plane_provider."""
+from __future__ import annotations
+
+from .._common.errors import ReportedError
+from .._common.module import Module
+from .._kube.connection import kube_argument_spec
+from .._kube.module import KubeModule
+from .process import certificates, engine, manifests, process_group, provider_service, readiness, user_folders
+
+_CERTIFICATE = {
+    "name": {"type": "str", "required": True},
+    "common_name": {"type": "str", "required": True},
+    "organizations": {"type": "list", "elements": "str", "default": []},
+    "sans": {"type": "list", "elements": "str", "default": []},
+    "usages": {"type": "list", "elements": "str", "choices": ["server", "client"], "default": ["server"]},
+    "kubeconfig": {"type": "dict", "options": {
+        "path": {"type": "path", "required": True},
+        "server": {"type": "str", "required": True},
+        "namespace": {"type": "str", "default": "default"},
+    }},
+}
+_READY = {
+    "url": {"type": "str"},
+    "status": {"type": "list", "elements": "int", "default": [200]},
+    "ca_file": {"type": "path"},
+    "client_cert": {"type": "path"},
+    "client_key": {"type": "path", "no_log": False},
+    "username_file": {"type": "path"},
+    "password_file": {"type": "path", "no_log": False},
+    "holds": {"type": "str"},
+    "tcp": {"type": "str"},
+    "file": {"type": "path"},
+    "timeout_seconds": {"type": "int", "default": readiness.DEFAULT_TIMEOUT_SECONDS},
+}
+_PROGRAM = {
+    "name": {"type": "str", "required": True},
+    "command": {"type": "list", "elements": "str"},
+    "environment": {"type": "dict", "default": {}},
+    "directory": {"type": "path"},
+    "restart_on": {"type": "list", "elements": "path", "default": []},
+    "stop_wait_seconds": {"type": "int", "default": 10},
+    "ready": {"type": "dict", "options": _READY, "required_together": [("username_file", "password_file")]},
+}
+_PROVIDER = {
+    "name": {"type": "str", "required": True, "choices": ["capi", "cabpk", "kcp", "capm3", "ipam", "bmo"]},
+    "arguments": {"type": "list", "elements": "str", "default": []},
+    "environment": {"type": "dict", "default": {}},
+    "restart_on": {"type": "list", "elements": "path", "default": []},
+}
+
+
+def run_plane_certificate() -> None:
+    """Run the module ``plane_certificate``."""
+    module = Module({
+        "directory": {"type": "path", "required": True},
+        "authority": {"type": "str", "default": certificates.DEFAULT_NAME},
+        "certificates": {"type": "list", "elements": "dict", "default": [], "options": _CERTIFICATE},
+        "key_pairs": {"type": "list", "elements": "str", "default": [], "no_log": False},
+    })
+    module.require(cryptography=certificates.HAS_CRYPTOGRAPHY)
+    params = module.params
+    authority = certificates.Authority(params["directory"])
+    with module.reporting():
+        try:
+            made = certificates.ensure(
+                authority, params["certificates"], params["key_pairs"], params["authority"], module.check_mode)
+        except OSError as exc:
+            raise ReportedError(f"{exc.filename}: {exc.strerror}") from exc
+    module.finish({"changed": bool(made), "made": made, "ca_file": authority.certificate_file})
+
+
+def run_plane_processes() -> None:
+    """Run the module ``plane_processes``."""
+    module = Module({
+        "supervisor_dir": {"type": "path", "required": True},
+        "state": {"type": "str", "choices": ["started", "ready", "absent"], "default": "started"},
+        "wait": {"type": "bool", "default": True},
+        "programs": {"type": "list", "elements": "dict", "default": [], "options": _PROGRAM},
+    })
+    with module.reporting():
+        module.finish(process_group.ensure(module.params, module.check_mode))
+
+
+def run_plane_programs() -> None:
+    """Run the module ``plane_programs``."""
+    module = Module({
+        "source_dir": {"type": "path", "required": True},
+        "cache_dir": {"type": "path"},
+        "sets": {"type": "list", "elements": "str", "choices": ["management", "node"], "default": ["management"]},
+    })
+    module.require(PyYAML=manifests.HAS_YAML)
+    sets = module.params["sets"]
+    with module.reporting():
+        made = engine.Engine(module.params["source_dir"], module.params["cache_dir"] or user_folders.cache_dir())
+        changed = not made.complete(sets)
+        built = [program.name for program in made.missing(sets)] if module.check_mode else made.build(
+            sets, module.progress)
+        module.finish({"changed": changed, "built": built, "engine_dir": made.directory,
+                       "go_version": made.go_version, "versions": made.versions(sets)})
+
+
+def run_plane_provider() -> None:
+    """Run the module ``plane_provider``."""
+    module = KubeModule(dict(
+        kube_argument_spec(),
+        management_plane={"type": "dict", "required": True},
+        providers={"type": "list", "elements": "dict", "required": True, "options": _PROVIDER},
+        objects={"type": "list", "elements": "dict", "default": []},
+        wait={"type": "bool", "default": True},
+        timeout_seconds={"type": "int", "default": 60},
+    ))
+    module.require(PyYAML=manifests.HAS_YAML, cryptography=certificates.HAS_CRYPTOGRAPHY)
+    with module.reporting():
+        module.finish(provider_service.start(module.params, module.connect, module.check_mode, module.progress))

@@ -1,0 +1,71 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starting the providers: certificates, objects, programs; all that is written is planned first."""
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..._common.progress import Progress
+from ..._kube.client import KubeClient
+from ..._kube.plan import CREATE, UPDATE, Entry
+from ..._kube.reconcile import Reconcile
+from ..._metal3.kinds import resource_for
+from . import controllers, manifests, process_group, provider, supervisor
+
+
+def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode: bool, progress: Progress
+          ) -> dict[str, Any]:
+    """Issue certificates, apply objects, start programs, and return the module's result.
+
+    :param params: the parameters of the module ``plane_provider``
+    :param connect: called without arguments once the certificates exist; returns a KubeClient
+    :param check_mode: whether nothing is changed
+    :param progress: a Progress
+    :raises ReportedError: when a part fails
+    """
+    lab, wanted = params["management_plane"], params["providers"]
+    shipped = dict((item["name"], provider.load(lab, item["name"])) for item in wanted)
+    accounts = dict((name, manifests.service_account(objects)) for name, objects in shipped.items())
+    made = controllers.issue(lab, list(shipped), check_mode)
+    client = connect()
+    reconcile = Reconcile(client, check_mode, progress, time.sleep, resource_for)
+    entries = reconcile.plan(params["objects"] + provider.desired(lab, shipped))
+    if not check_mode:
+        provider.write(reconcile, entries, params["timeout_seconds"])
+    made += provider.identify(client, lab, accounts, check_mode)
+    programs = [
+        controllers.program(lab, item["name"], accounts[item["name"]][0], item["arguments"], item["environment"],
+                            item["restart_on"])
+        for item in wanted]
+    daemon = supervisor.Supervisor(supervisor.Layout(controllers.supervisor_dir(lab)))
+    actions = process_group.start(daemon, programs, check_mode)
+    if params["wait"] and not check_mode:
+        process_group.wait(daemon, list(shipped))
+    created = [entry.title for entry in entries if entry.action == CREATE]
+    updated = [entry.title for entry in entries if entry.action == UPDATE]
+    return {
+        "changed": bool(made or created or updated or process_group.changed(actions)),
+        "certificates": made,
+        "created": created,
+        "updated": updated,
+        "unchanged": len(entries) - len(created) - len(updated),
+        "programs": actions,
+        "diff": _diff(entries),
+    }
+
+
+def _diff(entries: list[Entry]) -> list[dict[str, Any]]:
+    """Return Ansible's diff: new objects by name, since definitions are long; of others the fields at stake."""
+    diff = []
+    for entry in entries:
+        header = entry.title
+        if entry.action == CREATE:
+            diff.append({"before_header": header, "after_header": header, "before": "", "after": "(new object)\n"})
+        elif entry.action == UPDATE:
+            before, after = (json.dumps(part, indent=1, sort_keys=True) + "\n" for part in (entry.before, entry.after))
+            diff.append({"before_header": header, "after_header": header, "before": before, "after": after})
+    return diff
