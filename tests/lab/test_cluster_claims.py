@@ -95,7 +95,7 @@ def forms_variables(lab):
     description, mistakes = cluster_description.read(
         cluster_inventory.parameters("forms", dict(variables, cluster_name="forms")))
     assert mistakes == []
-    template = cluster_render.data_template_name(description, cluster_description.groups(description)[0])
+    template = cluster_render.data_template_name(description, description.groups[0])
     variables["cluster_networks"]["nodes"]["ipv4"]["pre_allocations"] = {template + "-0-forms-nodes": prefix + ".95"}
     return variables
 

@@ -1,26 +1,25 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From what the user wrote to one complete description for each group of machines; pure."""
+"""From what the user wrote to a ClusterDescription; pure."""
 from __future__ import annotations
 
-import copy
 import difflib
 import re
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from .._common.problem import Problem
+from .model import ClusterDescription
 from .spec import description_options, group_options, machine_options, network_options, pool_of_workers_options
 
-CONTROL_PLANE = "control-plane"
 DEFAULT_POD_CIDRS = ("192.168.0.0/18",)
 DEFAULT_SERVICE_CIDRS = ("10.96.0.0/12",)
 
-# Lists of several levels are joined; one level's value of these replaces the other's instead.
-_REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
-             "disk_setup")
 # What of a dictionary without options of its own is read here, by shape: see _shape_of.
 FREE_SHAPES = {
     "metadata": {"*": [{}]},
@@ -30,103 +29,47 @@ FREE_SHAPES = {
     "init_configuration": {"timeouts": {}, "nodeRegistration": {}},
     "join_configuration": {"timeouts": {}, "nodeRegistration": {}},
 }
+# The shape of an element of a list of texts.
+_TEXT = "text"
 # Without a label that has no value by mistake, a selector would choose any host, and a node would lack it.
 _AS_WRITTEN = ("host_selector", "node_labels")
 
 
-def read(params):
+def read(params: Mapping[str, Any]) -> tuple[ClusterDescription, list[Problem]]:
     """Check types and names of options and return ``(description, mistakes)``.
 
-    :param params: what the user wrote, with the options of ``cluster_spec.description_options``; keys of other
-        options are mistakes
-    :returns: the description with defaults filled in, and a list of lines. ``keeps_workers`` of the description says
-        that pools of workers which it does not name stay, because it names none at all; ``absent_workers`` has the
-        names of those that are to go.
+    :param params: what the user wrote, with the options of ``spec.description_options``; keys of other options are
+        mistakes
+    :returns: the description with defaults filled in, and a list of Problems; with mistakes, options of the description
+        may be None that have a default
     """
     mistakes = []
-    description = _checked("", description_options(), _known(params), mistakes)
+    values = _checked("", description_options(), _known(params), mistakes)
     for option in ("workers", "networks"):
         # Ansible notes the wrong type and leaves the value.
-        if not isinstance(description.get(option) or {}, dict):
-            description[option] = {}
-    description["keeps_workers"] = description.get("workers") is None
-    for option, options in (("workers", pool_of_workers_options()), ("networks", network_options())):
-        read_items = {}
-        for name, value in (description.get(option) or {}).items():
-            given = _known({} if value is None else value)
-            read_items[name] = _checked(f"{option}.{name}", options, given, mistakes)
-        description[option] = read_items
-    pools = description["workers"]
-    description["absent_workers"] = sorted(name for name in pools if pools[name].get("state") == "absent")
-    description["workers"] = dict((name, pools[name]) for name in pools if name not in description["absent_workers"])
-    if description.get("control_plane") is None:
-        description["control_plane"] = _checked("control_plane", group_options(), {}, mistakes)
-    description["pod_cidrs"] = description.get("pod_cidrs") or list(DEFAULT_POD_CIDRS)
-    description["service_cidrs"] = description.get("service_cidrs") or list(DEFAULT_SERVICE_CIDRS)
-    subject = f"cluster {description.get('namespace')}/{description.get('name')}"
-    return description, [problem._replace(subject=subject) for problem in mistakes]
+        if not isinstance(values.get(option) or {}, dict):
+            values[option] = {}
+    keeps_workers = values.get("workers") is None
+    pools = _by_name("workers", pool_of_workers_options(), values, mistakes)
+    absent = sorted(name for name in pools if pools[name].get("state") == "absent")
+    values.update(
+        networks=_by_name("networks", network_options(), values, mistakes),
+        workers=dict((name, pools[name]) for name in pools if name not in absent),
+        keeps_workers=keeps_workers, absent_workers=absent,
+        control_plane=_checked("control_plane", group_options(), {}, mistakes)
+        if values.get("control_plane") is None else values["control_plane"],
+        pod_cidrs=values.get("pod_cidrs") or list(DEFAULT_POD_CIDRS),
+        service_cidrs=values.get("service_cidrs") or list(DEFAULT_SERVICE_CIDRS),
+        machines=dict((option, values.get(option)) for option in machine_options()))
+    known = dict((field.name, values.get(field.name)) for field in fields(ClusterDescription))
+    description = ClusterDescription(**known)
+    return description, [problem._replace(subject=description.subject) for problem in mistakes]
 
 
-def groups(description):
-    """Return the groups of machines, each a dict with every machine option, ``role`` and ``name``.
-
-    Options of the cluster apply to all groups; a group's own scalars win, its dicts are merged over them, its lists
-    come after them.
-
-    :param description: as returned by :func:`read`
-    """
-    shared = dict((key, description.get(key)) for key in machine_options())
-    result = [_group(shared, description["control_plane"], CONTROL_PLANE, CONTROL_PLANE)]
-    for name in sorted(description.get("workers") or {}):
-        result.append(_group(shared, description["workers"][name], "worker", name))
-    return result
-
-
-def initial_replicas(group):
-    """Return how many machines a new group begins with: those described, else what Cluster API's webhook makes of it.
-
-    The same for a control plane, whose number the webhook wants to be given.
-    """
-    if group.get("replicas") is not None:
-        return group["replicas"]
-    return (group.get("autoscaler") or {}).get("min_size", 1)
-
-
-def largest_replicas(group):
-    """Return how many machines a group comes to have, as far as the description says; None when it says nothing."""
-    if group.get("replicas") is not None:
-        return group["replicas"]
-    return (group.get("autoscaler") or {}).get("max_size")
-
-
-def _group(shared, own, role, name):
-    merged = dict(own, role=role, name=name)
-    for key, value in shared.items():
-        merged[key] = _merged(key, value, own.get(key))
-    return merged
-
-
-def _merged(key, shared, own):
-    if own is None:
-        return copy.deepcopy(shared)
-    if shared is None or key in _REPLACED:
-        return own
-    if isinstance(own, dict) and isinstance(shared, dict):
-        return merge(shared, own)
-    if isinstance(own, list) and isinstance(shared, list):
-        return copy.deepcopy(shared) + own
-    return own
-
-
-def merge(base, extra):
-    """Return ``base`` with ``extra`` laid over it: dicts are merged, other values replaced."""
-    result = copy.deepcopy(base)
-    for key, value in extra.items():
-        if isinstance(value, dict) and isinstance(result.get(key), dict):
-            result[key] = merge(result[key], value)
-        else:
-            result[key] = copy.deepcopy(value)
-    return result
+def _by_name(option, options, values, mistakes):
+    """Return the items of an option that is a dictionary by name, each checked."""
+    return dict((name, _checked(f"{option}.{name}", options, _known({} if value is None else value), mistakes))
+                for name, value in (values.get(option) or {}).items())
 
 
 def _known(value):
@@ -176,13 +119,18 @@ def _with_right_shapes(where, options, params, mistakes):
 def _shape_of(name, option):
     """Return the shape of an option's value: a dict of shapes (``*`` for all other keys), a list of one, or None."""
     kind = option["elements"] if option["type"] == "list" else option["type"]
-    shape = {"dict": FREE_SHAPES.get(name, {}), "list": [None]}.get(kind)
+    text = _TEXT if option["type"] == "list" else None
+    shape = {"dict": FREE_SHAPES.get(name, {}), "list": [None], "str": text}.get(kind)
     if "options" in option:
         shape = dict((key, _shape_of(key, inner)) for key, inner in option["options"].items())
     return [shape] if option["type"] == "list" else shape
 
 
 def _check_shape(path, value, shape, found):
+    if shape is _TEXT:
+        if isinstance(value, (dict, list)):
+            found.append(_no_text(path, value))
+        return
     wanted = "a dictionary" if isinstance(shape, dict) else "a list" if isinstance(shape, list) else None
     # Ansible makes dictionaries and lists of texts.
     if value is None or wanted is None or (isinstance(value, str) and path.isidentifier() and path not in FREE_SHAPES):
@@ -198,6 +146,14 @@ def _check_shape(path, value, shape, found):
                 found.append(Problem("value", "", "%s[%d]" % (path, number), None, "a %s" % (
                     "dictionary" if isinstance(shape[0], dict) else "list"), "set it, or remove the element"))
             _check_shape("%s[%d]" % (path, number), item, shape[0], found)
+
+
+def _no_text(path, value):
+    """Return the Problem of an element of a list of texts, of which Ansible would make a text that nobody meant."""
+    name = value.get("name") if isinstance(value, dict) else None
+    if isinstance(name, str):
+        return Problem("value", "", path, f"a dictionary with name {name}", "a text", f"write {name} in its place")
+    return Problem("value", "", path, type(value).__name__, "a text", "correct it")
 
 
 def without_mistakes(params):

@@ -8,7 +8,6 @@ import ipaddress
 import re
 
 from .._common.problem import Problem
-from .description import CONTROL_PLANE, groups
 from .render.network import attached, device_name
 from .spec import ENDPOINT_HOLDERS
 
@@ -79,11 +78,11 @@ def commands(description, group):
 
 
 def _holds(description, group):
-    return group["role"] == CONTROL_PLANE and (description.get("endpoint") or {}).get("holder") == KEEPALIVED
+    return group.is_control_plane and (description.endpoint or {}).get("holder") == KEEPALIVED
 
 
 def _values(description):
-    endpoint = description["endpoint"]
+    endpoint = description.endpoint
     address = ipaddress.ip_address(endpoint["host"])
     return {"address": "%s/%d" % (address, address.max_prefixlen), "version": address.version,
             "local": "127.0.0.1" if address.version == 4 else "[::1]", "port": endpoint["port"],
@@ -97,17 +96,17 @@ def _router_id(endpoint, address):
 
 def _devices(description):
     """Return the network devices of the control plane machines by the name of their network."""
-    plane = groups(description)[0]
+    plane = description.groups[0]
     return dict((name, device_name(description, name)) for name in attached(description, plane))
 
 
 def _device(description):
     """Return the device that is to hold the endpoint: the one named, else the only one, else the node address's."""
-    wanted = description["endpoint"].get("interface")
+    wanted = description.endpoint.get("interface")
     devices = _devices(description)
     if wanted or len(set(devices.values())) == 1:
         return wanted or next(iter(devices.values()))
-    return devices.get(description.get("node_ip_network"))
+    return devices.get(description.node_ip_network)
 
 
 def holder_problems(subject, description):
@@ -116,7 +115,7 @@ def holder_problems(subject, description):
     :param subject: the cluster, for the mistakes
     :param description: one whose networks have no problems
     """
-    endpoint = description["endpoint"]
+    endpoint = description.endpoint
     if endpoint.get("holder") != KEEPALIVED:
         return [
             Problem(
@@ -155,13 +154,13 @@ def _device_problems(subject, description):
 
 def _port_problems(subject, description):
     """The address is the machines' own, so that its port is that of their API servers."""
-    plane, found = groups(description)[0], []
+    plane, found = description.groups[0], []
     for field, parent in (("init_configuration", plane.get("init_configuration")),
                           ("join_configuration.controlPlane",
                            (plane.get("join_configuration") or {}).get("controlPlane"))):
         port = ((parent or {}).get("localAPIEndpoint") or {}).get("bindPort") or _BIND_PORT
-        if port != description["endpoint"]["port"]:
-            found.append(Problem("endpoint", subject, "endpoint.port", description["endpoint"]["port"],
+        if port != description.endpoint["port"]:
+            found.append(Problem("endpoint", subject, "endpoint.port", description.endpoint["port"],
                                  "%d, the port of control_plane.%s.localAPIEndpoint.bindPort" % (port, field),
                                  f"nothing forwards another port with holder: {KEEPALIVED}"))
     return found
@@ -172,7 +171,7 @@ def holder_warning(description):
 
     :returns: None when somebody does, or is said to
     """
-    endpoint = description["endpoint"]
+    endpoint = description.endpoint
     if endpoint.get("holder"):
         return None
     try:
@@ -180,7 +179,7 @@ def holder_warning(description):
     except ValueError:
         # A name is given to something that is there already.
         return None
-    plane = groups(description)[0]
+    plane = description.groups[0]
     hidden = any(entry.get("content_secret") or entry.get("encoding") for entry in plane.get("files") or [])
     texts = [entry.get("content") or "" for entry in plane.get("files") or []] + list(plane.get("boot_commands") or [])
     if hidden or any(endpoint["host"] in text for text in texts + list(plane.get("pre_commands") or [])):

@@ -10,6 +10,7 @@ from .._kube.errors import KubeError
 from .._kube.plan import by_name
 from .._metal3.kinds import KNOWN
 from .checks.preflight import Facts
+from .needs import of_parameter
 from .workflow.snapshot import Snapshot
 
 _CRD = KNOWN["CustomResourceDefinition"]
@@ -29,7 +30,7 @@ def facts_of_namespace(objects, addresses, snapshot, neighbours=()):
         hardware=by_name(objects["HardwareData"]), pools=by_name(objects["IPPool"]),
         addresses=addresses, claims=objects["IPClaim"] + objects["IPAddressClaim"],
         metal3_clusters=objects["Metal3Cluster"], providers={}, served=None,
-        neighbours=[(needs, Snapshot(objects, needs["name"])) for needs in neighbours])
+        neighbours=[(of_parameter(item), Snapshot(objects, item["name"])) for item in neighbours])
 
 
 def with_the_rest(client, facts, subject):

@@ -8,8 +8,11 @@ The role ``cluster`` says the same in its defaults; a unit test compares the two
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from .._common.problem import Problem
+from .spec import description_options, machine_options
 
 GROUP = "clusters"
 PREFIX = "cluster_"
@@ -18,6 +21,10 @@ OPTIONS = ("kubernetes_version", "endpoint", "image", "networks", "control_plane
 OPTIONS_VARIABLE = PREFIX + "options"
 NAMESPACES = ("cluster_namespace", "metal3_namespace")
 DEFAULT_NAMESPACE = "metal3"
+# Options of the module that are no part of the description and have a variable of the role, PREFIX and the name.
+_OF_RUN = ("adopt", "check_hosts", "check_network", "image_ca_file", "kubeconfig", "manifests", "neighbours", "prune",
+           "wait_for", "wait_timeout_seconds", "node_startup_timeout_seconds", "workload_kubeconfig")
+CONFIRMATION = "metal3_confirm"
 # Groups that Ansible puts hosts in by itself, and the one that makes a host a cluster: none of them names it.
 _GENERAL_GROUPS = (GROUP, "all", "ungrouped")
 
@@ -122,6 +129,21 @@ def parameters(inventory_name, variables, children=None):
     if isinstance(options, dict):
         given.update(options)
     return given
+
+
+def field_names(options: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return ``{option: variable}`` by which the reader of a play knows the options of the module ``cluster``.
+
+    Options of machines are not among them: in hints they may be those of a group.
+
+    :param options: the variable OPTIONS_VARIABLE, which may hold any option
+    """
+    names = dict((option, f"{OPTIONS_VARIABLE}.{option}") for option in description_options()
+                 if option not in machine_options())
+    names.update((option, PREFIX + option) for option in (*OPTIONS, "name", "namespace", *_OF_RUN))
+    names.update((option, f"{OPTIONS_VARIABLE}.{option}") for option in options or () if option in names)
+    names["confirm"] = CONFIRMATION
+    return names
 
 
 def variable_of(path, variables):

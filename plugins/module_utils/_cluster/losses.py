@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections import namedtuple
 
 from .._common.problem import Problem
-from .description import groups
-from .render.objects import owner_name
 
 REMOVED, SCALED, REPLACED = "removed", "scaled", "replaced"
 
@@ -27,7 +25,7 @@ def losses(description, changes, removed, snapshot):
     :param removed: objects that the plan deletes
     :param snapshot: a workflow Snapshot of the present state
     """
-    in_place = dict((owner_name(description, group), not makes_room_first(group)) for group in groups(description))
+    in_place = dict((group.owner, not makes_room_first(group)) for group in description.groups)
     found = []
     for change in changes:
         owner = snapshot.get(change["kind"], change["owner"])

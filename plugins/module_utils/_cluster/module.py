@@ -12,10 +12,10 @@ from .._kube.module import KubeModule
 from .._kube.workload_client import workload_kubeconfig
 from .._metal3.kinds import KNOWN
 from .checks.validation import description_warnings
+from .inventory import field_names
 from .kubeconfig_file import KubeconfigFile
 from .manifest_file import HAS_YAML, difference, text_of
 from .needs import needs_options
-from .render.objects import render
 from .service import ClusterService, read_cluster, read_description
 from .spec import description_options
 from .workflow.goals import GOALS
@@ -27,7 +27,8 @@ def _module(spec, **arguments):
         # Unless what is wrong is an option of the module itself.
         known = all(name in spec or name.startswith("_") for name in given)
         if known and isinstance(given.get("options") or {}, dict):
-            read_description(_description(given))
+            names = field_names(given.get("options")) if given.get("field_names") == "variables" else None
+            read_description(_description(given), names)
 
     return KubeModule(spec, check=check, **arguments)
 
@@ -81,7 +82,8 @@ def _absent(service, file, check_mode):
 
 
 def _present(service, file, check_mode):
-    read_description(service.params)
+    # What is wrong with the description is reported first.
+    service.read()
     if not file:
         return service.present()
     file.check()
@@ -116,17 +118,16 @@ def run_cluster_template() -> None:
     module = _module(dict(_described(), dest={"type": "path"}), open_results=("objects", "manifest"))
     module.require(PyYAML=HAS_YAML)
     with module.reporting():
-        description = read_description(_description(module.params))
-    objects = render(description)
-    manifest = text_of(objects)
-    result: dict[str, Any] = {
-        "changed": False, "objects": objects, "manifest": manifest, "warnings": description_warnings(description)}
+        checked = read_description(_description(module.params))
+    manifest = text_of(checked.objects)
+    result: dict[str, Any] = {"changed": False, "objects": checked.objects, "manifest": manifest,
+                              "warnings": description_warnings(checked.description)}
     path = module.params["dest"]
     if path:
         before = _write(module, path, manifest.encode(), 0o644)
         result.update(dest=path, changed=before is not None)
         if before is not None:
-            old, new = difference(before.decode("utf-8", "replace"), objects)
+            old, new = difference(before.decode("utf-8", "replace"), checked.objects)
             result["diff"] = {"before_header": path, "after_header": path, "before": old, "after": new}
     module.finish(result)
 

@@ -4,31 +4,62 @@
 """What a cluster needs of the hosts that it shares with others, without the rest of its description; pure."""
 from __future__ import annotations
 
-from .description import groups, read
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-_OF_GROUP = ("role", "name", "replicas", "autoscaler", "host_selector", "host_selector_expressions")
+from .description import read
+from .model import CONTROL_PLANE, WORKER, Group
+
+_OF_GROUP = ("replicas", "autoscaler", "host_selector", "host_selector_expressions")
 
 
-def needs(params):
-    """Return what a description needs of hosts, or None when it has mistakes, which its own run tells.
+class ClusterNeeds(NamedTuple):
+    """What a cluster needs of hosts.
+
+    :param name: of the cluster
+    :param namespace: of the cluster and of its hosts
+    :param groups: its groups of machines, with the options that choose hosts
+    """
+
+    name: str
+    namespace: str
+    groups: tuple[Group, ...]
+
+    @property
+    def subject(self) -> str:
+        """Return what messages call the cluster."""
+        return f"cluster {self.namespace}/{self.name}"
+
+
+def needs(params: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what a description needs of hosts, or None when it has mistakes, which its own run reports.
 
     Nothing that it may have of secrets comes along.
 
-    :param params: as ``cluster_description.read`` takes them
-    :returns: dict with ``name``, ``namespace`` and ``groups``, each of these as ``cluster_description.groups`` has it
+    :param params: as ``description.read`` takes them
+    :returns: dict as :func:`needs_options` describes it
     """
     description, mistakes = read(params)
     if mistakes:
         return None
-    return {"name": description["name"], "namespace": description["namespace"],
-            "groups": [dict((key, group[key]) for key in _OF_GROUP if group.get(key) is not None)
-                       for group in groups(description)]}
+    return {"name": description.name, "namespace": description.namespace,
+            "groups": [dict(((option, group.get(option)) for option in _OF_GROUP if group.get(option) is not None),
+                            role=group.role, name=group.name) for group in description.groups]}
 
 
-def needs_options():
+def of_parameter(neighbour: Mapping[str, Any]) -> ClusterNeeds:
+    """Return the needs of a cluster as rules take them.
+
+    :param neighbour: as :func:`needs` returns it
+    """
+    return ClusterNeeds(neighbour["name"], neighbour["namespace"], tuple(
+        Group(neighbour["name"], group["role"], group["name"], group) for group in neighbour["groups"]))
+
+
+def needs_options() -> dict[str, Any]:
     """Return the options of what :func:`needs` returns, as an argument spec."""
     group = {
-        "role": {"type": "str", "required": True, "choices": ["control-plane", "worker"]},
+        "role": {"type": "str", "required": True, "choices": [CONTROL_PLANE, WORKER]},
         "name": {"type": "str", "required": True}, "replicas": {"type": "int"}, "autoscaler": {"type": "dict"},
         "host_selector": {"type": "dict"}, "host_selector_expressions": {"type": "list", "elements": "dict"},
     }

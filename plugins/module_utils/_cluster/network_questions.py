@@ -8,10 +8,9 @@ import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 
+from .._common import image_checks
 from .._common.image_server import image_fetcher
 from .._common.problem import Problem
-from . import description as cluster_description
-from .checks import image as cluster_image
 
 # An address that nobody has costs all of it. A lost packet is sent again after a second.
 _ENDPOINT_TIMEOUT_SECONDS = 1.5
@@ -29,9 +28,9 @@ class NetworkQuestions:
         fetch = image_fetcher(ca_file)
         images = _images(description)
         pool = ThreadPoolExecutor(len(images) + 1)
-        self._images = [pool.submit(cluster_image.reachability_problems, subject, field, image, fetch)
+        self._images = [pool.submit(image_checks.reachability_problems, subject, field, image, fetch)
                         for field, image in images]
-        self._endpoint = pool.submit(_endpoint_problems, subject, description["endpoint"])
+        self._endpoint = pool.submit(_endpoint_problems, subject, description.endpoint)
         pool.shutdown(wait=False)
 
     def problems(self, is_new):
@@ -46,11 +45,11 @@ class NetworkQuestions:
 def _images(description):
     """Return ``[(field, image)]`` of a description, each image once."""
     images = {}
-    for group in cluster_description.groups(description):
+    for group in description.groups:
         if group.get("image"):
-            field = "control_plane" if group["role"] == "control-plane" else f"workers.{group['name']}"
-            images.setdefault((group["image"]["url"], group["image"].get("checksum")),
-                              (field + ".image", group["image"]))
+            field = group.field
+            images.setdefault((group.get("image")["url"], group.get("image").get("checksum")),
+                              (field + ".image", group.get("image")))
     return list(images.values())
 
 

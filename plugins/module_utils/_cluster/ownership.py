@@ -18,12 +18,12 @@ def problems(subject, description, desired, objects, adopt):
     :param adopt: the option ``adopt``
     :returns: list with one mistake, or an empty one
     """
-    if adopt == description["name"]:
+    if adopt == description.name:
         return []
     stored = dict(((kind, item["metadata"]["name"]), item) for kind, items in objects.items() for item in items)
     foreign = [f"{item['kind']} {item['metadata']['name']}" for item in desired
-               if _is_foreign(stored.get((item["kind"], item["metadata"]["name"])), description["name"])]
-    return [_mistake(subject, ", ".join(foreign), description["name"])] if foreign else []
+               if _is_foreign(stored.get((item["kind"], item["metadata"]["name"])), description.name)]
+    return [_mistake(subject, ", ".join(foreign), description.name)] if foreign else []
 
 
 def deletion_problem(subject, name, item, adopt):

@@ -38,8 +38,8 @@ def removed(objects, desired, description, prune):
     :param desired: list of rendered objects, and of stored ones that stay
     :param prune: whether what is not described any more goes
     """
-    found = undescribed(objects, desired, description["name"])
-    names = set(f"{description['name']}-{name}" for name in description["absent_workers"])
+    found = undescribed(objects, desired, description.name)
+    names = set(f"{description.name}-{name}" for name in description.absent_workers)
     return [item for item in found if prune or item["metadata"]["name"] in names]
 
 

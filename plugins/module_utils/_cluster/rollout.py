@@ -4,7 +4,13 @@
 """What a change of a cluster would do to its machines, and which template takes the place of which; pure."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
 from .render.objects import TEMPLATE_KINDS, loses_values
+
+# Kind and name.
+Key = tuple[str, str]
 
 # Changes of these make an owner replace its machines (Cluster API: KCP's rollout rules, MachineTemplate comparison
 # of MachineDeployments). Both API versions' paths.
@@ -26,15 +32,17 @@ _REFERENCES = {
 }
 
 
-def preview(entries, snapshot, answers):
+def preview(entries: Iterable[Any], snapshot: Any, answers: Mapping[Key, Mapping[str, Any]],
+            reasons: Callable[[Any], list[str]] = lambda entry: []) -> list[dict[str, Any]]:
     """Return what a plan does to machines, one dict for each owner that changes.
 
     :param entries: ``kube.plan.Entry`` list
     :param snapshot: a workflow Snapshot of the present state
     :param answers: the API server's answers to the dry run of the entries that change, ``{(kind, name): object}``: what
         is left out of an owner is for the server's webhooks to say
+    :param reasons: callable that takes an entry and returns the options that make its machines roll
     :returns: dicts with ``owner``, ``kind``, ``replicas_before``, ``replicas_after``, ``rolls`` (boolean), ``reasons``
-        (fields) and ``machines`` (names of those that would be replaced)
+        (options) and ``machines`` (names of those that would be replaced)
     """
     result = []
     for entry in entries:
@@ -46,14 +54,13 @@ def preview(entries, snapshot, answers):
             result.append({"owner": entry.name, "kind": kind, "replicas_before": 0, "replicas_after": after,
                            "rolls": False, "reasons": [], "machines": []})
             continue
-        reasons = [".".join(("spec",) + path) for path in _ROLLING[kind]
-                   if _at(entry.before, path) != _at(entry.after, path)]
+        rolls = any(_at(entry.before, path) != _at(entry.after, path) for path in _ROLLING[kind])
         before = (entry.current.get("spec") or {}).get("replicas")
         owner = snapshot.get(kind, entry.name)
         machines = [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)] if owner else []
         result.append({"owner": entry.name, "kind": kind, "replicas_before": before,
-                       "replicas_after": after,
-                       "rolls": bool(reasons), "reasons": reasons, "machines": machines if reasons else []})
+                       "replicas_after": after, "rolls": rolls, "reasons": reasons(entry) if rolls else [],
+                       "machines": machines if rolls else []})
     return result
 
 
@@ -65,8 +72,8 @@ def lines(changes):
         if change["replicas_before"] != change["replicas_after"]:
             result.append(f"{text}: machines {change['replicas_before']} to {change['replicas_after']}")
         if change["rolls"]:
-            result.append("%s: replaces %s, because of %s" % (
-                text, ", ".join(change["machines"]) or "no machine", ", ".join(change["reasons"])))
+            because = f", because of {', '.join(change['reasons'])}" if change["reasons"] else ""
+            result.append(f"{text}: replaces {', '.join(change['machines']) or 'no machine'}{because}")
     return result
 
 
@@ -127,6 +134,11 @@ def predecessors(stored, desired):
                 result[new_key] = known[old_key]
                 due.append((wanted[new_key], known[old_key]))
     return result
+
+
+def references(obj: Mapping[str, Any]) -> list[Key]:
+    """Return kind and name of each template that an owner or a template refers to."""
+    return [_reference(obj, paths) for paths in _REFERENCES.get(obj["kind"], ())]
 
 
 def _reference(obj, paths):

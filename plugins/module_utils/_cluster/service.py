@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from .._common.errors import RefusedError
-from .._common.problem import Problem
+from .._common.problem import Problem, renamed_field
 from .._common.redaction import hidden
 from .._kube import plan
 from .._kube.diff import goes_away
@@ -34,13 +35,14 @@ from . import (
     stored as cluster_stored,
 )
 from .checks.addon import addon_problems, addon_warnings
-from .checks.preflight import preflight_problems, rollout_warnings
-from .checks.validation import checked as checked_description
-from .checks.validation import description_warnings
+from .checks.preflight import Facts, preflight_problems, rollout_warnings
+from .checks.validation import Checked, check_description, description_warnings
 from .facts import facts_of_namespace, with_the_rest
+from .inventory import field_names
+from .model import ClusterDescription
 from .network_questions import NetworkQuestions
 from .reading import TEMPLATE_KINDS, read_all, snapshot_of
-from .render.objects import render
+from .reasons import reasons
 from .spec import description_options
 from .wait import ClusterWait, belongs
 from .workflow import goals as workflow_goals
@@ -53,19 +55,60 @@ from .writes import ClusterWrites
 _LAST_KINDS = ("KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck")
 
 
-def read_description(params):
-    """Return the description that a module's parameters give.
+def read_description(params: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Checked:
+    """Return the checked description that a module's parameters give.
 
+    :param names: how messages name options, see ``problem.renamed``
     :raises RefusedError: when it has mistakes
     """
-    description, mistakes, found = checked_description(params)
-    if mistakes or found:
-        raise RefusedError(mistakes + found)
-    return description
+    checked = check_description(params)
+    if checked.mistakes or checked.problems:
+        raise RefusedError(checked.mistakes + checked.problems, names)
+    return checked
 
 
-def _told_by(network, snapshot):
-    return network.problems(is_new=snapshot.cluster is None) if network else []
+class CheckedCluster(NamedTuple):
+    """What was read for a run, which nothing was found wrong with.
+
+    :param description: the cluster's description
+    :param desired: the objects that it asks for
+    :param manifests: objects for the new cluster
+    :param objects: stored objects of the namespace by kind
+    :param snapshot: of the cluster, from the same objects
+    :param facts: what the description was compared with
+    :param network: what is still being asked of the network, None when nothing is
+    :param unread: warnings about what could not be read
+    """
+
+    description: ClusterDescription
+    desired: list[dict[str, Any]]
+    manifests: list[dict[str, Any]]
+    objects: dict[str, list[dict[str, Any]]]
+    snapshot: Snapshot
+    facts: Facts
+    network: NetworkQuestions | None
+    unread: list[str]
+
+    def network_problems(self) -> list:
+        """Wait for what the network answers and return its problems."""
+        return self.network.problems(is_new=self.snapshot.cluster is None) if self.network else []
+
+
+class PlannedCluster(NamedTuple):
+    """What a run is going to do.
+
+    :param entries: of the objects that are to be stored
+    :param changes: what becomes of the machines, see ``rollout.preview``
+    :param removed: stored objects that are to be deleted
+    :param losses: machines that go before others have taken their place
+    :param warnings: what the user should know
+    """
+
+    entries: list[Any]
+    changes: list[dict[str, Any]]
+    removed: list[dict[str, Any]]
+    losses: list[Any]
+    warnings: list[str]
 
 
 class ClusterService:
@@ -91,83 +134,125 @@ class ClusterService:
         self.namespace = params["namespace"]
         self.name = params["name"]
         self.subject = f"cluster {self.namespace}/{self.name}"
+        # How messages name options, see ``problem.renamed``.
+        self.names = field_names(options.get("options")) if options.get("field_names") == "variables" else None
         # What has been done so far, for a run that fails later on: it has changed something all the same.
         self.done: dict[str, Any] = {"changed": False, "objects": [], "removed": [], "diff": []}
         self._replaced = {}
+        self._described: Checked | None = None
         self.writes = ClusterWrites(client, check_mode, progress, sleep, self.namespace, self.name,
                                     options.get("adopt"))
 
     # The cluster is to be there
 
-    def present(self):
-        """Make or change the cluster and return the module's result.
+    def present(self) -> dict[str, Any]:
+        """Create or change the cluster and return the module's result.
 
         :raises RefusedError: when the description has mistakes or does not fit what there is
         :raises WaitFailedError: when the goal is not reached
         :raises RolloutError: when what the manifests hold does not run
         :raises KubeError: when the API server can't be asked or refuses
         """
-        description = read_description(self.params)
+        checked = self._check()
+        planned = self._plan(checked)
+        result = self._apply(planned)
+        self._wait(checked, result)
+        self._collect(checked, result)
+        return self._with_state(result)
+
+    def read(self) -> Checked:
+        """Return the checked description, which is read and rendered once.
+
+        :raises RefusedError: when it has mistakes
+        """
+        if self._described is None:
+            self._described = read_description(self.params, self.names)
+        return self._described
+
+    def _check(self) -> CheckedCluster:
+        """Read what there is, once, and compare the description with it.
+
+        :raises RefusedError: with all that is wrong, what the network says included
+        """
+        described = self.read()
+        description, desired = described.description, described.objects
         manifests = self._manifests(None).objects()
         network = NetworkQuestions(self.subject, description, self.options["image_ca_file"]) \
             if self.options["check_network"] else None
         objects, addresses = read_all(self.client, self.namespace)
         snapshot = Snapshot(objects, self.name)
-        facts, unseen = facts_of_namespace(objects, addresses, snapshot, self.options.get("neighbours", ())), []
+        facts, unread = facts_of_namespace(objects, addresses, snapshot, self.options.get("neighbours", ())), []
         if self.options["check_hosts"]:
-            facts, unseen = with_the_rest(self.client, facts, self.subject)
+            facts, unread = with_the_rest(self.client, facts, self.subject)
         found = addon_problems(description, manifests)
         found += preflight_problems(description, facts) if self.options["check_hosts"] else []
-        desired = render(description)
         found += cluster_ownership.problems(self.subject, description, desired, objects, self.options.get("adopt"))
+        checked = CheckedCluster(description, desired, manifests, objects, snapshot, facts, network, unread)
         if found:
-            raise RefusedError(found + _told_by(network, snapshot))
+            raise RefusedError(found + checked.network_problems(), self.names)
+        return checked
+
+    def _plan(self, checked: CheckedCluster) -> PlannedCluster:
+        """Say what is to be written and deleted, with the API server's own verdict, before anything is.
+
+        :raises RefusedError: with what the network says, and when a loss of machines is not confirmed
+        :raises KubeError: with all that the API server refuses
+        """
+        description, desired, objects = checked.description, checked.desired, checked.objects
         self.writes.description = description
         self.writes.rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in desired)
         kept = cluster_stored.kept_pools(description, objects)
         wanted = cluster_stored.with_stored_replicas(description, desired, objects, goes_away)
         wanted += cluster_stored.templates_in_use(description, objects, desired + kept)
-        entries, answers = self._judged(self.writes.plan(wanted, self._listed(objects)))
-        changes = cluster_rollout.preview(entries, snapshot, answers)
+        entries, answers = self._tried(self.writes.plan(wanted, self._listed(objects)))
+        self._replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
+        changes = cluster_rollout.preview(entries, checked.snapshot, answers, lambda entry: [
+            renamed_field(option, self.names) for option in reasons(description, entry, self._replaced, desired)])
         removed = cluster_prune.removed(objects, desired + kept, description, self.options["prune"])
-        losses = cluster_losses.losses(description, changes, removed, snapshot)
+        losses = cluster_losses.losses(description, changes, removed, checked.snapshot)
         unconfirmed = cluster_losses.confirmation_problem(self.subject, losses, self.options["confirm"])
-        found = _told_by(network, snapshot) + ([unconfirmed] if unconfirmed and not self.check_mode else [])
+        found = checked.network_problems() + ([unconfirmed] if unconfirmed and not self.check_mode else [])
         if found:
-            raise RefusedError(found)
+            raise RefusedError(found, self.names)
         self.writes.allowed = dict(((loss.kind, loss.owner), loss.count) for loss in losses)
-        warnings = unseen + description_warnings(description) + rollout_warnings(
-            description, facts, [change["owner"] for change in changes if change["rolls"]])
+        warnings = checked.unread + description_warnings(description) + rollout_warnings(
+            description, checked.facts, [change["owner"] for change in changes if change["rolls"]])
         warnings += cluster_rollout.cleaning_warnings(entries) + self._of_kept(kept)
         if self.options["wait_for"] == "available":
-            warnings += addon_warnings(description, manifests)
+            warnings += addon_warnings(description, checked.manifests)
         if unconfirmed:
             warnings.append(f"without check mode this would be refused: {unconfirmed}")
         self.done["warnings"] = warnings
-        self._replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
         # Before a wait that they may be the cause of.
-        early = [f"warning: {line}" for line in warnings] if snapshot.cluster is None else []
+        early = [f"warning: {line}" for line in warnings] if checked.snapshot.cluster is None else []
         for line in early + cluster_rollout.lines(changes) + cluster_losses.lines(losses):
             self.progress.event(line)
-        self._write(entries)
-        self._delete(removed, self.writes.still_undescribed)
-        result = {"changed": bool(removed) or any(entry.changes for entry in entries),
-                  "changes": changes, "losses": cluster_losses.as_result(losses), "warnings": warnings,
-                  "objects": [_named(entry) for entry in entries if entry.changes],
-                  "removed": [_title(item) for item in removed],
-                  "diff": [self._difference(entry) for entry in entries if entry.changes]
-                  + [_removal(item) for item in removed]}
+        return PlannedCluster(entries, changes, removed, losses, warnings)
+
+    def _apply(self, planned: PlannedCluster) -> dict[str, Any]:
+        """Write and delete what was planned; return the result so far."""
+        self._write(planned.entries)
+        self._delete(planned.removed, self.writes.still_undescribed)
+        changing = [entry for entry in planned.entries if entry.changes]
+        return {"changed": bool(planned.removed or changing), "changes": planned.changes,
+                "losses": cluster_losses.as_result(planned.losses), "warnings": planned.warnings,
+                "objects": [_named(entry) for entry in changing],
+                "removed": [_title(item) for item in planned.removed],
+                "diff": [self._difference(entry) for entry in changing]
+                + [_removal(item) for item in planned.removed]}
+
+    def _wait(self, checked: CheckedCluster, result: dict[str, Any]) -> None:
+        """Wait for the goal; give the cluster its manifests as soon as it takes them."""
         waits = not self.check_mode and self.options["wait_for"] != "none"
         wait = ClusterWait(self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
         if self.options["manifests"]:
-            self._add_manifests(result, snapshot, wait if waits else None)
-        if waits:
-            wait.until(self.options["wait_for"], self.options["node_startup_timeout_seconds"])
-            if self.options["manifests"] and self.options["wait_for"] == "available":
-                self._manifests(self._workload()).wait(wait.remaining_seconds())
-            result.update(timeline=wait.timeline, seconds=round(wait.clock() - wait.began_at, 1))
-        self._collect(description, desired, result)
-        return self._with_state(result)
+            self._add_manifests(result, checked.snapshot, wait if waits else None)
+        if not waits:
+            return
+        wait.until(self.options["wait_for"], self.options["node_startup_timeout_seconds"])
+        if self.options["manifests"] and self.options["wait_for"] == "available":
+            self._manifests(self._workload()).wait(wait.remaining_seconds())
+        result.update(timeline=wait.timeline, seconds=round(wait.clock() - wait.began_at, 1))
 
     def _listed(self, objects):
         """Return what was read as ``Reconcile.plan`` takes it: what is checked and compared is then the same."""
@@ -176,13 +261,13 @@ class ClusterService:
     def _of_kept(self, kept):
         pools = sorted("%s (%d machines)" % (item["metadata"]["name"], item["spec"].get("replicas") or 0)
                        for item in kept if item["kind"] == "MachineDeployment")
-        return ["%s: workers: not given, so that the stored pools stay as they are: %s; describe them, or give an "
-                "empty dictionary to delete them" % (self.subject, ", ".join(pools))] if pools else []
+        return [f"{self.subject}: {renamed_field('workers', self.names)}: not set, so the stored pools stay unchanged: "
+                f"{', '.join(pools)}; describe them, or set it to {{}} to delete them"] if pools else []
 
     def _difference(self, entry):
         return difference(entry, self._replaced.get((entry.resource.kind, entry.name)))
 
-    def _judged(self, entries):
+    def _tried(self, entries):
         """Let the API server and its webhooks try all that is due before anything is written.
 
         :returns: the entries, and the server's answers for those that change, ``{(kind, name): object}``
@@ -268,10 +353,10 @@ class ClusterService:
             self.done["changed"] = self.done["changed"] or written["changed"]
             self.done["diff"] += written["diff"]
 
-    def _collect(self, description, desired, result):
+    def _collect(self, checked: CheckedCluster, result: dict[str, Any]) -> None:
         """Delete templates and pools that nothing needs any more; after the wait, when old machines are gone."""
         objects, addresses = read_all(self.client, self.namespace)
-        desired = desired + cluster_stored.kept_pools(description, objects)
+        desired = checked.desired + cluster_stored.kept_pools(checked.description, objects)
         unused = cluster_prune.unused_templates(objects, desired, self.name)
         pools = cluster_prune.undescribed_pools(objects, addresses, desired, self.name)
         unused += [pool for pool, users in pools if not users]
@@ -285,7 +370,7 @@ class ClusterService:
             "cluster %s/%s: %s is not described any more and stays, for it is still needed: %s; run again when that is "
             "gone" % (self.namespace, self.name, _title(pool), ", ".join(users)) for pool, users in pools if users]
 
-    def _with_state(self, result):
+    def _with_state(self, result: dict[str, Any]) -> dict[str, Any]:
         result["changed"] = result["changed"] or bool(result["collected"])
         snapshot = snapshot_of(self.client, self.namespace, self.name)
         result["machines"] = machine_steps(snapshot) if snapshot.cluster else []
@@ -294,7 +379,7 @@ class ClusterService:
 
     # The cluster is to be gone
 
-    def absent(self):
+    def absent(self) -> dict[str, Any]:
         """Delete the cluster with all that belongs to it and return the module's result.
 
         :raises RefusedError: when its name is not repeated
@@ -310,7 +395,7 @@ class ClusterService:
         foreign = cluster_ownership.deletion_problem(self.subject, self.name, snapshot.cluster,
                                                      self.options.get("adopt"))
         if foreign:
-            raise RefusedError([foreign])
+            raise RefusedError([foreign], self.names)
         hosts = sorted(host["metadata"]["name"] for host in [
             snapshot.host(machine) for machine in snapshot.mine("Metal3Machine")] if host)
         rest = [item for kind in TEMPLATE_KINDS for item in objects[kind] if belongs(item, self.name)]

@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import re
 
-from .description import groups
 from .prune import ours, unused_templates
 from .render.objects import (
     AUTOSCALER_ANNOTATIONS,
     HASH_LENGTH,
     TEMPLATE_KINDS,
     common_labels,
-    owner_name,
     with_changes_in_place,
 )
 
@@ -33,7 +31,7 @@ def with_stored_replicas(description, desired, objects, goes_away):
     """
     stored = dict(((kind, item["metadata"]["name"]), item) for kind in ("KubeadmControlPlane", "MachineDeployment")
                   for item in objects.get(kind) or [])
-    counted = set(owner_name(description, group) for group in groups(description) if group.get("replicas") is not None)
+    counted = set(group.owner for group in description.groups if group.get("replicas") is not None)
     result = []
     for item in desired:
         current = stored.get((item["kind"], item["metadata"]["name"]))
@@ -50,9 +48,9 @@ def kept_pools(description, objects):
 
     :param objects: dict of kind to list of stored objects
     """
-    if not description["keeps_workers"]:
+    if not description.keeps_workers:
         return []
-    pools = [item for item in objects.get("MachineDeployment") or [] if ours(item, description["name"])]
+    pools = [item for item in objects.get("MachineDeployment") or [] if ours(item, description.name)]
     names = set(item["metadata"]["name"] for item in pools)
     named = set()
     for item in pools:
@@ -82,13 +80,13 @@ def templates_in_use(description, objects, desired):
     :param desired: list of rendered objects
     """
     rendered = set(item["metadata"]["name"] for item in desired if item["kind"] == "Metal3MachineTemplate")
-    unused = set(item["metadata"]["name"] for item in unused_templates(objects, desired, description["name"]))
+    unused = set(item["metadata"]["name"] for item in unused_templates(objects, desired, description.name))
     result = []
-    for group in groups(description):
-        names = re.compile("%s-[0-9a-f]{%d}" % (re.escape(owner_name(description, group)), HASH_LENGTH))
+    for group in description.groups:
+        names = re.compile("%s-[0-9a-f]{%d}" % (re.escape(group.owner), HASH_LENGTH))
         result += [_restated(description, item, with_changes_in_place(item["spec"], group))
                    for item in objects.get("Metal3MachineTemplate") or []
-                   if ours(item, description["name"]) and names.fullmatch(item["metadata"]["name"])
+                   if ours(item, description.name) and names.fullmatch(item["metadata"]["name"])
                    and item["metadata"]["name"] not in rendered | unused]
     return result
 

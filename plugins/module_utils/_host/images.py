@@ -4,7 +4,7 @@
 """Whether the images that hosts are to get can be downloaded, and their checksum files speak of them."""
 from __future__ import annotations
 
-from .._cluster.checks import image as cluster_image
+from .._common import image_checks
 
 _AT_ONCE = 8
 
@@ -28,7 +28,7 @@ def due(hosts, current):
 def problems(hosts, current, fetch, run):
     """Ask the servers of the images, each image once, and return a Problem for each host that would not get its own.
 
-    :param fetch: see ``cluster_image.reachability_problems``
+    :param fetch: see ``image_checks.reachability_problems``
     :param run: ``parallel.run``
     """
     images = due(hosts, current)
@@ -38,4 +38,4 @@ def problems(hosts, current, fetch, run):
 
 
 def _question(image, fetch):
-    return lambda: cluster_image.reachability_problems("", "image", image, fetch)
+    return lambda: image_checks.reachability_problems("", "image", image, fetch)

@@ -8,12 +8,10 @@ import ipaddress
 from collections import namedtuple
 
 from .._bmc import address as bmc_address
-from .._cluster import description as cluster_description
 from .._cluster.checks.hosts import shortages
-from .._cluster.checks.validation import addresses_needed, checked, description_problems, surge
+from .._cluster.checks.validation import addresses_needed, check_description, description_problems, surge
 from .._cluster.checks.versions import newest_providers, version_problems
 from .._cluster.endpoint import holder_warning
-from .._cluster.render.network import pool_descriptions, pool_networks
 from .._common.field_checks import text_of
 from .._common.problem import Problem
 from .._host import fields as host_fields
@@ -98,7 +96,7 @@ def _secrets(site, broken):
 
 def _cluster(name, site):
     """Return ``(description, Findings)``; the description is None when it can't be compared with other parts."""
-    description, mistakes, problems = checked(site.clusters[name])
+    description, mistakes, problems, _objects = check_description(site.clusters[name])
     versions = version_problems(description, dict(newest_providers(), **(site.providers or {})), None)
     found = _of_problems("cluster", name, mistakes)
     found += _of_problems("cluster", name, problems + versions, None if mistakes else description)
@@ -115,11 +113,11 @@ def _cluster(name, site):
 def _sizes(name, description):
     """Numbers of machines that are not given: in a new cluster there are few, and a lost variable looks the same."""
     found = []
-    if description["keeps_workers"]:
+    if description.keeps_workers:
         found.append(finding(
             "cluster-size", "cluster", name, "workers", None, "pools of workers, or an empty dictionary",
             "without it, stored pools stay as they are and a new cluster has no workers"))
-    if description["control_plane"].get("replicas") is None:
+    if description.control_plane.get("replicas") is None:
         found.append(finding(
             "cluster-size", "cluster", name, "control_plane.replicas", None, "a number of machines",
             "without it, a stored control plane keeps its number and a new one has one machine"))
@@ -134,8 +132,8 @@ def _of_problems(kind, name, problems, description=None):
     """Return the Findings of Problems; the fields of a cluster's pools are those of its networks."""
     pools = {}
     if description is not None:
-        pools = dict((f"IPPool {description['namespace']}/{pool}", f"networks.{network}.{family}")
-                     for network, family, _settings, pool in pool_networks(description))
+        pools = dict((f"IPPool {description.namespace}/{pool}", f"networks.{network}.{family}")
+                     for network, family, _settings, pool in description.pool_uses)
     return [Finding(kind, problem._replace(subject=name, field=_joined(pools.get(problem.subject), problem.field)))
             for problem in problems]
 
@@ -144,17 +142,17 @@ def _pools(site, descriptions):
     """Pools that the site describes by themselves, and pools of clusters that share a namespace."""
     found = []
     given = site.pools or []
-    owners = dict((f"IPPool {description['namespace']}/{pool['name']}", name)
-                  for name, description in descriptions.items() for pool in pool_descriptions(description))
-    namespaces = {site.namespace} | set(description["namespace"] for description in descriptions.values())
+    owners = dict((f"IPPool {description.namespace}/{pool['name']}", name)
+                  for name, description in descriptions.items() for pool in description.pools)
+    namespaces = {site.namespace} | set(description.namespace for description in descriptions.values())
     for namespace in sorted(namespaces):
-        there = [description for description in descriptions.values() if description["namespace"] == namespace]
+        there = [description for description in descriptions.values() if description.namespace == namespace]
         pools = [pool for pool in given if (pool.get("namespace") or site.namespace) == namespace]
         alone = set()
         needed = {}
         for description in there:
             alone.update(description_problems(description))
-            pools += pool_descriptions(description)
+            pools += description.pools
             for pool, count in addresses_needed(description).items():
                 needed[pool] = needed.get(pool, 0) + count
         for line in pool_problems(pools, namespace, needed=needed):
@@ -175,15 +173,15 @@ def _unknown_pools(descriptions, namespace, names):
     return [finding("unknown-pool", "cluster", name, f"networks.{network}.{family}.pool", pool,
                     "one of %s" % (", ".join(sorted(names)) or "no pools, for none is described"),
                     "describe the pool, or give ranges")
-            for name, description in sorted(descriptions.items()) if description["namespace"] == namespace
-            for network, family, settings, pool in pool_networks(description)
+            for name, description in sorted(descriptions.items()) if description.namespace == namespace
+            for network, family, settings, pool in description.pool_uses
             if not settings.get("ranges") and pool not in names]
 
 
 def _between_clusters(descriptions):
     found, endpoints = [], {}
     for name, description in sorted(descriptions.items()):
-        key = "%(host)s:%(port)d" % description["endpoint"]
+        key = "%(host)s:%(port)d" % description.endpoint
         if key in endpoints:
             found.append(finding("cluster-duplicate", "cluster", name, "endpoint",
                                  f"{key}, as in {endpoints[key]}", "one of its own", "change one of them"))
@@ -193,14 +191,14 @@ def _between_clusters(descriptions):
 
 def _capacity(site, descriptions):
     hosts = [_as_object(host, site.namespace) for host in site.hosts if _may_be_free(host)]
-    owners = dict((f"cluster {description['namespace']}/{description['name']}", name)
+    owners = dict((description.subject, name)
                   for name, description in descriptions.items())
     found = []
-    for namespace in sorted(set(description["namespace"] for description in descriptions.values())):
+    for namespace in sorted(set(description.namespace for description in descriptions.values())):
         there = hosts if namespace == site.namespace else []
-        wanted = [(description, group, cluster_description.initial_replicas(group))
-                  for description in descriptions.values() if description["namespace"] == namespace
-                  for group in cluster_description.groups(description)]
+        wanted = [(description, group, group.initial_replicas)
+                  for description in descriptions.values() if description.namespace == namespace
+                  for group in description.groups]
         lines = shortages(wanted, there)
         if lines:
             found += [item for line in lines for item in _of_problems("cluster", owners[line.subject], [line])]
@@ -209,10 +207,10 @@ def _capacity(site, descriptions):
             more = list(wanted)
             more[position] = (description, group, count + surge(group))
             if shortages(more, there):
-                field = "control_plane" if group["role"] == cluster_description.CONTROL_PLANE \
-                    else f"workers.{group['name']}"
+                field = "control_plane" if group.is_control_plane \
+                    else f"workers.{group.name}"
                 found.append(finding(
-                    "rollout-spare", "cluster", owners[f"cluster {namespace}/{description['name']}"], field,
+                    "rollout-spare", "cluster", owners[f"cluster {namespace}/{description.name}"], field,
                     "no spare host that matches, for the machine that a rollout makes first", "a spare host",
                     "add one, or set max_surge to 0 (a control plane then needs 3 replicas)"))
     return found
@@ -237,7 +235,7 @@ def _as_object(host, namespace):
 
 def _spans(descriptions, pools):
     """Yield ``(owner, pool, field, Span)`` of all ranges that can be read."""
-    described = [(name, pool) for name, description in descriptions.items() for pool in pool_descriptions(description)]
+    described = [(name, pool) for name, description in descriptions.items() for pool in description.pools]
     for owner, pool in described + [(None, pool) for pool in pools or []]:
         for number, range_ in enumerate(pool.get("ranges") or []):
             try:
@@ -254,7 +252,7 @@ def _addresses(site, descriptions):
             reserved = str(address) in (pool.get("pre_allocations") or {}).values()
             if contains(span, address) and not reserved and not (kind == "cluster" and name == owner):
                 networks = dict((used, f"networks.{network}.{family}") for network, family, _settings, used in (
-                    pool_networks(descriptions[owner]) if owner else ()))
+                    descriptions[owner].pool_uses if owner else ()))
                 found.append(finding(
                     "address-taken", "cluster" if owner else "pool", owner or pool["name"],
                     _joined(networks.get(pool["name"]), field), f"{address}, {option} of {name}", "ranges without it",
@@ -272,7 +270,7 @@ def _taken(site, descriptions):
                           bmc_address.parse(bmc.get("address") if isinstance(bmc, dict) else None).host))
         except bmc_address.AddressError:
             continue
-    texts += [("cluster", name, "endpoint", description["endpoint"]["host"])
+    texts += [("cluster", name, "endpoint", description.endpoint["host"])
               for name, description in sorted(descriptions.items())]
     result = []
     for kind, name, option, text in texts:
@@ -295,7 +293,7 @@ def _provisioning(site, descriptions):
     found = []
     for name, description in sorted(descriptions.items()):
         for option in ("pod_cidrs", "service_cidrs"):
-            for number, text in enumerate(description[option]):
+            for number, text in enumerate(getattr(description, option)):
                 other = ipaddress.ip_network(text)
                 if other.version == network.version and other.overlaps(network):
                     found.append(finding("provisioning-overlap", "cluster", name, "%s[%d]" % (option, number),

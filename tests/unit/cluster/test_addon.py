@@ -5,15 +5,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import addon as cluster_addon
 
-CLUSTER = {"namespace": "metal3", "name": "c1", "pod_cidrs": ["10.244.0.0/16"], "network_addon": "manifests",
-           "cloud_provider_enabled": False}
+CLUSTER = cluster_description.read({"name": "c1", "pod_cidrs": ["10.244.0.0/16"]})[0]
 
 
 def workload(kind="DaemonSet", **pod):
@@ -35,7 +36,7 @@ def flannel(text):
      [workload(hostNetwork=True, containers=[{"image": "example.org/my-cloud-controller-manager:1"}])], []),
 ])
 def test_what_is_missing_is_told(changes, objects, fields):
-    description = dict(CLUSTER, **changes)
+    description = replace(CLUSTER, **changes)
     assert [field for field, _text in cluster_addon.missing(description, objects)] == fields
     lines = cluster_addon.addon_warnings(description, objects)
     assert [str(line).split(": ")[:2] for line in lines] == [["cluster metal3/c1", field] for field in fields]
@@ -63,6 +64,6 @@ def test_any_manifest_is_read_without_a_traceback(kind, value):
     objects = [{"kind": kind, "metadata": value, "spec": value, "data": value}, flannel(value),
                flannel(json.dumps(value)), {"kind": kind, "spec": {"template": value}},
                {"kind": kind, "spec": {"template": {"spec": value}}}]
-    description = dict(CLUSTER, cloud_provider_enabled=True)
+    description = replace(CLUSTER, cloud_provider_enabled=True)
     assert len(cluster_addon.missing(description, objects)) == 2
     assert isinstance(cluster_addon.addon_problems(description, objects), list)

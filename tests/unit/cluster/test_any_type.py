@@ -115,7 +115,7 @@ def replaced(path, value):
 def all_is_told(params):
     """Read a description as modules and the lint do, and return what is told of it."""
     try:
-        description = read_description(params)
+        description = read_description(params).description
     except RefusedError as exc:
         told = exc.problems
         assert told and all(isinstance(line, Problem) and str(line).strip() for line in told)

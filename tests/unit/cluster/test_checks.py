@@ -4,6 +4,8 @@
 """Checks of a description against what there is: hosts, hardware, versions, image server."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
@@ -19,6 +21,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks i
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import (
     versions as cluster_versions,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.model import WORKER, Group
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import image_checks
 
 DESCRIPTION = cluster_description.read({
     "name": "c1", "kubernetes_version": "v1.35.4",
@@ -31,7 +35,7 @@ def host(name, state="available", **labels):
 
 
 def group(name="pool", **options):
-    return dict({"role": "worker", "name": name}, **options)
+    return Group("c1", WORKER, name, options)
 
 
 def test_selectors_follow_capm3():
@@ -94,7 +98,7 @@ def test_hosts_are_shared_between_groups_so_that_all_have_enough():
     assert len(lines) == 1 and "workers.any.host_selector" in str(lines[0])
 
 
-OTHER = dict(DESCRIPTION, name="c2")
+OTHER = replace(DESCRIPTION, name="c2")
 
 
 def short(wanted, neighbours, hosts, description=DESCRIPTION):
@@ -231,7 +235,7 @@ SERVED = {"clusters.cluster.x-k8s.io": ["v1beta2"], "metal3clusters.infrastructu
     ({}, {"cluster-api": "v1.13.5", "infrastructure-metal3": "v1.12.0"}, SERVED, "the same minor version"),
 ])
 def test_versions_that_fit_together(changes, providers, served, words):
-    lines = cluster_versions.version_problems(dict(DESCRIPTION, **changes), providers, served)
+    lines = cluster_versions.version_problems(replace(DESCRIPTION, **changes), providers, served)
     assert lines == [] if words is None else words in str(lines[0])
 
 
@@ -290,7 +294,7 @@ def test_an_image_of_a_registry_needs_a_checksum_for_capm3():
     ("SHA256 (node.raw) = " + SUM, SUM), (SUM + "  other.raw\n", None), ("<html>", None), ("", None),
     ("# comment\n" + SUM + "  ./dir/node.raw", SUM)])
 def test_checksum_files(text, expected):
-    assert cluster_image.checksum_in_file(text, "https://x/images/node.raw") == expected
+    assert image_checks.checksum_in_file(text, "https://x/images/node.raw") == expected
 
 
 def image_problems(answers):
@@ -300,7 +304,7 @@ def image_problems(answers):
             raise answer
         return answer
     image = {"url": "https://x/node.raw", "checksum": "https://x/sums", "checksum_type": "sha256"}
-    return cluster_image.reachability_problems("cluster c1", "image", image, fetch)
+    return image_checks.reachability_problems("cluster c1", "image", image, fetch)
 
 
 def test_the_image_server_is_asked():

@@ -113,7 +113,7 @@ def test_workers_that_are_not_given_stay_with_all_that_they_need(plane):
     result = go(plane, **without("workers"))
     assert result["changed"] is False and result["removed"] == result["collected"] == result["losses"] == []
     assert dict((kind, plane.names(kind)) for kind in before) == before
-    told, = [line for line in result["warnings"] if "workers: not given" in line]
+    told, = [line for line in result["warnings"] if "workers: not set" in line]
     assert "c1-empty (0 machines), c1-one (3 machines), c1-two (1 machines)" in told
 
 

@@ -8,6 +8,7 @@ import socket
 
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     network_questions as cluster_network_checks,
 )
@@ -31,12 +32,12 @@ def test_a_server_that_speaks_no_tls_is_no_cluster():
         assert not cluster_network_checks.endpoint_answers("127.0.0.1", server.getsockname()[1])
 
 
-DESCRIPTION = {
-    "endpoint": {"host": "192.0.2.100", "port": 6443},
+DESCRIPTION = cluster_description.read({
+    "name": "c1", "endpoint": {"host": "192.0.2.100"},
     "image": {"url": "https://images.example/a.raw", "checksum": "a" * 64},
     "control_plane": {},
     "workers": {"pool-a": {}, "pool-b": {"image": {"url": "https://images.example/b.raw", "checksum": "b" * 64}}},
-}
+})[0]
 
 
 @pytest.fixture

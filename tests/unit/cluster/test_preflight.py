@@ -133,30 +133,31 @@ def existing():
 
 def test_hosts_that_machines_have_already_are_not_asked_for_again():
     known = facts(existing())
-    wanted = [cluster_preflight.hosts_wanted(described(), group, known.snapshot)
-              for group in cluster_description.groups(described())]
+    wanted = [cluster_preflight.hosts_wanted(group, known.snapshot)
+              for group in described().groups]
     assert wanted == [1, 0]
 
 
 def test_clusters_of_the_same_run_count():
     """By what they still need: the machines that they have already have their hosts."""
-    needs = cluster_needs.needs(dict(copy.deepcopy(PARAMS), name="c2", endpoint={"host": "198.18.0.11"}))
+    given = cluster_needs.needs(dict(copy.deepcopy(PARAMS), name="c2", endpoint={"host": "198.18.0.11"}))
+    needs = cluster_needs.of_parameter(given)
     known = facts(neighbours=[(needs, workflow_snapshot.Snapshot({}, "c2"))])
     assert "cluster metal3/c2: control_plane.host_selector: found 0 free of 2 hosts that match" in str(
         problems(known)[0]
     )
     assert problems(known._replace(hosts=[host(name) for name in "abcd"])) == []
-    elsewhere = dict(needs, namespace="other")
+    elsewhere = needs._replace(namespace="other")
     assert problems(facts(neighbours=[(elsewhere, workflow_snapshot.Snapshot({}, "c2"))])) == []
-    itself = dict(needs, name="c1")
+    itself = cluster_needs.of_parameter(dict(given, name="c1"))
     assert problems(facts(neighbours=[(itself, workflow_snapshot.Snapshot({}, "c1"))])) == []
     there = existing()
     there["Metal3Machine"][0]["metadata"]["annotations"]["metal3.io/BareMetalHost"] = "metal3/z"
     there["BareMetalHost"].append(host("z"))
-    theirs = dict(needs, name="c1")
+    theirs = cluster_needs.of_parameter(dict(given, name="c1"))
     rows = cluster_preflight.neighbours_wanted(described(name="c2"), facts(
         neighbours=[(theirs, workflow_snapshot.Snapshot(there, "c1"))]))
-    assert [(group["name"], count) for _needs, group, count in rows] == [("control-plane", 1), ("one", 0)]
+    assert [(group.name, count) for _needs, group, count in rows] == [("control-plane", 1), ("one", 0)]
 
 
 def test_needs_hold_nothing_but_what_chooses_hosts():
@@ -176,8 +177,8 @@ def test_the_host_of_a_machine_that_leaves_will_be_free(selector, wanted):
     objects = existing()
     objects["Machine"][0]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     workers = {"one": {"replicas": 1, "host_selector": selector}}
-    group = next(item for item in cluster_description.groups(described(workers=workers)) if item["name"] == "one")
-    assert cluster_preflight.hosts_wanted(described(), group, facts(objects).snapshot) == wanted
+    group = next(item for item in described(workers=workers).groups if item.name == "one")
+    assert cluster_preflight.hosts_wanted(group, facts(objects).snapshot) == wanted
 
 
 def test_a_cluster_keeps_its_endpoint_and_is_upgraded_step_by_step():

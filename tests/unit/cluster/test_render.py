@@ -77,7 +77,7 @@ def test_a_change_of_the_image_makes_new_templates_and_moves_the_references():
 
 def test_a_change_of_one_pool_leaves_the_other_groups_alone():
     old = dict((item["metadata"]["name"], item) for item in of_kind(objects("full"), "MachineDeployment"))
-    workers = copy.deepcopy(description("full")["workers"])
+    workers = copy.deepcopy(description("full").workers)
     workers["large"]["kubelet_extra_args"] = {"v": 5}
     changed = of_kind(objects("full", workers=workers), "MachineDeployment")
     new = dict((item["metadata"]["name"], item) for item in changed)

@@ -7,6 +7,8 @@ from __future__ import annotations
 import copy
 import json
 
+import pytest
+
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     description as cluster_description,
 )
@@ -16,6 +18,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     rollout as cluster_rollout,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.reasons import reasons
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import leftovers
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import snapshot as workflow_snapshot
@@ -27,10 +30,14 @@ PARAMS = {"name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "1
           "image": {"url": "https://x/a.raw", "checksum": "0" * 64}, "workers": {"one": {"replicas": 2}, "two": {}}}
 
 
-def rendered(**changes):
+def described(**changes):
     description, mistakes = cluster_description.read(dict(PARAMS, **changes))
     assert mistakes == []
-    return cluster_render.render(description)
+    return description
+
+
+def rendered(**changes):
+    return cluster_render.render(described(**changes))
 
 
 def stored(items):
@@ -66,13 +73,15 @@ def answers(items):
     return result
 
 
-def preview(old, new):
+def preview(old, new, description=None):
     objects = {}
     for item in stored(old) + [machine("m-0", "control-plane"), machine("m-1", "one"), machine("m-2", "one")]:
         objects.setdefault(item["kind"], []).append(item)
     snapshot = workflow_snapshot.Snapshot(objects, "c1")
-    entries = plan.plan(Server(stored(old)), new, resource_of=resource_for)
-    changes = cluster_rollout.preview(entries, snapshot, answers(new))
+    replaced = cluster_rollout.predecessors(stored(old), new)
+    changes = cluster_rollout.preview(
+        plan.plan(Server(stored(old)), new, resource_of=resource_for), snapshot, answers(new),
+        lambda entry: reasons(description, entry, replaced, new) if description else [])
     return dict((change["owner"], change) for change in changes)
 
 
@@ -87,20 +96,57 @@ def test_a_new_cluster_replaces_nothing():
 
 
 def test_a_new_version_replaces_all_machines():
-    changes = preview(rendered(), rendered(kubernetes_version="v1.36.0"))
+    newer = {"kubernetes_version": "v1.36.0"}
+    changes = preview(rendered(), rendered(**newer), described(**newer))
     assert changes["c1-control-plane"]["machines"] == ["m-0"]
     assert changes["c1-one"]["machines"] == ["m-1", "m-2"]
-    assert changes["c1-one"]["reasons"] == ["spec.template.spec.version"]
-    assert "replaces m-1, m-2, because of spec.template.spec.version" in "\n".join(
+    assert changes["c1-one"]["reasons"] == ["kubernetes_version"]
+    assert "replaces m-1, m-2, because of kubernetes_version" in "\n".join(
         cluster_rollout.lines(list(changes.values())))
 
 
 def test_a_new_image_replaces_machines_by_new_templates_in_both_api_versions():
     image = {"url": "https://x/b.raw", "checksum": "0" * 64}
     for version in ("v1beta2", "v1beta1"):
-        changes = preview(rendered(api_version=version), rendered(api_version=version, image=image))
+        changes = preview(rendered(api_version=version), rendered(api_version=version, image=image),
+                          described(api_version=version, image=image))
         assert changes["c1-control-plane"]["rolls"] and changes["c1-one"]["rolls"], version
-        assert any("infrastructureRef" in reason for reason in changes["c1-control-plane"]["reasons"])
+        assert changes["c1-control-plane"]["reasons"] == ["image"]
+
+
+NETWORK = {"interface": "eth0", "ipv4": {"mode": "dhcp"}}
+
+
+@pytest.mark.parametrize("version", ["v1beta2", "v1beta1"])
+@pytest.mark.parametrize("option, value", [
+    ("host_selector", {"rack": "r1"}), ("host_selector_expressions", [{"key": "a", "operator": "Exists"}]),
+    ("node_labels", {"example.org/a": "b"}), ("kubelet_extra_args", {"v": 5}), ("node_taints", []),
+    ("kubelet_configuration", {"maxPods": 250}), ("files", [{"path": "/a", "content": "b"}]),
+    ("pre_commands", ["a"]), ("post_commands", ["a"]), ("boot_commands", ["a"]), ("users", [{"name": "a"}]),
+    ("ssh_authorized_keys", ["ssh-ed25519 a"]), ("ntp_servers", ["192.0.2.1"]), ("cri_socket", "a"),
+    ("metadata", {"strings": [{"key": "a", "value": "b"}]}), ("custom_deploy", "a"), ("skip_phases", ["addon"]),
+    ("ignore_preflight_errors", ["Mem"]), ("networks", {"one": NETWORK}), ("node_name", "machine"),
+    ("join_configuration", {"discovery": {}}), ("user_data_format", "ignition"), ("cloud_provider_enabled", True)])
+def test_the_reason_for_a_rollout_is_the_option_that_changed(option, value, version):
+    changed = {option: value, "api_version": version}
+    before = {"node_name": "host", "api_version": version} if option == "node_name" else {"api_version": version}
+    changes = preview(rendered(**before), rendered(**changed), described(**changed))
+    assert changes["c1-one"]["reasons"] == [option]
+    if option in ("networks", "node_name", "cloud_provider_enabled"):
+        return
+    own = {"workers": dict(PARAMS["workers"], one=dict(changed, replicas=2)), "api_version": version}
+    del own["workers"]["one"]["api_version"]
+    changes = preview(rendered(api_version=version), rendered(**own), described(**own))
+    assert list(changes) == ["c1-one"]
+    assert f"workers.one.{option}" in changes["c1-one"]["reasons"]
+
+
+def test_the_endpoints_holder_is_a_reason():
+    changed = {"endpoint": {"host": "198.18.0.10", "holder": "keepalived", "interface": "eth0"},
+               "networks": {"one": NETWORK}}
+    before = {"networks": {"one": NETWORK}}
+    changes = preview(rendered(**before), rendered(**changed), described(**changed))
+    assert changes["c1-control-plane"]["reasons"] == ["endpoint"]
 
 
 def test_a_change_of_size_replaces_nothing():

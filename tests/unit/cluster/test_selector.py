@@ -49,6 +49,6 @@ def test_a_selector_finds_the_hosts_that_are_labelled_with_the_same_value(value)
     described = description({"example.org/rack": value})
     assert cluster_validation.description_problems(described) == []
     host = {"metadata": {"name": "h", "labels": {"example.org/rack": text_of(value)}}}
-    assert cluster_hosts.matches(host, cluster_description.groups(described)[0])
+    assert cluster_hosts.matches(host, described.groups[0])
     template = next(item for item in cluster_render.render(described) if item["kind"] == "Metal3MachineTemplate")
     assert template["spec"]["template"]["spec"]["hostSelector"]["matchLabels"] == host["metadata"]["labels"]

@@ -12,6 +12,7 @@ import yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.model import WORKER, Group
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
@@ -66,10 +67,18 @@ def test_each_pool_gets_an_address_for_each_machine_and_for_the_rollout():
     assert cluster_validation.addresses_needed(description) == {"c1-prov": 3 + 1 + 4 + 1}
 
 
+def test_a_dictionary_where_a_name_belongs_is_refused_by_its_name():
+    dummy, mistakes = cluster_description.read(changed("control_plane/attached_networks", [{"name": "prov"}]))
+    (problem,) = mistakes
+    assert str(problem) == ("cluster metal3/c1: control_plane.attached_networks[0]: found a dictionary with name prov, "
+                            "expected a text; write prov in its place")
+
+
 @pytest.mark.parametrize("value, replicas, expected", [
     (None, 4, 1), (0, 4, 0), ("25%", 4, 1), ("30%", 4, 2), (2, 4, 2), (None, 0, 0), (None, None, 1)])
 def test_surge(value, replicas, expected):
-    assert cluster_validation.surge({"max_surge": value, "replicas": replicas}) == expected
+    assert cluster_validation.surge(
+        Group("c1", WORKER, "a", {"max_surge": value, "replicas": replicas})) == expected
 
 
 BAD = [
@@ -166,7 +175,7 @@ def test_one_mistake_is_named(path, value, words):
 
 def test_preallocations_are_for_claims_that_can_occur():
     description, _mistakes = cluster_description.read(GOOD)
-    template = cluster_render.data_template_name(description, cluster_description.groups(description)[1])
+    template = cluster_render.data_template_name(description, description.groups[1])
     for name in (template + "-0-c1-prov", "some-host-c1-prov", "c1-pool-a-host-c1-prov", "endpoint", "c1"):
         assert problems(changed("networks/prov/ipv4/pre_allocations", {name: "198.18.0.20"})) == []
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import image as cluster_image
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import image_server
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import image_checks, image_server
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
 IMAGE = "/node.qcow2"
@@ -63,7 +63,7 @@ def redirect(location):
 
 def asked(base, **image):
     given_image = dict({"url": base + IMAGE, "checksum": base + "/sums"}, **image)
-    return cluster_image.reachability_problems("cluster c1", "image", given_image, image_server.image_fetcher())
+    return image_checks.reachability_problems("cluster c1", "image", given_image, image_server.image_fetcher())
 
 
 def test_an_image_and_its_checksum_file(server):
@@ -155,7 +155,7 @@ TEXTS = st.text() | st.from_regex(r"\A[0-9a-fA-F]{0,70}[ \t]{0,3}\*?(node\.qcow2
 @given(st.lists(TEXTS, max_size=4).map("\n".join), st.text() | st.just("https://x/node.qcow2"))
 def test_any_checksum_file(text, url):
     """Of whatever it holds, only hexadecimal digits are taken."""
-    found = cluster_image.checksum_in_file(text, url)
+    found = image_checks.checksum_in_file(text, url)
     assert found is None or set(found) <= set("0123456789abcdefABCDEF")
 
 
@@ -164,7 +164,7 @@ def test_any_checksum_file(text, url):
        st.sampled_from([None, "md5", "sha256", "sha512"]))
 def test_any_answer_of_a_server(content, checksum, kind):
     image = {"url": "https://x/node.qcow2", "checksum": "https://x/" + checksum, "checksum_type": kind}
-    told = cluster_image.reachability_problems("c", "image", image, lambda url, limit: content[:limit])
+    told = image_checks.reachability_problems("c", "image", image, lambda url, limit: content[:limit])
     assert all("\n" not in str(line) for line in told)
     told = cluster_image.image_problems("c", "image", dict(image, url=checksum, checksum=checksum, format=None))
     assert told

@@ -23,14 +23,14 @@ def addon_problems(description, objects):
     :param description: one without problems of its own
     :param objects: the manifests' objects
     """
-    pods = [ipaddress.ip_network(text) for text in description["pod_cidrs"]]
+    pods = [ipaddress.ip_network(text) for text in description.pod_cidrs]
     found = []
     for name, networks in _flannel(objects):
         for network in networks:
             same = [cidr for cidr in pods if cidr.version == network.version]
             if network not in same:
                 found.append(Problem(
-                    "network-add-on-mismatch", f"cluster {description['namespace']}/{description['name']}", "pod_cidrs",
+                    "network-add-on-mismatch", description.subject, "pod_cidrs",
                     ", ".join(map(str, same)) or None, f"{network}, the pods' network of ConfigMap {name}",
                     "give both the same network"))
     return found
@@ -55,7 +55,7 @@ def addon_warnings(description, objects):
     :param description: one without problems of its own
     :param objects: the manifests' objects
     """
-    subject = f"cluster {description['namespace']}/{description['name']}"
+    subject = description.subject
     return [f"{subject}: {field}: {text}" for field, text in missing(description, objects)]
 
 
@@ -64,12 +64,12 @@ def missing(description, objects):
     found = []
     pods = [_pod(item) for item in objects if item.get("kind") in _WORKLOADS]
     # A network add-on works in the nodes' own network, before pods have one.
-    if description["network_addon"] == "manifests" and not any(pod.get("hostNetwork") for pod in pods):
+    if description.network_addon == "manifests" and not any(pod.get("hostNetwork") for pod in pods):
         found.append(("network_addon",
                       "no manifest brings a network add-on, without which nodes do not become ready and the cluster "
                       "not available: add it to the manifests (variable cluster_manifests), or set network_addon to "
                       "external when something else brings it"))
-    if description["cloud_provider_enabled"] and not any(_CLOUD_CONTROLLER in json.dumps(pod, default=str)
+    if description.cloud_provider_enabled and not any(_CLOUD_CONTROLLER in json.dumps(pod, default=str)
                                                          for pod in pods):
         found.append(("cloud_provider_enabled",
                       "no manifest brings a cloud controller, without which no Node gets its provider ID and CAPM3 "

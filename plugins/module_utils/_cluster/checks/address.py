@@ -9,13 +9,12 @@ import itertools
 
 from ..._common.problem import Problem
 from ..._ipam.range import contains, network_of, span_of
-from ..render.network import pool_networks
 
 
 def node_networks(description):
     """Return ``(field, ip_network)`` of every subnet that nodes are on, as far as the description tells."""
     result = []
-    for name, family, settings, _pool in pool_networks(description):
+    for name, family, settings, _pool in description.pool_uses:
         for number, range_ in enumerate(settings.get("ranges") or []):
             network = network_of(range_)
             prefix = range_.get("prefix") or settings.get("prefix")
@@ -31,7 +30,7 @@ def overlap_problems(subject, description):
     blocks = []
     for option in ("pod_cidrs", "service_cidrs"):
         blocks += [("%s[%d]" % (option, number), ipaddress.ip_network(text))
-                   for number, text in enumerate(description[option])]
+                   for number, text in enumerate(getattr(description, option))]
     found = []
     nodes = node_networks(description)
     for left, right in itertools.chain(itertools.combinations(blocks, 2), itertools.product(blocks, nodes)):
@@ -45,13 +44,13 @@ def overlap_problems(subject, description):
 def endpoint_problems(subject, description):
     """Return what is wrong with the address of the API endpoint; nothing when it is a name."""
     try:
-        address = ipaddress.ip_address(description["endpoint"]["host"])
+        address = ipaddress.ip_address(description.endpoint["host"])
     except ValueError:
         return []
     found = []
     if address.is_loopback or address.is_unspecified or address.is_multicast:
         return [Problem("endpoint", subject, "endpoint.host", address, "an address that nodes and users can reach")]
-    for name, family, settings, pool in pool_networks(description):
+    for name, family, settings, pool in description.pool_uses:
         for number, range_ in enumerate(settings.get("ranges") or []):
             field = "networks.%s.%s.ranges[%d]" % (name, family, number)
             if contains(span_of(range_), address):
@@ -72,7 +71,7 @@ def endpoint_problems(subject, description):
             "endpoint", subject, "endpoint.host", address, f"an address in {', '.join(map(str, same))}",
             "a virtual address must be on a network of the control plane; use a name for a load balancer elsewhere"))
     for option in ("pod_cidrs", "service_cidrs"):
-        for text in description[option]:
+        for text in getattr(description, option):
             network = ipaddress.ip_network(text)
             if network.version == address.version and address in network:
                 found.append(Problem(

@@ -30,8 +30,8 @@ def hardware_problems(description, group, host, hardware):
 
     :param hardware: as returned by :func:`hardware_of`
     """
-    subject = f"cluster {description['namespace']}/{description['name']}"
-    field = "control_plane" if group["role"] == "control-plane" else f"workers.{group['name']}"
+    subject = description.subject
+    field = group.field
     name = host["metadata"]["name"]
     advice = "narrow host_selector so that this host does not match"
     if not hardware:
@@ -57,7 +57,7 @@ def needed_interfaces(description, group):
     """Return the names of the inspected interfaces that a group's networks and metadata refer to, sorted."""
     names = set()
     for network_name in attached(description, group):
-        network = description["networks"][network_name]
+        network = description.networks[network_name]
         if network.get("bond"):
             names.update(network["bond"]["interfaces"])
         elif network.get("mac_address"):

@@ -10,8 +10,7 @@ from __future__ import annotations
 from ..._common.problem import Problem
 from ..._host import annotations as host_annotations
 from ..._host import selector as host_selector
-from ..description import CONTROL_PLANE
-from ..render.objects import owner_name
+from ..model import CONTROL_PLANE
 
 _AVAILABLE = ("available", "ready")
 # States that lead to available without anybody's help.
@@ -70,13 +69,13 @@ def _is_kept(host, keeper_name):
     return (host["metadata"].get("labels") or {}).get(_NODE_REUSE_LABEL, keeper_name) != keeper_name
 
 
-def is_free(host, description, group):
+def is_free(host, group):
     """Say whether the machines of a group can have a host, as it is now."""
-    return matches(host, group) and refusal(host, _keeper_of(description, group)) is None
+    return matches(host, group) and refusal(host, _keeper_of(group)) is None
 
 
-def _keeper_of(description, group):
-    return keeper(group["role"], owner_name(description, group))
+def _keeper_of(group):
+    return keeper(group.role, group.owner)
 
 
 def on_its_way(host, keeper_name):
@@ -103,8 +102,8 @@ def shortage(description, wanted, hosts, neighbours=()):
     :param neighbours: list of ``(needs, group, number of hosts still needed)``, see ``cluster_needs``
     """
     rows = [(description, group, count) for group, count in wanted] + list(neighbours)
-    mine = _subject(description)
-    return [line for line, takers in _too_few(sorted(rows, key=lambda row: row[0]["name"]), hosts)
+    mine = description.subject
+    return [line for line, takers in _too_few(sorted(rows, key=lambda row: row[0].name), hosts)
             if mine in takers or line.subject == mine]
 
 
@@ -119,7 +118,7 @@ def shortages(wanted, hosts):
 
 def _too_few(wanted, hosts):
     """Yield ``(mistake, clusters that take hosts which the group could have)`` for each group that has too few."""
-    candidates = [[number for number, host in enumerate(hosts) if is_free(host, description, group)]
+    candidates = [[number for number, host in enumerate(hosts) if is_free(host, group)]
                   for description, group, _count in wanted]
     holder = {}
     for number, (_description, _group, count) in enumerate(wanted):
@@ -131,7 +130,7 @@ def _too_few(wanted, hosts):
             lost = dict((host, wanted[holder[host]][:2]) for host in candidates[number] if holder[host] != number)
             taken = dict((hosts[host]["metadata"]["name"], taker) for host, taker in lost.items())
             yield _mistake(description, group, count, got, hosts, taken), set(
-                _subject(taker) for taker, _group in lost.values())
+                taker.subject for taker, _group in lost.values())
 
 
 def _take(slot, candidates, holder, seen):
@@ -146,14 +145,6 @@ def _take(slot, candidates, holder, seen):
     return False
 
 
-def _subject(description):
-    return f"cluster {description['namespace']}/{description['name']}"
-
-
-def _field(group):
-    return "control_plane" if group["role"] == CONTROL_PLANE else f"workers.{group['name']}"
-
-
 def _mistake(description, group, count, got, hosts, taken):
     """Return the mistake of a group with too few hosts.
 
@@ -161,18 +152,18 @@ def _mistake(description, group, count, got, hosts, taken):
     """
     matching = [host for host in hosts if matches(host, group)]
     if not hosts:
-        seen = f"no BareMetalHost in namespace {description['namespace']}"
+        seen = f"no BareMetalHost in namespace {description.namespace}"
         advice = "enrol servers first"
     elif not matching:
         seen = f"none of {len(hosts)} hosts with these labels"
         advice = "compare the selector with the hosts' labels"
     else:
-        refusals = [(host["metadata"]["name"], refusal(host, _keeper_of(description, group))) for host in matching]
+        refusals = [(host["metadata"]["name"], refusal(host, _keeper_of(group))) for host in matching]
         reasons = [f"{name} is {reason}" for name, reason in refusals if reason]
-        reasons += [f"{name} goes to {_field(other)} of {_subject(taker)}"
+        reasons += [f"{name} goes to {other.field} of {taker.subject}"
                     for name, (taker, other) in sorted(taken.items())]
         why = f" ({'; '.join(reasons)})" if reasons else ""
         seen = "%d free of %d hosts that match%s" % (got, len(matching), why)
         advice = "free or enrol hosts, or ask for fewer replicas"
-    return Problem("host-capacity", _subject(description), _field(group) + ".host_selector", seen,
+    return Problem("host-capacity", description.subject, group.field + ".host_selector", seen,
                    "%d available for as many machines" % count, advice)

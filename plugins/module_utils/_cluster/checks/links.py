@@ -5,22 +5,21 @@
 from __future__ import annotations
 
 from ..._common.problem import Problem
-from ..description import groups
 from ..spec import LINK_KINDS
 
 
 def link_problems(subject, description):
     """Return a mistake for each described link of a kind that ``supported_links`` does not have."""
-    supported = description.get("supported_links")
+    supported = description.supported_links
     if supported is None:
         return []
     used = []
-    for name in sorted(description["networks"]):
-        network = description["networks"][name]
+    for name in sorted(description.networks):
+        network = description.networks[name]
         kind = "bond" if network.get("bond") else "vlan" if network.get("vlan") else "ethernet"
         used.append((kind, f"networks.{name}.{'interface' if kind == 'ethernet' else kind}"))
-    for group in groups(description):
-        field = "control_plane" if group["role"] == "control-plane" else f"workers.{group['name']}"
+    for group in description.groups:
+        field = group.field
         links = (group.get("network_data") or {}).get("links") or {}
         used += [(kind, f"{field}.network_data.links.{kind}s") for kind in LINK_KINDS if links.get(kind + "s")]
     return [Problem("network", subject, field, kind, f"a link of supported_links, which are {', '.join(supported)}",

@@ -12,8 +12,7 @@ from ..._ipam.pool import describe
 from ..._ipam.range import contains, span_of
 from ..._ipam.usage import usage
 from ..._ipam.validation import change_problems, pool_problems
-from ..description import groups, initial_replicas
-from ..render.network import attached, pool_descriptions, pool_networks
+from ..render.network import attached
 from ..render.preallocations import preallocation_problems
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
@@ -33,30 +32,30 @@ def preflight_problems(description, facts):
     :param description: one without problems of its own (``cluster_validation``)
     :param facts: a Facts
     """
-    subject = f"cluster {description['namespace']}/{description['name']}"
+    subject = description.subject
     found = version_problems(description, facts.providers, facts.served)
     plane = facts.snapshot.control_plane
     found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"))
-    wanted = [(group, hosts_wanted(description, group, facts.snapshot)) for group in groups(description)]
+    wanted = [(group, hosts_wanted(group, facts.snapshot)) for group in description.groups]
     found += shortage(description, wanted, facts.hosts, neighbours_wanted(description, facts))
     for group, count in wanted:
         if count:
             for host in facts.hosts:
-                if is_free(host, description, group):
+                if is_free(host, group):
                     found += hardware_problems(description, group, host, hardware_of(host, facts.hardware))
     found += preallocation_problems(subject, description, [host["metadata"]["name"] for host in facts.hosts])
     found += _pools(subject, description, facts, wanted)
     return found + _endpoint(subject, description, facts)
 
 
-def hosts_wanted(description, group, snapshot):
+def hosts_wanted(group, snapshot):
     """Return how many hosts a group still needs: its replicas less the machines that have one.
 
     The host of a machine that is being deleted counts when the group can take it: it will be free.
     """
-    owner = _owner(description, group, snapshot)
+    owner = snapshot.get(group.owner_kind, group.owner)
     if owner is None:
-        return initial_replicas(group)
+        return group.initial_replicas
     held = [(machine, snapshot.host(snapshot.metal3_machine(machine))) for machine in snapshot.machines_of(owner)]
     having = sum(1 for machine, host in held if host is not None and (
         not machine["metadata"].get("deletionTimestamp") or matches(host, group)))
@@ -68,9 +67,9 @@ def hosts_wanted(description, group, snapshot):
 
 def neighbours_wanted(description, facts):
     """Return ``(needs, group, number of hosts still needed)`` of the other clusters that share its hosts."""
-    return [(needs, group, hosts_wanted(needs, group, snapshot)) for needs, snapshot in facts.neighbours
-            if needs["namespace"] == description["namespace"] and needs["name"] != description["name"]
-            for group in needs["groups"]]
+    return [(needs, group, hosts_wanted(group, snapshot)) for needs, snapshot in facts.neighbours
+            if needs.namespace == description.namespace and needs.name != description.name
+            for group in needs.groups]
 
 
 def rollout_warnings(description, facts, rolling):
@@ -79,9 +78,9 @@ def rollout_warnings(description, facts, rolling):
     :param rolling: names of the KubeadmControlPlanes and MachineDeployments that would roll
     """
     result = []
-    for group in groups(description):
-        name = f"{description['name']}-{group['name']}"
-        free = [host for host in facts.hosts if is_free(host, description, group)]
+    for group in description.groups:
+        name = group.owner
+        free = [host for host in facts.hosts if is_free(host, group)]
         if name in rolling and surge(group) and not free:
             result.append(
                 "%s makes a new machine before it takes an old one away, and no host that matches is free: the rollout "
@@ -90,31 +89,25 @@ def rollout_warnings(description, facts, rolling):
     return result
 
 
-def _owner(description, group, snapshot):
-    name = f"{description['name']}-{group['name']}"
-    kind = "KubeadmControlPlane" if group["role"] == "control-plane" else "MachineDeployment"
-    return snapshot.get(kind, name)
-
-
 def _pools(subject, description, facts, wanted):
     found = []
-    own = pool_descriptions(description)
+    own = description.pools
     names = set(pool["name"] for pool in own)
     others = [describe(pool) for name, pool in sorted(facts.pools.items()) if name not in names]
-    for line in pool_problems(own, description["namespace"], others):
+    for line in pool_problems(own, description.namespace, others):
         found.append(line)
     for pool in own:
         current = facts.pools.get(pool["name"])
         if current is not None:
             used = usage(current, facts.addresses, facts.claims)
-            found += change_problems(pool, describe(current), description["namespace"],
+            found += change_problems(pool, describe(current), description.namespace,
                                      [entry["address"] for entry in used["allocations"]])
     more = {}
-    for network, _family, _settings, pool in pool_networks(description):
+    for network, _family, _settings, pool in description.pool_uses:
         for group, count in wanted:
             if network in attached(description, group):
                 more[pool] = more.get(pool, 0) + count
-    for network, family, settings, pool in pool_networks(description):
+    for network, family, settings, pool in description.pool_uses:
         if settings.get("ranges"):
             continue
         if pool not in facts.pools:
@@ -132,10 +125,10 @@ def _pools(subject, description, facts, wanted):
 
 def _endpoint(subject, description, facts):
     found = []
-    endpoint = description["endpoint"]
+    endpoint = description.endpoint
     for other in facts.metal3_clusters:
         same = (other["metadata"]["namespace"], other["metadata"]["name"]) == (
-            description["namespace"], description["name"])
+            description.namespace, description.name)
         theirs = (other.get("spec") or {}).get("controlPlaneEndpoint") or {}
         if not same and (theirs.get("host"), theirs.get("port")) == (endpoint["host"], endpoint["port"]):
             found.append(Problem("endpoint", subject, "endpoint", "%s:%d, the endpoint of cluster %s/%s" % (
@@ -149,7 +142,7 @@ def _endpoint(subject, description, facts):
         if ipaddress.ip_address(item["spec"]["address"]) == address:
             found.append(Problem("endpoint", subject, "endpoint.host", "%s, which %s %s has" % (
                 address, item["kind"], item["metadata"]["name"]), "a free address"))
-    own = set(pool["name"] for pool in pool_descriptions(description))
+    own = set(pool["name"] for pool in description.pools)
     for name in sorted(set(facts.pools) - own):
         pool = describe(facts.pools[name])
         if str(address) in (pool.get("pre_allocations") or {}).values():

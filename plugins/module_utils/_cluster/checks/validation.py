@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show, text_of
 from ..._common.problem import Problem
 from ..._ipam.validation import pool_problems
 from .. import description as cluster_description
 from .. import endpoint as cluster_endpoint
-from ..description import CONTROL_PLANE, groups, initial_replicas, largest_replicas
+from ..model import CONTROL_PLANE, FAMILIES, ClusterDescription
 from ..render import kubeadm as cluster_kubeadm
-from ..render.network import FAMILIES, attached, pool_descriptions, pool_networks
+from ..render.network import attached
 from ..render.objects import render
 from ..render.preallocations import preallocation_problems
 from ..spec import NAME_RULE
@@ -35,19 +38,34 @@ _PERMISSIONS = re.compile(r"^0?[0-7]{3,4}$")
 _TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-def checked(params):
-    """Read and check a description, and return all that is wrong with it at once.
+class Checked(NamedTuple):
+    """A description and all that is wrong with it.
 
-    :param params: as ``cluster_description.read`` takes them
-    :returns: ``(description, mistakes, problems)``: the description as read; lines on types and names of options; lines
-        on all else, a Mistake each
+    :param description: as read
+    :param mistakes: of types and names of options
+    :param problems: all others
+    :param objects: the objects of the cluster, none when anything is wrong
+    """
+
+    description: ClusterDescription
+    mistakes: list[Problem]
+    problems: list[Problem]
+    objects: list[dict[str, Any]]
+
+
+def check_description(params: Mapping[str, Any]) -> Checked:
+    """Read and check a description, and render it when nothing is wrong with it.
+
+    :param params: as ``description.read`` takes them
     """
     description, mistakes = cluster_description.read(params)
     if not mistakes:
-        return description, [], description_problems(description)
+        problems, objects = _checked_and_rendered(description)
+        return Checked(description, [], problems, objects)
     rest, paths = cluster_description.without_mistakes(params)
     sound = cluster_description.read(rest)[0]
-    return description, mistakes, [line for line in description_problems(sound) if not _follows(line, paths)]
+    return Checked(description, mistakes, [
+        line for line in description_problems(sound) if not _follows(line, paths)], [])
 
 
 def _follows(line, paths):
@@ -58,48 +76,51 @@ def _follows(line, paths):
         or any(re.match(re.escape(path) + r"(?=$|[.\[])", field) for path in paths)
 
 
-def description_problems(description):
-    """Return every mistake in a description.
+def description_problems(description: ClusterDescription) -> list[Problem]:
+    """Return every problem of a description."""
+    return _checked_and_rendered(description)[0]
+
+
+def _checked_and_rendered(description):
+    """Return every problem of a description, and the objects of one that has none.
 
     Rules that compare parts of it are applied to those parts that are right in themselves.
-
-    :param description: as returned by ``cluster_description.read``
-    :returns: list of lines; empty when all is well
     """
-    subject = f"cluster {description['namespace']}/{description['name']}"
+    subject = description.subject
     found = _identity(subject, description)
     networks = network_problems(subject, description) + link_problems(subject, description)
-    if description.get("endpoint") and not networks:
+    if description.endpoint and not networks:
         networks = cluster_endpoint.holder_problems(subject, description)
     found += networks
-    for group in groups(description):
+    for group in description.groups:
         found += _group(subject, description, group)
     sound = _sound_part(description, found)
     needed = {} if _wrong(found, r".*\.(replicas|autoscaler|max_surge|attached_networks)\b.*") \
         else addresses_needed(sound)
-    pools = pool_problems(pool_descriptions(sound), sound["namespace"], needed=needed)
+    pools = pool_problems(sound.pools, sound.namespace, needed=needed)
     whole = not found and not pools
     found += pools
     if not pools:
         found += overlap_problems(subject, sound)
-        found += endpoint_problems(subject, sound) if sound["endpoint"] else []
+        found += endpoint_problems(subject, sound) if sound.endpoint else []
     if not whole:
-        return found
+        return found, []
     found += preallocation_problems(subject, description)
+    objects = []
     try:
-        render(description)
+        objects = render(description)
     except ValueError as exc:
-        found.append(Problem("version", subject, "", str(exc), f"fields that {description['api_version']} has"))
-    return found
+        found.append(Problem("version", subject, "", str(exc), f"fields that {description.api_version} has"))
+    return found, [] if found else objects
 
 
 def _sound_part(description, found):
     """Return a description with only those networks and addresses that no mistake is about."""
-    networks = dict((name, network) for name, network in description["networks"].items()
+    networks = dict((name, network) for name, network in description.networks.items()
                     if not _wrong(found, rf"networks\.{re.escape(name)}(\.(?!pre_allocations).*)?"))
-    return dict(
-        description, networks=networks, endpoint=None if _wrong(found, r"endpoint\b.*") else description["endpoint"],
-        **dict((option, [] if _wrong(found, option + r"\b.*") else description[option])
+    return replace(
+        description, networks=networks, endpoint=None if _wrong(found, r"endpoint\b.*") else description.endpoint,
+        **dict((option, [] if _wrong(found, option + r"\b.*") else getattr(description, option))
                for option in ("pod_cidrs", "service_cidrs")))
 
 
@@ -112,11 +133,11 @@ def description_warnings(description):
 
     :param description: one without problems
     """
-    fields = [f"networks.{name}.{family}.pool_annotation" for name in sorted(description["networks"])
-              for family in FAMILIES if (description["networks"][name].get(family) or {}).get("pool_annotation")]
-    fields += [f"{_field(group)}.network_data" for group in groups(description)
+    fields = [f"networks.{name}.{family}.pool_annotation" for name in sorted(description.networks)
+              for family in FAMILIES if (description.networks[name].get(family) or {}).get("pool_annotation")]
+    fields += [f"{group.field}.network_data" for group in description.groups
                if _mentions(group.get("network_data"), "fromPoolAnnotation")]
-    subject = f"cluster {description['namespace']}/{description['name']}"
+    subject = description.subject
     warnings = ["%s: %s: CAPM3 1.13 does not give back an address from a pool that an annotation names: the IPClaim "
                 "of a deleted machine stays, held by CAPM3's finalizer; name the pool itself (option pool)" % (
                     subject, field) for field in fields]
@@ -136,21 +157,21 @@ def _mentions(value, key):
 def addresses_needed(description):
     """Return how many addresses each pool must have: one for each machine, and for those that a rollout adds."""
     needed = {}
-    for group in groups(description):
-        largest = largest_replicas(group)
+    for group in description.groups:
+        largest = group.largest_replicas
         names = attached(description, group)
-        for network, _family, _settings, pool in pool_networks(description):
+        for network, _family, _settings, pool in description.pool_uses:
             if network in names:
                 needed[pool] = needed.get(pool, 0) + (
-                    initial_replicas(group) if largest is None else largest) + surge(group)
+                    group.initial_replicas if largest is None else largest) + surge(group)
     return needed
 
 
 def surge(group):
     """Return how many machines more than its replicas a group has during a rollout."""
-    value, replicas = group.get("max_surge"), largest_replicas(group)
+    value, replicas = group.get("max_surge"), group.largest_replicas
     if replicas is None:
-        replicas = initial_replicas(group)
+        replicas = group.initial_replicas
     if replicas == 0:
         return 0
     if value is None:
@@ -162,27 +183,27 @@ def surge(group):
 
 def _identity(subject, description):
     found = []
-    if not re.match(NAME_RULE, description["name"]):
+    if not re.match(NAME_RULE, description.name):
         found.append(
-            Problem("cluster-name", subject, "name", description["name"], "lower case letters, digits and dashes")
+            Problem("cluster-name", subject, "name", description.name, "lower case letters, digits and dashes")
         )
-    if not parse(description.get("kubernetes_version")):
-        found.append(Problem("version", subject, "kubernetes_version", description.get("kubernetes_version"),
+    if not parse(description.kubernetes_version):
+        found.append(Problem("version", subject, "kubernetes_version", description.kubernetes_version,
                              "a version such as v1.35.4"))
-    endpoint = description.get("endpoint")
+    endpoint = description.endpoint
     if not endpoint:
         found.append(Problem("endpoint", subject, "endpoint", None, "host and port of the API server"))
     elif not 1 <= endpoint["port"] <= 65535:
         found.append(Problem("endpoint", subject, "endpoint.port", endpoint["port"], "1 to 65535"))
     for option in ("pod_cidrs", "service_cidrs"):
-        found += _cidrs(subject, option, description[option])
-    domains = [domain["name"] for domain in description.get("failure_domains") or []]
+        found += _cidrs(subject, option, getattr(description, option))
+    domains = [domain["name"] for domain in description.failure_domains or []]
     for name in sorted(set(name for name in domains if domains.count(name) > 1)):
         found.append(Problem("reference", subject, "failure_domains", f"{name} twice", "one entry for each domain"))
-    wanted = description.get("node_ip_network")
-    if wanted and wanted not in description["networks"]:
-        found.append(Problem("reference", subject, "node_ip_network", wanted, _one_of(description["networks"])))
-    elif wanted and wanted not in [network for network, _family, _settings, _pool in pool_networks(description)]:
+    wanted = description.node_ip_network
+    if wanted and wanted not in description.networks:
+        found.append(Problem("reference", subject, "node_ip_network", wanted, _one_of(description.networks)))
+    elif wanted and wanted not in [network for network, _family, _settings, _pool in description.pool_uses]:
         found.append(Problem("reference", subject, "node_ip_network", wanted, "a network with addresses from a pool"))
     return found
 
@@ -209,7 +230,7 @@ def _cidrs(subject, option, cidrs):
 def network_problems(subject, description):
     """Return the mistakes in a description's networks."""
     found = []
-    networks = description["networks"]
+    networks = description.networks
     for name in sorted(networks):
         network, field = networks[name], f"networks.{name}"
         if not re.match(NAME_RULE, name):
@@ -278,37 +299,33 @@ def _family(subject, field, settings):
     return found
 
 
-def _field(group):
-    return "control_plane" if group["role"] == CONTROL_PLANE else f"workers.{group['name']}"
-
-
 def _group(subject, description, group):
-    field = _field(group)
+    field = group.field
     found = _replicas(subject, field, group) + _timeouts(subject, field, group)
-    owner = f"{description['name']}-{group['name']}"
-    if group["role"] != CONTROL_PLANE and (group["name"] == CONTROL_PLANE or not re.match(NAME_RULE, group["name"])):
-        found.append(Problem("cluster-name", subject, field, group["name"],
+    owner = group.owner
+    if not group.is_control_plane and (group.name == CONTROL_PLANE or not re.match(NAME_RULE, group.name)):
+        found.append(Problem("cluster-name", subject, field, group.name,
                              f"lower case letters, digits and dashes, and another name than {CONTROL_PLANE}"))
     if len(owner) > _LONGEST_OWNER_NAME:
         found.append(Problem("cluster-name", subject, field, f"{owner}, {len(owner)} characters",
                              "at most %d characters of cluster and pool name" % _LONGEST_OWNER_NAME,
                              "nodes are named after it and have at most 63"))
     if group.get("image"):
-        found += image_problems(subject, field + ".image", group["image"])
+        found += image_problems(subject, field + ".image", group.get("image"))
     elif not group.get("custom_deploy"):
         found.append(Problem("cluster-image", subject, field + ".image", None, "an image or custom_deploy"))
     for name in group.get("attached_networks") or []:
-        if name not in description["networks"]:
+        if name not in description.networks:
             found.append(
-                Problem("reference", subject, field + ".attached_networks", name, _one_of(description["networks"]))
+                Problem("reference", subject, field + ".attached_networks", name, _one_of(description.networks))
             )
-    domains = [domain["name"] for domain in description.get("failure_domains") or []]
-    if group.get("failure_domain") and group["role"] == CONTROL_PLANE:
-        found.append(Problem("reference", subject, field + ".failure_domain", group["failure_domain"], "nothing",
+    domains = [domain["name"] for domain in description.failure_domains or []]
+    if group.get("failure_domain") and group.is_control_plane:
+        found.append(Problem("reference", subject, field + ".failure_domain", group.get("failure_domain"), "nothing",
                              "a KubeadmControlPlane has no such field and spreads its machines over all "
                              "failure_domains with control_plane true: describe those that it is to be in"))
-    elif group.get("failure_domain") and domains and group["failure_domain"] not in domains:
-        found.append(Problem("reference", subject, field + ".failure_domain", group["failure_domain"],
+    elif group.get("failure_domain") and domains and group.get("failure_domain") not in domains:
+        found.append(Problem("reference", subject, field + ".failure_domain", group.get("failure_domain"),
                              f"one of {', '.join(domains)}"))
     found += _selector(subject, field, group) + _metadata(subject, field, group)
     found += _files(subject, field, description, group) + _commands(subject, field, group)
@@ -331,7 +348,7 @@ def _replicas(subject, field, group):
             found.append(Problem("replicas", subject, f"{field}.{key}", value, "a number or a percentage"))
     if found:
         return found
-    if group["role"] == CONTROL_PLANE:
+    if group.is_control_plane:
         external = ((group.get("cluster_configuration") or {}).get("etcd") or {}).get("external")
         if replicas is not None and (replicas < 1 or (replicas % 2 == 0 and not external)):
             found.append(
@@ -355,12 +372,12 @@ def _autoscaler(subject, field, group):
     sizes = group.get("autoscaler")
     if not sizes:
         return []
-    if group["role"] == CONTROL_PLANE:
+    if group.is_control_plane:
         return [Problem("replicas", subject, field + ".autoscaler", "%(min_size)d to %(max_size)d" % sizes, "nothing",
                         "only pools of workers are scaled")]
     found = []
     if group.get("replicas") is not None:
-        found.append(Problem("replicas", subject, field + ".replicas", group["replicas"], "nothing with autoscaler",
+        found.append(Problem("replicas", subject, field + ".replicas", group.get("replicas"), "nothing with autoscaler",
                              "each run would undo what the autoscaler did"))
     if sizes["min_size"] < 0:
         found.append(Problem("replicas", subject, field + ".autoscaler.min_size", sizes["min_size"], "0 or more"))
@@ -374,7 +391,7 @@ def _timeouts(subject, field, group):
     name = "controlPlaneComponentHealthCheckSeconds"
     values = [((group.get(part) or {}).get("timeouts") or {}).get(name)
               for part in ("init_configuration", "join_configuration")]
-    if group["role"] != CONTROL_PLANE or values[0] == values[1]:
+    if not group.is_control_plane or values[0] == values[1]:
         return []
     return [Problem("user-data", subject, f"{field}.join_configuration.timeouts.{name}", values[1],
                     "%s, as in init_configuration (KubeadmControlPlane webhook)" % (values[0] or "nothing"))]

@@ -41,7 +41,7 @@ def version_problems(description, providers, served):
         that are known
     :param served: dict of CRD name to the list of versions that it serves; None when nobody can be asked
     """
-    subject = f"cluster {description['namespace']}/{description['name']}"
+    subject = description.subject
     found = []
     for crd in ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io"):
         if served is None:
@@ -50,13 +50,13 @@ def version_problems(description, providers, served):
             found.append(Problem(
                 "version", subject, "", f"no resource {crd}", "Cluster API and CAPM3 in the management cluster",
                 "install the management plane first"))
-        elif description["api_version"] not in served[crd]:
-            found.append(Problem("version", subject, "api_version", description["api_version"],
+        elif description.api_version not in served[crd]:
+            found.append(Problem("version", subject, "api_version", description.api_version,
                                  f"one of {', '.join(served[crd])}, which {crd} serves"))
-    kubernetes = parse(description.get("kubernetes_version"))
+    kubernetes = parse(description.kubernetes_version)
     core = parse(providers.get("cluster-api"))
     if core and kubernetes:
-        found += _workload(subject, description["kubernetes_version"], kubernetes, core)
+        found += _workload(subject, description.kubernetes_version, kubernetes, core)
     infrastructure = parse(providers.get("infrastructure-metal3"))
     if core and infrastructure and core[:2] != infrastructure[:2]:
         found.append(Problem("version", subject, "", "CAPM3 %s with Cluster API %s" % (
@@ -70,15 +70,15 @@ def upgrade_problems(description, current):
 
     :param current: the version of the control plane as it is, None for a new cluster
     """
-    old, new = parse(current), parse(description.get("kubernetes_version"))
+    old, new = parse(current), parse(description.kubernetes_version)
     if not old or not new or old == new:
         return []
-    subject = f"cluster {description['namespace']}/{description['name']}"
+    subject = description.subject
     if new < old:
-        return [Problem("version", subject, "kubernetes_version", description["kubernetes_version"],
+        return [Problem("version", subject, "kubernetes_version", description.kubernetes_version,
                         f"{current} or newer, for kubeadm does not downgrade")]
     if new[0] != old[0] or new[1] > old[1] + 1:
-        return [Problem("version", subject, "kubernetes_version", description["kubernetes_version"],
+        return [Problem("version", subject, "kubernetes_version", description.kubernetes_version,
                         f"at most one minor version after {current}", "upgrade step by step")]
     return []
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 from .. import endpoint as cluster_endpoint
-from ..description import CONTROL_PLANE, merge
+from ..model import merge
 from .network import node_ip_template
 
 PATCHES_DIRECTORY = "/etc/kubernetes/patches"
@@ -26,12 +26,12 @@ def config_spec(description, group):
     :param description: the cluster's description
     :param group: one of ``cluster_description.groups``
     """
-    control_plane = group["role"] == CONTROL_PLANE
+    control_plane = group.is_control_plane
     registration = _node_registration(description, group)
     spec = {}
     if control_plane:
         if group.get("cluster_configuration"):
-            spec["clusterConfiguration"] = group["cluster_configuration"]
+            spec["clusterConfiguration"] = group.get("cluster_configuration")
         spec["initConfiguration"] = merge(_configuration(group, registration), group.get("init_configuration") or {})
     join = _configuration(group, registration)
     if control_plane:
@@ -49,7 +49,7 @@ def config_spec(description, group):
         "format": group.get("user_data_format"),
     }))
     if group.get("ntp_servers"):
-        spec["ntp"] = {"enabled": True, "servers": group["ntp_servers"]}
+        spec["ntp"] = {"enabled": True, "servers": group.get("ntp_servers")}
     return spec
 
 
@@ -61,7 +61,7 @@ def _node_registration(description, group):
     }))
     if group.get("node_taints") is not None:
         # An empty list says: no taint, not even a control plane's own.
-        registration["taints"] = group["node_taints"]
+        registration["taints"] = group.get("node_taints")
     return registration
 
 
@@ -75,7 +75,7 @@ def _kubelet_arguments(description, group):
     node_ip = node_ip_template(description, group)
     if node_ip:
         arguments.setdefault("node-ip", node_ip)
-    if description["cloud_provider_enabled"]:
+    if description.cloud_provider_enabled:
         arguments.setdefault("cloud-provider", "external")
     return [{"name": name, "value": arguments[name]} for name in sorted(arguments)]
 
@@ -85,7 +85,7 @@ def _configuration(group, registration):
     if group.get("kubelet_configuration"):
         result["patches"] = {"directory": PATCHES_DIRECTORY}
     if group.get("skip_phases"):
-        result["skipPhases"] = _unique(group["skip_phases"])
+        result["skipPhases"] = _unique(group.get("skip_phases"))
     return result
 
 
@@ -98,10 +98,10 @@ def _configuration_files(group):
     files = []
     if group.get("kubelet_configuration"):
         files.append(_generated(KUBELET_PATCH, _document(
-            "kubelet.config.k8s.io/v1beta1", "KubeletConfiguration", group["kubelet_configuration"])))
-    if group["role"] == CONTROL_PLANE and group.get("kube_proxy_configuration"):
+            "kubelet.config.k8s.io/v1beta1", "KubeletConfiguration", group.get("kubelet_configuration"))))
+    if group.is_control_plane and group.get("kube_proxy_configuration"):
         files.append(_generated(KUBE_PROXY_FILE, _document(
-            "kubeproxy.config.k8s.io/v1alpha1", "KubeProxyConfiguration", group["kube_proxy_configuration"])))
+            "kubeproxy.config.k8s.io/v1alpha1", "KubeProxyConfiguration", group.get("kube_proxy_configuration"))))
     return files
 
 
@@ -137,7 +137,7 @@ def _users(group):
     if group.get("ssh_authorized_keys"):
         users.append({"name": group.get("ssh_user") or "metal3", "sudo": "ALL=(ALL) NOPASSWD:ALL",
                       "lockPassword": True, "shell": "/bin/bash",
-                      "sshAuthorizedKeys": _unique(group["ssh_authorized_keys"])})
+                      "sshAuthorizedKeys": _unique(group.get("ssh_authorized_keys"))})
     return users
 
 

@@ -10,60 +10,29 @@ from __future__ import annotations
 from typing import Any
 
 from ..._host.objects import MANAGED_BY_LABEL, MANAGER
-from ..._ipam.options import pool_options
 from ..._ipam.pool import render as render_pool
-from ..description import merge
+from ..model import FAMILIES, merge, pool_name
 from ..workflow.snapshot import CLUSTER_LABEL
 
-FAMILIES = ("ipv4", "ipv6")
 _POOL_GROUP = "ipam.metal3.io"
 _ANY = {"ipv4": "0.0.0.0", "ipv6": "::"}
 
 
-def pool_name(cluster, network, family, settings):
-    """Return the name of the pool that a network takes its addresses of one family from.
-
-    :param settings: the network's ``ipv4`` or ``ipv6`` options
-    """
-    if settings.get("pool"):
-        return settings["pool"]
-    return f"{cluster}-{network}{'' if family == 'ipv4' else '-v6'}"
-
-
-def pool_networks(description):
-    """Yield ``(network, family, settings, pool name)`` for each use of a pool, in order of the networks' names."""
-    for name in sorted(description["networks"]):
-        for family in FAMILIES:
-            settings = description["networks"][name].get(family)
-            if settings and settings["mode"] == "pool" and not settings.get("pool_annotation"):
-                yield name, family, settings, pool_name(description["name"], name, family, settings)
-
-
-def pool_descriptions(description):
-    """Return the descriptions of the pools that the cluster makes for itself (see ``ipam_pool.render``)."""
-    result = []
-    for _network, _family, settings, pool in pool_networks(description):
-        if settings.get("ranges"):
-            own = dict((key, settings.get(key)) for key in pool_options())
-            result.append(dict(own, name=pool, cluster_name=description["name"],
-                               labels={CLUSTER_LABEL: description["name"], MANAGED_BY_LABEL: MANAGER}))
-    return result
-
-
 def pools(description):
     """Return the IPPool objects that the cluster makes for itself."""
-    return [render_pool(pool, description["namespace"]) for pool in pool_descriptions(description)]
+    labels = {CLUSTER_LABEL: description.name, MANAGED_BY_LABEL: MANAGER}
+    return [render_pool(dict(pool, labels=labels), description.namespace) for pool in description.pools]
 
 
 def attached(description, group):
     """Return the names of the networks of a group of machines, sorted; those that a VLAN rides on come along."""
     wanted = group.get("attached_networks")
-    names = set(description["networks"]) if wanted is None else set(wanted)
+    names = set(description.networks) if wanted is None else set(wanted)
     for name in list(names):
-        network = description["networks"].get(name) or {}
+        network = description.networks.get(name) or {}
         if network.get("vlan"):
             names.add(network["vlan"]["network"])
-    return sorted(name for name in names if name in description["networks"])
+    return sorted(name for name in names if name in description.networks)
 
 
 def address_key(network, family):
@@ -79,16 +48,16 @@ def node_ip_template(description, group):
     network = node_ip_network(description, group)
     if network is None:
         return None
-    keys = [address_key(network, family) for family in FAMILIES if _from_pool(description["networks"][network], family)]
+    keys = [address_key(network, family) for family in FAMILIES if _from_pool(description.networks[network], family)]
     return ",".join("{{ ds.meta_data.%s }}" % key for key in keys) or None
 
 
 def node_ip_network(description, group):
     """Return the name of the network whose address is the node's: the one named, else the only one with a pool."""
-    if description.get("node_ip_network"):
-        return description["node_ip_network"]
+    if description.node_ip_network:
+        return description.node_ip_network
     with_pool = [name for name in attached(description, group)
-                 if any(_from_pool(description["networks"][name], family) for family in FAMILIES)]
+                 if any(_from_pool(description.networks[name], family) for family in FAMILIES)]
     return with_pool[0] if len(with_pool) == 1 else None
 
 
@@ -104,14 +73,14 @@ def meta_data(description, group):
     BareMetalHost, so that a reused host comes back as another node.
     """
     result = {}
-    if description["node_name"] == "machine":
+    if description.node_name == "machine":
         result["objectNames"] = [{"key": key, "object": "machine"}
                                  for key in ("name", "local-hostname", "local_hostname")]
     network = node_ip_network(description, group)
     if network is not None:
         result["ipAddressesFromPool"] = [
             dict(_pool_ref(pool), key=address_key(name, family))
-            for name, family, _settings, pool in pool_networks(description) if name == network]
+            for name, family, _settings, pool in description.pool_uses if name == network]
     for form, entries in (group.get("metadata") or {}).items():
         keys = set(entry["key"] for entry in entries)
         result[form] = [entry for entry in result.get(form, []) if entry["key"] not in keys]
@@ -126,7 +95,7 @@ def network_data(description, group):
     names = attached(description, group)
     links, networks, servers, pool_servers, range_servers = {}, {}, [], None, None
     for name in names:
-        network = description["networks"][name]
+        network = description.networks[name]
         _add_link(description, name, links)
         for family in FAMILIES:
             settings = network.get(family)
@@ -136,7 +105,7 @@ def network_data(description, group):
                 ranges = settings.get("ranges") or []
                 # Which servers a machine has is only known with its address.
                 if range_servers is None and any(range_.get("dns_servers") for range_ in ranges):
-                    range_servers = pool_name(description["name"], name, family, settings)
+                    range_servers = pool_name(description.name, name, family, settings)
                     continue
                 servers += [server for server in settings.get("dns_servers") or [] if server not in servers]
                 if settings["mode"] == "pool" and settings.get("pool") and not ranges:
@@ -158,7 +127,7 @@ def network_data(description, group):
 
 def link_id(description, name):
     """Return the id of the link that carries a network; the first interface's own name for a plain link."""
-    network = description["networks"][name]
+    network = description.networks[name]
     if network.get("vlan"):
         return "%s.%d" % (link_id(description, network["vlan"]["network"]), network["vlan"]["id"])
     if network.get("bond"):
@@ -168,11 +137,11 @@ def link_id(description, name):
 
 def device_name(description, name):
     """Return the name that the network device of a network has on a machine, which its link's name changes."""
-    return description["networks"][name].get("link_name") or link_id(description, name)
+    return description.networks[name].get("link_name") or link_id(description, name)
 
 
 def _add_link(description, name, links):
-    network = description["networks"][name]
+    network = description.networks[name]
     identity = link_id(description, name)
     common = {"id": identity, "mtu": network["mtu"], "macAddress": _mac_address(description, name)}
     if network.get("link_name"):
@@ -205,7 +174,7 @@ def _parameters(bond):
 
 
 def _mac_address(description, name):
-    network = description["networks"][name]
+    network = description.networks[name]
     if network.get("mac_address"):
         return dict(network["mac_address"])
     if network.get("vlan"):
@@ -223,7 +192,7 @@ def _address(description, name, network, family, settings):
             entry["fromPoolAnnotation"] = dict(settings["pool_annotation"])
             gateway = {"fromPoolAnnotation": dict(settings["pool_annotation"])}
         else:
-            reference = _pool_ref(pool_name(description["name"], name, family, settings))
+            reference = _pool_ref(pool_name(description.name, name, family, settings))
             entry["fromPoolRef"] = reference
             gateway = {"fromPoolRef": reference}
         if _default_route(settings):

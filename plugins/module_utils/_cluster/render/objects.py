@@ -16,7 +16,6 @@ from ..._common.field_checks import text_of
 from ..._host import selector as host_selector
 from ..._host.objects import MANAGED_BY_LABEL, MANAGER
 from ..checks import image as cluster_image
-from ..description import CONTROL_PLANE, groups, initial_replicas
 from ..workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL
 from . import kubeadm as cluster_kubeadm
 from . import network as cluster_network
@@ -46,13 +45,13 @@ def render(description):
     """
     objects = [_cluster(description), _metal3_cluster(description)] + cluster_network.pools(description)
     machines, checks = [], []
-    for group in groups(description):
+    for group in description.groups:
         templates, owner = _group(description, group)
         objects += templates
         machines.append(owner)
         checks += _health_check(description, group)
     objects += machines + checks
-    return [_in_version(item, description["api_version"]) for item in objects]
+    return [_in_version(item, description.api_version) for item in objects]
 
 
 def _in_version(obj, version):
@@ -83,11 +82,6 @@ def _has_bonds(obj):
     return obj["kind"] == "Metal3DataTemplate" and bool(links.get("bonds"))
 
 
-def owner_name(description, group):
-    """Return the name of a group's KubeadmControlPlane or MachineDeployment."""
-    return f"{description['name']}-{group['name']}"
-
-
 def content_name(prefix, spec):
     """Return ``prefix-hash`` for the content of a template; the same content always has the same name."""
     text = json.dumps(spec, sort_keys=True, separators=(",", ":"))
@@ -96,7 +90,7 @@ def content_name(prefix, spec):
 
 def common_labels(description):
     """Return the labels of every object of a cluster, by which they are known as the collection's own."""
-    return {CLUSTER_LABEL: description["name"], MANAGED_BY_LABEL: MANAGER}
+    return {CLUSTER_LABEL: description.name, MANAGED_BY_LABEL: MANAGER}
 
 
 def data_template_name(description, group):
@@ -119,7 +113,7 @@ def with_changes_in_place(spec, group):
 
 
 def _object(description, group, kind, name, spec, labels=None, annotations=None):
-    metadata = {"name": name, "namespace": description["namespace"],
+    metadata = {"name": name, "namespace": description.namespace,
                 "labels": dict(common_labels(description), **(labels or {}))}
     if annotations:
         metadata["annotations"] = annotations
@@ -135,13 +129,13 @@ def _present(fields):
 
 
 def _cluster(description):
-    name = description["name"]
-    control_plane = f"{name}-{CONTROL_PLANE}"
+    name = description.name
+    control_plane = description.groups[0].owner
     return _object(description, CAPI, "Cluster", name, {
         "clusterNetwork": {
-            "pods": {"cidrBlocks": description["pod_cidrs"]},
-            "services": {"cidrBlocks": description["service_cidrs"]},
-            "serviceDomain": description["service_domain"],
+            "pods": {"cidrBlocks": description.pod_cidrs},
+            "services": {"cidrBlocks": description.service_cidrs},
+            "serviceDomain": description.service_domain,
         },
         "controlPlaneRef": _ref(CONTROLPLANE, "KubeadmControlPlane", control_plane),
         "infrastructureRef": _ref(INFRASTRUCTURE, "Metal3Cluster", name),
@@ -149,23 +143,23 @@ def _cluster(description):
 
 
 def _metal3_cluster(description):
-    spec = {"controlPlaneEndpoint": {"host": description["endpoint"]["host"], "port": description["endpoint"]["port"]},
-            "cloudProviderEnabled": description["cloud_provider_enabled"]}
-    if description.get("failure_domains"):
+    spec = {"controlPlaneEndpoint": {"host": description.endpoint["host"], "port": description.endpoint["port"]},
+            "cloudProviderEnabled": description.cloud_provider_enabled}
+    if description.failure_domains:
         spec["failureDomains"] = [
             _present({"name": domain["name"], "controlPlane": domain["control_plane"],
-                      "attributes": domain.get("attributes")}) for domain in description["failure_domains"]]
+                      "attributes": domain.get("attributes")}) for domain in description.failure_domains]
     annotations = {}
-    if description.get("label_sync_prefixes"):
-        annotations[LABEL_SYNC_ANNOTATION] = ",".join(description["label_sync_prefixes"])
-    return _object(description, INFRASTRUCTURE, "Metal3Cluster", description["name"], spec, annotations=annotations)
+    if description.label_sync_prefixes:
+        annotations[LABEL_SYNC_ANNOTATION] = ",".join(description.label_sync_prefixes)
+    return _object(description, INFRASTRUCTURE, "Metal3Cluster", description.name, spec, annotations=annotations)
 
 
 def _group(description, group):
-    prefix = owner_name(description, group)
+    prefix = group.owner
     data = _data_template(description, group)
     machine = _machine_template(description, group, data["metadata"]["name"])
-    if group["role"] == CONTROL_PLANE:
+    if group.is_control_plane:
         return [data, machine], _control_plane(description, group, machine)
     bootstrap = _template(description, BOOTSTRAP, "KubeadmConfigTemplate", prefix, {
         "template": {"spec": cluster_kubeadm.config_spec(description, group)}})
@@ -177,8 +171,8 @@ def _template(description, group, kind, prefix, spec):
 
 
 def _data_template(description, group):
-    return _template(description, INFRASTRUCTURE, "Metal3DataTemplate", owner_name(description, group), _present({
-        "clusterName": description["name"],
+    return _template(description, INFRASTRUCTURE, "Metal3DataTemplate", group.owner, _present({
+        "clusterName": description.name,
         "metaData": cluster_network.meta_data(description, group),
         "networkData": cluster_network.network_data(description, group),
     }))
@@ -186,7 +180,7 @@ def _data_template(description, group):
 
 def _machine_template(description, group, data_template):
     spec = {"template": {"spec": _machine_spec(group, data_template)}}
-    result = _template(description, INFRASTRUCTURE, "Metal3MachineTemplate", owner_name(description, group),
+    result = _template(description, INFRASTRUCTURE, "Metal3MachineTemplate", group.owner,
                        with_changes_in_place(spec, {}))
     result["spec"] = with_changes_in_place(spec, group)
     return result
@@ -205,7 +199,7 @@ def _machine_spec(group, data_template):
     if selector:
         spec["hostSelector"] = selector
     if group.get("custom_deploy"):
-        spec["customDeploy"] = {"method": group["custom_deploy"]}
+        spec["customDeploy"] = {"method": group.get("custom_deploy")}
     image = group.get("image")
     if image:
         spec["image"] = _present({"url": image["url"], "checksumType": image.get("checksum_type"),
@@ -221,9 +215,8 @@ def _deletion(group):
                      "nodeVolumeDetachTimeoutSeconds": group.get("node_volume_detach_timeout_seconds")})
 
 
-def _rolling_update(group):
-    rolling = _present({"maxSurge": _count(group.get("max_surge")),
-                        "maxUnavailable": _count(group.get("max_unavailable"))})
+def _rolling_update(max_surge, max_unavailable):
+    rolling = _present({"maxSurge": _count(max_surge), "maxUnavailable": _count(max_unavailable)})
     return {"strategy": {"type": "RollingUpdate", "rollingUpdate": rolling}} if rolling else None
 
 
@@ -239,38 +232,38 @@ def _control_plane(description, group, machine):
     metadata = _present({"labels": group.get("machine_labels"), "annotations": group.get("machine_annotations")})
     if metadata:
         template["metadata"] = metadata
-    surge = dict(group, max_surge=1 if group.get("max_surge") is None else group["max_surge"], max_unavailable=None)
+    surge = 1 if group.get("max_surge") is None else group.get("max_surge")
     spec = {
-        "replicas": initial_replicas(group), "version": description["kubernetes_version"], "machineTemplate": template,
-        "kubeadmConfigSpec": cluster_kubeadm.config_spec(description, group), "rollout": _rolling_update(surge)}
+        "replicas": group.initial_replicas, "version": description.kubernetes_version, "machineTemplate": template,
+        "kubeadmConfigSpec": cluster_kubeadm.config_spec(description, group), "rollout": _rolling_update(surge, None)}
     if group.get("machine_name_template"):
-        spec["machineNaming"] = {"template": group["machine_name_template"]}
-    return _object(description, CONTROLPLANE, "KubeadmControlPlane", owner_name(description, group), spec)
+        spec["machineNaming"] = {"template": group.get("machine_name_template")}
+    return _object(description, CONTROLPLANE, "KubeadmControlPlane", group.owner, spec)
 
 
 def _machine_deployment(description, group, machine, bootstrap):
-    name = owner_name(description, group)
-    labels = {CLUSTER_LABEL: description["name"], DEPLOYMENT_LABEL: name}
+    name = group.owner
+    labels = {CLUSTER_LABEL: description.name, DEPLOYMENT_LABEL: name}
     metadata = {"labels": dict(group.get("machine_labels") or {}, **labels)}
     if group.get("machine_annotations"):
-        metadata["annotations"] = group["machine_annotations"]
+        metadata["annotations"] = group.get("machine_annotations")
     spec = _present({
-        "clusterName": description["name"],
+        "clusterName": description.name,
         "replicas": group.get("replicas"),
         "selector": {"matchLabels": labels},
-        "rollout": _rolling_update(group),
+        "rollout": _rolling_update(group.get("max_surge"), group.get("max_unavailable")),
         "template": {"metadata": metadata, "spec": _present({
-            "clusterName": description["name"],
-            "version": description["kubernetes_version"],
+            "clusterName": description.name,
+            "version": description.kubernetes_version,
             "failureDomain": group.get("failure_domain"),
             "deletion": _deletion(group),
             "bootstrap": {"configRef": _ref(BOOTSTRAP, "KubeadmConfigTemplate", bootstrap["metadata"]["name"])},
             "infrastructureRef": _ref(INFRASTRUCTURE, "Metal3MachineTemplate", machine["metadata"]["name"]),
         })}})
     if group.get("machine_name_template"):
-        spec["machineNaming"] = {"template": group["machine_name_template"]}
-    annotations = dict((annotation, str(group["autoscaler"][option])) for option, annotation in AUTOSCALER_ANNOTATIONS
-                       if group.get("autoscaler"))
+        spec["machineNaming"] = {"template": group.get("machine_name_template")}
+    sizes = group.get("autoscaler")
+    annotations = dict((annotation, str(sizes[option])) for option, annotation in AUTOSCALER_ANNOTATIONS if sizes)
     return _object(description, CAPI, "MachineDeployment", name, spec, {DEPLOYMENT_LABEL: name}, annotations)
 
 
@@ -278,11 +271,11 @@ def _health_check(description, group):
     check = group.get("health_check")
     if not check or not check["enabled"]:
         return []
-    name = owner_name(description, group)
-    if group["role"] == CONTROL_PLANE:
-        selector = {CLUSTER_LABEL: description["name"], CONTROL_PLANE_LABEL: ""}
+    name = group.owner
+    if group.is_control_plane:
+        selector = {CLUSTER_LABEL: description.name, CONTROL_PLANE_LABEL: ""}
     else:
-        selector = {CLUSTER_LABEL: description["name"], DEPLOYMENT_LABEL: name}
+        selector = {CLUSTER_LABEL: description.name, DEPLOYMENT_LABEL: name}
     conditions = check.get("unhealthy_conditions") or [
         {"type": kind, "status": status, "timeout_seconds": seconds} for kind, status, seconds in _UNHEALTHY_CONDITIONS]
     objects, remediation = [], {}
@@ -297,7 +290,7 @@ def _health_check(description, group):
     if check.get("max_unhealthy") is not None:
         remediation["triggerIf"] = {"unhealthyLessThanOrEqualTo": _count(check["max_unhealthy"])}
     spec = {
-        "clusterName": description["name"], "selector": {"matchLabels": selector},
+        "clusterName": description.name, "selector": {"matchLabels": selector},
         "checks": {
             "nodeStartupTimeoutSeconds": check["node_startup_timeout_seconds"],
             "unhealthyNodeConditions": [{"type": entry["type"], "status": entry["status"],

@@ -12,9 +12,7 @@ from __future__ import annotations
 import re
 
 from ..._common.problem import Problem
-from ..description import groups
-from .network import pool_networks
-from .objects import data_template_name, owner_name
+from .objects import data_template_name
 
 
 def preallocation_problems(subject, description, hosts=None):
@@ -24,11 +22,11 @@ def preallocation_problems(subject, description, hosts=None):
     :param hosts: names of the BareMetalHosts that there are, None when they are not known
     """
     found = []
-    for network, family, settings, pool in pool_networks(description):
+    for network, family, settings, pool in description.pool_uses:
         for name in sorted(settings.get("pre_allocations") or {}):
             field = f"networks.{network}.{family}.pre_allocations.{name}"
-            for group in groups(description):
-                if name.startswith(owner_name(description, group) + "-"):
+            for group in description.groups:
+                if name.startswith(group.owner + "-"):
                     found += _meant_for(subject, field, name, data_template_name(description, group), pool, hosts)
                     break
     return found

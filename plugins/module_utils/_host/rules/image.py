@@ -9,10 +9,9 @@ from urllib.parse import urlsplit
 
 from ..._bmc import address as bmc_address
 from ..._common.field_checks import show
+from ..._common.image_checks import CHECKSUM_LENGTHS
 from ..._common.problem import Problem
 
-# Hexadecimal digits of a checksum, by its type.
-CHECKSUM_LENGTHS = {"md5": 32, "sha256": 64, "sha512": 128}
 _HEX = re.compile(r"^[0-9A-Fa-f]+$")
 _IMAGE_SCHEMES = ("http", "https", "ftp", "gopher", "oci", "file")
 

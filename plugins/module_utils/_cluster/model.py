@@ -1,0 +1,207 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a cluster is to be: the complete description, and its groups of machines, pools and domains; pure.
+
+``description.read`` makes it of what the user wrote. What follows from it is computed once, when it is first asked for.
+"""
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from .._ipam.options import pool_options
+from .spec import machine_options
+
+CONTROL_PLANE = "control-plane"
+WORKER = "worker"
+FAMILIES = ("ipv4", "ipv6")
+# Lists of several levels are joined; one level's value of these replaces the other's instead.
+_REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
+             "disk_setup")
+
+
+class PoolUse(NamedTuple):
+    """A network that takes addresses of one family from a pool.
+
+    :param network: name of the network
+    :param family: ``ipv4`` or ``ipv6``
+    :param settings: the network's options of that family
+    :param pool: name of the IPPool
+    """
+
+    network: str
+    family: str
+    settings: Mapping[str, Any]
+    pool: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """The control plane or a pool of workers.
+
+    :param cluster: name of the cluster
+    :param role: CONTROL_PLANE or WORKER
+    :param name: of the pool of workers, CONTROL_PLANE for the control plane
+    :param options: every option of ``spec.group_options``; one that is not set is None or missing
+    """
+
+    cluster: str
+    role: str
+    name: str
+    options: Mapping[str, Any]
+
+    def get(self, option: str) -> Any:
+        """Return the value of an option, None when it is not set."""
+        return self.options.get(option)
+
+    @property
+    def is_control_plane(self) -> bool:
+        """Say whether these machines are the control plane."""
+        return self.role == CONTROL_PLANE
+
+    @property
+    def field(self) -> str:
+        """Return the path of the option that describes the group."""
+        return "control_plane" if self.is_control_plane else f"workers.{self.name}"
+
+    @property
+    def owner(self) -> str:
+        """Return the name of the group's KubeadmControlPlane or MachineDeployment."""
+        return f"{self.cluster}-{self.name}"
+
+    @property
+    def owner_kind(self) -> str:
+        """Return the kind of the object that owns the group's machines."""
+        return "KubeadmControlPlane" if self.is_control_plane else "MachineDeployment"
+
+    @property
+    def initial_replicas(self) -> int:
+        """Return how many machines a new group begins with: those described, else what Cluster API's webhook sets.
+
+        The same for a control plane, whose number the webhook requires.
+        """
+        if self.get("replicas") is not None:
+            return self.get("replicas")
+        return (self.get("autoscaler") or {}).get("min_size", 1)
+
+    @property
+    def largest_replicas(self) -> int | None:
+        """Return how many machines a group can have, None when the description does not say it."""
+        if self.get("replicas") is not None:
+            return self.get("replicas")
+        return (self.get("autoscaler") or {}).get("max_size")
+
+
+@dataclass(frozen=True)
+class ClusterDescription:
+    """What the user wants of a cluster, with defaults; documented in the fragment ``cluster``.
+
+    :param machines: the machine options of the whole cluster, which apply to all groups
+    :param control_plane: the control plane's own options
+    :param workers: own options of each pool of workers by its name
+    :param networks: options of each network by its name
+    :param keeps_workers: whether stored pools stay that ``workers`` does not name, because it names none at all
+    :param absent_workers: names of the pools of workers that are to go
+    """
+
+    name: str
+    namespace: str
+    api_version: str
+    kubernetes_version: str | None
+    endpoint: dict[str, Any] | None
+    network_addon: str
+    pod_cidrs: list[str]
+    service_cidrs: list[str]
+    service_domain: str
+    cloud_provider_enabled: bool
+    failure_domains: list[dict[str, Any]] | None
+    label_sync_prefixes: list[str] | None
+    node_name: str
+    node_ip_network: str | None
+    supported_links: list[str] | None
+    networks: dict[str, dict[str, Any]]
+    machines: dict[str, Any]
+    control_plane: dict[str, Any]
+    workers: dict[str, dict[str, Any]]
+    keeps_workers: bool
+    absent_workers: list[str]
+
+    @cached_property
+    def subject(self) -> str:
+        """Return what messages call the cluster."""
+        return f"cluster {self.namespace}/{self.name}"
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """Return the groups of machines, the control plane first.
+
+        Options of the cluster apply to all groups; a group's own scalars win, its dicts are merged over them, its lists
+        come after them.
+        """
+        return (self._group(CONTROL_PLANE, CONTROL_PLANE, self.control_plane),
+                *(self._group(WORKER, name, self.workers[name]) for name in sorted(self.workers)))
+
+    def _group(self, role, name, own):
+        options = dict(own)
+        for option in machine_options():
+            options[option] = _merged(option, self.machines.get(option), own.get(option))
+        return Group(self.name, role, name, options)
+
+    @cached_property
+    def pool_uses(self) -> tuple[PoolUse, ...]:
+        """Return each use of a pool of addresses, in the order of the networks' names."""
+        return tuple(
+            PoolUse(name, family, settings, pool_name(self.name, name, family, settings))
+            for name in sorted(self.networks) for family in FAMILIES
+            for settings in [self.networks[name].get(family)]
+            if settings and settings["mode"] == "pool" and not settings.get("pool_annotation"))
+
+    @cached_property
+    def pools(self) -> tuple[dict[str, Any], ...]:
+        """Return the pools that the cluster makes for itself, as the module ``ip_pool`` describes pools."""
+        return tuple(
+            dict(((option, use.settings.get(option)) for option in pool_options()), name=use.pool,
+                 cluster_name=self.name)
+            for use in self.pool_uses if use.settings.get("ranges"))
+
+    @cached_property
+    def domain_names(self) -> tuple[str, ...]:
+        """Return the names of the failure domains, in the order of the description."""
+        return tuple(domain["name"] for domain in self.failure_domains or [])
+
+
+def pool_name(cluster: str, network: str, family: str, settings: Mapping[str, Any]) -> str:
+    """Return the name of the pool that a network takes its addresses of one family from.
+
+    :param settings: the network's options of the family
+    """
+    if settings.get("pool"):
+        return settings["pool"]
+    return f"{cluster}-{network}{'' if family == 'ipv4' else '-v6'}"
+
+
+def _merged(option, shared, own):
+    if own is None:
+        return copy.deepcopy(shared)
+    if shared is None or option in _REPLACED:
+        return own
+    if isinstance(own, dict) and isinstance(shared, dict):
+        return merge(shared, own)
+    if isinstance(own, list) and isinstance(shared, list):
+        return copy.deepcopy(shared) + own
+    return own
+
+
+def merge(base: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``base`` with ``extra`` laid over it: dicts are merged, other values replaced."""
+    result = copy.deepcopy(dict(base))
+    for key, value in extra.items():
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = merge(result[key], value)
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
