@@ -87,7 +87,7 @@ def reachability_problems(subject: str, field: str, image: Mapping[str, Any],
     """Ask the image's server whether the image is there and its checksum file speaks of it.
 
     :param fetch: callable ``(url, limit)`` that returns the first ``limit`` bytes (none for 0) or raises OSError with a
-        text for people
+        message for the user
     """
     if url_parts(image["url"]).scheme not in ("http", "https"):
         return []

@@ -225,7 +225,7 @@ class _Walk:
         return self._mark(value, old, named)
 
     def _paired(self, value: Any, old: Any) -> list[tuple[Any, Any]]:
-        # Where nothing is compared, elements need not be told apart, which takes time and a depth of its own.
+        # Where nothing is compared, elements need not be paired, which takes time and a depth of its own.
         return [(item, item) for item in value] if value is old else paired(value, old)
 
     def _mark(self, value: Any, old: Any, named: bool = True) -> Any:

@@ -78,7 +78,8 @@ def _address_claim(item):
 
 def _owner(claim):
     """Return who asked for the address: the claim's owner (a Metal3Data, for CAPM3's claims), or None."""
-    owners = claim["metadata"].get("ownerReferences") or []
+    owners = [owner for owner in claim["metadata"].get("ownerReferences") or []
+              if owner.get("kind") and owner.get("name")]
     return f"{owners[0]['kind']}/{owners[0]['name']}" if owners else None
 
 

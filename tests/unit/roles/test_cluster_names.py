@@ -90,7 +90,7 @@ def test_roles_filter_and_lint_agree_on_each_name(tmp_path, seed):
                              "prod-cluster", "staging-cluster", "twice"]
     for host, name in (("alone", "alone"), ("prod-cluster", "prod"), ("staging-cluster", "by-hand"),
                        ("inner-cluster", "site-a"), ("chosen-cluster", "chosen")):
-        assert f"cluster metal3/{name}: kubernetes_version: not set" in found[host]["made"]
+        assert f"cluster metal3/{name}: cluster_kubernetes_version: not set" in found[host]["made"]
         assert f"cluster metal3/{name}: confirm: not set" in found[host]["torn"]
         assert found[host]["needs"] == [name]
     for role in ("made", "torn"):
