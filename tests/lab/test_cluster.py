@@ -287,19 +287,20 @@ def test_check_mode_says_which_machines_would_roll(lab):
 
 
 BAD = [
-    ({"cluster_workers": {"pool-a": {"replicas": 9}}}, "workers.pool-a.host_selector: seen"),
+    ({"cluster_workers": {"pool-a": {"replicas": 9}}}, "workers.pool-a.host_selector: found 1 free"),
     ({"cluster_workers": {"pool-a": {"replicas": 2, "host_selector": {"rack": "none"}}}}, "hosts with these labels"),
     ({"cluster_workers": {"pool-a": {"replicas": 60}}}, "IPPool metal3/workload-nodes: ranges: found 41 addresses"),
     ({"cluster_kubernetes_version": "v1.99.0"}, "which Cluster API v1.13 supports"),
     ({"cluster_control_plane": {"replicas": 2}}, "control_plane.replicas: found 2, expected an odd number"),
-    ({"cluster_options": {"node_labls": {}}}, "unknown option node_labls"),
+    ({"cluster_options": {"node_labls": {}}}, "node_labls: found an unknown option"),
     ({"cluster_workers": {"pool-a": {"network_data": {"links": {"vlans": [
         {"id": "v", "vlanID": 5, "vlanLink": "eno1"}]}}}}},
-     "workers.pool-a.network_data.links.vlans: found vlan, expected a link of supported_links, which are ethernet"),
+     "workers.pool-a.network_data.links.vlans: found vlan, "
+     "expected a link of cluster_options.supported_links, which are ethernet"),
     ({"cluster_workers": {"pool-a": {"replicas": 1, "host_selector": {"match_labels": {"rack": "r1"}}}}},
      "write the labels themselves: host_selector: {rack: r1}"),
     ({"cluster_image": {"url": "https://127.0.0.1:1/node.img", "checksum": "0" * 64}}, "image.format: not set"),
-    ({"cluster_image": {"url": "https://127.0.0.1:1/node.raw", "checksum": "0" * 64}}, "control_plane.image.url: seen"),
+    ({"cluster_image": {"url": "https://127.0.0.1:1/node.raw", "checksum": "0" * 64}}, "control_plane.image.url: found https://127.0.0.1:1/node.raw"),
     ({"cluster_endpoint": {"host": "203.0.113.9"}}, "endpoint.host: found 203.0.113.9, expected an address in"),
 ]
 
