@@ -121,11 +121,12 @@ def merge(servers, content, known, options, taken=()):
     :param options: ``{"name_format", "boot_nic", "username_expression", "password_expression",
         "disable_certificate_verification"}``
     :param taken: names that servers can't get: those of the inventory's other hosts, and of its groups
-    :returns: ``(content, [{"name", "address", "action"}], problems)``; action is ``added``, ``updated`` or ``none``.
-        Servers of the present content that were not found this time stay as they are
+    :returns: ``(content, [{"name", "address", "action"}], problems)``; action is ``added``, ``updated`` or
+        ``unchanged``. Servers of the present content that were not found this time stay as they are
     """
     problems = check_format(options["name_format"])
-    problems += [f"{option}: seen braces, expected an expression without them, such as vault_bmc_password"
+    problems += [Problem("discovered-inventory", "", option, "braces", "an expression without them",
+                         "remove them, as in vault_bmc_password")
                  for option in ("username_expression", "password_expression")
                  if "{" in (options[option] or "") or "}" in (options[option] or "")]
     servers = [_clean(server) for server in servers]

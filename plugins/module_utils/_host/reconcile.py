@@ -95,7 +95,12 @@ class HostReconcile(Reconcile):
         if dry_run and entry.resource == BMH and entry.action == UPDATE and entry.name in self.detached:
             # What check mode has not detached, the API server refuses even on trial.
             return entry.desired
-        return super().send(entry, dry_run)
+        answer = super().send(entry, dry_run)
+        if removals and dry_run:
+            # The first trial stored nothing, so the second's answer still has what the first would have removed.
+            spec = dict((key, value) for key, value in answer["spec"].items() if key not in removals)
+            answer = dict(answer, spec=spec)
+        return answer
 
     def read_again(self, entry: Entry) -> Any:
         """Return the host, or the Secret, in its shape."""

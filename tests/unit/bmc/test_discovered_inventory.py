@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory as inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 
 OPTIONS = {"name_format": "server-{serial_number}", "boot_nic": "", "username_expression": "vault_user",
            "password_expression": "vault_password", "disable_certificate_verification": False}
@@ -141,7 +142,10 @@ def test_a_server_that_tells_nothing_is_named_after_its_bmc():
 
 
 def test_braces_in_an_expression_are_a_problem():
-    assert "braces" in merge([server(1)], password_expression="{{ vault_password }}")[2][0]
+    problems = merge([server(1)], password_expression="{{ vault_password }}")[2]
+    assert str(RefusedError(problems)) == (
+        "1 problem, nothing was changed:\n- password_expression: found braces, expected an expression without them; "
+        "remove them, as in vault_bmc_password")
 
 
 def test_without_expressions_no_credentials_are_named():

@@ -317,6 +317,18 @@ def test_fields_of_another_owner_are_removed_by_a_patch():
     assert result["diff"][0]["before"]["spec"]["image"] == {"url": "theirs"}
 
 
+def test_check_mode_tells_that_fields_of_another_owner_would_be_removed():
+    server = Server()
+    run(server, [host(1)])
+    server.objects["BareMetalHost", "h1"]["spec"]["image"] = {"url": "theirs"}
+    tried, dummy = run(server, [host(1, image={})], check_mode=True)
+    assert not [request for request in server.writes() if request[0] == "PATCH" and not request[3]]
+    done, dummy = run(server, [host(1, image={})])
+    for result in (tried, done):
+        assert (result["changed"], result["hosts"][0]["action"]) == (True, "updated")
+    assert tried["diff"] == done["diff"]
+
+
 @pytest.mark.parametrize("changes, is_there, left", [
     ({}, False, {}),
     ({}, True, {"networkData": {"name": "m1-networkdata", "namespace": "metal3"}}),
