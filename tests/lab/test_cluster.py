@@ -440,7 +440,7 @@ def wait_until_nothing_is_left(lab, name):
 
 @pytest.mark.usefixtures("_one_worker")
 def test_teardown_wants_the_name_and_leaves_nothing(lab):
-    lab.playbook("teardown").failed("confirm: not set, expected the cluster's name")
+    lab.playbook("teardown").failed("confirm: not set, expected the cluster's name", "to continue set metal3_confirm=")
     assert list(nodes(lab).values()) == [True, True]
     used = [host["metadata"]["name"] for host in lab.hosts().values() if host["spec"].get("consumerRef")]
     assert len(used) == 2

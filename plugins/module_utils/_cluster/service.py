@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from .._common import confirmation
 from .._common.errors import RefusedError
 from .._common.problem import Problem, renamed_field
 from .._common.redaction import hidden
@@ -389,7 +390,8 @@ class ClusterService:
         if self.options["confirm"] != self.name:
             raise RefusedError([Problem(
                 "confirmation-missing", self.subject, "confirm", self.options["confirm"] or None,
-                "the cluster's name", "deleting a cluster wipes its machines' disks: repeat the name to go on")])
+                "the cluster's name", f"deleting a cluster wipes the disks of its machines; to continue set "
+                f"{confirmation.VARIABLE}={self.name} in a playbook (module option confirm)")])
         objects = read_all(self.client, self.namespace)[0]
         snapshot = Snapshot(objects, self.name)
         foreign = cluster_ownership.deletion_problem(self.subject, self.name, snapshot.cluster,

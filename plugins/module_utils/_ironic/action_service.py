@@ -156,8 +156,8 @@ class ActionService:
         if not losing or confirmation.confirmed(given, names):
             return []
         return [Problem("confirmation-missing", "nodes", "confirm", given or None, confirmation.expected(names),
-                        "%s gives up the systems that may be deployed on %s; confirm it only if they are not needed "
-                        "any more" % (self.action, reasons))]
+                        "%s gives up the systems that may be deployed on %s; to continue set %s=%d in a playbook "
+                        "(module option confirm)" % (self.action, reasons, confirmation.VARIABLE, len(names)))]
 
     def _forced_by_uuid(self, item: Item) -> frozenset[str]:
         return frozenset([item.node["name"]] if item.node["uuid"] in self.forced else [])

@@ -280,7 +280,8 @@ def test_what_a_node_may_carry_is_given_up_only_when_the_number_is_repeated(acti
     for wrong in (None, "", "1", "3", "a", "true"):
         with pytest.raises(RefusedError) as refusal:
             run(client, action, *names, confirm=wrong, steps=STEPS)
-        for text in ("confirm", "2 (how many they are) or a,b", reason, "a (", "b ("):
+        for text in ("confirm", "2 (how many they are) or a,b", reason, "a (", "b (",
+                     "to continue set metal3_confirm=2 in a playbook (module option confirm)"):
             assert text in str(refusal.value)
         with pytest.raises(RefusedError):
             run(client, action, *names, confirm=wrong, steps=STEPS, check=True)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The playbooks ironic_nodes and ironic_audit against an Ironic and an API server in memory."""
+"""The playbooks for Ironic alone, and ironic_audit, against an Ironic and an API server in memory."""
 from __future__ import annotations
 
 import json
@@ -21,12 +21,12 @@ COLLECTIONS = Path(__file__).resolve().parents[3] / ".build"
 @pytest.fixture
 def playbook(tmp_path):
     """Return a callable that runs a playbook and returns its output and whether it succeeded."""
-    def run(name, ironic, inventory, extra=None):
+    def run(name, ironic, inventory, extra=None, arguments=()):
         (tmp_path / "hosts.json").write_text(json.dumps({"baremetal": {"hosts": inventory}}))
         environment = dict((key, value) for key, value in os.environ.items()
                            if not key.startswith(("OS_", "K8S_AUTH_", "KUBE")))
         done = subprocess.run(
-            [str(BIN / "ansible-playbook"), "metal3.baremetal." + name, "-i", "hosts.json", "-e",
+            [str(BIN / "ansible-playbook"), "metal3.baremetal." + name, "-i", "hosts.json", *arguments, "-e",
              json.dumps(dict({"ansible_python_interpreter": sys.executable}, **(extra or {})))],
             cwd=tmp_path, env=dict(environment, ANSIBLE_COLLECTIONS_PATH=str(COLLECTIONS), ANSIBLE_NOCOLOR="1",
                                    HOME=str(tmp_path), OS_ENDPOINT=ironic.url),
@@ -69,3 +69,120 @@ def test_the_audit_takes_the_kubeconfig_that_the_other_playbooks_take(playbook, 
         output, succeeded = playbook("ironic_audit", ironic, {}, {"metal3_kubeconfig": str(tmp_path / "kubeconfig")})
         assert succeeded, output
         assert server.requests
+
+
+def servers(*names):
+    """Return an inventory of servers."""
+    return dict((name, {"bmc_address": f"redfish+http://192.0.2.{number}/redfish/v1/Systems/1", "bmc_username": "u",
+                        "bmc_password": "canary-7f3a", "boot_mac": f"00:5c:52:00:00:0{number}"})
+                for number, name in enumerate(names, 1))
+
+
+def add(server, name, number, state, **values):
+    """Add the node of a server of :func:`servers`."""
+    server.ironic.add(name, state, driver_info={
+        "redfish_address": f"http://192.0.2.{number}:80", "redfish_system_id": "/redfish/v1/Systems/1",
+        "redfish_username": "u", "redfish_password": "******"}, **values)
+
+
+def text(output):
+    """Return the output of a playbook on one line, without quoting."""
+    return " ".join(output.replace("\\n", " ").replace('\\"', '"').split())
+
+
+def changed(output):
+    return sum(int(line.partition("changed=")[2].split()[0]) for line in output.splitlines() if "changed=" in line)
+
+
+WRONG = [(None, "confirm: not set, expected 2 "), ("1", "confirm: found 1, expected 2 "), ("a,c", "found a,c")]
+
+
+@pytest.mark.parametrize(("confirm", "message"), WRONG)
+def test_undeploy_asks_for_the_number_of_servers_that_lose_a_system(playbook, confirm, message):
+    with HttpIronic() as server:
+        for number, (name, state) in enumerate((("a", "active"), ("b", "rescue"), ("c", "available")), 1):
+            add(server, name, number, state)
+        output, succeeded = playbook("ironic_undeploy", server, servers("a", "b", "c"),
+                                     {"metal3_confirm": confirm} if confirm else {})
+        assert not succeeded and server.ironic.requests() == []
+    for part in (message, "undeploy gives up the systems that may be deployed on a (it is active), b (it is rescue)",
+                 "to continue set metal3_confirm=2 in a playbook"):
+        assert part in text(output)
+    assert "canary" not in output
+
+
+@pytest.mark.parametrize("confirm", [2, "b, a"])
+def test_undeploy_removes_what_is_deployed_once(playbook, confirm):
+    with HttpIronic() as server:
+        for number, (name, state) in enumerate((("a", "active"), ("b", "rescue"), ("c", "available")), 1):
+            add(server, name, number, state)
+        extra = {"metal3_confirm": confirm}
+        output, succeeded = playbook("ironic_undeploy", server, servers("a", "b", "c"), extra, ["--check", "--diff"])
+        assert succeeded and changed(output) == 1 and server.ironic.requests() == [], output
+        assert output.count("+provision_state: available") == 2, output
+        output, succeeded = playbook("ironic_undeploy", server, servers("a", "b", "c"), extra)
+        assert succeeded and changed(output) == 1, output
+        assert (verbs(server, "a"), verbs(server, "b"), verbs(server, "c")) == (["deleted"], ["deleted"], [])
+        output, succeeded = playbook("ironic_undeploy", server, servers("a", "b", "c"))
+        assert succeeded and changed(output) == 0, output
+        assert len(server.ironic.requests()) == 2
+
+
+@pytest.mark.parametrize(("confirm", "message"), [
+    (None, "This deletes 2 nodes (a, b) with all ports from Ironic. To continue, set metal3_confirm=2."),
+    ("3", 'metal3_confirm: found "3", expected 2. This deletes 2 nodes (a, b)'), ("a,c", 'found "a,c"')])
+def test_delete_asks_for_the_number_of_nodes(playbook, confirm, message):
+    with HttpIronic() as server:
+        add(server, "a", 1, "available")
+        add(server, "b", 2, "manageable")
+        output, succeeded = playbook("ironic_delete", server, servers("a", "b", "c"),
+                                     {"metal3_confirm": confirm} if confirm else {})
+        assert not succeeded and server.ironic.requests() == []
+    assert message in text(output)
+
+
+def test_delete_deletes_the_nodes_that_are_there_once(playbook):
+    with HttpIronic() as server:
+        add(server, "a", 1, "available")
+        add(server, "b", 2, "manageable")
+        add(server, "other", 9, "available")
+        extra = {"metal3_confirm": 2}
+        output, succeeded = playbook("ironic_delete", server, servers("a", "b", "c"), extra, ["--check", "--diff"])
+        assert succeeded and changed(output) == 1 and server.ironic.requests() == [], output
+        assert output.count("--- before: node ") == 2, output
+        output, succeeded = playbook("ironic_delete", server, servers("a", "b", "c"), extra)
+        assert succeeded and changed(output) == 1, output
+        assert [node["name"] for node in server.ironic.nodes.values()] == ["other"]
+        for again in (extra, {}):
+            output, succeeded = playbook("ironic_delete", server, servers("a", "b", "c"), again)
+            assert succeeded and changed(output) == 0, output
+
+
+def test_delete_refuses_all_when_a_system_is_deployed_on_one(playbook):
+    with HttpIronic() as server:
+        add(server, "a", 1, "available")
+        add(server, "b", 2, "active")
+        output, succeeded = playbook("ironic_delete", server, servers("a", "b"), {"metal3_confirm": 2})
+        assert not succeeded and server.ironic.requests() == []
+    assert "node b: state: found active at the node" in text(output)
+
+
+@pytest.mark.parametrize("name", ["ironic_undeploy", "ironic_delete"])
+@pytest.mark.parametrize("server_name", ["b", "metal3~b"])
+def test_servers_of_the_operator_are_refused(playbook, name, server_name):
+    """By the node's name, and by the BMC when the inventory has another name for the server."""
+    with HttpIronic() as server:
+        add(server, "a", 1, "available")
+        add(server, "metal3~b", 2, "active")
+        output, succeeded = playbook(name, server, servers("a", server_name), {"metal3_confirm": 2})
+        assert not succeeded and server.ironic.requests() == []
+    assert "BareMetalHost metal3/b" in text(output)
+
+
+@pytest.mark.parametrize("name", ["ironic_undeploy", "ironic_delete"])
+def test_a_replaced_confirmation_variable_is_refused(playbook, name):
+    with HttpIronic() as server:
+        add(server, "a", 1, "active")
+        output, succeeded = playbook(name, server, servers("a"), {"ironic_nodes_confirm": 1, "metal3_confirm": 1})
+        assert not succeeded and server.ironic.requests() == []
+    assert "ironic_nodes_confirm: unknown variable, replaced by metal3_confirm" in text(output)
