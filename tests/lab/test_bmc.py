@@ -114,7 +114,7 @@ def test_enrolment_goes_on_where_a_bmc_can_not_be_asked_from_here(lab, victims, 
 
 def test_a_missing_file_of_certificates_is_reported(lab, victims):
     run = lab.playbook("preflight", "--limit", victims[0], extra={"preflight_ca_cert": "/nowhere/ca.crt"})
-    run.failed("ca_cert: seen /nowhere/ca.crt, expected a file with certificates")
+    run.failed("ca_cert: found /nowhere/ca.crt, expected a file with certificates")
 
 
 # Discovery ----------------------------------------------------------------------------------------------------------
