@@ -49,7 +49,7 @@ def shifted(address, offset):
     """
     require_netaddr()
     if isinstance(offset, bool) or not isinstance(offset, int):
-        raise ValueError(f"offset: seen {offset!r}, expected an integer")
+        raise ValueError(f"offset: found {offset!r}, expected an integer")
     text, slash, dummy = str(address).partition("/")
     first = _address(ipam_addresses.address_of(text))
     try:
@@ -58,9 +58,9 @@ def shifted(address, offset):
     except IndexError as exc:
         raise ValueError("%s + %d: there is no such address" % (address, offset)) from exc
     except netaddr.AddrFormatError as exc:
-        raise ValueError(f"address: seen {address!r}, expected an IP address with a prefix length") from exc
+        raise ValueError(f"address: found {address!r}, expected an IP address with a prefix length") from exc
     if network is None:
         return str(result)
     if result not in network:
-        raise ValueError("%s + %d: seen %s, expected an address in %s" % (address, offset, result, network.cidr))
+        raise ValueError("%s + %d: found %s, expected an address in %s" % (address, offset, result, network.cidr))
     return "%s/%d" % (result, network.prefixlen)

@@ -22,7 +22,7 @@ SOURCES = (HOSTS, MACHINES, NODES)
 
 
 class SourceError(Exception):
-    """A source could not be read; the text says of what, what was seen and what to do next."""
+    """A source could not be read; the text says of what, what was found and what to do next."""
 
 
 class Reader:
@@ -76,7 +76,7 @@ class Reader:
 
     def _nodes(self):
         if not HAS_OPENSTACK:
-            raise SourceError("source nodes: seen no Python package openstacksdk, expected it; install it by pip")
+            raise SourceError("source nodes: found no Python package openstacksdk, expected it; install it by pip")
         try:
             nodes = IronicClient(self._ironic).list_nodes(fields=inventory_hosts.NODE_FIELDS)
         except IronicError as exc:
@@ -99,7 +99,7 @@ class Reader:
 
     def _client(self):
         if not HAS_KUBERNETES:
-            raise SourceError("seen no Python package kubernetes, expected it; install it by pip")
+            raise SourceError("found no Python package kubernetes, expected it; install it by pip")
         if self._kube is None:
             self._kube = KubeClient(self._connection)
         return self._kube

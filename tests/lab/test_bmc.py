@@ -57,13 +57,13 @@ def test_all_faults_are_reported_at_once(faulty, lab, victims):
     run.failed("4 problems at 4 of %d servers, found before anything was written" % (len(lab.servers) + 1))
     assert before == after
     wrong_password, wrong_system, silent, wrong_mac = ("\n".join(run.told_of(name)) for name in victims)
-    assert "login: bmc_username: seen HTTP 401" in wrong_password
+    assert "login: bmc_username: found HTTP 401" in wrong_password
     assert "after one attempt" in wrong_password
     assert "system: bmc_address" in wrong_system
     for server in lab.servers.values():
         assert bmc_address.parse(server["bmc"]["address"]).system in wrong_system
     assert "login: bmc_address" in silent
-    assert "boot_mac: boot_mac: seen 00:5c:52:ff:ff:01" in wrong_mac
+    assert "boot_mac: boot_mac: found 00:5c:52:ff:ff:01" in wrong_mac
     for nic in lab.servers[victims[3]]["nics"]:
         assert f"{nic['name']} {nic['mac']}" in wrong_mac
     assert "not-for-eyes" not in run.output
@@ -83,7 +83,7 @@ def test_another_certificate_authority(lab, victims, tmp_path):
         victims[3]: {"bmc_disable_certificate_verification": True}}), extra={"preflight_ca_cert": stranger})
     run.failed("1 problem at 1 of 2 servers")
     told = "\n".join(run.told_of(victims[0]))
-    assert "tls: bmc_address: seen certificate of CN=machine-room" in told
+    assert "tls: bmc_address: found certificate of CN=machine-room" in told
     assert "no credentials were sent" in told
     assert "not verified, as set" in "\n".join(run.told_of(victims[3]))
 
@@ -98,7 +98,7 @@ def test_enrolment_tries_each_login_once_before_it_writes(lab, victims, argument
     run = lab.playbook("enroll", *arguments, "--limit", f"{victims[0]},{victims[3]}", "-i", lab.inventory({
         victims[0]: {"bmc_password": "not-for-eyes"}, victims[3]: {"boot_mac": "00:5c:52:ff:ff:01"}}), extra=extra)
     run.failed(text, "found before anything was written", "set enroll_preflight to none")
-    assert "login: bmc_username: seen HTTP 401" in "\n".join(run.told_of(victims[0]))
+    assert "login: bmc_username: found HTTP 401" in "\n".join(run.told_of(victims[0]))
     assert "after one attempt" in run.output and "not-for-eyes" not in run.output
     assert "TASK [metal3.baremetal.hosts : " not in run.output
     assert lab.versions() == before
@@ -108,7 +108,7 @@ def test_enrolment_goes_on_where_a_bmc_can_not_be_asked_from_here(lab, victims, 
     """Ironic may reach it: that is a warning, and nothing changes."""
     stranger = issue(tmp_path, "stranger")[0][0]
     run = lab.playbook("enroll", "--limit", victims[0], extra={"preflight_ca_cert": stranger}).ok()
-    assert f"- {victims[0]}: login: bmc_address: seen not tried: certificate of CN=machine-room" in run.output
+    assert f"- {victims[0]}: login: bmc_address: found not tried: certificate of CN=machine-room" in run.output
     assert run.changed() == 0
 
 
@@ -238,7 +238,7 @@ def test_what_is_set_by_hand_is_left_out(lab, tmp_path, wanted):
 @pytest.mark.parametrize(("changes", "text"), [
     ({"discover_targets": [{"addresses": ["10.0.0.0/8"]}]}, "16777214 addresses, expected 1024 at most"),
     ({"discover_targets": [{"addresses": ["127.0.0.1"], "password": "hunter2"}],
-      "discover_password_expression": "hunter2"}, "seen the password itself"),
+      "discover_password_expression": "hunter2"}, "found the password itself"),
 ])
 def test_refused_before_anybody_is_asked(lab, site, wanted, changes, text):
     run = lab.playbook("discover", inventory=site, extra=dict(wanted, **changes)).failed(text)

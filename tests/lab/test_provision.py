@@ -156,7 +156,7 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2, tmp_path)
         run = lab.playbook("provision", "-i", missing, "--limit", SERVER).failed("nothing was changed")
         told = "\n".join(run.told_of(SERVER))
         assert all(text in told for text in texts), told
-    lab.playbook("provision", "--limit", "server-01").failed("bmh_image: seen none for server-01")
+    lab.playbook("provision", "--limit", "server-01").failed("bmh_image: not set for server-01")
     assert lab.host(SERVER)["spec"] == before
     entry = {"url": f"{lab.figures['urls']['image_server']}/images/{image.name}", "format": "qcow2",
              "checksum": "0" * 64, "checksum_type": "sha256"}

@@ -54,7 +54,7 @@ def lines(results, status, names=None):
     :param status: the status to tell
     :param names: ``{option: name}`` by which the reader knows an option, or None
     """
-    return ["- %s: %s: %s: seen %s; expected %s; %s" % (
+    return ["- %s: %s: %s: found %s; expected %s; %s" % (
         result["name"], check["check"], renamed_field(check["field"], names), check["seen"],
         renamed(check["expected"], names), renamed(check["next_step"], names))
         for result in results for check in result["checks"] if check["status"] == status]

@@ -63,37 +63,37 @@ def read(selector):
     :raises ValueError: naming the field, what was seen and what was expected
     """
     if not isinstance(selector, Mapping):
-        raise ValueError("selector: seen %r, expected a dictionary with match_labels and match_expressions" % (
+        raise ValueError("selector: found %r, expected a dictionary with match_labels and match_expressions" % (
             selector,))
     parts = {}
     for key, value in selector.items():
         if key not in _KEYS:
             near = difflib.get_close_matches(str(key), _KEYS, 1)
-            raise ValueError("selector: seen %s, expected match_labels or match_expressions%s" % (
+            raise ValueError("selector: found %s, expected match_labels or match_expressions%s" % (
                 key, " (perhaps %s)" % near[0] if near else ""))
         parts[_KEYS[key]] = value
     labels, expressions = parts.get("labels") or {}, parts.get("expressions") or []
     if not isinstance(labels, Mapping):
-        raise ValueError(f"match_labels: seen {labels!r}, expected a dictionary of labels and values")
+        raise ValueError(f"match_labels: found {labels!r}, expected a dictionary of labels and values")
     if not isinstance(expressions, list):
-        raise ValueError(f"match_expressions: seen {expressions!r}, expected a list")
+        raise ValueError(f"match_expressions: found {expressions!r}, expected a list")
     return Selector(labels, [_expression(number, entry) for number, entry in enumerate(expressions)])
 
 
 def _expression(number, entry):
     field = "match_expressions[%d]" % number
     if not isinstance(entry, Mapping) or not entry.get("key"):
-        raise ValueError(f"{field}: seen {entry!r}, expected a dictionary with key, operator and values")
+        raise ValueError(f"{field}: found {entry!r}, expected a dictionary with key, operator and values")
     operator = _OPERATORS.get(str(entry.get("operator")).lower())
     if operator is None:
-        raise ValueError("%s.operator: seen %s, expected In, NotIn, Exists or DoesNotExist" % (
+        raise ValueError("%s.operator: found %s, expected In, NotIn, Exists or DoesNotExist" % (
             field, entry.get("operator") or "nothing"))
     values = entry.get("values") or []
     if not isinstance(values, list):
-        raise ValueError(f"{field}.values: seen {values!r}, expected a list")
+        raise ValueError(f"{field}.values: found {values!r}, expected a list")
     if (not values) if operator.values is None else (len(values) != operator.values):
         wanted = "one or more" if operator.values is None else operator.values or "none"
-        raise ValueError(f"{field}.values: seen {len(values)}, expected {wanted} for {entry['operator']}")
+        raise ValueError(f"{field}.values: found {len(values)}, expected {wanted} for {entry['operator']}")
     return Expression(entry["key"], str(entry["operator"]), values)
 
 
@@ -127,10 +127,10 @@ def labels_of(host):
         seen = "a dictionary with %s" % (", ".join(sorted(map(str, host))[:5]) or "nothing")
     else:
         seen = type(host).__name__
-    raise ValueError(f"host: seen {seen}, expected a BareMetalHost, its facts, or the variables of an inventory host")
+    raise ValueError(f"host: found {seen}, expected a BareMetalHost, its facts, or the variables of an inventory host")
 
 
 def _texts(labels):
     if labels and not isinstance(labels, Mapping):
-        raise ValueError(f"labels: seen {labels!r}, expected a dictionary of labels and values")
+        raise ValueError(f"labels: found {labels!r}, expected a dictionary of labels and values")
     return dict((str(key), text_of(value)) for key, value in (labels or {}).items())

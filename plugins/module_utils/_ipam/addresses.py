@@ -28,7 +28,7 @@ def spans_of(ranges):
         try:
             spans.append(span_of(_as_range(range_)))
         except (ValueError, TypeError, AttributeError) as exc:
-            raise ValueError("ranges[%d]: seen %s, expected start and end, or subnet (%s)" % (
+            raise ValueError("ranges[%d]: found %s, expected start and end, or subnet (%s)" % (
                 number, range_, exc)) from exc
     return spans
 
@@ -57,7 +57,7 @@ def addresses(ranges, exclude=(), limit=None):
         found += itertools.islice(fresh, wanted - len(found))
         seen.append(span)
     if len(found) > LIMIT:
-        raise ValueError("ranges: seen more than %d addresses, expected a limit" % LIMIT)
+        raise ValueError("ranges: found more than %d addresses, expected a limit" % LIMIT)
     return [str(address) for address in found]
 
 
@@ -80,4 +80,4 @@ def address_of(text):
     try:
         return ipaddress.ip_address(text)
     except ValueError as exc:
-        raise ValueError(f"address: seen {text!r}, expected an IP address") from exc
+        raise ValueError(f"address: found {text!r}, expected an IP address") from exc

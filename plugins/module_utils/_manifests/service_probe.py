@@ -61,7 +61,7 @@ class ServiceProbe:
                 return {"answers": sorted(answers), "seconds": seconds}
             self.progress.status("%s: %d of %d different answers" % (self.title, len(answers), self.params["answers"]))
             if seconds >= self.params["wait_timeout_seconds"]:
-                raise ProbeError("%s: seen %d different answers within %d s (%s), expected %d; last error: %s" % (
+                raise ProbeError("%s: found %d different answers within %d s (%s), expected %d; last error: %s" % (
                     self.title, len(answers), self.params["wait_timeout_seconds"],
                     ", ".join(sorted(answers)) or "none", self.params["answers"], error))
             self.sleep(INTERVAL_SECONDS)

@@ -316,7 +316,7 @@ def results():
 def test_failure_tells_all_at_once():
     text = bmc_table.failure(results(), "problem", {"bmc.address": "bmc_address"})
     assert text.startswith("1 problem at 1 of 1 servers")
-    assert "- a: scheme: bmc_address: seen redfish-virtualmedia must not be used for Dell" in text
+    assert "- a: scheme: bmc_address: found redfish-virtualmedia must not be used for Dell" in text
     assert "- a: clock:" in bmc_table.failure(results(), "warning")
     assert bmc_table.failure(results(), "none") == ""
 

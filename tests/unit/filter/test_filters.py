@@ -75,7 +75,7 @@ def test_addresses_of_bmcs_are_taken_apart_and_put_together():
     ("address_shift", ("192.0.2.1", "1"), "expected an integer"),
     ("matching_hosts", ([], {"matchLabel": {}}), "perhaps matchLabels"),
     ("matching_hosts", ([{"x": 1}], {}), "expected a BareMetalHost"),
-    ("matching_hosts", ([{"bmh_labels": "rack=r1"}], {}), "seen 'rack=r1', expected a dictionary of labels"),
+    ("matching_hosts", ([{"bmh_labels": "rack=r1"}], {}), "found 'rack=r1', expected a dictionary of labels"),
     ("cluster_needs", ({}, ["prod"]), "not in the inventory: prod"),
     ("quantity_to_bytes", ("16GiB",), "expected a number"),
     ("bytes_to_quantity", (1.5,), "expected an integer"),
@@ -207,10 +207,10 @@ def test_hosts_in_all_their_forms_have_labels():
 
 @pytest.mark.parametrize("expression, told", [
     ({"key": "a", "operator": "Near"}, "expected In, NotIn, Exists or DoesNotExist"),
-    ({"key": "a"}, "seen nothing"),
+    ({"key": "a"}, "found nothing"),
     ({"operator": "In"}, "expected a dictionary with key"),
-    ({"key": "a", "operator": "In"}, "seen 0, expected one or more"),
-    ({"key": "a", "operator": "Exists", "values": ["b"]}, "seen 1, expected none"),
+    ({"key": "a", "operator": "In"}, "found 0, expected one or more"),
+    ({"key": "a", "operator": "Exists", "values": ["b"]}, "found 1, expected none"),
     ({"key": "a", "operator": "In", "values": "b"}, "expected a list"),
 ])
 def test_selectors_that_capm3_would_refuse(expression, told):

@@ -242,7 +242,7 @@ def test_failures_name_file_object_and_next_step(server, parse):
 def test_an_option_that_is_none_is_refused_by_name(server, parse):
     """Without this, a namespace that nobody named is read."""
     with pytest.raises(AnsibleParserError, match=(
-            r"x\.metal3\.yml: seen unknown option namespcaes, .*correct \(perhaps namespaces instead of namespcaes\)")):
+            r"x\.metal3\.yml: found unknown option namespcaes, .* \(perhaps namespaces instead of namespcaes\)")):
         parse(namespcaes=["mine"])
     with pytest.raises(AnsibleParserError, match=r"ironic: .*clouds_fiel"):
         parse(ironic={"clouds_fiel": "x"}, sources=["hosts", "nodes"])

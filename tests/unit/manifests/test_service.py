@@ -209,7 +209,7 @@ def test_a_service_is_asked_until_enough_different_answers_have_come():
 
 
 def test_a_probe_tells_what_it_saw():
-    with pytest.raises(ProbeError, match=r"Service n/echo: seen 1 different answers within 2 s \(a\), expected 2"):
+    with pytest.raises(ProbeError, match=r"Service n/echo: found 1 different answers within 2 s \(a\), expected 2"):
         probe(Pods("a"), 2)
 
 

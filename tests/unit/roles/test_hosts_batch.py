@@ -172,7 +172,7 @@ def test_a_missing_or_unknown_action_is_reported_with_all_that_there_are(tmp_pat
     for given, seen in (((), "nothing"), (("-e", "host_action=explode"), "explode")):
         code, output = play(tmp_path, "", "metal3.baremetal.host_action", *given)
         assert code != 0
-        assert f"host_action: seen {seen}, expected one of attach, detach, inspect," in output
+        assert f"host_action: found {seen}, expected one of attach, detach, inspect," in output
         assert "-e host_action=<action>" in output
 
 
@@ -181,7 +181,7 @@ def test_a_status_is_restored_from_what_was_saved(tmp_path):
     (tmp_path / "saved" / "h1.json").write_text('{"provisioning": {"state": "{{ 6 * 7 }}"}}')
     given = ("metal3.baremetal.host_action", "--limit", "h1,h2", "-e", "host_action=restore_status")
     dummy, output = play(tmp_path, "", *given)
-    assert "hosts_action_status_dir: seen nothing, expected the folder" in output
+    assert "hosts_action_status_dir: found nothing, expected the folder" in output
     given += ("-e", f"hosts_action_status_dir={tmp_path / 'saved'}")
     dummy, output = play(tmp_path, "", *given)
     assert f"missing: {tmp_path / 'saved' / 'h2.json'}" in output
@@ -194,7 +194,7 @@ def test_a_status_is_restored_from_what_was_saved(tmp_path):
 def test_nothing_to_provision_is_reported(tmp_path):
     code, output = play(tmp_path, "", "metal3.baremetal.provision", "--limit", "h1,h2")
     assert code != 0
-    assert "bmh_image: seen none for h1, h2, expected an image" in output
+    assert "bmh_image: not set for h1, h2, expected an image" in output
 
 
 def test_no_name_of_an_answer_is_part_of_a_path():
