@@ -91,7 +91,14 @@ class ClusterWrites(Reconcile):
             self.description, [desired], {kind: [stored] if stored else []}, goes_away)
         again = planned_for(self.client, entry, wanted, stored)
         if again.changes and kind in OWNER_KINDS:
-            answer = self.send(again, dry_run=True)
+            try:
+                answer = self.send(again, dry_run=True)
+            except KubeError as exc:
+                if not exc.is_conflict:
+                    raise
+                # It has changed once more: the write carries the same precondition, is refused as well and decided
+                # again, with nothing stored that was not checked.
+                return again
             snapshot = snapshot_of(self.client, self.namespace, self.name)
             changes = cluster_rollout.preview([again], snapshot, {(kind, entry.name): answer})
             self._check_allowed(cluster_losses.losses(self.description, changes, [], snapshot))

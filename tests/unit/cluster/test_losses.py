@@ -144,6 +144,22 @@ def test_a_status_that_is_written_meanwhile_is_no_reason_to_give_up(plane):
     assert plane.spec("MachineDeployment", "c1-one")["replicas"] == 5
 
 
+def test_a_status_that_is_written_while_the_write_is_tried_again_is_no_reason_to_give_up(plane, monkeypatch):
+    """Controllers write in bursts: also between reading an object once more and trying its write."""
+    apply, touched = plane.apply, []
+
+    def restless(resource, namespace, body, dry_run=False, **arguments):
+        if dry_run and plane.conflicts and len(touched) < 2 and body["metadata"]["name"] == "c1-one":
+            touched.append(True)
+            plane.touch("MachineDeployment", "c1-one")
+        return apply(resource, namespace, body, dry_run=dry_run, **arguments)
+
+    monkeypatch.setattr(plane, "apply", restless)
+    plane.meanwhile["MachineDeployment", "c1-one"] = lambda: plane.touch("MachineDeployment", "c1-one")
+    assert go(plane, workers=dict(POOLS, one={"replicas": 5}))["changed"]
+    assert len(touched) == 2 and plane.spec("MachineDeployment", "c1-one")["replicas"] == 5
+
+
 def test_machines_that_come_meanwhile_are_not_taken_away_unasked(plane):
     """An autoscaler makes the pool larger just before it is written, or deleted."""
     def grow():
