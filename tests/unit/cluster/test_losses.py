@@ -160,6 +160,29 @@ def test_a_status_that_is_written_while_the_write_is_tried_again_is_no_reason_to
     assert len(touched) == 2 and plane.spec("MachineDeployment", "c1-one")["replicas"] == 5
 
 
+@pytest.mark.parametrize("confirm", [None, "2"])
+def test_a_status_that_is_written_before_the_trial_is_no_loss_that_nobody_confirmed(plane, monkeypatch, confirm):
+    """Controllers write it all the time; a trial stores nothing, so it rests on nothing."""
+    apply, touched = plane.apply, []
+
+    def meanwhile(resource, namespace, body, dry_run=False, **arguments):
+        if dry_run and resource.kind == "MachineDeployment" and not touched:
+            touched.append(body["metadata"]["name"])
+            plane.touch("MachineDeployment", touched[0])
+        return apply(resource, namespace, body, dry_run, **arguments)
+
+    monkeypatch.setattr(plane, "apply", meanwhile)
+    workers = dict(POOLS, one={"replicas": 1})
+    if confirm:
+        assert go(plane, workers=workers, confirm=confirm)["losses"][0]["count"] == 2
+        assert plane.spec("MachineDeployment", "c1-one")["replicas"] == 1
+    else:
+        with pytest.raises(RefusedError, match="confirm: not set, expected 2"):
+            go(plane, workers=workers)
+        assert plane.spec("MachineDeployment", "c1-one")["replicas"] == 3
+    assert touched == ["c1-one"]
+
+
 def test_machines_that_come_meanwhile_are_not_taken_away_unasked(plane):
     """An autoscaler makes the pool larger just before it is written, or deleted."""
     def grow():
@@ -197,6 +220,13 @@ def test_a_cluster_that_others_make_meanwhile_is_left_alone():
     with pytest.raises(KubeError, match="Cluster c1, which others have made"):
         run(plane)
     assert plane.spec("Cluster", "c1") == {"a": "b"} and plane.names("KubeadmControlPlane") == []
+
+
+@pytest.mark.parametrize("given", [None, "c2"])
+def test_a_teardown_that_is_not_confirmed_says_what_to_set(plane, given):
+    with pytest.raises(RefusedError, match=r"expected the cluster's name; .* set metal3_confirm=c1 "):
+        service_of(plane, confirm=given).absent()
+    assert plane.names("Cluster") == ["c1"]
 
 
 def test_a_teardown_deletes_the_cluster_although_its_status_is_written_meanwhile(plane):
