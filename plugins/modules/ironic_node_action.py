@@ -38,7 +38,7 @@ options:
         C(available); V(clean) runs O(steps) and leaves it C(manageable); V(service) runs O(steps) on a deployed node.
       - >-
         V(deploy) writes O(image) and O(config_drive) to an C(available) node. One that is deployed with the same image
-        is left alone (config drives can't be compared), with another one it is refused.
+        is left unchanged (config drives can't be compared), with another one it is refused, unless O(redeploy) is set.
       - >-
         V(rebuild) writes the image again to a deployed node; V(undeploy) removes it and cleans the node. With fast
         track Ironic takes the agent for alive for minutes after its last word, although another system runs by then:
@@ -146,6 +146,18 @@ options:
       boot_iso:
         description: URL of an ISO to boot, for the ramdisk deploy interface.
         type: str
+  images:
+    description:
+      - Images of single nodes, by the name or UUID of the node, with the keys of O(image); a key that is no node of
+        O(nodes) is refused.
+      - What a node has here wins over O(image) as a whole.
+    type: dict
+  redeploy:
+    description:
+      - Whether V(deploy) undeploys a node that is deployed with another image, and deploys it after that. What is on
+        its disks is lost, so that O(confirm) is required.
+    type: bool
+    default: false
   instance_info:
     description: More keys for C(instance_info) with V(deploy) and V(rebuild), for example C(root_device); V(null)
       removes.
@@ -233,10 +245,10 @@ options:
   confirm:
     description:
       - How many nodes may lose a deployed system by the action, or their names as in O(nodes), with commas between.
-      - Required for V(rebuild), V(undeploy), V(clean) and V(provide) of nodes that are deployed, adopted, in rescue or
-        in service, have an instance or name an image in their C(instance_info), and for V(manage) of nodes that are
-        C(adopt failed), as nothing says any more after it that there is a system on their disks. A deployment that
-        failed or is on its way has given up what was there before, and needs no confirmation.
+      - Required for V(rebuild), V(undeploy), V(clean), V(provide), and V(deploy) with O(redeploy), of nodes that are
+        deployed, adopted, in rescue or in service, have an instance or name an image in their C(instance_info), and for
+        V(manage) of nodes that are C(adopt failed), as nothing says any more after it that there is a system on their
+        disks. A deployment that failed or is on its way has given up what was there before, and needs no confirmation.
     type: str
   wait:
     description: Whether to wait for the goal.

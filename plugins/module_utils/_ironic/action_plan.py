@@ -17,11 +17,13 @@ OTHER_ACTIONS = ("maintenance_on", "maintenance_off", "boot_device", "boot_mode"
                  "vendor_passthru")
 ACTIONS = PROVISION_ACTIONS + POWER_ACTIONS + OTHER_ACTIONS
 # What a plan needs to know of a node, besides what a poll asks for.
-PLAN_FIELDS = ("instance_info", "instance_uuid", "traits", "target_raid_config", "raid_interface", "rescue_interface")
+PLAN_FIELDS = ("instance_info", "instance_uuid", "traits", "target_raid_config", "raid_interface", "rescue_interface",
+               "protected")
 HOLD_STEP = {"interface": "deploy", "step": "hold"}
 # The needs of options that came to Ironic later than what the client expects anyway.
 _MINORS = {"runbook": 92}
 _SERVICE_WITHOUT_RAMDISK_MINOR = 108
+_PROTECTED = "it is protected; set protected to false with ironic_node first"
 
 # SAFE: carrying it out twice is the same as once. GUARDED: Ironic refuses it a second time, because it leads away from
 # the states in which it is taken. ONCE: each request does it again, a reboot for example.
@@ -49,7 +51,11 @@ def plan(action: str, options: dict[str, Any], node: dict[str, Any], minor: int,
     """
     if action in PROVISION_ACTIONS:
         found = _provision(action, options, node, minor)
-        return found._replace(loses=deployment.lost_by(action, node)) if found.requests else found
+        if not found.requests:
+            return found
+        verbs = [request.body["target"] for request in found.requests if request.goal is not None]
+        gives_up = "undeploy" if states.VERBS["undeploy"].target in verbs else action
+        return found._replace(loses=deployment.lost_by(gives_up, node))
     if action in POWER_ACTIONS:
         return _power(action, options, node)
     return _OTHERS[action](options, node, seen)
@@ -89,7 +95,11 @@ def _provision(action: str, options: dict[str, Any], node: dict[str, Any], minor
     found = states.route(verb, node["provision_state"], node.get("target_provision_state"), minor)
     if found.outcome == "refuse":
         return _refused(found.reason)
+    if node.get("protected") and verb in ("rebuild", "undeploy") and found.outcome == "act":
+        return _refused(_PROTECTED)
     image = deploy_image.change(options, node) if action in ("deploy", "rebuild") else node_diff.UNCHANGED
+    if action == "deploy" and found.outcome == "none" and image.patch and options.get("redeploy"):
+        return _refused(_PROTECTED) if node.get("protected") else _redeployed(options, steps, node, image)
     if action == "deploy" and found.outcome != "act" and image.patch:
         return _refused("it is %s with %s, which differs in %s; use rebuild, or undeploy it first" % (
             node["provision_state"], deploy_image.text(node), ", ".join(sorted(image.after["instance_info"]))))
@@ -98,6 +108,19 @@ def _provision(action: str, options: dict[str, Any], node: dict[str, Any], minor
     if found.outcome == "join":
         return _NOTHING._replace(goal=Goal("provision", found.goal))
     return _sent(found, options, steps, node, image)
+
+
+def _redeployed(options: dict[str, Any], steps: list[dict[str, Any]] | None, node: dict[str, Any],
+                image: node_diff.Change) -> Plan:
+    """Return the plan that undeploys a node and deploys it with another image.
+
+    No rebuild: with fast track Ironic would take the agent of the last deployment for alive.
+    """
+    # Ironic empties instance_info when it undeploys a node (conductor/manager.py, _do_node_tear_down).
+    fresh = deploy_image.change(options, dict(node, instance_info={}))
+    route = states.Route("act", ["undeploy", "deploy"], states.ACTIVE, "")
+    found = _sent(route, options, steps, node, fresh)
+    return found._replace(before=dict(found.before, **image.before), after=dict(found.after, **image.after))
 
 
 def _sent(found: states.Route, options: dict[str, Any], steps: list[dict[str, Any]] | None, node: dict[str, Any],

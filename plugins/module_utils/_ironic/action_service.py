@@ -14,7 +14,7 @@ from .._common.errors import RefusedError
 from .._common.formats import duration
 from .._common.problem import Problem
 from .._host import goals as host_goals
-from . import action_plan, answers, bulk, config_drive, node_validation, ownership
+from . import action_plan, answers, bulk, config_drive, deploy_image, node_validation, ownership, states
 from .client import path_of
 from .delivery import Delivery
 from .errors import IronicError
@@ -111,6 +111,7 @@ class ActionService:
         problems += node_validation.check_named_once("nodes", found)
         items = [Item(name, node) for name, node in found if node is not None]
         problems += config_drive.problems(self.options, [item.node for item in items])
+        problems += deploy_image.problems(self.options, [item.node for item in items])
         if self.action not in _READING:
             refusals = [(item, ownership.refusal(item.node["name"], self.forced | self._forced_by_uuid(item)))
                         for item in items]
@@ -138,10 +139,10 @@ class ActionService:
         problems += [
             Problem(
                 "node-action", f"node {item.name}", "wait", "false",
-                "true: %d requests, one after the other, lead to the goal" % len(_goals(item.plan)),
-                "wait, or run manage first")
+                "true: %d requests, one after the other, lead to the goal" % len(_goals(item.plan.requests)),
+                f"wait, or run {self._verb(item.plan.requests)} first")
             for item in items
-            if not self.options["wait"] and len(_goals(item.plan)) > 1
+            if not self.options["wait"] and len(_goals(item.plan.requests)) > 1
         ]
         problems += self._unconfirmed(items)
         if problems:
@@ -192,7 +193,7 @@ class ActionService:
 
     def _send(self, items: list[Item]) -> None:
         """Send each node's next requests up to the first that is to be waited for."""
-        for verb, count in sorted(Counter(self._verb(item) for item in items).items()):
+        for verb, count in sorted(Counter(self._verb(item.left) for item in items).items()):
             self.progress.event("%s: %d of %d nodes" % (verb, count, len(self.options["nodes"])))
         outcomes = bulk.persist([self._sender(item) for item in items], self.progress.event, self.sleep)
         now = self.clock()
@@ -207,10 +208,12 @@ class ActionService:
                 else:
                     item.history.aim(outcome.value, now)
 
-    def _verb(self, item: Item) -> str:
-        """Return the action that an item's next request belongs to: manage may go before."""
-        goals = [request for request in item.left if request.goal is not None]
-        return "manage" if len(goals) > 1 else self.action
+    def _verb(self, requests: list[action_plan.Request]) -> str:
+        """Return the action that the first of a node's requests belongs to: manage or undeploy may go before."""
+        goals = _goals(requests)
+        if len(goals) < 2:
+            return self.action
+        return "undeploy" if goals[0].goal.value == states.AVAILABLE else "manage"
 
     def _sender(self, item: Item) -> Callable[..., Any]:
         def call() -> Any:
@@ -281,8 +284,8 @@ class ActionService:
             item.stored = nodes.get(item.node["uuid"])
 
 
-def _goals(plan: action_plan.Plan) -> list[action_plan.Request]:
-    return [request for request in plan.requests if request.goal is not None]
+def _goals(requests: list[action_plan.Request]) -> list[action_plan.Request]:
+    return [request for request in requests if request.goal is not None]
 
 
 def failure(results: list[dict[str, Any]], action: str) -> str:

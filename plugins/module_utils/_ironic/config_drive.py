@@ -10,7 +10,7 @@ from typing import Any
 
 from .._common.problem import Problem
 from .._common.redaction import HIDDEN
-from . import states
+from . import per_node, states
 
 # Ironic's schema (api/controllers/v1/utils.py, _CONFIG_DRIVE_SCHEMA): types by name of the part.
 _PARTS = {"meta_data": (dict,), "user_data": (str, dict, list), "network_data": (dict,), "vendor_data": (dict,)}
@@ -46,20 +46,7 @@ def problems(options: dict[str, Any], nodes: list[dict[str, Any]]) -> list[Any]:
     own = options.get("config_drives") or {}
     for key, drive in own.items():
         found += _drive_problems(f"node {key}", f"config_drives.{key}", drive)
-    known = set(options["nodes"]).union(*(_keys(node) for node in nodes))
-    found += [
-        Problem(
-            "config-drive", "config_drives", "", key, "names or UUIDs of nodes of the list",
-            "correct it, or add the node")
-        for key in own
-        if key not in known
-    ]
-    for node in nodes:
-        keys = [key for key in own if key in _keys(node)]
-        if len(keys) > 1:
-            found.append(Problem("config-drive", "config_drives", "", ", ".join(keys), "one drive for node %s" % (
-                node["name"] or node["uuid"]), "remove the others"))
-    return found
+    return found + per_node.problems("config-drive", "config_drives", "drive", options, nodes)
 
 
 def of_node(options: dict[str, Any], node: dict[str, Any]) -> Any:
@@ -70,8 +57,7 @@ def of_node(options: dict[str, Any], node: dict[str, Any]) -> Any:
     :param options: the module's options, without :func:`problems`
     :param node: the node, with ``name`` and ``uuid``
     """
-    drives = options.get("config_drives") or {}
-    own = _given(next((drives[key] for key in drives if key in _keys(node)), None))
+    own = _given(per_node.value_of(options.get("config_drives"), node))
     common = _given(options.get("config_drive"))
     if own and (_READY in own or _READY in common):
         common = {}
@@ -93,10 +79,6 @@ def texts(options: dict[str, Any]) -> set[str]:
             if len(form) >= _LEAST_CHARACTERS and not _UUID.match(form) and not any(form in text for text in shown):
                 found.add(form)
     return found
-
-
-def _keys(node: dict[str, Any]) -> list[str]:
-    return [key for key in (node.get("name"), node["uuid"]) if key]
 
 
 def _given(drive: dict[str, Any] | None) -> dict[str, Any]:

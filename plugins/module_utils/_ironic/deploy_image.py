@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import node_diff
+from .._common.problem import Problem
+from . import node_diff, per_node
 
 _FIELDS = {
     "source": "image_source", "checksum": "image_checksum", "checksum_algorithm": "image_os_hash_algo",
@@ -20,12 +21,32 @@ def image_argument_spec() -> dict[str, dict[str, Any]]:
     return dict((name, {"type": "str"}) for name in _FIELDS)
 
 
-def instance_info(options: dict[str, Any]) -> dict[str, Any]:
+def problems(options: dict[str, Any], nodes: list[dict[str, Any]]) -> list[Problem]:
+    """Return the Problems of the images of single nodes, which the argument spec does not check.
+
+    :param options: the module's options, with ``nodes`` and ``images``
+    :param nodes: the nodes of the list that Ironic has, with ``name`` and ``uuid``
+    """
+    found = []
+    for key, image in (options.get("images") or {}).items():
+        if not isinstance(image, dict):
+            found.append(Problem("image", f"node {key}", f"images.{key}", "no dictionary", "a dictionary",
+                                 f"give {', '.join(_FIELDS)}"))
+            continue
+        found += [Problem("image", f"node {key}", f"images.{key}.{name}", "an unknown option",
+                          "one of " + ", ".join(_FIELDS), "remove it") for name in image if name not in _FIELDS]
+        found += [Problem("image", f"node {key}", f"images.{key}.{name}", "no text", "a text", "correct it")
+                  for name, value in image.items() if name in _FIELDS and not isinstance(value, (str, type(None)))]
+    return found + per_node.problems("image", "images", "image", options, nodes)
+
+
+def instance_info(options: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
     """Return what instance_info is to have for a deployment; None values are to be removed.
 
-    :param options: the module's options, with ``image`` and ``instance_info``
+    :param options: the module's options, with ``image``, ``images`` and ``instance_info``
+    :param node: the node, with ``name`` and ``uuid``
     """
-    image = options.get("image") or {}
+    image = per_node.value_of(options.get("images"), node) or options.get("image") or {}
     wanted = dict((field, image[name]) for name, field in _FIELDS.items() if image.get(name) is not None)
     if image:
         # Left over from another image, these would not fit.
@@ -41,7 +62,7 @@ def change(options: dict[str, Any], node: dict[str, Any]) -> node_diff.Change:
     :param options: the module's options
     :param node: the node with ``instance_info``
     """
-    given = instance_info(options)
+    given = instance_info(options, node)
     seen = node.get("instance_info") or {}
     if seen.get("image_source") == given.get("image_source"):
         given = dict((key, value) for key, value in given.items() if value is not None)

@@ -61,6 +61,8 @@ def action_argument_spec() -> dict[str, dict[str, Any]]:
         "runbook": {"type": "str"},
         "disable_ramdisk": {"type": "bool"},
         "image": {"type": "dict", "options": deploy_image.image_argument_spec()},
+        "images": {"type": "dict"},
+        "redeploy": {"type": "bool", "default": False},
         "instance_info": {"type": "dict"},
         "config_drive": {"type": "dict", "options": config_drive.config_drive_argument_spec()},
         "config_drives": {"type": "dict"},

@@ -167,6 +167,8 @@ class FakeIronic:
             accepted = [verb.accepted for verb in states.VERBS.values() if verb.target == body["target"]]
             assert node["provision_state"] in accepted[0], (body, node["provision_state"])
             node.update(provision_state=way.pop(0), last_error=None)
+            if body["target"] == "deleted":
+                node.update(instance_info={}, instance_uuid=None)
             self._left[node["uuid"]] = way
         elif rest == "states/power":
             node["target_power_state"] = "power off" if body["target"].endswith("power off") else "power on"

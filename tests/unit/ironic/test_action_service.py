@@ -318,3 +318,56 @@ def test_a_node_is_listed_once_by_whichever_name(names, text):
     with pytest.raises(RefusedError, match=text):
         run(client, "reboot", *names)
     assert client.sent == []
+
+
+def test_nodes_get_images_of_their_own():
+    client = with_node()
+    client.add("b", "available")
+    run(client, "deploy", "a", "b", image=IMAGE, images={"uuid-b": {"boot_iso": "http://192.0.2.1/b.iso"}})
+    assert client.nodes["uuid-a"]["instance_info"]["image_source"] == IMAGE["source"]
+    assert client.nodes["uuid-b"]["instance_info"] == {"boot_iso": "http://192.0.2.1/b.iso"}
+    assert run(client, "deploy", "a", "b", image=IMAGE,
+               images={"b": {"boot_iso": "http://192.0.2.1/b.iso"}})["changed"] is False
+
+
+@pytest.mark.parametrize(("images", "text"), [
+    ({"a": IMAGE, "uuid-a": IMAGE}, "images: found a, uuid-a, expected one image for node a"),
+    ({"a": {"source": 7}}, "node a: images.a.source: found no text, expected a text"),
+])
+def test_images_that_cannot_be_meant_are_refused(images, text):
+    client = with_node()
+    with pytest.raises(RefusedError) as refusal:
+        run(client, "deploy", images=images)
+    assert text in str(refusal.value) and client.requests() == []
+
+
+def test_another_image_is_deployed_after_an_undeployment_that_was_confirmed():
+    old = {"image_source": "http://192.0.2.1/old.raw", "image_os_hash_value": "old"}
+    client = with_node("active", instance_info=dict(old))
+    client.add("b", "available")
+    client.add("c", "active", instance_info={"image_source": IMAGE["source"], "image_checksum": IMAGE["checksum"],
+                                             "image_disk_format": "raw"})
+    options = {"image": IMAGE, "redeploy": True}
+    for wrong in (None, "2", "b"):
+        with pytest.raises(RefusedError, match=r"deploy gives up .* a \(it is active\); .*metal3_confirm=1 "):
+            run(client, "deploy", "a", "b", "c", confirm=wrong, **options)
+    with pytest.raises(RefusedError, match="wait, or run undeploy first"):
+        run(client, "deploy", "a", confirm="1", wait=False, **options)
+    checked = run(client, "deploy", "a", "b", "c", confirm="1", check=True, **options)
+    assert client.requests() == [] and [node["changed"] for node in checked["nodes"]] == [True, True, False]
+    assert checked["diff"][0]["before"]["instance_info"] == old
+    result = run(client, "deploy", "a", "b", "c", confirm="1", **options)
+    assert [node["provision_state"] for node in result["nodes"]] == ["active"] * 3
+    assert [body["target"] for method, path, body in client.requests() if method == "PUT" and "uuid-a" in path] == [
+        "deleted", "active"]
+    assert client.nodes["uuid-a"]["instance_info"] == client.nodes["uuid-b"]["instance_info"]
+    assert run(client, "deploy", "a", "b", "c", **options)["changed"] is False
+
+
+@pytest.mark.parametrize("action", ["undeploy", "rebuild", "deploy"])
+def test_a_protected_node_is_refused_before_anything_is_sent(action):
+    client = with_node("active")
+    client.add("b", "active", protected=True)
+    with pytest.raises(RefusedError, match=r"node b: .*it is protected; set protected to false"):
+        run(client, action, "a", "b", image=IMAGE, redeploy=True, confirm="2")
+    assert client.requests() == []

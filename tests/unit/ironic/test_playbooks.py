@@ -78,6 +78,13 @@ def servers(*names):
                 for number, name in enumerate(names, 1))
 
 
+def with_image(inventory, name="new"):
+    """Return the inventory with an image and user data for each server."""
+    return dict((host, dict(variables, bmh_image={"url": f"http://192.0.2.9/{name}.raw", "format": "raw"},
+                            bmh_user_data="#cloud-config canary-7f3a"))
+                for host, variables in inventory.items())
+
+
 def add(server, name, number, state, **values):
     """Add the node of a server of :func:`servers`."""
     server.ironic.add(name, state, driver_info={
@@ -167,22 +174,71 @@ def test_delete_refuses_all_when_a_system_is_deployed_on_one(playbook):
     assert "node b: state: found active at the node" in text(output)
 
 
-@pytest.mark.parametrize("name", ["ironic_undeploy", "ironic_delete"])
+@pytest.mark.parametrize("name", ["ironic_deploy", "ironic_undeploy", "ironic_delete"])
 @pytest.mark.parametrize("server_name", ["b", "metal3~b"])
 def test_servers_of_the_operator_are_refused(playbook, name, server_name):
     """By the node's name, and by the BMC when the inventory has another name for the server."""
     with HttpIronic() as server:
         add(server, "a", 1, "available")
         add(server, "metal3~b", 2, "active")
-        output, succeeded = playbook(name, server, servers("a", server_name), {"metal3_confirm": 2})
+        output, succeeded = playbook(name, server, with_image(servers("a", server_name)), {"metal3_confirm": 2})
         assert not succeeded and server.ironic.requests() == []
     assert "BareMetalHost metal3/b" in text(output)
 
 
-@pytest.mark.parametrize("name", ["ironic_undeploy", "ironic_delete"])
+@pytest.mark.parametrize("name", ["ironic_deploy", "ironic_undeploy", "ironic_delete"])
 def test_a_replaced_confirmation_variable_is_refused(playbook, name):
     with HttpIronic() as server:
         add(server, "a", 1, "active")
-        output, succeeded = playbook(name, server, servers("a"), {"ironic_nodes_confirm": 1, "metal3_confirm": 1})
+        output, succeeded = playbook(name, server, with_image(servers("a")),
+                                     {"ironic_nodes_confirm": 1, "metal3_confirm": 1})
         assert not succeeded and server.ironic.requests() == []
     assert "ironic_nodes_confirm: unknown variable, replaced by metal3_confirm" in text(output)
+
+
+OLD = {"image_source": "http://192.0.2.9/old.raw", "image_disk_format": "raw"}
+
+
+@pytest.mark.parametrize(("confirm", "message"), [
+    (None, "confirm: not set, expected 1 "), ("2", "confirm: found 2, expected 1 ")])
+def test_deploy_asks_for_the_number_of_servers_that_hold_another_system(playbook, confirm, message):
+    with HttpIronic() as server:
+        add(server, "a", 1, "available")
+        add(server, "b", 2, "active", instance_info=OLD)
+        output, succeeded = playbook("ironic_deploy", server, with_image(servers("a", "b")),
+                                     {"metal3_confirm": confirm} if confirm else {}, ["-vvv"])
+        assert not succeeded and server.ironic.requests() == []
+    for part in (message, "deploy gives up the systems that may be deployed on b (it is active)",
+                 "to continue set metal3_confirm=1 in a playbook"):
+        assert part in text(output)
+    assert "canary" not in output
+
+
+def test_deploy_writes_the_image_to_the_servers_that_have_one_once(playbook):
+    inventory = dict(with_image(servers("a", "b")), **dict([list(servers("a", "b", "c").items())[-1]]))
+    with HttpIronic() as server:
+        add(server, "a", 1, "available")
+        add(server, "b", 2, "active", instance_info=OLD)
+        add(server, "c", 3, "available")
+        extra = {"metal3_confirm": 1}
+        output, succeeded = playbook("ironic_deploy", server, inventory, extra, ["--check", "--diff", "-vvv"])
+        assert succeeded and changed(output) == 1 and server.ironic.requests() == [], output
+        assert "canary" not in output and "new.raw" in output
+        output, succeeded = playbook("ironic_deploy", server, inventory, extra)
+        assert succeeded and changed(output) == 1, output
+        assert (verbs(server, "a"), verbs(server, "b"), verbs(server, "c")) == (["active"], ["deleted", "active"], [])
+        sent = len(server.ironic.requests())
+        output, succeeded = playbook("ironic_deploy", server, inventory)
+        assert succeeded and changed(output) == 0 and len(server.ironic.requests()) == sent, output
+
+
+def test_deploy_refuses_all_when_one_server_cannot_be_deployed(playbook):
+    with HttpIronic() as server:
+        add(server, "a", 1, "available")
+        add(server, "b", 2, "manageable")
+        output, succeeded = playbook("ironic_deploy", server, with_image(servers("a", "b")))
+        assert not succeeded and server.ironic.requests() == []
+        assert "provide it first, which erases its disks" in text(output)
+        output, succeeded = playbook("ironic_deploy", server, servers("a", "b"))
+        assert not succeeded and server.ironic.requests() == []
+    assert "bmh_image: not set for a, b, expected an image for at least one of them" in text(output)
