@@ -49,7 +49,15 @@ class Module(AnsibleModule):
         self._check = check
         self._open_results = open_results
         self._given = {}
-        super().__init__(argument_spec=argument_spec, supports_check_mode=True, no_log=True, **arguments)
+        try:
+            super().__init__(argument_spec=argument_spec, supports_check_mode=True, no_log=True, **arguments)
+        except TypeError:
+            # So Ansible's own check ends for a number where a dictionary with options of its own belongs.
+            self._checking_arguments = False
+            with self.reporting():
+                if check:
+                    check(self._given)
+            raise
         self._checking_arguments = False
         with self.reporting():
             refuse_structures(self.argument_spec, self._given)
