@@ -124,8 +124,7 @@ class Module(AnsibleModule):
         if sys.exc_info()[0] is not None:
             # Else Ansible takes the traceback itself, with the message as it is.
             result.setdefault("exception", traceback.format_exc())
-        result = self._leaving(dict(result, msg=msg), self._secrets())
-        super().fail_json(result.pop("msg"), **result)
+        super().fail_json(**self._leaving(dict(result, msg=msg), self._secrets()))
 
     def warn(self, warning: str, **options: Any) -> None:
         """Add a warning."""

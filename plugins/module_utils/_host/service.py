@@ -128,8 +128,9 @@ class HostService:
         outcomes = [Outcome(host, current.hosts.get(host["name"])) for host in self.hosts]
         present = [item for item in outcomes if item.host["state"] != "absent"]
         if self.check_mode:
-            writes.reconcile.detached = set(item.name for item in present if item.current is not None
-                                  and host_bmc_change.detaching(item.host, item.current) is not None)
+            writes.reconcile.detached = set(
+                item.name for item in present
+                if item.current is not None and host_bmc_change.detaching(item.host, item.current) is not None)
         else:
             writes.reconcile.detached = self.bmc_change.detach(present, current)
         try:

@@ -81,16 +81,16 @@ KNOWN = dict((resource.kind, resource) for resource in (
 ))
 
 
-def resource_for(api_version: str, kind: str, known: Mapping[str, Resource] = KNOWN) -> Resource:
+def resource_for(api_version: str, kind: str, known: Mapping[str, Resource] | None = None) -> Resource:
     """Return the resource of an object's ``apiVersion`` and ``kind``.
 
     :param api_version: for example ``metal3.io/v1alpha1``; its version wins over the table's
     :param kind: for example ``BareMetalHost``
-    :param known: resources by kind
+    :param known: resources by kind, those of Kubernetes itself when left out
     :raises KeyError: when the kind is not in the table or is there with another group
     """
     group, _slash, version = api_version.rpartition("/")
-    resource = known[kind]
+    resource = (KNOWN if known is None else known)[kind]
     if resource.group != group:
         raise KeyError(f"{api_version}/{kind}")
     return resource._replace(version=version)

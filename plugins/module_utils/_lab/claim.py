@@ -154,8 +154,8 @@ def ensure(name: str, additions: dict[str, str], make_servers: Callable[..., Any
             figures = layout.layout(name, current["index"], environ)
             foreign = ports.foreign(figures)
             if foreign:
-                raise FiguresError("lab %s: %s. Stop that process, or move the lab: make lab-down, then make lab"
-                                 % (name, "; ".join(foreign)))
+                raise FiguresError(
+                    f"lab {name}: {'; '.join(foreign)}. Stop that process, or move the lab: make lab-down, then make lab")
         figures.update(additions)
         servers = make_servers(figures)
         differing = [path for path, content in ((figures_file.FILE, figures), (SERVERS_FILE, servers))

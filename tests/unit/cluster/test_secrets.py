@@ -21,8 +21,8 @@ from ansible_collections.metal3.baremetal.plugins.modules import cluster, cluste
 
 NAMESPACE = "metal3"
 # No text of Kubernetes, of Ansible or of these tests has these in it.
-WORDS = [f"secret-{what}" for what in ("file", "new-file", "hash", "new-hash", "command", "token", "environment",
-                                         "metadata", "image", "proxy")]
+WORDS = [f"secret-{what}" for what in (
+    "file", "new-file", "hash", "new-hash", "command", "token", "environment", "metadata", "image", "proxy")]
 KUBECONFIG = {
     "apiVersion": "v1", "kind": "Config", "current-context": "test",
     "clusters": [{"name": "test", "cluster": {"server": "https://198.18.0.1:6443"}}],

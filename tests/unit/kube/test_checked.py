@@ -105,7 +105,7 @@ def test_an_object_that_never_rests_ends_with_what_to_do():
 
 def test_an_api_server_that_stays_silent_ends_the_attempts():
     store, slept = Store(), []
-    store.before = [lambda one: (_ for _ in ()).throw(KubeError("no answer", reason="Unreachable"))] * 9
+    store.before = [lambda one: (dummy for dummy in ()).throw(KubeError("no answer", reason="Unreachable"))] * 9
     written, = write(store, [(1, 3)], slept.append)
     assert (written.error.reason, slept) == ("Unreachable", [1, 2, 4, 8, 15])
 

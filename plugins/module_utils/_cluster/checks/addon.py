@@ -69,8 +69,8 @@ def missing(description, objects):
                       "no manifest brings a network add-on, without which nodes do not become ready and the cluster "
                       "not available: add it to the manifests (variable cluster_manifests), or set network_addon to "
                       "external when something else brings it"))
-    if description.cloud_provider_enabled and not any(_CLOUD_CONTROLLER in json.dumps(pod, default=str)
-                                                         for pod in pods):
+    if description.cloud_provider_enabled and not any(
+            _CLOUD_CONTROLLER in json.dumps(pod, default=str) for pod in pods):
         found.append(("cloud_provider_enabled",
                       "no manifest brings a cloud controller, without which no Node gets its provider ID and CAPM3 "
                       "links no Node to its Machine: add it to the manifests (variable cluster_manifests), or leave "
