@@ -4,7 +4,6 @@
 """Starting the providers: certificates, objects, programs; all that is written is planned first."""
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +12,7 @@ from ..._common.progress import Progress
 from ..._kube.client import KubeClient
 from ..._kube.plan import CREATE, UPDATE, Entry
 from ..._kube.reconcile import Reconcile
+from ..._kube.report import difference
 from ..._metal3.kinds import resource_for
 from . import controllers, manifests, process_group, provider, supervisor
 
@@ -59,13 +59,12 @@ def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode:
 
 
 def _diff(entries: list[Entry]) -> list[dict[str, Any]]:
-    """Return Ansible's diff: new objects by name, since definitions are long; of others the fields at stake."""
+    """Return Ansible's diff: new objects by name, since definitions are long; of others the fields, secrets hidden."""
     diff = []
     for entry in entries:
         header = entry.title
         if entry.action == CREATE:
             diff.append({"before_header": header, "after_header": header, "before": "", "after": "(new object)\n"})
         elif entry.action == UPDATE:
-            before, after = (json.dumps(part, indent=1, sort_keys=True) + "\n" for part in (entry.before, entry.after))
-            diff.append({"before_header": header, "after_header": header, "before": before, "after": after})
+            diff.append(difference(entry))
     return diff
