@@ -74,6 +74,10 @@ clusters:
       type: list
       elements: dict
       returned: always
+    kubeconfig:
+      description: Its kubeconfig, V(null) while there is none.
+      type: dict
+      returned: with O(return_kubeconfig)
     tree:
       description: Nested objects, each with C(kind), C(name), C(conditions), C(deleting) and C(children).
       type: dict

@@ -96,7 +96,7 @@ def run_discovered_inventory() -> None:
         "disable_certificate_verification": {"type": "bool", "default": False},
         "taken_names": {"type": "list", "elements": "str", "default": []},
         "field_names": _FIELD_NAMES,
-    }, required_one_of=[("path", "return_inventory")])
+    }, required_if=[("return_inventory", False, ["path"])])
     module.require(PyYAML=discovered_inventory.yaml is not None)
     with module.reporting():
         module.finish(_inventory(module, module.params))

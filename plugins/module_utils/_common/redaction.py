@@ -9,6 +9,7 @@ can guess it.
 """
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,6 +41,8 @@ _LIST = re.compile(r"(files|users|tokens|secrets|passwords)$", re.IGNORECASE)
 _PARTS = (
     re.compile(f"()({_USER_INFO})"),
     re.compile(r"((?:passw\w*|passphrase|token|secret)[\"']?[ \t]*[=:][ \t]*[\"']?)([^\s,;&\"']+)", re.IGNORECASE))
+# A key in place of the path of its file.
+_PRIVATE_KEY = "PRIVATE KEY-----"
 # Deeper structures are hidden as a whole; Python's own limit must not be reached.
 _DEEPEST = 100
 
@@ -236,6 +239,8 @@ class _Walk:
         return HIDDEN if value == old else CHANGED
 
     def _text(self, value: str, old: Any) -> str:
+        if _PRIVATE_KEY in value:
+            return self._mark(value, old)
         secrets = _parts(value)
         self.named.update(secrets)
         mark = HIDDEN if isinstance(old, str) and secrets == _parts(old) else CHANGED
@@ -268,7 +273,9 @@ def _forms(text: str) -> tuple[str, ...]:
     plain = json.dumps(text, ensure_ascii=False)[1:-1]
     # As Go writes JSON, which is how webhooks quote.
     escaped = plain.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-    return text.strip(), " ".join(text.split()), plain, escaped, json.dumps(text)[1:-1], repr(text)[1:-1]
+    # As Secrets have it.
+    encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
+    return text.strip(), " ".join(text.split()), plain, escaped, json.dumps(text)[1:-1], repr(text)[1:-1], encoded
 
 
 def _leaves(value: Any) -> Iterator[str]:
