@@ -65,12 +65,13 @@ def ironic_deployment(hostvars, names):
     found, problems = [], []
     for name in names:
         try:
-            found.append(deploy_inventory.deployment(name, hostvars[name]))
+            item = deploy_inventory.deployment(name, hostvars[name])
         except RefusedError as exc:
             problems += exc.problems
+        else:
+            found += [item] if item else []
     if problems:
         raise AnsibleFilterError("ironic_deployment: " + "; ".join(map(str, problems)))
-    found = [item for item in found if item]
     return {"nodes": [item["node"] for item in found],
             "images": dict((item["node"], item["image"]) for item in found),
             "config_drives": dict((item["node"], item["config_drive"]) for item in found if item["config_drive"])}

@@ -155,7 +155,8 @@ def ensure(name: str, additions: dict[str, str], make_servers: Callable[..., Any
             foreign = ports.foreign(figures)
             if foreign:
                 raise FiguresError(
-                    f"lab {name}: {'; '.join(foreign)}. Stop that process, or move the lab: make lab-down, then make lab")
+                    f"lab {name}: {'; '.join(foreign)}. Stop that process, or move the lab: make lab-down, then make "
+                    "lab")
         figures.update(additions)
         servers = make_servers(figures)
         differing = [path for path, content in ((figures_file.FILE, figures), (SERVERS_FILE, servers))
