@@ -43,6 +43,8 @@ _PARTS = (
     re.compile(r"((?:passw\w*|passphrase|token|secret)[\"']?[ \t]*[=:][ \t]*[\"']?)([^\s,;&\"']+)", re.IGNORECASE))
 # A key in place of the path of its file.
 _PRIVATE_KEY = "PRIVATE KEY-----"
+# Texts are cut at this many characters or later; of a secret that is cut, so many are no accident.
+_CUT_AT, _BEGINNING = 100, 6
 # Deeper structures are hidden as a whole; Python's own limit must not be reached.
 _DEEPEST = 100
 
@@ -138,7 +140,14 @@ def without_secrets(value: Any, texts: Iterable[str], shortest: int = OBJECT_KEY
     """
     forms = set(form for text in texts for form in _forms(text) if len(form) >= shortest)
     there = occurring_in(value, forms)
-    return _cleaned(value, sorted(there, key=len, reverse=True)) if there else value
+    value = _cleaned(value, sorted(there, key=len, reverse=True)) if there else value
+    # Messages are cut at 2000 characters at most; a longer look back would take long for long texts.
+    longest = min(max(map(len, forms), default=0), 2500)
+    beginnings: dict[str, list[str]] = {}
+    for form in forms:
+        if len(form) > _BEGINNING:
+            beginnings.setdefault(form[:_BEGINNING], []).append(form)
+    return _without_beginnings(value, beginnings, longest) if beginnings else value
 
 
 def occurring_in(value: Any, texts: Iterable[str]) -> set[str]:
@@ -288,6 +297,28 @@ def _leaves(value: Any) -> Iterator[str]:
             yield from _leaves(item)
     else:
         yield f"{value}"
+
+
+def _without_beginnings(value: Any, beginnings: dict[str, list[str]], longest: int) -> Any:
+    """Hide secrets of which only the beginning is left, because a long text was cut.
+
+    :param beginnings: first characters of secrets to these secrets
+    :param longest: how many characters before the dots are looked at
+    """
+    if isinstance(value, dict):
+        return dict((key, _without_beginnings(item, beginnings, longest)) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return [_without_beginnings(item, beginnings, longest) for item in value]
+    if not isinstance(value, str) or len(value) < _CUT_AT or "..." not in value:
+        return value
+    for match in reversed(list(re.finditer(r"\.\.\.", value))):
+        end = match.start()
+        for start in range(max(0, end - longest), end - _BEGINNING + 1):
+            found = beginnings.get(value[start:start + _BEGINNING], ())
+            if any(form.startswith(value[start:end]) for form in found):
+                value = value[:start] + HIDDEN + value[end:]
+                break
+    return value
 
 
 def _cleaned(value: Any, forms: list[str]) -> Any:

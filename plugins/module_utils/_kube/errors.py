@@ -97,7 +97,10 @@ def _causes(details: Any) -> list[dict[str, Any]]:
 
 
 def _short(value: Any) -> str:
-    return value[:_MESSAGE_CHARACTERS] if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    # The dots let redaction.py find a secret that is cut.
+    return value if len(value) <= _MESSAGE_CHARACTERS else value[:_MESSAGE_CHARACTERS] + "..."
 
 
 def text_of(body: Any) -> str:

@@ -148,3 +148,13 @@ def test_texts_that_quote_a_secret(told):
 def test_texts_without_a_secret_stay_as_they_are():
     assert without_secrets({"msg": "cluster a: found 1", "seconds": 1.5}, {"a", "1"}) == {
         "msg": "cluster a: found 1", "seconds": 1.5}
+
+
+@pytest.mark.parametrize("left", [6, 9, 14])
+def test_the_beginning_of_a_secret_in_a_text_that_was_cut_is_hidden(left):
+    secret = "canary-<5e7a>93af"
+    for form in (secret, secret.replace("<", "\\u003c")):
+        text = "x" * 200 + form[:left]
+        assert without_secrets({"msg": f"{text}...; correct it"}, [secret])["msg"] == (
+            "x" * 200 + "(hidden)...; correct it")
+    assert without_secrets("x" * 200 + "canar...", [secret]).endswith("xcanar...")
