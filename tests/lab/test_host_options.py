@@ -176,5 +176,6 @@ def test_hosts_of_other_namespaces_are_compared_as_far_as_they_may_be_read(lab, 
     with pytest.raises(RefusedError, match=rf"boot_mac_address.*{ELSEWHERE}/theirs has it"):
         run(lab.kube, [entry("double", 99)], check_mode=True)
     result = run(limited, [entry("double", 99)], check_mode=True)
-    assert result["counts"] == {"total": 1, "created": 1, "updated": 0, "deleted": 0, "failed": 0}
+    assert result["counts"] == {
+        "total": 1, "created": 1, "updated": 0, "deleted": 0, "unchanged": 0, "failed": 0}
     assert f"only hosts of namespace {NAMESPACE} were compared" in result["warnings"][0]
