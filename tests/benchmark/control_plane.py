@@ -79,7 +79,7 @@ class ControlPlane:
                 "certificate-authority": str(self._dir / "certificates" / "apiserver.crt")}}],
             "users": [{"name": "benchmark", "user": {"token": token}}],
             "contexts": [{"name": "benchmark", "context": {"cluster": "benchmark", "user": "benchmark"}}]}))
-        self._until(lambda: self.client().request("GET", "/readyz"), "ready")
+        self._until(lambda: self.client().request("GET", "/readyz", any_content=True), "ready")
         with self._crds.open() as stream:
             for document in yaml.safe_load_all(stream):
                 if document and document["kind"] == "CustomResourceDefinition":
