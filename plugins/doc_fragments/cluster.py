@@ -160,6 +160,45 @@ options:
     type: list
     elements: str
     choices: [ethernet, bond, vlan]
+  registry_mirrors:
+    description:
+      - Mirrors that the nodes ask for images in the place of registries, so that pods and kubeadm keep the names that
+        images have elsewhere. Each becomes files of containerd in C(/etc/containerd/certs.d), written before kubeadm
+        runs.
+      - containerd reads them only where its configuration has C(config_path = "/etc/containerd/certs.d"), as in images
+        of the Kubernetes image builder. Another container runtime ignores them.
+      - A change replaces the machines. A changed password in the Secret counts for new machines only.
+    type: list
+    elements: dict
+    suboptions:
+      registry:
+        description:
+          - Host of the registry as names of images have it, for example V(quay.io), V(registry.k8s.io), V(docker.io) or
+            V(registry.example.org:5000). V(_default) stands for all that have no entry.
+        type: str
+        required: true
+      url:
+        description:
+          - Address of the mirror, with the path below which it has the registry's repositories. With
+            V(https://mirror.example.org:5000/quay.io), the image C(quay.io/metal3-io/ironic) is read from
+            C(mirror.example.org:5000/quay.io/metal3-io/ironic).
+        type: str
+        required: true
+      ca_certificate:
+        description: Certificates, in PEM format, of the authorities that the mirror's certificate is verified with,
+          beside those that the nodes trust.
+        type: str
+      credentials_secret:
+        description:
+          - Name of a Secret in the cluster's namespace with the keys C(username) and C(password), as those of the type
+            C(kubernetes.io/basic-auth) have. On the node only root can read the login.
+          - The mirror must take the login itself (HTTP basic authentication). As cloud-init renders user data as a
+            Jinja template, neither text can have C({{), C({%) or C({#) in it.
+        type: str
+      fallback:
+        description: Whether the registry itself is asked for what the mirror does not have.
+        type: bool
+        default: false
   # What applies to machines: of the whole cluster, and below of a group of them.
   image: &image
     description: Image that is written to the machines' disks.

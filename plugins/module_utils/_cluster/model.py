@@ -123,6 +123,7 @@ class ClusterDescription:
     node_name: str
     node_ip_network: str | None
     supported_links: list[str] | None
+    registry_mirrors: list[dict[str, Any]] | None
     networks: dict[str, dict[str, Any]]
     machines: dict[str, Any]
     control_plane: dict[str, Any]

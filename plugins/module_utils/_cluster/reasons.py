@@ -9,6 +9,7 @@ from typing import Any
 
 from .._kube.diff import compare
 from . import endpoint as cluster_endpoint
+from . import registries as cluster_registries
 from .model import ClusterDescription, Group
 from .render import kubeadm as cluster_kubeadm
 from .render.v1beta1 import downgrade
@@ -25,7 +26,7 @@ _FILES = {cluster_kubeadm.KUBELET_PATCH: "kubelet_configuration",
           cluster_kubeadm.KUBE_PROXY_FILE: "kube_proxy_configuration", cluster_endpoint.CONFIGURATION: "endpoint"}
 # By what is in a command; the first that is there counts.
 _COMMANDS = {cluster_kubeadm.KUBE_PROXY_FILE: "kube_proxy_configuration", "--now keepalived": "endpoint",
-             cluster_endpoint.INIT_FILE: "endpoint"}
+             cluster_endpoint.INIT_FILE: "endpoint", cluster_registries.DIRECTORY: cluster_registries.OPTION}
 _MACHINE = {"image": "image", "customDeploy": "custom_deploy"}
 _SELECTOR = {"matchLabels": "host_selector", "matchExpressions": "host_selector_expressions"}
 
@@ -120,7 +121,8 @@ def _of_config(before: Any, after: Any) -> Iterator[str]:
     files = _changed(before, after, "files")
     if files:
         for path in _different(*(dict((entry["path"], entry) for entry in side or []) for side in files)):
-            yield _FILES.get(path, "files")
+            yield cluster_registries.OPTION if path.startswith(cluster_registries.DIRECTORY + "/") \
+                else _FILES.get(path, "files")
     commands = _changed(before, after, "preKubeadmCommands")
     if commands:
         for command in _different(*(dict.fromkeys(side or [], True) for side in commands)):

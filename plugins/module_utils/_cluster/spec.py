@@ -192,5 +192,12 @@ def description_options():
         "workers": {"type": "dict"},
         "networks": {"type": "dict"},
         "supported_links": {"type": "list", "elements": "str", "choices": list(LINK_KINDS)},
+        "registry_mirrors": {"type": "list", "elements": "dict", "options": {
+            "registry": {"type": "str", "required": True},
+            "url": {"type": "str", "required": True},
+            "ca_certificate": {"type": "str"},
+            "credentials_secret": {"type": "str", "no_log": False},
+            "fallback": {"type": "bool", "default": False},
+        }},
     })
     return options

@@ -83,7 +83,10 @@ GOOD = {
                                      "transmit_hash_policy": "layer2"}, "ipv6": {"mode": "slaac"}},
                  "tagged": {"vlan": {"id": 5, "network": "bonded"}, "mac_address": {"fromHostInterface": "eno2"},
                             "ipv4": {"pool": "elsewhere"}}},
-    "supported_links": ["ethernet", "bond", "vlan"]}
+    "supported_links": ["ethernet", "bond", "vlan"],
+    "registry_mirrors": [{"registry": "quay.io", "url": "https://mirror.example.org/quay.io", "fallback": True,
+                          "ca_certificate": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+                          "credentials_secret": "login"}]}
 del GOOD["replicas"], GOOD["attached_networks"]
 
 VALUES = st.recursive(

@@ -127,6 +127,8 @@ BROKEN = {
     "replicas": (site(clusters=one(control_plane={"replicas": 2})), "prod-cluster", "control_plane.replicas", "odd"),
     "user-data": (site(clusters=one(pre_commands=["echo {{"])), "prod-cluster", "control_plane.pre_commands[0]",
                   "Jinja"),
+    "registry-mirror": (site(clusters=one(registry_mirrors=[{"registry": "quay.io", "url": "mirror.example.org"}])),
+                        "prod-cluster", "registry_mirrors[0].url", "an address such as"),
     "health-check": (site(clusters=one(health_check={"reboot_retry_limit": 0})), "prod-cluster",
                      "control_plane.health_check.reboot_retry_limit", "1 or more"),
     "cluster-name": (site(clusters=one(name="Prod")), "prod-cluster", "name", "lower case"),

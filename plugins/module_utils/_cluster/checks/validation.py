@@ -18,6 +18,7 @@ from ..._common.problem import Problem
 from ..._ipam.validation import pool_problems
 from .. import description as cluster_description
 from .. import endpoint as cluster_endpoint
+from .. import registries as cluster_registries
 from ..model import CONTROL_PLANE, FAMILIES, ClusterDescription
 from ..render import kubeadm as cluster_kubeadm
 from ..render.network import attached
@@ -91,7 +92,7 @@ def _checked_and_rendered(description):
     networks = network_problems(subject, description) + link_problems(subject, description)
     if description.endpoint and not networks:
         networks = cluster_endpoint.holder_problems(subject, description)
-    found += networks
+    found += networks + cluster_registries.problems(subject, description)
     for group in description.groups:
         found += _group(subject, description, group)
     sound = _sound_part(description, found)

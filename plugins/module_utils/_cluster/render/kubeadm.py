@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 
 from .. import endpoint as cluster_endpoint
+from .. import registries as cluster_registries
 from ..model import merge
 from .network import node_ip_template
 
@@ -38,8 +39,8 @@ def config_spec(description, group):
         join["controlPlane"] = {}
     spec["joinConfiguration"] = merge(join, group.get("join_configuration") or {})
     spec.update(_present({
-        "files": _configuration_files(group) + cluster_endpoint.files(description, group) + [
-            _file(entry) for entry in group.get("files") or []],
+        "files": _configuration_files(group) + cluster_endpoint.files(description, group)
+        + cluster_registries.files(description) + [_file(entry) for entry in group.get("files") or []],
         "bootCommands": group.get("boot_commands"),
         "preKubeadmCommands": _pre_commands(description, group, control_plane),
         "postKubeadmCommands": group.get("post_commands"),
@@ -91,7 +92,8 @@ def _configuration(group, registration):
 
 def generated_paths(description, group):
     """Return the paths of the files that a group's machines have beside those that are described."""
-    return [entry["path"] for entry in _configuration_files(group)] + cluster_endpoint.paths(description, group)
+    return [entry["path"] for entry in _configuration_files(group)] + cluster_endpoint.paths(description, group) \
+        + cluster_registries.paths(description)
 
 
 def _configuration_files(group):
@@ -126,7 +128,9 @@ def _file(entry):
 
 
 def _pre_commands(description, group, control_plane):
-    commands = cluster_endpoint.commands(description, group) + list(group.get("pre_commands") or [])
+    # Before the user's own, which may pull images.
+    commands = cluster_registries.commands(description) + cluster_endpoint.commands(description, group) \
+        + list(group.get("pre_commands") or [])
     if control_plane and group.get("kube_proxy_configuration"):
         commands.append(_KUBE_PROXY_COMMAND)
     return commands
