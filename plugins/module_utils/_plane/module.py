@@ -8,7 +8,8 @@ from .._common.errors import ReportedError
 from .._common.module import Module
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from .process import certificates, engine, manifests, process_group, provider_service, readiness, user_folders
+from . import manifests
+from .process import certificates, engine, process_group, provider_service, readiness, user_folders
 
 _CERTIFICATE = {
     "name": {"type": "str", "required": True},

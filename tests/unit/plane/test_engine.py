@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, toolchain, webhook_host
 
 SOURCE = Path(__file__).resolve().parents[3] / "lab" / "engine"
@@ -67,7 +68,7 @@ def test_every_program_is_a_tool_of_go_mod(pins):
     assert sorted(program.package for program in programs) == sorted(tools)
     for program in programs:
         assert pins.version(program.module).startswith("v")
-    provided = set(provider.program for provider in engine.PROVIDERS)
+    provided = set(provider.program for provider in catalogue.RENDERED)
     assert provided and provided <= set(program.name for program in programs)
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import manifests
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
 
-PROVIDER = manifests.Provider("ipam", "ip-address-manager", "example.test/ipam", "", "ipam-metal3", "IPAMProvider",
-                              "metal3")
-OPERATOR = manifests.Provider("bmo", "baremetal-operator", "example.test/bmo", "", None, None, None)
+PROVIDER, OPERATOR = catalogue.BY_NAME["ipam"], catalogue.BY_NAME["bmo"]
 
 
 def shipped():

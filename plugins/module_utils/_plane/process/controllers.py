@@ -7,7 +7,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from . import certificates, engine, webhook_host
+from .. import catalogue
+from . import certificates, webhook_host
 
 # The Bare Metal Operator has no flag for its certificate's folder: it is this one below its TMPDIR.
 SERVING_FOLDER = os.path.join("k8s-webhook-server", "serving-certs")
@@ -15,7 +16,7 @@ SERVING_FOLDER = os.path.join("k8s-webhook-server", "serving-certs")
 CLIENT_QPS = 200
 CLIENT_BURST = 400
 
-_PROGRAMS = dict((provider.name, provider.program) for provider in engine.PROVIDERS)
+_PROGRAMS = dict((provider.name, provider.program) for provider in catalogue.PARTS)
 
 
 def _pki(lab: Any) -> Any:

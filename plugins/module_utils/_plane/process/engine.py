@@ -18,7 +18,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..._common.errors import ReportedError
-from . import manifests, toolchain, webhook_host
+from .. import catalogue, manifests
+from ..catalogue import BMO, CAPM3, CLUSTER_API, IPAM
+from . import toolchain, webhook_host
 
 # Raise it when programs or manifests are made in another way than before: it is part of the cache's key.
 RECIPE = "2"
@@ -27,10 +29,6 @@ GOCACHE_VARIABLE = "METAL3_ENGINE_GOCACHE"
 GOMODCACHE_VARIABLE = "METAL3_ENGINE_GOMODCACHE"
 
 KUBERNETES = "k8s.io/kubernetes"
-CLUSTER_API = "sigs.k8s.io/cluster-api"
-CAPM3 = "github.com/metal3-io/cluster-api-provider-metal3"
-IPAM = "github.com/metal3-io/ip-address-manager"
-BMO = "github.com/metal3-io/baremetal-operator"
 ETCD = "go.etcd.io/etcd/server/v3"
 
 Program = namedtuple("Program", ["name", "package", "module"])
@@ -58,21 +56,6 @@ SETS = {
     ),
 }
 MANIFEST_SET = "management"
-
-PROVIDERS = (
-    manifests.Provider("capi", "cluster-api", CLUSTER_API, "", "cluster-api", "CoreProvider", "cluster-api"),
-    manifests.Provider("cabpk", "cluster-api-bootstrap-kubeadm", CLUSTER_API, "bootstrap/kubeadm",
-                       "bootstrap-kubeadm", "BootstrapProvider", "kubeadm"),
-    manifests.Provider("kcp", "cluster-api-control-plane-kubeadm", CLUSTER_API, "controlplane/kubeadm",
-                       "control-plane-kubeadm", "ControlPlaneProvider", "kubeadm"),
-    manifests.Provider("capm3", "cluster-api-provider-metal3", CAPM3, "", "infrastructure-metal3",
-                       "InfrastructureProvider", "metal3"),
-    manifests.Provider("ipam", "ip-address-manager", IPAM, "", "ipam-metal3", "IPAMProvider", "metal3"),
-    manifests.Provider("bmo", "baremetal-operator", BMO, "", None, None, None),
-)
-# clusterctl makes this definition on "clusterctl init"; the core provider's manifest carries it here.
-INVENTORY_DEFINITION = (CLUSTER_API, "cmd/clusterctl/config/manifest/clusterctl-api.yaml")
-INVENTORY_OWNER = "capi"
 
 
 class EngineError(ReportedError):
@@ -232,7 +215,7 @@ class Engine:
                 self._build_program(program, mod_file, environ, progress, "%d of %d, %d left" % (
                     position + 1, len(missing), len(missing) - position - 1))
             if MANIFEST_SET in sets and not os.path.isdir(self.manifests_dir):
-                progress.event(f"Rendering the manifests of {len(PROVIDERS)} providers")
+                progress.event(f"Rendering the manifests of {len(catalogue.RENDERED)} parts")
                 self._render(work, environ)
             shutil.rmtree(work)
         return [program.name for program in missing]
@@ -277,12 +260,13 @@ class Engine:
         partial = self.manifests_dir + ".partial"
         shutil.rmtree(partial, ignore_errors=True)
         os.makedirs(partial)
-        for provider in PROVIDERS:
+        for provider in catalogue.RENDERED:
             module_dir = self._module_dir(provider.module, environ)
             extra = []
-            if provider.name == INVENTORY_OWNER:
+            if provider.name == catalogue.INVENTORY_OWNER:
+                module, path = catalogue.INVENTORY_DEFINITION
                 extra = manifests.inventory_definition(
-                    os.path.join(self._module_dir(INVENTORY_DEFINITION[0], environ), INVENTORY_DEFINITION[1]))
+                    os.path.join(self._module_dir(module, environ), path))
             try:
                 manifests.render(
                     provider, self.pins.version(provider.module), module_dir, os.path.join(self.bin_dir, "kubectl"),

@@ -13,7 +13,8 @@ from ..._kube import bulk
 from ..._kube.plan import CREATE, Entry
 from ..._kube.reconcile import Reconcile
 from ..._kube.resources import KNOWN
-from . import controllers, kubeconfig, manifests
+from .. import manifests
+from . import controllers, kubeconfig
 from .process_mode import process_mode
 
 POLL_INTERVAL_SECONDS = 0.1

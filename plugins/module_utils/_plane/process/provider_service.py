@@ -14,7 +14,8 @@ from ..._kube.plan import CREATE, UPDATE, Entry
 from ..._kube.reconcile import Reconcile
 from ..._kube.report import difference
 from ..._metal3.kinds import resource_for
-from . import controllers, manifests, process_group, provider, supervisor
+from .. import manifests
+from . import controllers, process_group, provider, supervisor
 
 
 def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode: bool, progress: Progress

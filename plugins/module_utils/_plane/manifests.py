@@ -8,19 +8,16 @@ import os
 import re
 import shutil
 import subprocess
-from collections import namedtuple
 from typing import Any
 
-from ..._common.errors import ReportedError
+from .._common.errors import ReportedError
+from .catalogue import Part
 
 try:
     import yaml
     HAS_YAML = True
 except ImportError:
     HAS_YAML = False
-
-# program: the manager; folder: in the module; label: what clusterctl calls the provider, None for what is none to it.
-Provider = namedtuple("Provider", ["name", "program", "module", "folder", "label", "type", "provider_name"])
 
 PROVIDER_LABEL = "cluster.x-k8s.io/provider"
 CLUSTERCTL_LABEL = "clusterctl.cluster.x-k8s.io"
@@ -106,14 +103,14 @@ def service_account(objects: list[dict[str, Any]]) -> tuple[str, str]:
     return found[0]["metadata"]["namespace"], found[0]["spec"]["template"]["spec"]["serviceAccountName"]
 
 
-def complete(objects: list[dict[str, Any]], provider: Provider, version: str) -> list[dict[str, Any]]:
+def complete(objects: list[dict[str, Any]], provider: Part, version: str) -> list[dict[str, Any]]:
     """Return a provider's objects as ``clusterctl init`` would install them.
 
     A missing Namespace is added, every object gets clusterctl's labels, and the provider its inventory entry, by
     which ``clusterctl move``, ``describe`` and ``upgrade`` find it. The input is changed.
 
     :param objects: rendered objects
-    :param provider: a Provider
+    :param provider: a Part
     :param version: for example ``v1.13.2``
     """
     namespace = service_account(objects)[0]
@@ -155,7 +152,7 @@ def render(provider: Any, version: Any, module_dir: Any, kubectl: Any, scratch: 
            extra: Any = ()) -> None:
     """Render one provider's ``config/default`` to a manifest file.
 
-    :param provider: a Provider
+    :param provider: a Part
     :param version: the module's version
     :param module_dir: the module's folder in Go's module cache; only read
     :param kubectl: the program

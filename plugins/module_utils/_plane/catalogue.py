@@ -1,0 +1,113 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The parts of a management plane: what each is, whatever the mode it runs in; pure data.
+
+A part's version is no fact of this file: it is what ``lab/engine/go.mod`` pins its module to, or what the user says of
+manifests of their own.
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+CLUSTER_API = "sigs.k8s.io/cluster-api"
+CAPM3 = "github.com/metal3-io/cluster-api-provider-metal3"
+IPAM = "github.com/metal3-io/ip-address-manager"
+BMO = "github.com/metal3-io/baremetal-operator"
+CERT_MANAGER = "github.com/cert-manager/cert-manager"
+
+
+class Part(NamedTuple):
+    """One part of the plane.
+
+    :ivar name: as options name it
+    :ivar title: as messages name it
+    :ivar module: the Go module that its version is pinned by
+    :ivar folder: where its ``config/default`` is in the module; None when it has no kustomization
+    :ivar program: name of its manager's program in the engine's ``bin``
+    :ivar images: name of a Deployment → image of upstream's release, without a tag
+    :ivar namespace: the one that upstream's manifests put it into
+    :ivar label: value of the label ``cluster.x-k8s.io/provider``; None for what is no provider to clusterctl
+    :ivar type: its type in clusterctl's inventory, or None
+    :ivar provider_name: its name in clusterctl's inventory, or None
+    :ivar contract: version of the Cluster API contract that it implements, or None
+    :ivar needs: names of parts that must be there before it
+    :ivar managed: apiVersion and kind of what it must not be removed under
+    :ivar probe: an object that its webhook takes, created by a dry run to see whether the webhook answers
+    """
+
+    name: str
+    title: str
+    module: str
+    folder: str | None
+    program: str
+    images: dict[str, str]
+    namespace: str
+    label: str | None
+    type: str | None
+    provider_name: str | None
+    contract: str | None
+    needs: tuple[str, ...]
+    managed: tuple[tuple[str, str], ...]
+    probe: dict[str, Any]
+
+
+def _probe(api_version: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind,
+            "metadata": {"name": "metal3-baremetal-probe", "namespace": "default"}, "spec": spec}
+
+
+_METAL3 = "infrastructure.cluster.x-k8s.io/v1beta2"
+
+PARTS = (
+    Part("cert_manager", "cert-manager", CERT_MANAGER, None, "cert-manager-controller", {
+        "cert-manager": "quay.io/jetstack/cert-manager-controller",
+        "cert-manager-cainjector": "quay.io/jetstack/cert-manager-cainjector",
+        "cert-manager-webhook": "quay.io/jetstack/cert-manager-webhook",
+    }, "cert-manager", None, None, None, None, (), (("cert-manager.io/v1", "Certificate"),),
+        _probe("cert-manager.io/v1", "Issuer", {"selfSigned": {}})),
+    Part("capi", "Cluster API", CLUSTER_API, "", "cluster-api", {
+        "capi-controller-manager": "registry.k8s.io/cluster-api/cluster-api-controller",
+    }, "capi-system", "cluster-api", "CoreProvider", "cluster-api", "v1beta2", (),
+        (("cluster.x-k8s.io/v1beta2", "Cluster"), ("cluster.x-k8s.io/v1beta2", "Machine")),
+        _probe("cluster.x-k8s.io/v1beta2", "Cluster", {"paused": True, "infrastructureRef": {
+            "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Metal3Cluster", "name": "probe"}})),
+    Part("cabpk", "kubeadm bootstrap provider", CLUSTER_API, "bootstrap/kubeadm", "cluster-api-bootstrap-kubeadm", {
+        "capi-kubeadm-bootstrap-controller-manager": "registry.k8s.io/cluster-api/kubeadm-bootstrap-controller",
+    }, "capi-kubeadm-bootstrap-system", "bootstrap-kubeadm", "BootstrapProvider", "kubeadm", "v1beta2", ("capi",),
+        (("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig"),),
+        _probe("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig", {"format": "cloud-config"})),
+    Part("kcp", "kubeadm control plane provider", CLUSTER_API, "controlplane/kubeadm",
+         "cluster-api-control-plane-kubeadm", {
+             "capi-kubeadm-control-plane-controller-manager":
+                 "registry.k8s.io/cluster-api/kubeadm-control-plane-controller",
+         }, "capi-kubeadm-control-plane-system", "control-plane-kubeadm", "ControlPlaneProvider", "kubeadm", "v1beta2",
+         ("capi",), (("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane"),),
+         _probe("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane", {
+             "version": "v1.35.0", "replicas": 1, "machineTemplate": {"spec": {"infrastructureRef": {
+                 "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Metal3MachineTemplate", "name": "probe"}}}})),
+    Part("ipam", "IP address manager", IPAM, "", "ip-address-manager", {
+        "ipam-controller-manager": "quay.io/metal3-io/ip-address-manager",
+    }, "metal3-ipam-system", "ipam-metal3", "IPAMProvider", "metal3", "v1beta2", ("capi",),
+        (("ipam.metal3.io/v1alpha1", "IPPool"), ("ipam.metal3.io/v1alpha1", "IPClaim")),
+        _probe("ipam.metal3.io/v1alpha1", "IPPool", {"namePrefix": "probe", "pools": []})),
+    Part("bmo", "Bare Metal Operator", BMO, "", "baremetal-operator", {
+        "baremetal-operator-controller-manager": "quay.io/metal3-io/baremetal-operator",
+    }, "baremetal-operator-system", None, None, None, None, (),
+        (("metal3.io/v1alpha1", "BareMetalHost"),),
+        _probe("metal3.io/v1alpha1", "BareMetalHost", {"online": False})),
+    Part("capm3", "Cluster API provider Metal3", CAPM3, "", "cluster-api-provider-metal3", {
+        "capm3-controller-manager": "quay.io/metal3-io/cluster-api-provider-metal3",
+    }, "capm3-system", "infrastructure-metal3", "InfrastructureProvider", "metal3", "v1beta2", ("capi", "ipam", "bmo"),
+        ((_METAL3, "Metal3Cluster"), (_METAL3, "Metal3Machine")),
+        _probe(_METAL3, "Metal3Cluster", {
+            "controlPlaneEndpoint": {"host": "192.0.2.1", "port": 6443}, "cloudProviderEnabled": False})),
+)
+BY_NAME = dict((part.name, part) for part in PARTS)
+NAMES = tuple(BY_NAME)
+# What has a kustomization in its module.
+RENDERED = tuple(part for part in PARTS if part.folder is not None)
+
+# clusterctl makes this definition on "clusterctl init"; the core provider's manifest carries it here.
+INVENTORY_DEFINITION = (CLUSTER_API, "cmd/clusterctl/config/manifest/clusterctl-api.yaml")
+INVENTORY_OWNER = "capi"
