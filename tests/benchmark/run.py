@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import json
 import os
+import signal
 import sys
 import tempfile
 
@@ -52,6 +53,8 @@ def main():
     if arguments.lab:
         with open(os.path.join(labs_dir(), arguments.lab, "lab.json"), encoding="utf-8") as stream:
             engine_dir = json.load(stream)["engine_dir"]
+    # So that the API server ends with the benchmark.
+    signal.signal(signal.SIGTERM, lambda *_ignored: sys.exit(143))
     missed = 0
     with contextlib.ExitStack() as stack:
         work_dir = stack.enter_context(tempfile.TemporaryDirectory(prefix="metal3-benchmark-"))
