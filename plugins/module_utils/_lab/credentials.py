@@ -4,6 +4,8 @@
 """Random credentials of a lab's parts, each in a file of its own that only its owner may read."""
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import secrets
 import string
@@ -14,6 +16,7 @@ from .._plane.process.files import write_private
 USERNAME_LENGTH = 10
 PASSWORD_LENGTH = 24
 TOKEN_LENGTH = 40
+SALT_BYTES = 8
 LETTERS_AND_DIGITS = string.ascii_letters + string.digits
 
 
@@ -47,6 +50,45 @@ def ensure_machine_room(directory: str, check_mode: bool = False) -> list[str]:
     """
     path = os.path.join(directory, "secrets", "machine_room_token")
     return [path] if _ensure(path, LETTERS_AND_DIGITS, TOKEN_LENGTH, check_mode) else []
+
+
+def ensure_registry(directory: str, check_mode: bool = False) -> list[str]:
+    """Choose who may push to the registry, and write the web server's password file, unless both are there.
+
+    :param directory: the lab's folder
+    :param check_mode: change nothing, only report
+    :returns: the files that were written, or would be
+    """
+    user, password = (os.path.join(directory, "secrets", name) for name in ("registry_username", "registry_password"))
+    written = [path for path, alphabet, length in ((user, string.ascii_lowercase, USERNAME_LENGTH),
+                                                   (password, LETTERS_AND_DIGITS, PASSWORD_LENGTH))
+               if _ensure(path, alphabet, length, check_mode)]
+    path = os.path.join(directory, "registry", "htpasswd")
+    if written or _missing(path) or not _fits(_read(path), _read(user), _read(password)):
+        written.append(path)
+        if not check_mode:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            write_private(path, _entry(_read(user), _read(password), secrets.token_bytes(SALT_BYTES)).encode())
+    return written
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as stream:
+        return stream.read().strip()
+
+
+def _entry(username: str, password: str, salt: bytes) -> str:
+    # RFC 2307's scheme, which nginx checks without waiting: the password is random and long.
+    digest = hashlib.sha1(password.encode() + salt).digest()
+    return f"{username}:{{SSHA}}{base64.b64encode(digest + salt).decode()}\n"
+
+
+def _fits(entry: str, username: str, password: str) -> bool:
+    try:
+        salt = base64.b64decode(entry.partition("{SSHA}")[2], validate=True)[hashlib.sha1().digest_size:]
+    except ValueError:
+        return False
+    return entry == _entry(username, password, salt).strip()
 
 
 def ensure_bmc(servers: list[dict[str, Any]], check_mode: bool = False) -> list[str]:

@@ -55,6 +55,7 @@ def present(params: dict[str, Any], check_mode: bool, progress: Progress) -> dic
         params["name"], additions, lambda lab: servers.servers(lab, params["hardware"]), os.environ, check_mode)
     differing += claim.ensure_folders(lab["dir"], check_mode)
     differing += credentials.ensure_machine_room(lab["dir"], check_mode)
+    differing += credentials.ensure_registry(lab["dir"], check_mode)
     warnings = []
     if params["nodes"]:
         try:

@@ -1,14 +1,15 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules lab, lab_info, lab_disk_image and lab_node_image."""
+"""Running the modules lab, lab_info, lab_disk_image, lab_node_image and lab_registry_images."""
 from __future__ import annotations
 
 from .._common.errors import ReportedError
 from .._common.module import Module
 from .._common.terminal import columns
 from .._plane.process import figures
-from . import addons, disk_image, lab_service, node_image, status
+from . import addons, disk_image, lab_service, node_image, oci_layout, status
+from . import registry as lab_registry
 from .layout import lab_dir
 
 
@@ -81,3 +82,25 @@ def run_lab_node_image() -> None:
         if changed and not module.check_mode:
             image.build(module.progress)
     module.finish(dict(image.info() if image.complete() else {}, changed=changed, image_dir=image.directory))
+
+
+def run_lab_registry_images() -> None:
+    """Run the module ``lab_registry_images``."""
+    files = ("ca_file", "username_file", "password_file", "engine_dir", "cache_dir")
+    module = Module(dict(
+        ((name, {"type": "path", "required": True, "no_log": False}) for name in files),
+        url={"type": "str", "required": True}, versions={"type": "dict", "required": True}))
+    params = module.params
+    with module.reporting(), lab_service.readable_errors():
+        images = lab_registry.ControllerImages(params["engine_dir"], params["versions"], params["cache_dir"])
+        if module.check_mode and not images.complete():
+            module.finish({"changed": True, "pushed": sorted(images.references.values())})
+        images.build(module.progress)
+        registry = lab_registry.Registry(
+            params["url"], params["ca_file"], params["username_file"], params["password_file"])
+        layouts = images.layouts()
+        digests = dict((reference, oci_layout.manifest_digest(layout)) for reference, layout in layouts.items())
+        missing = lab_registry.missing(registry, digests)
+        if missing and not module.check_mode:
+            lab_registry.push(registry, dict((reference, layouts[reference]) for reference in missing))
+    module.finish({"changed": bool(missing), "images": digests, "pushed": sorted(missing)})

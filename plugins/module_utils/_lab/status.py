@@ -25,6 +25,7 @@ MAIN_PORTS = {
     "kube-controller-manager": "kube_controller_manager",
     "ironic": "ironic",
     "image-server": "image_server",
+    "registry": "registry",
     "machine-room": "machine_room",
     "capi": "capi_webhook",
     "cabpk": "cabpk_webhook",

@@ -1,0 +1,100 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fills a lab's registry with the controllers' container images."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: lab_registry_images
+short_description: Fill a lab's registry with the controllers' container images
+version_added: "0.1.0"
+description:
+  - Creates a container image of each controller of the management plane from the program that
+    M(metal3.baremetal.plane_programs) built, and pushes it to a registry under the name that it has upstream. The host
+    of that name is the first folder, so that C(quay.io/metal3-io/baremetal-operator) is
+    C(quay.io/metal3-io/baremetal-operator) on the registry's own host.
+  - An image holds one static program, its user is C(65532), its entry point the one of upstream's image. The same
+    program gives the same image. The images are kept in a cache folder whose name depends on the programs and their
+    versions.
+  - What the registry has already is not pushed again.
+options:
+  url:
+    description: Address of the registry, with C(https).
+    type: str
+    required: true
+  ca_file:
+    description: Certificates of the authorities that the registry's certificate is verified with.
+    type: path
+    required: true
+  username_file:
+    description: File with the name of a user who may push.
+    type: path
+    required: true
+  password_file:
+    description: File with that user's password.
+    type: path
+    required: true
+  engine_dir:
+    description: What M(metal3.baremetal.plane_programs) returned as
+      RV(metal3.baremetal.plane_programs#module:engine_dir), built with the set V(management).
+    type: path
+    required: true
+  versions:
+    description: What it returned as RV(metal3.baremetal.plane_programs#module:versions).
+    type: dict
+    required: true
+  cache_dir:
+    description: Folder for what is slow to make and shared by all labs.
+    type: path
+    required: true
+requirements:
+  - skopeo
+extends_documentation_fragment:
+  - metal3.baremetal.attributes.without_diff
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Build the programs of the management plane
+  metal3.baremetal.plane_programs:
+    source_dir: "{{ role_path }}/../../lab/engine"
+  register: engine
+
+- name: Fill the lab's registry
+  metal3.baremetal.lab_registry_images:
+    url: "{{ management_plane.urls.registry }}"
+    ca_file: "{{ management_plane.dir }}/pki/ca.crt"
+    username_file: "{{ management_plane.dir }}/secrets/registry_username"
+    password_file: "{{ management_plane.dir }}/secrets/registry_password"
+    engine_dir: "{{ engine.engine_dir }}"
+    versions: "{{ engine.versions }}"
+    cache_dir: "{{ management_plane.cache_dir }}"
+"""
+
+RETURN = r"""
+images:
+  description: Digest of each image's manifest by the image's upstream name and tag.
+  returned: when the images are there, which they may not be in check mode
+  type: dict
+  sample:
+    quay.io/metal3-io/baremetal-operator:v0.13.2: sha256:0f3a6a2f9b1e4d370c5d
+pushed:
+  description: Names of the images that were pushed, or would be in check mode.
+  returned: always
+  type: list
+  elements: str
+  sample: [quay.io/metal3-io/baremetal-operator:v0.13.2]
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.module import run_lab_registry_images
+
+
+def main():
+    """Run the module."""
+    run_lab_registry_images()
+
+
+if __name__ == "__main__":
+    main()
