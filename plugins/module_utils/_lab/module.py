@@ -94,7 +94,7 @@ def run_lab_registry_images() -> None:
     with module.reporting(), lab_service.readable_errors():
         images = lab_registry.ControllerImages(params["engine_dir"], params["versions"], params["cache_dir"])
         if module.check_mode and not images.complete():
-            module.finish({"changed": True, "pushed": sorted(images.references.values())})
+            module.finish({"changed": True, "pushed": sorted(images.layouts())})
         images.build(module.progress)
         registry = lab_registry.Registry(
             params["url"], params["ca_file"], params["username_file"], params["password_file"])

@@ -59,17 +59,17 @@ class Registry(NamedTuple):
 class ControllerImages:
     """The controllers' images in the cache.
 
-    :param engine_dir: what the module plane_programs returned
-    :param versions: program name to version, of the same module
+    :param engine_dir: folder with the programs in its ``bin``, named after what they are built from
+    :param versions: program name to version of the programs there
     :param cache_dir: folder for what is slow to make, see user_folders.cache_dir()
     """
 
     def __init__(self, engine_dir: str, versions: Mapping[str, str], cache_dir: str) -> None:
         self._bin_dir = os.path.join(engine_dir, "bin")
         self._architecture = os.uname().machine
-        self.references = dict((image, images.reference(image, versions)) for image in images.CONTROLLERS)
+        self._images = images.controller_images(versions)
         digest = hashlib.sha256()
-        for part in (RECIPE, self._architecture, os.path.basename(engine_dir), repr(sorted(self.references.items()))):
+        for part in (RECIPE, self._architecture, os.path.basename(engine_dir), repr(self._images)):
             digest.update(part.encode() + b"\0")
         self.directory = os.path.join(cache_dir, "controller-images", digest.hexdigest()[:16])
 
@@ -85,19 +85,18 @@ class ControllerImages:
         with cache_entry.making(self.directory, progress) as partial:
             if partial is None:
                 return
-            progress.event(f"Making the container images of {len(self.references)} controllers")
+            progress.event(f"Making the container images of {len(self._images)} controllers")
             with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-                list(pool.map(lambda image: self._write(partial, image), self.references))
+                list(pool.map(lambda image: self._write(partial, image), self._images))
 
     def _write(self, directory: str, image: images.ControllerImage) -> None:
         program = container_image.File(image.path, os.path.join(self._bin_dir, image.program))
         oci_layout.write(os.path.join(directory, image.program), [program], [image.path], self._architecture,
-                         images.USER)
+                         image.user)
 
     def layouts(self) -> dict[str, str]:
         """Return the folder of each image by the image's name with its tag."""
-        return dict((reference, os.path.join(self.directory, image.program))
-                    for image, reference in self.references.items())
+        return dict((image.reference, os.path.join(self.directory, image.program)) for image in self._images)
 
 
 def missing(registry: Registry, digests: Mapping[str, str]) -> list[str]:

@@ -1,45 +1,54 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Under which names upstream releases the controllers' container images, and what is in them; pure."""
+"""What is in the container images of the plane's controllers; their names are the catalogue's; pure."""
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-# "nonroot" of distroless, from which upstream makes all of them.
-USER = "65532:65532"
+from . import catalogue
+
+# "nonroot" of distroless, from which upstream makes nearly all of them.
+DEFAULT_USER = "65532:65532"
+DEFAULT_PATH = "/manager"
+# By each project's Dockerfile.
+_PATHS = {
+    "baremetal-operator": "/baremetal-operator",
+    "cert-manager-cainjector": "/app/cmd/cainjector/cainjector",
+    "cert-manager-controller": "/app/cmd/controller/controller",
+    "cert-manager-webhook": "/app/cmd/webhook/webhook",
+}
+_USERS = {"cert_manager": "1000:1000"}
 
 
 class ControllerImage(NamedTuple):
     """The image of one controller.
 
-    :param program: name of the program, as ``process/engine.py`` has it
-    :param repository: name of the image without its tag
+    :param reference: its name with its tag
+    :param program: name of the program in it, as it is built
     :param path: where the program is in the image; the entry point
+    :param user: the user that it runs as
     """
 
+    reference: str
     program: str
-    repository: str
     path: str
+    user: str
 
 
-# Names by the release manifests of each project (their Makefiles and config/), paths by their Dockerfiles.
-CONTROLLERS = (
-    ControllerImage("cluster-api", "registry.k8s.io/cluster-api/cluster-api-controller", "/manager"),
-    ControllerImage("cluster-api-bootstrap-kubeadm", "registry.k8s.io/cluster-api/kubeadm-bootstrap-controller",
-                    "/manager"),
-    ControllerImage("cluster-api-control-plane-kubeadm", "registry.k8s.io/cluster-api/kubeadm-control-plane-controller",
-                    "/manager"),
-    ControllerImage("cluster-api-provider-metal3", "quay.io/metal3-io/cluster-api-provider-metal3", "/manager"),
-    ControllerImage("ip-address-manager", "quay.io/metal3-io/ip-address-manager", "/manager"),
-    ControllerImage("baremetal-operator", "quay.io/metal3-io/baremetal-operator", "/baremetal-operator"),
-)
+def controller_images(versions: Mapping[str, str]) -> list[ControllerImage]:
+    """Return the images of the controllers that were built.
 
-
-def reference(image: ControllerImage, versions: Mapping[str, str]) -> str:
-    """Return an image's name with its tag, the version of its program.
-
-    :param versions: program name to version
+    :param versions: program name to version, which becomes the tag
     """
-    return f"{image.repository}:{versions[image.program]}"
+    found = []
+    for part in catalogue.PARTS:
+        for repository in sorted(part.images.values()):
+            # A part of several programs names one of them; its images are named like the programs.
+            program = part.program if len(part.images) == 1 else repository.rpartition("/")[2]
+            if program in versions:
+                found.append(ControllerImage(
+                    f"{repository}:{versions[program]}", program, _PATHS.get(program, DEFAULT_PATH),
+                    _USERS.get(part.name, DEFAULT_USER)))
+    return found

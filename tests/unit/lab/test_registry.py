@@ -21,7 +21,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._lab import (
     oci_layout,
     registry,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import images
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, images
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
 
 PROGRAMS = {program.name for program in engine.SETS["management"]}
@@ -44,7 +44,7 @@ def blob(directory, descriptor):
     return data
 
 
-def written(directory, program, user=images.USER):
+def written(directory, program, user=images.DEFAULT_USER):
     digest = oci_layout.write(
         str(directory), [container_image.File("/manager", str(program))], ["/manager"], "x86_64", user)
     return digest, dict((path.relative_to(directory), path.read_bytes())
@@ -78,11 +78,19 @@ def test_an_image_is_complete_and_runs_as_nobody_in_particular(tmp_path, program
 
 
 def test_every_controller_that_is_built_has_one_upstream_name():
-    assert {image.program for image in images.CONTROLLERS} == {provider.program for provider in engine.PROVIDERS}
-    names = [images.reference(image, VERSIONS) for image in images.CONTROLLERS]
-    assert len(set(names)) == len(names)
-    assert "quay.io/metal3-io/baremetal-operator:v1.2.3" in names
-    assert "registry.k8s.io/cluster-api/kubeadm-control-plane-controller:v1.2.3" in names
+    found = {image.reference: image for image in images.controller_images(VERSIONS)}
+    assert [image.program for image in found.values()] == [part.program for part in catalogue.RENDERED]
+    assert found["quay.io/metal3-io/baremetal-operator:v1.2.3"].path == "/baremetal-operator"
+    plane = found["registry.k8s.io/cluster-api/kubeadm-control-plane-controller:v1.2.3"]
+    assert (plane.program, plane.path) == ("cluster-api-control-plane-kubeadm", "/manager")
+
+
+def test_the_programs_of_cert_manager_have_an_image_each():
+    programs = ["cert-manager-cainjector", "cert-manager-controller", "cert-manager-webhook"]
+    found = images.controller_images(dict.fromkeys(programs, "v1.11.5"))
+    assert [image.program for image in found] == programs
+    assert found[2] == ("quay.io/jetstack/cert-manager-webhook:v1.11.5", "cert-manager-webhook",
+                        "/app/cmd/webhook/webhook", "1000:1000")
 
 
 def test_images_are_made_once_for_programs_and_versions(tmp_path):
@@ -97,7 +105,7 @@ def test_images_are_made_once_for_programs_and_versions(tmp_path):
     times = {path: os.stat(path).st_mtime_ns for path in made.layouts().values()}
     again = registry.ControllerImages(str(engine_dir), VERSIONS, str(tmp_path))
     again.build(Progress())
-    assert again.layouts() == made.layouts() and set(made.layouts()) == set(made.references.values())
+    assert again.layouts() == made.layouts() and len(made.layouts()) == 6
     assert {path: os.stat(path).st_mtime_ns for path in times} == times
     newer = registry.ControllerImages(str(engine_dir), dict(VERSIONS, **{"cluster-api": "v9"}), str(tmp_path))
     assert newer.directory != made.directory
