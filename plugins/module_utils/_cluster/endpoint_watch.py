@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from .._common.formats import duration
 from .network_questions import endpoint_answers
 from .workflow.snapshot import is_true
 from .workflow.steps import machine_steps
@@ -74,10 +75,10 @@ class EndpointWatch:
         seconds = int(self._clock() - self._silent_since)
         if seconds < TELL_AFTER_SECONDS:
             return None
-        return ("nobody answers on endpoint %s:%d, asked from here for %d s, although machine %s (host %s) is "
+        return ("nobody answers on endpoint %s:%d, asked from here for %s, although machine %s (host %s) is "
                 "deployed: check that something holds the address (endpoint.holder: keepalived, or a load balancer), "
                 "that it is reachable from here, and the machine's console" % (
-                    *self._endpoint, seconds, self._machine["machine"], self._machine["host"]))
+                    *self._endpoint, duration(seconds), self._machine["machine"], self._machine["host"]))
 
     def news(self):
         """Return the same line when it has not been returned for a while, else None."""

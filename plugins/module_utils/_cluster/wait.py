@@ -6,15 +6,20 @@ from __future__ import annotations
 
 import time
 
+from .._common.awaited import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._common.errors import ReportedError
 from .._common.formats import duration
+from .._common.plain_text import few
+from .._common.wait_loop import WaitLoop
 from .._host.errors import explain
+from .._kube.follow import follow_kinds
+from .._metal3.kinds import KNOWN
 from .endpoint_watch import EndpointWatch
-from .reading import TEMPLATE_KINDS, Watcher
+from .reading import TEMPLATE_KINDS
 from .workflow import failures as workflow_failures
 from .workflow import goals as workflow_goals
 from .workflow.snapshot import CLUSTER_LABEL, KINDS, Snapshot
-from .workflow.steps import machine_steps
+from .workflow.steps import machine_steps, step_text
 
 # A failure from before this run may be the old state that the run has just put right; it must outlast this.
 OLD_FAILURE_SECONDS = 180
@@ -62,6 +67,7 @@ class ClusterWait:
         self.began_at = clock()
         self.endpoint_watch = endpoint_watch or EndpointWatch(clock)
         self.timeline = []
+        self._snapshot = None
         self._steps = None
         # Subjects of the failures that the first look showed, and when that was; None before it.
         self._inherited = None
@@ -77,45 +83,49 @@ class ClusterWait:
         :param node_startup_timeout_seconds: how long a deployed machine may take to become a Node
         :raises WaitFailedError: when it can't get there, or not in time
         """
-        missing = "nothing was seen of it"
-        for snapshot in self._snapshots(KINDS):
+        def decide(objects):
+            snapshot = self._snapshot = Snapshot(objects, self.cluster)
             missing = workflow_goals.missing(snapshot, goal)
             self._report(snapshot)
-            self.endpoint_watch.look(snapshot)
-            line = self.endpoint_watch.news()
-            if line:
-                self.progress.event(f"cluster {self.cluster}: {line}")
             due = self._due_failures(snapshot, node_startup_timeout_seconds)
             if missing is None:
-                return snapshot
-            if due:
-                raise WaitFailedError("cluster %s/%s can't become ready:\n%s%s" % (
-                    self.namespace, self.cluster, "\n".join("- %s: %s; %s" % failure for failure in due),
-                    self._endpoint()), self._steps or [])
+                return Verdict(REACHED, "", "")
+            return Verdict(FAILED, "\n".join("- %s: %s; %s" % failure for failure in due), "") if due else \
+                Verdict(WAITING, missing, "")
+
+        item, silence = self._run(goal, decide, KINDS, lambda: self._snapshot and workflow_goals.progress(
+            self._snapshot, self.wall_clock()))
+        if item.verdict.outcome == REACHED:
+            return self._snapshot
+        if item.verdict.outcome == FAILED:
+            raise WaitFailedError("cluster %s/%s can't become ready:\n%s%s" % (
+                self.namespace, self.cluster, item.verdict.cause, self._endpoint()), self._steps or [])
         raise WaitFailedError(
-            "cluster %s/%s is not %s within %s: %s%s%s" % (
-                self.namespace, self.cluster, goal, duration(self.timeout_seconds), missing, self._where(),
-                self._endpoint()),
+            "cluster %s/%s is not %s within %s: %s%s%s%s" % (
+                self.namespace, self.cluster, goal, duration(self.timeout_seconds),
+                item.verdict.cause or "it was not read yet", self._where(), self._endpoint(), silence),
             self._steps or [])
+
+    def _run(self, goal, decide, kinds, status):
+        """Wait for the cluster, the one thing of this wait.
+
+        :param decide: callable that takes ``{kind: list of objects}`` and returns the Verdict
+        :param kinds: names of the kinds to follow
+        :param status: callable that returns what ``Progress.status`` takes, None for nothing yet
+        :returns: its Awaited, and a line on an API server that does not answer, empty when it does
+        """
+        item = Awaited(goal, self.clock(), decide)
+        loop = WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
+        steps = follow_kinds(self.client, [KNOWN[kind] for kind in kinds], self.namespace,
+                             self.began_at + self.timeout_seconds, clock=self.clock)
+        loop.run({f"cluster {self.cluster}": item}, steps, lambda objects, dummy: dict(
+            (kind, list(found.values())) for kind, found in objects.items()), lambda *dummy: status(),
+            ends_at_failure=True)
+        return item, f"\n- {loop.silence()}" if loop.silence() else ""
 
     def _endpoint(self):
         line = self.endpoint_watch.silence()
         return f"\n- {line}" if line else ""
-
-    def _snapshots(self, kinds):
-        watcher = Watcher(self.client, self.namespace, kinds, self.began_at + self.timeout_seconds, self.clock)
-        lost = False
-        try:
-            for objects, unreachable_seconds in watcher.steps():
-                if (unreachable_seconds is not None) != lost:
-                    lost = not lost
-                    self.progress.event("API server %s %s" % (
-                        self.client.server, "does not answer, trying on until the deadline" if lost else
-                        "answers again"))
-                if objects is not None:
-                    yield Snapshot(objects, self.cluster) if kinds is KINDS else objects
-        finally:
-            watcher.close()
 
     def _report(self, snapshot):
         steps = machine_steps(snapshot)
@@ -128,7 +138,10 @@ class ClusterWait:
                 self.timeline.append({"machine": step["machine"], "step": step["step"],
                                       "complete": step["complete"], "seconds": seconds})
         self._steps = steps
-        self.progress.status(*workflow_goals.progress(snapshot))
+        self.endpoint_watch.look(snapshot)
+        line = self.endpoint_watch.news()
+        if line:
+            self.progress.event(f"cluster {self.cluster}: {line}")
 
     def _due_failures(self, snapshot, node_startup_timeout_seconds):
         """Return the failures that end the wait: new ones, and those of before that outlast their time."""
@@ -144,9 +157,9 @@ class ClusterWait:
                 or now - self._inherited[failure.subject] >= OLD_FAILURE_SECONDS]
 
     def _where(self):
-        lines = ["- %s: step %d, %s, since %s; waits for %s" % (
-            step["machine"] or "a machine of %s" % step["owner"], step["step"], step["title"], step["since"],
-            step["waits_for"]) for step in self._steps or [] if not step["complete"]]
+        lines = ["- %s: %s; waits for %s" % (
+            step["machine"] or f"a machine of {step['owner']}", step_text(step, self.wall_clock()), step["waits_for"])
+            for step in self._steps or [] if not step["complete"]]
         return ":\n" + "\n".join(lines) if lines else ""
 
     def until_gone(self, hosts, sweep, is_others):
@@ -157,30 +170,38 @@ class ClusterWait:
         :param is_others: see :func:`leftovers`
         :raises WaitFailedError: when something does not go, or not in time
         """
-        rest, before = [], None
-        for objects in self._snapshots(_DELETION_KINDS):
-            if before is None:
-                before = _errors(objects, hosts)
-            snapshot = Snapshot(objects, self.cluster)
-            rest = leftovers(objects, self.cluster, hosts, is_others)
-            if not rest:
-                return
-            if snapshot.cluster is None:
-                sweep(objects)
-            self.progress.status(f"cluster {self.cluster}: {'; '.join(rest[:4])}")
-            self._give_up_deleting(objects, hosts, before)
-        raise WaitFailedError("cluster %s/%s is not gone within %s:\n%s" % (
-            self.namespace, self.cluster, duration(self.timeout_seconds), "\n".join("- " + line for line in rest)), [])
+        found = {"rest": [], "before": None}
 
-    def _give_up_deleting(self, objects, hosts, before):
+        def decide(objects):
+            if found["before"] is None:
+                found["before"] = _errors(objects, hosts)
+            rest = found["rest"] = leftovers(objects, self.cluster, hosts, is_others)
+            if not rest:
+                return Verdict(REACHED, "", "")
+            if Snapshot(objects, self.cluster).cluster is None:
+                sweep(objects)
+            return self._given_up(objects, hosts, found["before"]) or Verdict(WAITING, few(rest, 4, "; "), "")
+
+        item, silence = self._run("gone", decide, _DELETION_KINDS, lambda: (found["rest"] and (
+            f"cluster {self.cluster}: {few(found['rest'], 4, '; ')}", "")) or None)
+        if item.verdict.outcome == FAILED:
+            raise WaitFailedError(item.verdict.text, [])
+        if item.verdict.outcome == WAITING:
+            raise WaitFailedError("cluster %s/%s is not gone within %s:\n%s%s" % (
+                self.namespace, self.cluster, duration(self.timeout_seconds),
+                "\n".join("- " + line for line in found["rest"] or ["it was not read yet"]), silence), [])
+
+    def _given_up(self, objects, hosts, before):
+        """Return the Verdict on a host that can't be deprovisioned, None while there is none."""
         for name, (kind, message, count) in sorted(_errors(objects, hosts).items()):
             # What was wrong before, such as a deployment that failed, deprovisioning puts right.
             if before.get(name, (None, None))[1] == message and self.clock() - self.began_at < OLD_FAILURE_SECONDS:
                 continue
             explanation = explain(kind, message)
             if explanation.definitive or count >= workflow_failures.ERROR_LIMIT:
-                raise WaitFailedError("BareMetalHost %s/%s can't be deprovisioned: %s (%s); %s" % (
-                    self.namespace, name, explanation.cause, message, explanation.next_step), [])
+                return Verdict(FAILED, f"BareMetalHost {self.namespace}/{name} can't be deprovisioned: "
+                               f"{explanation.cause}", explanation.next_step, message)
+        return None
 
 
 def _errors(objects, hosts):

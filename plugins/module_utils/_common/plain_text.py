@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 # Control characters (C0, DEL, C1), what turns the direction of writing, line separators, and halves of characters,
@@ -31,6 +32,17 @@ def shortened(text: str, limit: int = 200) -> str:
     """
     text = plain(" ".join(text[:limit * 4].split()))
     return text if len(text) <= limit else text[:limit] + "..."
+
+
+def few(texts: Sequence[str], limit: int, separator: str = ", ") -> str:
+    """Return the first texts of many in one line, with the number of those that are left out.
+
+    :param texts: the texts
+    :param limit: how many are kept
+    :param separator: what stands between them
+    """
+    more = [f"and {len(texts) - limit} more"] if len(texts) > limit else []
+    return separator.join([*texts[:limit], *more])
 
 
 def gist(text: Any, limit: int = 120) -> Any:

@@ -30,7 +30,7 @@ from . import (
 from .actions import ACTIONS, NOTHING, difference, patch
 from .reading import BMH, hardware_data_of, host_of, hosts_of
 from .rules import action as host_action_rules
-from .wait import HostWait
+from .wait import wait_for_hosts
 
 # Their annotations hold a structure that the webhook decodes strictly: all are tried before any is written.
 _TRIED_FIRST = ("save_status", "restore_status", "set_hardware")
@@ -222,14 +222,13 @@ class HostActionService:
         goals = set(ACTIONS[item.request.action].goal for item in outcomes)
         words = goals.pop() if len(goals) == 1 else "done"
         histories = dict((item.request.name, self._history(item, words, now)) for item in outcomes)
-        wait = HostWait(self.client, self.namespace, self.progress, self.clock,
-                        lambda text: renamed(text, self.names))
-        wait.run(histories, now + self.timeout_seconds)
+        wait_for_hosts(self.client, self.namespace, histories, now + self.timeout_seconds, self.progress, self.clock,
+                       lambda text: renamed(text, self.names))
         now = self.clock()
         for item in outcomes:
             history = histories[item.request.name]
             item.stored, item.seconds = history.bmh, history.seconds_taken(now)
-            item.error = wait.error(history, self.timeout_seconds)
+            item.error = renamed(history.error(self.timeout_seconds, now), self.names)
 
     def _history(self, item, words, now):
         action = ACTIONS[item.request.action]

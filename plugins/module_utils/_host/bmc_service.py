@@ -10,7 +10,7 @@ from . import bmc_change as host_bmc_change
 from . import goals as host_goals
 from .actions import ACTIONS
 from .reconcile import Attaching, Detaching, HostRules, annotating
-from .wait import HostWait
+from .wait import wait_for_hosts
 
 # Ironic may be asking the old BMC just now, and gives up after a minute or so.
 DETACH_SECONDS = 180
@@ -66,10 +66,11 @@ class BmcChange:
                 "detached", item.current, self._clock(), tolerated=("detached",), patience_seconds=DETACH_SECONDS,
                 is_reached=lambda bmh: bmh is not None and ACTIONS["detach"].reached(None, bmh, None))
             histories[item.name].update(answer.value, self._clock())
-        wait = HostWait(self._client, self._namespace, self._progress, self._clock)
-        wait.run(histories, self._clock() + DETACH_SECONDS)
+        wait_for_hosts(self._client, self._namespace, histories, self._clock() + DETACH_SECONDS, self._progress,
+                       self._clock)
+        now = self._clock()
         for item in begun:
-            item.error = wait.error(histories[item.name], DETACH_SECONDS)
+            item.error = histories[item.name].error(DETACH_SECONDS, now)
             self._seen[item.name] = histories[item.name].bmh
             if not item.error:
                 item.current = current.hosts[item.name] = histories[item.name].bmh

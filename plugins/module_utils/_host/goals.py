@@ -7,10 +7,8 @@ Pure functions of (object, goal, history): no clock and no network of their own.
 """
 from __future__ import annotations
 
-from collections import Counter, namedtuple
-
+from .._common.awaited import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._common.formats import duration
-from .._common.plain_text import gist
 from . import annotations as host_annotations
 from .errors import explain
 
@@ -20,21 +18,6 @@ UNREGISTERED = ("", "unmanaged", "registering")
 UNINSPECTED = UNREGISTERED + ("match profile", "inspecting")
 AVAILABLE = ("available", "ready")
 ERROR = "error"
-
-# How much of a cause a line of progress shows, beside other hosts.
-_CAUSE_LIMIT = 60
-WAITING, REACHED, FAILED = "waiting", "reached", "failed"
-
-
-class Verdict(namedtuple("Verdict", ["outcome", "cause", "next_step", "detail"], defaults=[""])):
-    """How a host stands: outcome (waiting, reached, failed) and, where known, cause, next step and BMO's own words."""
-
-    __slots__ = ()
-
-    @property
-    def full_cause(self):
-        """The cause with BMO's own words."""
-        return f"{self.cause} ({self.detail})" if self.detail else self.cause
 
 
 def state_of(bmh):
@@ -95,7 +78,7 @@ def _is_deployed(spec, provisioning):
     return (spec.get("customDeploy") or {}).get("method") == (provisioning.get("customDeploy") or {}).get("method")
 
 
-class HostHistory:
+class HostHistory(Awaited):
     """What one host went through during a wait.
 
     An error that was there before the wait began is distinguished from a new one by BMO's error count: BMO tries
@@ -113,19 +96,15 @@ class HostHistory:
 
     def __init__(self, goal, baseline, now, error_limit=3, patience_seconds=180, is_reached=None, tolerated=(),
                  lacking=None):
-        self.goal = goal
+        super().__init__(goal, now, advice="raise wait_timeout_seconds or look at the server's console")
         self._lacking = lacking
         self._is_reached = is_reached or (lambda bmh: reached(bmh, goal))
         self.tolerated = frozenset(("deleting",) if goal == "deleted" else ()) | frozenset(tolerated)
         self.error_limit = error_limit
         self.patience_seconds = patience_seconds
-        self.began_at = now
         self.state = state_of(baseline) if baseline else "new"
-        self.state_since = now
         self.seen = baseline is not None
         self.bmh = baseline
-        self.settled_at = None
-        self.verdict = Verdict(WAITING, "", "")
         self._reported = error_of(baseline)
         self._old_count = self._reported[2]
         self._old_message = self._reported[1]
@@ -150,28 +129,15 @@ class HostHistory:
         if error != self._reported and error[2]:
             events.append(f"{error[0] or 'error'}: {error[1] or 'no message'}")
         self._reported = error
-        before = self.verdict.outcome
-        self.verdict = self._judge(bmh, error, now)
-        if self.verdict.outcome == WAITING:
-            self.settled_at = None
-        elif before == WAITING:
-            self.settled_at = now
-            if self.verdict.outcome == FAILED:
-                events.append(f"failed: {self.verdict.cause}; {self.verdict.next_step}")
-        return events
+        return events + self.settle(self._judge(bmh, error, now), now)
 
-    @property
-    def waiting(self):
-        """True while neither the goal nor a failure goal is reached."""
-        return self.verdict.outcome == WAITING
-
-    def seconds_in_state(self, now):
-        """Seconds since the state last changed, as far as this wait has seen."""
-        return max(0, now - self.state_since)
-
-    def seconds_taken(self, now):
-        """Seconds from the beginning of the wait to its end for this host."""
-        return max(0, (now if self.settled_at is None else self.settled_at) - self.began_at)
+    def timeout_cause(self, now):
+        """Return the last state and error of a host that did not get to its goal in time."""
+        text = f"still {self.state} after {duration(self.seconds_in_state(now))}"
+        error_type, message, dummy = error_of(self.bmh)
+        if message:
+            return f"{text}; last error: {error_type}: {message}"
+        return f"{text}; {self.verdict.cause}" if self.verdict.cause else text
 
     def _judge(self, bmh, error, now):
         if bmh is None and not self.seen:
@@ -229,37 +195,3 @@ class HostHistory:
         if definitive or fresh >= self.error_limit:
             return Verdict(FAILED, cause, explanation.next_step, detail)
         return Verdict(WAITING, cause, explanation.next_step, detail)
-
-
-def status_texts(histories, now, slowest=3, unreachable_seconds=None):
-    """Return how far a wait is: counts of each state, and the hosts that have been longest in theirs.
-
-    :param histories: ``{name: HostHistory}``
-    :param now: reading of the caller's clock, in seconds
-    :param slowest: how many hosts to name
-    :param unreachable_seconds: how long the API server has not answered, or None
-    :returns: state and detail, as ``Progress.status`` takes them
-    """
-    goal = next(iter(histories.values())).goal
-    done = sum(1 for history in histories.values() if history.verdict.outcome == REACHED)
-    failed = sum(1 for history in histories.values() if history.verdict.outcome == FAILED)
-    waiting = [(name, history) for name, history in histories.items() if history.waiting]
-    parts = [f"{done}/{len(histories)} {goal}"] + ([f"{failed} failed"] if failed else [])
-    states = Counter(history.state for dummy, history in waiting)
-    state = ", ".join(parts + [f"{count} {state}" for state, count in sorted(states.items())])
-    if unreachable_seconds is not None:
-        return state, f"API server has not answered for {duration(unreachable_seconds)}, still trying"
-    waiting.sort(key=lambda pair: (-pair[1].seconds_in_state(now), pair[0]))
-    named = [f"{name} {history.state} {duration(history.seconds_in_state(now))}"
-             + (f" ({gist(history.verdict.cause, _CAUSE_LIMIT)})" if history.verdict.cause else "")
-             for name, history in waiting[:slowest]]
-    return state, f"longest: {', '.join(named)}" if named else ""
-
-
-def timeout_cause(history, now):
-    """Return what is known of a host that did not get to its goal in time."""
-    text = f"still {history.state} after {duration(history.seconds_in_state(now))}"
-    error_type, message, dummy = error_of(history.bmh)
-    if message:
-        return f"{text}; last error: {error_type}: {message}"
-    return f"{text}; {history.verdict.cause}" if history.verdict.cause else text

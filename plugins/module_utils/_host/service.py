@@ -43,7 +43,7 @@ from . import (
 from .bmc_service import BmcChange
 from .reading import hosts_everywhere, secret_of, secrets_of
 from .reconcile import HostRules
-from .wait import HostWait
+from .wait import wait_for_hosts
 from .writes import NAMESPACE, HostWrites
 
 Current = namedtuple("Current", ["hosts", "elsewhere", "secrets"])
@@ -202,14 +202,13 @@ class HostService:
             elif item.stored is not None:
                 history.update(item.stored, now)
             histories[item.name] = history
-        wait = HostWait(self.client, self.namespace, self.progress, self.clock, self._text)
-        wait.run(histories, deadline)
+        wait_for_hosts(self.client, self.namespace, histories, deadline, self.progress, self.clock, self._text)
         now = self.clock()
         for item in outcomes:
             history = histories.get(item.name)
             if history is not None:
                 item.stored, item.seconds = history.bmh, history.seconds_taken(now)
-                item.error = wait.error(history, self.timeout_seconds)
+                item.error = self._text(history.error(self.timeout_seconds, now))
 
     def _history(self, item, now):
         detached = item.name in self.writes.reconcile.detached

@@ -8,11 +8,13 @@ import time
 from typing import Any, Callable
 
 from .._common import object_shape
+from .._common.awaited import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._common.errors import RefusedError
 from .._common.problem import Problem
+from .._common.wait_loop import WaitLoop
 from .._kube import bulk
 from .._kube.errors import KubeError
-from .._kube.follow import follow
+from .._kube.follow import follow_kinds
 from .._kube.plan import DELETE, UNCHANGED, Entry, by_name, deletion
 from .._kube.reconcile import Reconcile
 from .._kube.report import counts, difference
@@ -328,12 +330,21 @@ class ClaimService:
                         "delete the owner instead, or name the claim in force_claims")]
 
     def _until_gone(self, entries):
-        deadline = self.clock() + (self.wait_timeout_seconds or 60)
-        for kind in sorted(set(entry.resource.kind for entry in entries)):
-            names = [entry.name for entry in entries if entry.resource.kind == kind]
-            for step in follow(self.client, CLAIM_RESOURCES[kind], self.namespace, deadline, clock=self.clock):
-                if step.listed and not any(name in step.objects for name in names):
-                    break
+        now = self.clock()
+        items = dict((_key(entry), Awaited("gone", now, _gone)) for entry in entries)
+        self._follow(items, self.wait_timeout_seconds or 60)
+
+    def _follow(self, items, timeout_seconds):
+        """Wait for claims, ``{(kind, name): Awaited}``, and return why nothing newer is known, empty when it is."""
+        resources = [CLAIM_RESOURCES[kind] for kind in sorted(set(kind for kind, dummy in items))]
+        loop = WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
+        shown = dict((f"{kind} {name}", item) for (kind, name), item in items.items())
+        keys = dict((f"{kind} {name}", (kind, name)) for kind, name in items)
+        loop.run(shown, follow_kinds(self.client, resources, self.namespace, self.clock() + timeout_seconds,
+                                     clock=self.clock),
+                 lambda objects, label: object_shape.shaped(
+                     objects[keys[label][0]].get(keys[label][1]), object_shape.CLAIM))
+        return loop.silence()
 
     def _delete(self, current):
         keys = [(claim.get("kind") or "IPClaim", claim["name"]) for claim in self.claims]
@@ -346,20 +357,18 @@ class ClaimService:
         return written, [_claim_result(item, None) for item in written]
 
     def _wait(self, results):
-        deadline = self.clock() + self.wait_timeout_seconds
-        for kind in sorted(set(result["kind"] for result in results)):
-            pending = dict((result["name"], result) for result in results if result["kind"] == kind)
-            for step in follow(self.client, CLAIM_RESOURCES[kind], self.namespace, deadline, clock=self.clock):
-                if step.listed:
-                    for name in list(pending):
-                        if self._judged(pending[name], step.objects.get(name)):
-                            del pending[name]
-                self.progress.status(f"waiting for {len(pending)} of {len(results)} claims")
-                if not pending:
-                    break
-            for result in pending.values():
-                result["error"] = "%s %s/%s: no answer within %d s; %s" % (
-                    kind, self.namespace, result["name"], self.wait_timeout_seconds, self._advice(result["name"]))
+        goal, decide = ("gone", _gone) if self.state == "absent" else ("answered", _answered)
+        now = self.clock()
+        items = dict(((result["kind"], result["name"]), Awaited(goal, now, decide)) for result in results)
+        silence = self._follow(items, self.wait_timeout_seconds)
+        now = self.clock()
+        for result in results:
+            item = items[result["kind"], result["name"]]
+            if item.waiting and self.state == "present" and not silence:
+                item.advice = self._advice(result["name"])
+            error = item.error(self.wait_timeout_seconds, now, silence)
+            if error:
+                result["error"] = f"{result['kind']} {self.namespace}/{result['name']}: {error}"
         if self.state == "present":
             known = Addresses(self.client, self.namespace)
             for result in results:
@@ -375,18 +384,24 @@ class ClaimService:
                     "at the pool again when the pool or a claim of it changes" % (pool, cluster))
         return "look at the log of IPAM's controller"
 
-    def _judged(self, result, claim):
-        if self.state == "absent":
-            return claim is None
-        if claim is None:
-            return False
-        refused = _refused(claim)
-        if refused:
-            result["error"] = "%s %s/%s: %s; correct the pool or the claim and set renew_refused" % (
-                result["kind"], self.namespace, result["name"], refused)
-            return True
-        status = claim.get("status") or {}
-        return bool((status.get("address") or status.get("addressRef") or {}).get("name"))
+
+def _gone(claim):
+    """Return the Verdict on a claim that is to be gone."""
+    if claim is None:
+        return Verdict(REACHED, "", "")
+    finalizers = claim["metadata"].get("finalizers") or []
+    return Verdict(WAITING, f"it is held by {', '.join(finalizers)}" if finalizers else "it is still there", "")
+
+
+def _answered(claim):
+    """Return the Verdict on a claim that IPAM is to answer."""
+    refused = _refused(claim)
+    if refused:
+        return Verdict(FAILED, refused, "correct the pool or the claim and set renew_refused")
+    status = (claim or {}).get("status") or {}
+    if (status.get("address") or status.get("addressRef") or {}).get("name"):
+        return Verdict(REACHED, "", "")
+    return Verdict(WAITING, "IPAM has not answered yet" if claim else "it does not exist", "")
 
 
 def _claim_change(item, current, namespace):

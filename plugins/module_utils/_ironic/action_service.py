@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .._common import confirmation
+from .._common.awaited import REACHED
 from .._common.errors import RefusedError
-from .._common.formats import duration
 from .._common.problem import Problem
-from .._host import goals as host_goals
+from .._common.wait_loop import WaitLoop
 from . import action_plan, answers, bulk, config_drive, deploy_image, node_validation, ownership, states
 from .client import path_of
 from .delivery import Delivery
@@ -234,33 +234,18 @@ class ActionService:
         now = self.clock()
         for item in items:
             item.history = item.history or NodeHistory(item.plan.goal, item.node, now)
-        histories = dict((item.name, item.history) for item in items)
-        unreachable = None
-        for step in follow(self.client, now + self.options["wait_timeout_seconds"],
-                           self.options["poll_interval_seconds"], self.clock, self.sleep):
-            if (step.unreachable_seconds is None) != (unreachable is None):
-                self.progress.event("Ironic %s %s" % (self.client.server, "answers again" if unreachable is not None
-                                                      else "does not answer, trying on until the deadline"))
-            unreachable = step.unreachable_seconds
-            if unreachable is None:
-                self._decide(items, step.nodes)
-            self.progress.status(*host_goals.status_texts(histories, self.clock()))
-            if not any(item.history.waiting for item in items):
-                break
-        if unreachable is not None:
-            raise IronicError(
-                f"Ironic {self.client.server} has not answered for {duration(unreachable)}, until the end of "
-                f"wait_timeout_seconds: {step.error.message}", reason="Unreachable")
+        nodes = dict((item.name, item.node["uuid"]) for item in items)
+        loop = WaitLoop(f"Ironic {self.client.server}", self.progress, self.clock)
+        loop.run(dict((item.name, item.history) for item in items),
+                 follow(self.client, now + self.options["wait_timeout_seconds"],
+                        self.options["poll_interval_seconds"], self.clock, self.sleep),
+                 lambda objects, name: objects.get(nodes[name]), looked=lambda: self._send_next(items))
+        if loop.silence():
+            raise IronicError(loop.silence(), reason="Unreachable")
         self._conclude(items)
 
-    def _decide(self, items: Any, nodes: Any) -> None:
-        now = self.clock()
-        for item in items:
-            if not item.history.waiting:
-                continue
-            for text in item.history.update(nodes.get(item.node["uuid"]), now):
-                self.progress.event(f"{item.name}: {text}")
-        due = [item for item in items if item.left and item.history.verdict.outcome == host_goals.REACHED]
+    def _send_next(self, items: list[Item]) -> None:
+        due = [item for item in items if item.left and item.history.verdict.outcome == REACHED]
         if due:
             self._send(due)
 
@@ -269,13 +254,7 @@ class ActionService:
         for item in items:
             item.stored = item.history.node
             item.seconds = item.history.seconds_taken(now)
-            verdict = item.history.verdict
-            if verdict.outcome == host_goals.FAILED:
-                item.error = item.error or f"{verdict.cause}; {verdict.next_step}"
-            elif verdict.outcome == host_goals.WAITING:
-                item.error = (
-                    f"not {item.history.goal} within {duration(self.options['wait_timeout_seconds'])}: "
-                    f"{item.history.timeout_cause(now)}; raise wait_timeout_seconds or look at the server's console")
+            item.error = item.error or item.history.error(self.options["wait_timeout_seconds"], now)
 
     def _read_again(self, items: list[Item]) -> None:
         """Read the nodes' states after the action: one request, whatever their number."""

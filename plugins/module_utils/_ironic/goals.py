@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+from .._common.awaited import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._common.formats import duration
-from .._host.goals import FAILED, REACHED, WAITING, Verdict
 from . import states
 
 # What a poll asks for: enough to decide, to name the step that runs, and to report why it does not continue.
@@ -99,8 +99,8 @@ def step_text(node: dict[str, Any]) -> Any:
     return ""
 
 
-class NodeHistory:
-    """What one node went through during a wait; has what ``host_goals.status_texts`` asks for.
+class NodeHistory(Awaited):
+    """What one node went through during a wait.
 
     :param goal: a :class:`Goal`
     :param node: the node as it was before
@@ -108,29 +108,17 @@ class NodeHistory:
     """
 
     def __init__(self, goal: Goal, node: dict[str, Any], now: float) -> None:
+        super().__init__(goal_text(goal), now, advice="raise wait_timeout_seconds or look at the server's console")
         self.target = goal
         self.node: dict[str, Any] | None = node
-        self.began_at = self.state_since = now
-        self.settled_at: float | None = None
-        self.verdict = Verdict(WAITING, "", "")
 
     @property
-    def goal(self) -> str:
-        """The goal in words."""
-        return goal_text(self.target)
-
-    @property
-    def state(self) -> str:
+    def state(self) -> str:  # type: ignore[override]
         """The node's state, in the goal's terms."""
         if self.node is None:
             return "deleted"
         field = "provision_state" if self.target.kind == "provision" else "power_state"
         return self.node.get(field) or "unknown"
-
-    @property
-    def waiting(self) -> bool:
-        """True while neither the goal nor a failure is reached."""
-        return self.verdict.outcome == WAITING
 
     def update(self, node: dict[str, Any] | None, now: float) -> list[str]:
         """Evaluate the node's newest state.
@@ -143,15 +131,11 @@ class NodeHistory:
         self.node = node
         if self.state != before:
             self.state_since = now
-        self.verdict = verdict_on(self.target, node)
-        if self.waiting:
-            return []
-        self.settled_at = now
-        return [f"{self.verdict.cause}; {self.verdict.next_step}"] if self.verdict.outcome == FAILED else []
+        return self.settle(verdict_on(self.target, node), now)
 
     def aim(self, goal: Goal, now: float) -> None:
         """Go on to another goal: a further request was accepted."""
-        self.target = goal
+        self.target, self.goal = goal, goal_text(goal)
         self.state_since = now
         self.settled_at = None
         self.verdict = Verdict(WAITING, "", "")
@@ -161,16 +145,8 @@ class NodeHistory:
         self.verdict = Verdict(FAILED, cause, "mend the cause, then run again")
         self.settled_at = now
 
-    def seconds_in_state(self, now: float) -> float:
-        """Seconds since the state last changed, as this wait has observed it."""
-        return max(0, now - self.state_since)
-
-    def seconds_taken(self, now: float) -> float:
-        """Seconds from the beginning of the wait to its end for this node."""
-        return max(0, (now if self.settled_at is None else self.settled_at) - self.began_at)
-
     def timeout_cause(self, now: float) -> str:
-        """Return what is known of a node that did not get to its goal in time."""
+        """Return the last state and error of a node that did not get to its goal in time."""
         step = step_text(self.node or {})
         where = self.state + (f" ({step})" if step else "")
         return f"still {where} after {duration(self.seconds_in_state(now))}; last_error: {_error(self.node or {})}"

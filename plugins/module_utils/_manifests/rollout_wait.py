@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import time
 
+from .._common.awaited import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._common.errors import ReportedError
 from .._common.formats import duration
+from .._common.wait_loop import WaitLoop, poll
 from .._kube import bulk
 from .._kube.patience import Patience
 from .._kube.plan import by_name
@@ -29,8 +31,57 @@ class RolloutError(ReportedError):
         super().__init__("%s:\n%s" % (message, "\n".join("- " + line for line in lines)))
 
 
+class RolloutItem(Awaited):
+    """One object on its way.
+
+    :param entry: its ``plan.Entry``
+    :param clock: monotonic clock, in seconds
+    """
+
+    def __init__(self, entry, clock):
+        super().__init__("rolled out", clock())
+        self.entry = entry
+        self._clock = clock
+        self._stuck_since = {}
+
+    def update(self, state, now):
+        """Take ``(objects, pods)`` as :meth:`RolloutWait._read` returns them."""
+        objects, pods = state
+        stored = objects[(self.entry.resource, self.entry.namespace)].get(self.entry.name)
+        text = rollout.missing(stored)
+        if text is None:
+            self.settle(Verdict(REACHED, "", ""), now)
+            return ["rolled out"]
+        troubles = self._troubles(stored, pods.get(self.entry.namespace) or [])
+        self._stuck_since = dict((key, since) for key, since in self._stuck_since.items()
+                                 if key in [key for key, _line, _due in troubles])
+        cause = rollout.failure(stored)
+        failed = cause or any(due for _key, _line, due in troubles)
+        parts = [text] + [line for _key, line, _due in troubles] + ([cause] if cause else [])
+        return self.settle(Verdict(FAILED if failed else WAITING, "; ".join(parts), ""), now)
+
+    def _troubles(self, stored, pods):
+        """Return ``(key, line, due)`` for each of the object's pods that is not ready; due when it stays so."""
+        if stored is None or stored["kind"] not in rollout.WITH_PODS:
+            return []
+        result = []
+        for pod, trouble in [(pod, rollout.pod_trouble(pod)) for pod in pods if rollout.selects(stored, pod)]:
+            if trouble is None:
+                continue
+            reason, text = trouble
+            key = (pod["metadata"]["name"], reason in rollout.STUCK_REASONS)
+            since = self._stuck_since.setdefault(key, self._clock())
+            due = reason in rollout.DEFINITIVE_REASONS or (
+                reason in rollout.STUCK_REASONS and self._clock() - since >= STUCK_SECONDS)
+            result.append((key, f"pod {pod['metadata']['name']}: {text}", due))
+        return result
+
+
 class RolloutWait:
     """Waits for objects of one cluster.
+
+    It asks at an interval, by one LIST of each kind and namespace: the address of a cluster that is being built moves
+    between its machines, and a watch on the one that is lost would be silent for longer than a minute.
 
     :param client: a KubeClient
     :param entries: list of ``plan.Entry``; those of kinds that have no rollout are left out
@@ -41,12 +92,10 @@ class RolloutWait:
 
     def __init__(self, client, entries, progress, clock=time.monotonic, sleep=time.sleep):
         self.client = client
-        self.waiting = [entry for entry in entries if entry.resource.kind in rollout.KINDS]
+        self.entries = [entry for entry in entries if entry.resource.kind in rollout.KINDS]
         self.progress = progress
         self.clock = clock
         self.sleep = sleep
-        self._stuck_since = {}
-        self._lost = False
         self._patience = Patience(clock)
 
     def until(self, timeout_seconds):
@@ -56,78 +105,33 @@ class RolloutWait:
         :raises KubeError: when the API server refuses to be asked
         """
         began_at = self.clock()
-        lines = [f"{entry.title}: not found yet" for entry in self.waiting]
-        while self.waiting:
-            objects = self._read()
-            if objects is not None:
-                lines = self._judge(*objects)
-                if not lines:
-                    break
-                self.progress.status(f"rolling out: {'; '.join(lines[:4])}")
-            if self.clock() - began_at >= timeout_seconds:
-                raise RolloutError(f"not rolled out within {duration(timeout_seconds)}", lines)
-            self.sleep(INTERVAL_SECONDS)
+        items = dict((entry.title, RolloutItem(entry, self.clock)) for entry in self.entries)
+        loop = WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
+        loop.run(items, poll(lambda: self._read(items), began_at + timeout_seconds, INTERVAL_SECONDS, self.clock,
+                             self.sleep, self._is_passing), lambda found, dummy: found, ends_at_failure=True)
+        for outcome, message in ((FAILED, "can't be rolled out"),
+                                 (WAITING, f"not rolled out within {duration(timeout_seconds)}")):
+            lines = [f"{title}: {item.verdict.cause or 'not found yet'}" for title, item in items.items()
+                     if item.verdict.outcome == outcome]
+            if lines:
+                raise RolloutError(message, lines + [line for line in (loop.silence(),) if line])
         return round(self.clock() - began_at, 1)
 
-    def _read(self):
-        """Return ``(objects, pods)`` as they are now, None while the API server does not answer."""
-        keys = sorted(set((entry.resource, entry.namespace) for entry in self.waiting), key=str)
-        pods = sorted(set(entry.namespace for entry in self.waiting if entry.resource.kind in rollout.WITH_PODS))
+    def _is_passing(self, error):
+        return not self._patience.is_final(error) and (error.retriable or error.status == 401)
+
+    def _read(self, items):
+        """Return ``(objects, pods)`` of what is waited for, as they are now."""
+        waiting = [item.entry for item in items.values() if item.waiting]
+        keys = sorted(set((entry.resource, entry.namespace) for entry in waiting), key=str)
+        pods = sorted(set(entry.namespace for entry in waiting if entry.resource.kind in rollout.WITH_PODS))
         calls = [lambda key=key: by_name(self.client.list(*key)[0]) for key in keys]
         calls += [lambda namespace=namespace: self.client.list(KNOWN["Pod"], namespace)[0] for namespace in pods]
         outcomes = bulk.run(calls)
         errors = [outcome.error for outcome in outcomes if outcome.error is not None]
-        for error in errors:
-            if self._patience.is_final(error) or not (error.retriable or error.status == 401):
-                raise error
-        if not errors:
-            self._patience.answered()
-        if bool(errors) != self._lost:
-            self._lost = bool(errors)
-            self.progress.event("API server %s %s" % (
-                self.client.server,
-                "does not answer, trying on (%s)" % errors[0].cause if errors else "answers again"))
         if errors:
-            return None
+            # One that lasts ends the wait, whatever the others are.
+            raise next((error for error in errors if not self._is_passing(error)), errors[0])
+        self._patience.answered()
         values = [outcome.value for outcome in outcomes]
         return dict(zip(keys, values)), dict(zip(pods, values[len(keys):]))
-
-    def _judge(self, objects, pods):
-        """Return what each object lacks, in lines; forget those that lack nothing.
-
-        :raises RolloutError: when waiting can't help
-        """
-        lines, failed, seen = [], [], set()
-        for entry in list(self.waiting):
-            stored = objects[(entry.resource, entry.namespace)].get(entry.name)
-            text = rollout.missing(stored)
-            if text is None:
-                self.progress.event(f"{entry.title}: rolled out")
-                self.waiting.remove(entry)
-                continue
-            troubles = self._troubles(stored, pods.get(entry.namespace) or [])
-            lines.append("; ".join([f"{entry.title}: {text}"] + [line for _key, line, _due in troubles]))
-            seen.update(key for key, _line, _due in troubles)
-            cause = rollout.failure(stored)
-            if cause or any(due for _key, _line, due in troubles):
-                failed.append("; ".join([lines[-1]] + ([cause] if cause else [])))
-        self._stuck_since = dict((key, since) for key, since in self._stuck_since.items() if key in seen)
-        if failed:
-            raise RolloutError("can't be rolled out", failed)
-        return lines
-
-    def _troubles(self, stored, pods):
-        """Return ``(key, line, due)`` for each of an object's pods that is not ready; due when it stays so."""
-        if stored is None or stored["kind"] not in rollout.WITH_PODS:
-            return []
-        result = []
-        for pod, trouble in [(pod, rollout.pod_trouble(pod)) for pod in pods if rollout.selects(stored, pod)]:
-            if trouble is None:
-                continue
-            reason, text = trouble
-            key = (pod["metadata"]["namespace"], pod["metadata"]["name"], reason in rollout.STUCK_REASONS)
-            since = self._stuck_since.setdefault(key, self.clock())
-            due = reason in rollout.DEFINITIVE_REASONS or (
-                reason in rollout.STUCK_REASONS and self.clock() - since >= STUCK_SECONDS)
-            result.append((key, f"pod {pod['metadata']['name']}: {text}", due))
-        return result

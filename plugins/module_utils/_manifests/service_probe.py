@@ -8,7 +8,8 @@ import json
 import time
 
 from .._common.errors import ReportedError
-from .._kube.errors import KubeError
+from .._common.formats import duration
+from .._common.wait_loop import poll
 from .._kube.patience import Patience
 from .._kube.resources import KNOWN
 
@@ -47,24 +48,23 @@ class ServiceProbe:
         :raises ProbeError: when they do not come in time
         :raises KubeError: when the API server refuses to ask
         """
-        began_at, answers, error, patience = self.clock(), set(), "no answer", Patience(self.clock)
-        while True:
-            try:
-                answers.add(self._ask(began_at + self.params["wait_timeout_seconds"] - self.clock()))
+        began_at, answers, patience = self.clock(), set(), Patience(self.clock)
+        timeout_seconds, wanted = self.params["wait_timeout_seconds"], self.params["answers"]
+        error = "no answer"
+        # A Service that is not there yet, or whose pods do not answer yet, is what this waits for.
+        for step in poll(lambda: self._ask(began_at + timeout_seconds - self.clock()), began_at + timeout_seconds,
+                         INTERVAL_SECONDS, self.clock, self.sleep, lambda exc: not patience.is_final(exc) and (
+                             exc.retriable or exc.status in (401, 404))):
+            if step.listed:
                 patience.answered()
-            except KubeError as exc:
-                if patience.is_final(exc) or not (exc.retriable or exc.status in (401, 404)):
-                    raise
-                error = exc.message
-            seconds = round(self.clock() - began_at, 1)
-            if len(answers) >= self.params["answers"]:
-                return {"answers": sorted(answers), "seconds": seconds}
-            self.progress.status("%s: %d of %d different answers" % (self.title, len(answers), self.params["answers"]))
-            if seconds >= self.params["wait_timeout_seconds"]:
-                raise ProbeError("%s: found %d different answers within %d s (%s), expected %d; last error: %s" % (
-                    self.title, len(answers), self.params["wait_timeout_seconds"],
-                    ", ".join(sorted(answers)) or "none", self.params["answers"], error))
-            self.sleep(INTERVAL_SECONDS)
+                answers.add(step.objects)
+                if len(answers) >= wanted:
+                    return {"answers": sorted(answers), "seconds": round(self.clock() - began_at, 1)}
+            else:
+                error = step.error.message
+            self.progress.status("%s: %d of %d different answers" % (self.title, len(answers), wanted))
+        raise ProbeError("%s: found %d different answers within %s (%s), expected %d; last error: %s" % (
+            self.title, len(answers), duration(timeout_seconds), ", ".join(sorted(answers)) or "none", wanted, error))
 
     def _ask(self, remaining_seconds):
         # Once, however little time is left.

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 
 from .._common import field_checks
+from .._common.awaited import FAILED, REACHED, WAITING, Verdict
 from .._common.field_checks import show, text_of
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host import fields as host_fields
 from .._host.errors import explain
-from .._host.goals import FAILED, REACHED, WAITING, Verdict, error_of
+from .._host.goals import error_of
 from .._host.objects import API_VERSION
 
 HOST = "BareMetalHost"

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from .._common.awaited import FAILED, REACHED, WAITING, Verdict
 from .._common.field_checks import show
 from .._common.problem import Problem
 from .._host.fields import field
-from .._host.goals import FAILED, REACHED, WAITING, Verdict
 from .base import HOST, Family, host_verdict
 
 SECRET = "Secret"

@@ -7,10 +7,10 @@ BMO works on them only when it was started with ``-build-preprov-image``, or ano
 """
 from __future__ import annotations
 
+from .._common.awaited import FAILED, REACHED, WAITING, Verdict
 from .._common.field_checks import show
 from .._common.problem import Problem
 from .._host.fields import field
-from .._host.goals import FAILED, REACHED, WAITING, Verdict
 from .base import Family, condition, is_observed, is_true
 
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 import time
 from typing import Any, Callable
 
+from .._common.awaited import Awaited
 from .._common.errors import RefusedError
-from .._common.formats import duration
 from .._common.object_shape import of_kind
-from .._common.plain_text import gist
 from .._common.problem import Problem
 from .._common.terminal import columns
-from .._host.goals import FAILED, REACHED
+from .._common.wait_loop import WaitLoop
 from .._kube import bulk
 from .._kube.errors import KubeError
-from .._kube.follow import follow
+from .._kube.follow import follow_kinds
 from .._kube.plan import DELETE, DONE, UNCHANGED, UPDATE, Entry, by_name, deletion
 from .._kube.reconcile import Reconcile
 from .._kube.report import counts, difference
@@ -109,8 +108,6 @@ class FamilyService:
         self.writes = FamilyWrites(client, check_mode, progress, sleep, family, self._problems_again)
         self.seen = Seen({})
         self.diffs: list[dict[str, Any]] = []
-        # Why nothing is known of what is waited for.
-        self.lost = f"the API server {client.server} does not answer"
 
     def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.
@@ -198,56 +195,39 @@ class FamilyService:
     # Waiting
 
     def _wait(self, items):
-        began_at = self.clock()
-        baseline = self.seen
-        waiting = dict((item.name, item) for item in items if item.present or item.current is not None)
-        verdicts = {}
-        for objects in self._steps(began_at + self.timeout_seconds) if waiting else ():
-            self.seen = Seen(dict((kind, list(found.values())) for kind, found in objects.items()))
-            for item in list(waiting.values()):
-                item.stored = objects[self.family.kind].get(item.name)
-                verdict = verdicts[item.name] = self._judge(item, baseline)
-                if verdict.outcome in (REACHED, FAILED):
-                    item.seconds = self.clock() - began_at
-                    del waiting[item.name]
-                if verdict.outcome == FAILED:
-                    item.error = f"{verdict.full_cause}; {verdict.next_step}"
-                    self.progress.event(f"{item.name} failed: {verdict.full_cause}")
-            self.progress.status(*self._status(items, waiting, verdicts))
-            if not waiting:
-                break
-        for item in waiting.values():
-            verdict = verdicts.get(item.name)
-            cause = verdict.full_cause if verdict else self.lost
-            item.seconds = self.clock() - began_at
-            goal, step = self.goal if item.present else "gone", verdict.next_step if verdict else ""
-            item.error = (f"not {goal} within {duration(self.timeout_seconds)}: {cause}; "
-                          f"{step or 'raise wait_timeout_seconds'}")
+        baseline, now = self.seen, self.clock()
+        items = [item for item in items if item.present or item.current is not None]
+        awaited = dict((item.name, Awaited(str(self.goal if item.present else "gone"), now,
+                                           self._judge(item, baseline))) for item in items)
+        loop = WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
+        loop.run(awaited, self._steps(now + self.timeout_seconds),
+                 lambda objects, name: objects[self.family.kind].get(name))
+        now = self.clock()
+        for item in items:
+            item.seconds = awaited[item.name].seconds_taken(now)
+            item.error = awaited[item.name].error(self.timeout_seconds, now, loop.silence())
 
     def _judge(self, item, baseline):
-        if not item.present:
-            return self.family.judge_deletion(item.stored, self.seen)
-        before = baseline.host_of(item.stored) if item.stored else None
-        return self.family.judge(item.stored, self.seen, self.goal, before)
+        """Return the callable that takes the item's object, or None, and returns the Verdict on it."""
+        def decide(stored):
+            item.stored = stored
+            if not item.present:
+                return self.family.judge_deletion(stored, self.seen)
+            before = baseline.host_of(stored) if stored else None
+            return self.family.judge(stored, self.seen, self.goal, before)
+        return decide
 
     def _steps(self, deadline):
-        """Yield ``{kind: {name: object}}`` whenever something may have changed, when all kinds have been listed."""
+        """Yield Steps of all kinds that the family looks at; ``seen`` is brought up to date."""
         kinds = (self.family.kind,) + tuple(self.family.watches)
-        followers = [follow(self.client, KNOWN[kind], self.namespace, deadline, tick_seconds=0.5, clock=self.clock)
-                     for kind in kinds]
-        for steps in zip(*followers):
-            errors = [step.error for step in steps if step.error]
-            self.lost = errors[0].cause if errors else self.lost
-            if all(step.listed for step in steps):
-                yield dict((kind, dict((name, of_kind(obj, kind)) for name, obj in step.objects.items()))
-                           for kind, step in zip(kinds, steps))
-
-    def _status(self, items, waiting, verdicts):
-        failed = sum(1 for verdict in verdicts.values() if verdict.outcome == FAILED)
-        text = "%d/%d %s" % (len(items) - len(waiting) - failed, len(items), self.goal)
-        text += ", %d failed" % failed if failed else ""
-        causes = [f"{name}: {gist(verdicts[name].cause)}" for name in sorted(waiting) if verdicts[name].cause]
-        return text, "; ".join(causes[:3])
+        for step in follow_kinds(self.client, [KNOWN[kind] for kind in kinds], self.namespace, deadline,
+                                 tick_seconds=0.5, clock=self.clock):
+            if step.listed:
+                objects = dict((kind, dict((name, of_kind(obj, kind)) for name, obj in step.objects[kind].items()))
+                               for kind in kinds)
+                self.seen = Seen(dict((kind, list(found.values())) for kind, found in objects.items()))
+                step = step._replace(objects=objects)
+            yield step
 
 
 def read(client, family, namespace, label_selector=None):

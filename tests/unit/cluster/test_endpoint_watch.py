@@ -4,6 +4,8 @@
 """A cluster whose endpoint nobody holds: the wait names the endpoint, while it goes on and when it ends."""
 from __future__ import annotations
 
+import calendar
+
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import wait as cluster_wait
@@ -12,9 +14,13 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.endpoint
     EndpointWatch,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import ClusterWait, WaitFailedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.formats import duration
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
 
+# 130 seconds after the machine was created.
+WALL_SECONDS = calendar.timegm((2026, 1, 1, 12, 9, 10))
 LABEL = "cluster.x-k8s.io/cluster-name"
-SILENT = ("nobody answers on endpoint 192.0.2.100:6443, asked from here for %d s, although machine cp-0 (host h1) is "
+SILENT = ("nobody answers on endpoint 192.0.2.100:6443, asked from here for %s, although machine cp-0 (host h1) is "
           "deployed")
 
 
@@ -70,22 +76,16 @@ def wait(monkeypatch):
     def run(*looks):
         watch = EndpointWatch(lambda: now[0], answers)
 
-        class Script:
-            def __init__(self, *dummy):
-                pass
+        def steps(*dummy, **dummy2):
+            for now[0], listed in looks:
+                yield Step(dict((kind, dict((item["metadata"]["name"], item) for item in items))
+                                for kind, items in listed.items()), set(), None, None, True)
+                if watch._question is not None:
+                    watch._question.join()
 
-            def steps(self):
-                for now[0], listed in looks:
-                    yield listed, None
-                    if watch._question is not None:
-                        watch._question.join()
-
-            def close(self):
-                pass
-
-        monkeypatch.setattr(cluster_wait, "Watcher", Script)
+        monkeypatch.setattr(cluster_wait, "follow_kinds", steps)
         with pytest.raises(WaitFailedError) as failed:
-            ClusterWait(Client(), "metal3", "c1", 1000, progress, clock=lambda: now[0], wall_clock=lambda: 0,
+            ClusterWait(Client(), "metal3", "c1", 1000, progress, clock=lambda: now[0], wall_clock=lambda: WALL_SECONDS,
                         endpoint_watch=watch).until("available", 900)
         return str(failed.value), progress, asked
 
@@ -96,10 +96,10 @@ def wait(monkeypatch):
 def test_an_endpoint_that_nobody_holds_is_named_while_the_wait_goes_on_and_when_it_ends(wait):
     failed, progress, asked = wait(*((seconds, objects()) for seconds in range(0, 131, 5)))
     told = [line for line in progress.events if "nobody answers" in line]
-    assert [str(line).partition(" s, although")[0].rpartition(" ")[2] for line in told] == [
-        str(TELL_AFTER_SECONDS), str(2 * TELL_AFTER_SECONDS)]
-    assert SILENT % TELL_AFTER_SECONDS in str(told[0]) and "endpoint.holder" in str(told[0])
-    assert SILENT % 130 in failed
+    assert [str(line).partition(", although")[0].rpartition(" for ")[2] for line in told] == [
+        duration(TELL_AFTER_SECONDS), duration(2 * TELL_AFTER_SECONDS)]
+    assert SILENT % duration(TELL_AFTER_SECONDS) in str(told[0]) and "endpoint.holder" in str(told[0])
+    assert SILENT % "2 min 10 s" in failed
     assert set(asked) == {("192.0.2.100", 6443)} and len(asked) > 10
 
 
@@ -117,5 +117,7 @@ def test_nobody_is_asked_before_a_machine_is_deployed_and_after_the_control_plan
 
 def test_nothing_has_lasted_longer_than_its_machine(wait):
     """What the host's history says is of an earlier deployment."""
-    progress = wait((0, objects()))[1]
-    assert "longest: cp-0, since 2026-01-01T12:07:00Z" in progress.states[0]
+    failed, progress, dummy = wait((0, objects()))
+    assert "longest: cp-0, for 2 min 10 s, waits for" in progress.states[0]
+    assert ("\n- cp-0: step 13 of 15, the machine boots and joins, and CAPM3 finds its Node, for 2 min 10 s; "
+            "waits for ") in failed

@@ -17,6 +17,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.writes import OWNER_KINDS
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
 POOLS = {"one": {"replicas": 3}, "two": {"replicas": 1}}
@@ -331,16 +332,17 @@ def test_a_teardown_of_a_cluster_that_is_not_there_leaves_the_objects_of_others_
 def test_a_teardown_sweeps_its_own_leftovers_only_and_does_not_wait_for_the_others(plane, monkeypatch):
     others, gone = others_objects(plane), []
 
-    def snapshots(wait, kinds):
+    def steps(_client, resources, *dummy, **dummy2):
         """The garbage collector has taken what has a controller, but no template."""
         for key in [key for key in plane.objects if key[0] not in cluster_service.TEMPLATE_KINDS]:
             del plane.objects[key]
         for dummy in range(2):
-            yield dict((kind, [copy.deepcopy(item) for key, item in plane.objects.items() if key[0] == kind])
-                       for kind in kinds)
+            yield Step(dict((resource.kind, dict((key[1], copy.deepcopy(item)) for key, item in plane.objects.items()
+                                                 if key[0] == resource.kind)) for resource in resources),
+                       set(), None, None, True)
         gone.append("the wait did not end")
 
-    monkeypatch.setattr(cluster_wait.ClusterWait, "_snapshots", snapshots)
+    monkeypatch.setattr(cluster_wait, "follow_kinds", steps)
     service = service_of(plane, confirm="c1", wait_for="available")
     result = service.absent()
     assert not gone and set(plane.objects) == others and len(service.done["removed"]) > 3

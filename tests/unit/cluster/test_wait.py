@@ -13,6 +13,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait imp
     WaitFailedError,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.failures import Failure
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
 
 
 class Silent:
@@ -39,23 +40,15 @@ def wait(monkeypatch):
     now = [0]
     seen = []
 
-    class Script:
-        def __init__(self, *dummy):
-            pass
-
-        def steps(self):
-            for now[0], seen[:] in self.looks:
-                yield {}, None
-
-        def close(self):
-            pass
-
     def run(*looks):
-        Script.looks = looks
+        def steps(*dummy, **dummy2):
+            for now[0], seen[:] in looks:
+                yield Step({}, set(), None, None, True)
+
+        monkeypatch.setattr(cluster_wait, "follow_kinds", steps)
         ClusterWait(Client(), "metal3", "c1", 1000, Silent(), clock=lambda: now[0], wall_clock=lambda: 0).until(
             "available", 900)
 
-    monkeypatch.setattr(cluster_wait, "Watcher", Script)
     monkeypatch.setattr(cluster_wait.workflow_failures, "failures", lambda *dummy: list(seen))
     return run
 

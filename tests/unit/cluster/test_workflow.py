@@ -314,7 +314,7 @@ def test_a_change_that_no_controller_has_seen_is_not_taken_for_done():
 
 def test_progress_counts_and_changes_name():
     story = Story().until(12)
-    assert workflow_goals.progress(story.snapshot())[0].startswith(
+    assert workflow_goals.progress(story.snapshot(), 0)[0].startswith(
         "cluster c1: 0/2 machines complete, 1 at step 5 of 15")
     before = workflow_steps.machine_steps(story.snapshot())
     assert workflow_goals.changes(before, before) == []

@@ -6,7 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import FAILED, REACHED, WAITING, status_texts
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.awaited import (
+    FAILED,
+    REACHED,
+    WAITING,
+    status_texts,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.goals import Goal, NodeHistory, verdict_on
 
 ACTIVE = Goal("provision", "active")

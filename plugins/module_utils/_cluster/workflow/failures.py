@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from ..._common.formats import duration
 from ..._host.errors import explain
 from ..checks.hosts import keeper, matches, on_its_way, refusal
 from .snapshot import condition, seconds_of
@@ -134,13 +135,13 @@ def _no_node(snapshot, step, machine, _metal3_machine, now, limit):
         return None
     if step["step"] == 13 and snapshot.has_cloud_provider:
         return Failure(f"Machine {machine['metadata']['name']}",
-                       "host %s is deployed, but no Node has its provider ID within %d s; with cloud_provider_enabled "
-                       "only a cloud controller sets it" % (step["host"], limit),
+                       "host %s is deployed, but no Node has its provider ID within %s; with cloud_provider_enabled "
+                       "only a cloud controller sets it" % (step["host"], duration(limit)),
                        "look whether the Node is there (kubectl get nodes of the cluster) and whether a cloud "
                        "controller runs; without one, leave cloud_provider_enabled out")
     return Failure(f"Machine {machine['metadata']['name']}",
-                   "bootstrap failed: host %s is deployed, but no node of it has joined within %d s" % (
-                       step["host"], limit),
+                   "bootstrap failed: host %s is deployed, but no node of it has joined within %s" % (
+                       step["host"], duration(limit)),
                    "look at the machine's console and, on it, /var/log/cloud-init-output.log and "
                    "journalctl -u kubelet; cloud-init does not begin again on the same disk, so delete the Machine for "
                    "its owner to make another")

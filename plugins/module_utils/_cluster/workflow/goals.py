@@ -4,7 +4,8 @@
 """Whether a cluster is where the user wants it; pure."""
 from __future__ import annotations
 
-from .snapshot import condition, is_true
+from ..._common.formats import duration
+from .snapshot import condition, is_true, seconds_of
 from .steps import LAST_STEP, STEPS, machine_steps
 
 # initialized: the API answers and there is a kubeconfig; nodes: every machine is a Node; available: all of them ready.
@@ -53,9 +54,10 @@ def _owner(snapshot, owner, goal):
     return None
 
 
-def progress(snapshot):
+def progress(snapshot, now):
     """Return how far a cluster is: machines complete, how many are at which step, and the slowest.
 
+    :param now: seconds since 1970
     :returns: state and detail, as ``Progress.status`` takes them
     """
     steps = machine_steps(snapshot)
@@ -73,7 +75,10 @@ def progress(snapshot):
         parts.append("%d being deleted" % counts["deleting"])
     slow = sorted((step["since"], step["machine"], step["waits_for"]) for step in steps
                   if step["since"] and step["machine"] and not step["complete"])
-    longest = f"longest: {slow[0][1]}, since {slow[0][0]}, waits for {slow[0][2]}" if slow else ""
+    longest = ""
+    if slow:
+        since, machine, waits_for = slow[0]
+        longest = f"longest: {machine}, for {duration(now - (seconds_of(since) or now))}, waits for {waits_for}"
     return f"cluster {snapshot.cluster_name}: {', '.join(parts)}", longest
 
 

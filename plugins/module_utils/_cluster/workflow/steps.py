@@ -7,8 +7,9 @@ Source: CAPM3 ``docs/deployment_workflow.md``.
 """
 from __future__ import annotations
 
+from ..._common.formats import duration
 from ..._common.plain_text import gist
-from .snapshot import condition, is_control_plane, is_true
+from .snapshot import condition, is_control_plane, is_true, seconds_of
 
 STEPS = {
     1: "Cluster API takes the Metal3Cluster and the control plane over",
@@ -48,6 +49,17 @@ def machine_steps(snapshot):
         missing = (1 if wanted is None else wanted) - len(alive)
         result += [_missing(snapshot, owner, bool(alive)) for _number in range(missing)]
     return result
+
+
+def step_text(step, now):
+    """Return at which step a machine is and for how long: ``step 6 of 15, CABPK makes the user data, for 2 min 10 s``.
+
+    :param step: an entry of :func:`machine_steps`
+    :param now: seconds since 1970
+    """
+    since = seconds_of(step["since"])
+    return f"step {step['step']} of {LAST_STEP}, {step['title']}" + (
+        "" if since is None else f", for {duration(now - since)}")
 
 
 def _entry(owner, step, since, waits_for, **more):

@@ -10,14 +10,15 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from typing import Any
 
 from ..._common.errors import ReportedError
+from ..._common.wait_loop import until_nothing
 from .supervisor import LAB_DIR_VARIABLE, Layout
 
 TERMINATE_SECONDS = 10
 KILL_SECONDS = 10
+_LOOK_INTERVAL_SECONDS = 0.05
 COMMAND_TIMEOUT_SECONDS = 30
 
 
@@ -115,12 +116,7 @@ def _signal(pids: Any, number: Any) -> None:
 
 
 def _gone(lab_dir: Any, seconds: Any) -> Any:
-    deadline = time.monotonic() + seconds
-    while True:
-        left = processes(lab_dir)
-        if not left or time.monotonic() > deadline:
-            return left
-        time.sleep(0.05)
+    return until_nothing(lambda: processes(lab_dir), seconds, _LOOK_INTERVAL_SECONDS)
 
 
 def stop_processes(lab_dir: str) -> list[Any]:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import os
 import socket
-import time
 from typing import Any
 
+from ..._common.wait_loop import until_nothing
 from . import orphans
 
 # How long a process that ends may keep its ports after its files are no longer found.
@@ -92,8 +92,4 @@ def foreign(figures: Any) -> list[str]:
 
 def _still_taken(ports: dict[str, int]) -> dict[str, int]:
     """Return those of the ports that stay taken: one that just ends is gone from /proc before its ports are free."""
-    deadline = time.monotonic() + _END_SECONDS
-    while ports and time.monotonic() < deadline:
-        time.sleep(_LOOK_INTERVAL_SECONDS)
-        ports = taken(ports)
-    return ports
+    return until_nothing(lambda: taken(ports), _END_SECONDS, _LOOK_INTERVAL_SECONDS)

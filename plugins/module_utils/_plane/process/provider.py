@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._common.errors import ReportedError
+from ..._common.formats import duration
+from ..._common.wait_loop import until_nothing
 from ..._kube import bulk
 from ..._kube.plan import CREATE, Entry
 from ..._kube.reconcile import Reconcile
@@ -129,23 +131,22 @@ def wait_established(client: Any, names: list[str], timeout_seconds: float,
     :raises ProviderError: naming each definition that is not, and what the API server says of it
     """
     resource = KNOWN["CustomResourceDefinition"]
-    deadline = clock() + timeout_seconds
-    pending = list(names)
-    while pending:
-        outcomes = bulk.run([_getter(client, resource, None, name) for name in pending])
-        left, seen = [], []
-        for name, outcome in zip(pending, outcomes):
+    left = dict.fromkeys(names, "")
+
+    def ask() -> dict[str, str]:
+        pending = list(left)
+        left.clear()
+        for name, outcome in zip(pending, bulk.run([_getter(client, resource, None, name) for name in pending])):
             if outcome.error is not None:
                 raise ProviderError(outcome.error.message)
             fault = establishment_fault(outcome.value)
             if fault:
-                left.append(name)
-                seen.append(f"CustomResourceDefinition {name}: {fault}")
-        pending = left
-        if pending and clock() > deadline:
-            raise ProviderError("not established within %d s: %s" % (timeout_seconds, "; ".join(seen)))
-        if pending:
-            time.sleep(POLL_INTERVAL_SECONDS)
+                left[name] = fault
+        return left
+
+    if until_nothing(ask, timeout_seconds, POLL_INTERVAL_SECONDS, clock):
+        raise ProviderError("not established within %s: %s" % (duration(timeout_seconds), "; ".join(
+            f"CustomResourceDefinition {name}: {fault}" for name, fault in left.items())))
 
 
 def _getter(client: Any, resource: Any, namespace: Any, name: Any) -> Any:

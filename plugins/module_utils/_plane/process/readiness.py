@@ -16,6 +16,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from ..._common.wait_loop import poll
+
 CHECK_TIMEOUT_SECONDS = 5
 # All programs of a lab may start at once, on a machine that has other work.
 DEFAULT_TIMEOUT_SECONDS = 180
@@ -132,15 +134,15 @@ def wait(checks: dict[str, Any], given_up: Callable[..., Any] | None = None,
     """
     start = clock()
     pending, failed = dict(checks), {}
-    while pending:
-        found = faults(pending)
-        pending = dict((name, pending[name]) for name in found)
+    limits = dict((name, check.get("timeout_seconds") or DEFAULT_TIMEOUT_SECONDS) for name, check in checks.items())
+    for step in poll(lambda: faults(pending), start + max(limits.values(), default=0), POLL_INTERVAL_SECONDS, clock):
+        for name in set(pending) - set(step.objects):
+            del pending[name]
         lost = set(given_up() if given_up and pending else ())
         for name in list(pending):
-            limit = pending[name].get("timeout_seconds") or DEFAULT_TIMEOUT_SECONDS
-            if name in lost or clock() - start >= limit:
-                failed[name] = found[name]
+            if name in lost or clock() - start >= limits[name]:
+                failed[name] = step.objects[name]
                 del pending[name]
-        if pending:
-            time.sleep(POLL_INTERVAL_SECONDS)
-    return failed
+        if not pending:
+            return failed
+    return dict(failed, **dict((name, step.objects[name]) for name in pending))

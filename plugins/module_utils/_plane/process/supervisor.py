@@ -12,11 +12,12 @@ import re
 import shlex
 import socket
 import subprocess
-import time
 import xmlrpc.client
 from typing import Any
 
 from ..._common.errors import ReportedError
+from ..._common.formats import duration
+from ..._common.wait_loop import until_nothing
 from .files import write_private
 
 LAB_DIR_VARIABLE = "METAL3_LAB_DIR"
@@ -27,6 +28,7 @@ NAME_RULE = re.compile(r"^[a-z][a-z0-9_-]*$")
 LOG_BYTES = 10 * 1024 * 1024
 LOG_BACKUPS = 3
 START_TIMEOUT_SECONDS = 60
+_LOOK_INTERVAL_SECONDS = 0.05
 STOP_WAIT_SECONDS = 10
 PASSED_VARIABLES = ("PATH", "HOME", "LANG", "TZ")
 ALIVE_STATES = ("RUNNING", "STARTING")
@@ -255,16 +257,13 @@ class Supervisor:
                 cwd=self.layout.lab_dir, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                 start_new_session=True, check=False, timeout=START_TIMEOUT_SECONDS, universal_newlines=True)
         except subprocess.TimeoutExpired as exc:
-            raise SupervisorError("supervisord has not gone to the background within %d s; its log: %s" % (
-                START_TIMEOUT_SECONDS, self.layout.log_file("supervisord"))) from exc
+            raise SupervisorError("supervisord has not gone to the background within %s; its log: %s" % (
+                duration(START_TIMEOUT_SECONDS), self.layout.log_file("supervisord"))) from exc
         if result.returncode:
             raise SupervisorError(f"supervisord does not start: {' '.join(result.stdout.split())[-500:]}")
-        deadline = time.monotonic() + START_TIMEOUT_SECONDS
-        while not self.alive():
-            if time.monotonic() > deadline:
-                raise SupervisorError("supervisord does not answer on %s within %d s; its log: %s" % (
-                    self.layout.socket, START_TIMEOUT_SECONDS, self.layout.log_file("supervisord")))
-            time.sleep(0.05)
+        if until_nothing(lambda: not self.alive(), START_TIMEOUT_SECONDS, _LOOK_INTERVAL_SECONDS):
+            raise SupervisorError("supervisord does not answer on %s within %s; its log: %s" % (
+                self.layout.socket, duration(START_TIMEOUT_SECONDS), self.layout.log_file("supervisord")))
 
     def shutdown(self, timeout_seconds: int) -> bool:
         """Stop all programs and supervisord; returns False when it was not running.
@@ -276,11 +275,8 @@ class Supervisor:
             self._call("supervisor.shutdown")
         except (OSError, http.client.HTTPException, xmlrpc.client.Error):
             return False
-        deadline = time.monotonic() + timeout_seconds
-        while pid and os.path.exists("/proc/%d" % pid):
-            if time.monotonic() > deadline:
-                raise SupervisorError("supervisord (pid %d) is still there after %d s" % (pid, timeout_seconds))
-            time.sleep(0.05)
+        if pid and until_nothing(lambda: os.path.exists(f"/proc/{pid}"), timeout_seconds, _LOOK_INTERVAL_SECONDS):
+            raise SupervisorError(f"supervisord (pid {pid}) is still there after {duration(timeout_seconds)}")
         return True
 
     def pid(self) -> Any:

@@ -9,8 +9,9 @@ import time
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.reading import Watcher
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.follow import follow_kinds
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 
 class Server:
@@ -32,21 +33,26 @@ class Server:
 
 
 def first(server, kinds, wanted):
-    watcher = Watcher(server, "metal3", kinds, time.monotonic() + 20)
+    steps = follow_kinds(server, [KNOWN[kind] for kind in kinds], "metal3", time.monotonic() + 20, tick_seconds=0.05)
     try:
-        return next(objects for objects, dummy in watcher.steps(tick_seconds=0.05) if wanted(objects))
+        return next(step for step in steps if wanted(step))
     finally:
-        watcher.close()
         server.end.set()
 
 
-def test_objects_are_there_when_all_kinds_are_listed():
+def test_objects_can_be_trusted_when_all_kinds_are_listed():
     machine = {"metadata": {"name": "m1", "resourceVersion": "1"}}
-    objects = first(Server(Machine=[machine], Cluster=[]), ("Machine", "Cluster"), lambda seen: seen is not None)
-    assert objects == {"Machine": [machine], "Cluster": []}
+    step = first(Server(Machine=[machine], Cluster=[]), ("Machine", "Cluster"), lambda step: step.listed)
+    assert step.objects == {"Machine": {"m1": machine}, "Cluster": {}}
+
+
+def test_a_kind_that_is_not_answered_is_reported_beside_one_that_is():
+    server = Server(Machine=[], Cluster=KubeError("no answer"))
+    step = first(server, ("Machine", "Cluster"), lambda step: step.unreachable_seconds is not None)
+    assert str(step.error) == "no answer" and not step.listed
 
 
 @pytest.mark.parametrize("error", [KubeError("forbidden", 403, "Forbidden"), TypeError("a defect")])
 def test_a_refusal_or_a_defect_of_one_watch_ends_the_wait(error):
     with pytest.raises(type(error), match=str(error)):
-        first(Server(Machine=[], Cluster=error), ("Machine", "Cluster"), lambda seen: False)
+        first(Server(Machine=[], Cluster=error), ("Machine", "Cluster"), lambda step: False)
