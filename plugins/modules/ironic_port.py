@@ -172,6 +172,19 @@ problems:
     text:
       description: All of it as one line.
       type: str
+written:
+  description: What the run had stored before it failed, objects of other kinds included.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: The object, as messages name it.
+      type: str
+    action:
+      description: What became of it, for example V(created), V(updated) or V(deleted).
+      type: str
+  sample: [{"object": "node server-1", "action": "updated"}]
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import run_ironic_port

@@ -118,6 +118,19 @@ ca_file:
   description: File with the authority's certificate.
   returned: always
   type: str
+written:
+  description: What the run had stored before it failed, objects of other kinds included.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: The object, as messages name it.
+      type: str
+    action:
+      description: What became of it, for example V(created), V(updated) or V(deleted).
+      type: str
+  sample: [{"object": "certificate etcd", "action": "updated"}]
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.module import run_plane_certificate

@@ -130,6 +130,19 @@ programs:
   returned: always
   type: dict
   sample: {etcd: started}
+written:
+  description: What the run had stored before it failed, objects of other kinds included.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: The object, as messages name it.
+      type: str
+    action:
+      description: What became of it, for example V(created), V(updated) or V(deleted).
+      type: str
+  sample: [{"object": "program etcd", "action": "updated"}]
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.module import run_plane_processes

@@ -184,6 +184,19 @@ server:
   returned: when the connection options led to one, also on failure
   type: str
   sample: https://192.0.2.10:6443
+written:
+  description: What the run had stored before it failed, objects of other kinds included.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: The object, as messages name it.
+      type: str
+    action:
+      description: What became of it, for example V(created), V(updated) or V(deleted).
+      type: str
+  sample: [{"object": "PreprovisioningImage metal3/server-1", "action": "updated"}]
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.module import run_family

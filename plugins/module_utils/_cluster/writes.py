@@ -63,10 +63,8 @@ class ClusterWrites(Reconcile):
         self._check_allowed(cluster_losses.losses(self.description, [], [stored], snapshot))
         return []
 
-    def still_deleted(self, entry: Entry, stored: dict[str, Any]) -> list[str]:
+    def still_deleted(self, _entry: Entry, stored: dict[str, Any]) -> list[str]:
         """Return why an object of a cluster that is to be gone must not be deleted now."""
-        if entry.current is None or stored["metadata"].get("uid") != entry.current["metadata"].get("uid"):
-            return ["others deleted it and made a new one since it was read; run again"]
         foreign = cluster_ownership.deletion_problem(self.subject, self.name, stored, self.adopt)
         return [foreign] if foreign else []
 

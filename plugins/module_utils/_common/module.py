@@ -80,7 +80,7 @@ class Module(AnsibleModule):
     def reporting(self, done: Callable[[], dict[str, Any]] = dict) -> Iterator[None]:
         """Fail with the text of a ReportedError.
 
-        :param done: called without arguments; returns what the module has changed before it failed
+        :param done: called without arguments; returns what else the module has changed before it failed
         """
         try:
             yield
@@ -103,6 +103,10 @@ class Module(AnsibleModule):
         else:
             result.pop("diff", None)
         if failure:
+            # What was stored before: handlers run for it, and the user learns what to look at.
+            result["changed"] = bool(result.get("changed") or self.progress.written)
+            if self.progress.written:
+                result["written"] = list(self.progress.written)
             self.fail_json(failure, **result)
         self.exit_json(**result)
 

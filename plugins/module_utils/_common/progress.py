@@ -26,6 +26,19 @@ class Progress:
     def __init__(self, path: str | None = None) -> None:
         self._path = path or os.environ.get(PROGRESS_FILE_VARIABLE)
         self._lock = threading.Lock()
+        # What this run has stored so far, for the result of a run that fails later.
+        self.written: list[dict[str, str]] = []
+
+    def wrote(self, subject: str, action: str) -> None:
+        """Keep that an object was stored; nothing is printed.
+
+        :param subject: the object as messages name it, without secrets
+        :param action: what became of it: ``created``, ``updated`` or ``deleted``
+        """
+        entry = {"object": subject, "action": action}
+        with self._lock:
+            if entry not in self.written:
+                self.written.append(entry)
 
     def status(self, state: Any, detail: str = "") -> None:
         """Report the state of the whole; ``progress_pace.Pace`` decides which of these reports are printed.

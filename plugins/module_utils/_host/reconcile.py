@@ -91,7 +91,9 @@ class HostReconcile(Reconcile):
             # Another manager owns these fields, so leaving them out of an apply would not remove them.
             stored = self.client.patch(BMH, entry.namespace, entry.name, {"spec": dict.fromkeys(removals)},
                                        dry_run=dry_run, checked=entry.current)
-            entry = entry if dry_run else entry._replace(current=stored)
+            if not dry_run:
+                self.begun(entry)
+                entry = entry._replace(current=stored)
         if dry_run and entry.resource == BMH and entry.action == UPDATE and entry.name in self.detached:
             # What check mode has not detached, the API server refuses even on trial.
             return entry.desired

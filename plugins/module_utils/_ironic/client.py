@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Callable
 from urllib.parse import quote
 
 from .._common.redaction import redacted
@@ -32,6 +32,8 @@ _VERSION = re.compile(r"^1\.([0-9]{1,6})$")
 _NEVER_SENT = frozenset(["ConnectTimeout", "NewConnectionError"])
 # Methods by which the same request may be sent twice.
 _REPEATABLE = ("GET", "DELETE")
+# What results call the changes of the other methods.
+_CHANGES = {"POST": "created", "PUT": "updated", "PATCH": "updated", "DELETE": "deleted"}
 
 
 def ironic_argument_spec() -> dict[str, dict[str, Any]]:
@@ -148,10 +150,12 @@ class IronicClient:
     """Requests to one Ironic; safe to share between threads.
 
     :param params: dict with the options of :func:`ironic_argument_spec`
+    :param wrote: callable that takes a request's subject and what became of it, called for each change that Ironic took
     :raises IronicError: when no usable configuration is found, Ironic does not answer or is too old
     """
 
-    def __init__(self, params: dict[str, Any]) -> None:
+    def __init__(self, params: dict[str, Any], wrote: Callable[[str, str], Any] = lambda subject, action: None) -> None:
+        self._wrote = wrote
         self._timeout_seconds = params.get("request_timeout_seconds") or REQUEST_TIMEOUT_SECONDS
         self._adapter = _adapter(params)
         self.minor = 1
@@ -213,6 +217,8 @@ class IronicClient:
         subject = subject or path
         repeatable = method in _REPEATABLE if repeatable is None else repeatable
         response = self._send(method, path, query, body, subject, repeatable)
+        if method in _CHANGES:
+            self._wrote(subject, _CHANGES[method])
         if not response.content:
             return None
         try:

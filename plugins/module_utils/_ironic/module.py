@@ -175,4 +175,4 @@ def run_ironic_audit() -> None:
 
 def _client(module: IronicModule) -> IronicClient:
     module.require(openstacksdk=HAS_OPENSTACK)
-    return IronicClient(module.params)
+    return IronicClient(module.params, module.progress.wrote)

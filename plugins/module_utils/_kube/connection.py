@@ -21,9 +21,11 @@ from .kubeconfig import (
     check_token,
     choose,
     from_dict,
+    impersonation_headers,
     invalid,
     read_files,
     split_proxy,
+    take_impersonation,
 )
 
 try:
@@ -218,7 +220,8 @@ class Connection:
 
     def _load(self) -> None:
         settings = kubernetes.client.Configuration()
-        token_file, self._user, self._kubeconfig_impersonation = None, "", (None, None)
+        token_file, self._user = None, ""
+        self._kubeconfig_impersonation: list[tuple[str, str]] = []
         choice = self._choice
         if self._content:
             self._take(settings, self._content, self._source)
@@ -274,12 +277,11 @@ class Connection:
             if credentials:
                 settings.proxy_headers = urllib3.make_headers(proxy_basic_auth=credentials)
 
-    def _chosen_impersonation(self) -> list[tuple[str, Any]]:
+    def _chosen_impersonation(self) -> list[tuple[str, str]]:
         """Return the headers that make the server act for another user: by the options, else by the kubeconfig."""
-        user, groups = self._choice["impersonate_user"], self._choice["impersonate_groups"]
-        if user is None:
-            user, groups = self._kubeconfig_impersonation
-        return [("Impersonate-User", user)] * bool(user) + [("Impersonate-Group", group) for group in groups or ()]
+        choice = self._choice
+        return impersonation_headers(choice["impersonate_user"], choice["impersonate_groups"]) \
+            or self._kubeconfig_impersonation
 
     def _load_kubeconfig(self, settings: Any) -> str | None:
         """Set what a kubeconfig or the pod's service account says and return the path of its token, if it has one."""
@@ -316,7 +318,7 @@ class Connection:
         self._context = context
         has_own = self._choice["api_key"] is not None or self._choice["client_cert"] is not None
         user = {} if has_own else dict(user)
-        self._kubeconfig_impersonation = (user.pop("as", None), user.pop("as-groups", None))
+        self._kubeconfig_impersonation = take_impersonation(user)
         self._user = "" if not user else f"{name}, context {context}"
         # kubectl prefers it to a token beside it, and so does the server's administrator who renews it.
         token_file = user.pop("tokenFile", None)

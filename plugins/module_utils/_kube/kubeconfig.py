@@ -9,7 +9,7 @@ import binascii
 import os
 import re
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from .errors import KubeError
 
@@ -22,6 +22,8 @@ except ImportError:
 # A kubeconfig of a thousand clusters has about 5 MB.
 MAX_BYTES = 16 * 1024 * 1024
 # Types of fields, as errors name them; their values are not quoted, for they may be secrets.
+# Bytes that client-go leaves as they are in the name of a header (transport/round_trippers.go, legalHeaderKeyBytes).
+_HEADER_LETTERS = "!#$&'*+^`|"
 _TEXT, _FLAG, _OBJECT = "text", "true or false", "a mapping"
 _STRINGS, _OBJECTS = "a list of texts", "a list of mappings"
 
@@ -31,7 +33,7 @@ _CLUSTER_FIELDS = {
 _USER_FIELDS = {
     "token": _TEXT, "tokenFile": _TEXT, "client-certificate": _TEXT, "client-certificate-data": _TEXT,
     "client-key": _TEXT, "client-key-data": _TEXT, "username": _TEXT, "password": _TEXT, "exec": _OBJECT,
-    "auth-provider": _OBJECT, "as": _TEXT, "as-groups": _STRINGS}
+    "auth-provider": _OBJECT, "as": _TEXT, "as-groups": _STRINGS, "as-uid": _TEXT, "as-user-extra": _OBJECT}
 _EXEC_FIELDS = {"apiVersion": _TEXT, "command": _TEXT, "args": _STRINGS, "env": _OBJECTS, "installHint": _TEXT,
                 "interactiveMode": _TEXT, "provideClusterInfo": _FLAG}
 _PEM_FIELDS = ("certificate-authority-data", "client-certificate-data", "client-key-data")
@@ -227,6 +229,13 @@ def _check_user(user: dict[str, Any], subject: str, source: str) -> None:
         check_token(user["token"], f"{source}: {subject}: token")
     check_impersonation(user.get("as"), user.get("as-groups"), f"{source}: {subject}: as",
                         f"{source}: {subject}: as-groups")
+    check_impersonation(user.get("as"), [user["as-uid"]] if user.get("as-uid") else None, f"{source}: {subject}: as",
+                        f"{source}: {subject}: as-uid")
+    for key, values in (user.get("as-user-extra") or {}).items():
+        name = f"{source}: {subject}: as-user-extra.{_name_of(key)}"
+        if not _is_text(key) or not _fits(values, _STRINGS):
+            raise invalid(name, f"found {_kind(values)}, expected {_STRINGS} below a name")
+        check_impersonation(user.get("as"), values, f"{source}: {subject}: as", name)
     plugin = user.get("exec")
     if plugin is not None:
         _check(plugin, _EXEC_FIELDS, f"{subject}: exec", source)
@@ -268,6 +277,23 @@ def check_impersonation(user: str | None, groups: Any, user_name: str, groups_na
         if any(value is not None and not re.fullmatch("[!-~]([ -~]*[!-~])?", value) for value in values):
             raise KubeError(f"{name}: expected printable ASCII that neither begins nor ends with a space",
                             reason="Configuration", next_step="correct it")
+
+
+def take_impersonation(user: dict[str, Any]) -> list[tuple[str, str]]:
+    """Remove from a kubeconfig's user whom it acts for, and return that as headers.
+
+    :param user: the user's fields, checked; changed
+    """
+    name, groups, uid = (user.pop(field, None) for field in ("as", "as-groups", "as-uid"))
+    headers = impersonation_headers(name, groups) + [("Impersonate-Uid", uid)] * bool(uid)
+    for key, values in (user.pop("as-user-extra", None) or {}).items():
+        headers += [(f"Impersonate-Extra-{quote(key, safe=_HEADER_LETTERS)}", value) for value in values]
+    return headers
+
+
+def impersonation_headers(user: str | None, groups: list[str] | None) -> list[tuple[str, str]]:
+    """Return the headers that make a server act for another user, none without one."""
+    return [("Impersonate-User", user)] + [("Impersonate-Group", group) for group in groups or ()] if user else []
 
 
 def check_proxy(proxy: str, subject: str) -> None:

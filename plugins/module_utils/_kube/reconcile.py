@@ -24,21 +24,23 @@ class Written(NamedTuple):
     :ivar entry: the last entry, as it was written or was found to need no write
     :ivar value: the object as it is stored; of a deletion whether the object was there
     :ivar error: a KubeError, or None
+    :ivar begun: whether a part of a write in several requests was stored before the error
     """
 
     entry: Entry
     value: Any
     error: KubeError | None
+    begun: bool = False
 
     @property
     def changed(self) -> bool:
-        """True when this run has changed (or in check mode would change) the object."""
-        return self.error is None and self.entry.changes
+        """True when this run has changed (or in check mode would change) the object, if only in part."""
+        return self.begun or (self.error is None and self.entry.changes)
 
     @property
     def action(self) -> str:
         """``created``, ``updated``, ``deleted`` or ``unchanged``."""
-        return DONE[self.entry.action if self.error is None else UNCHANGED]
+        return DONE[self.entry.action if self.begun or self.error is None else UNCHANGED]
 
 
 class Reconcile:
@@ -63,6 +65,7 @@ class Reconcile:
         self.progress = progress
         self.sleep = sleep
         self.resource_of = resource_of
+        self._begun: set[str] = set()
 
     def plan(self, items: list[Object], listed: Listed | None = None) -> list[Entry]:
         """Return an entry for each desired object; see :func:`plan.plan`.
@@ -108,8 +111,18 @@ class Reconcile:
         due = [entry for entry in entries if entry.changes]
         outcomes = iter(checked.write(due, lambda entry: self._sent(entry, dry_run), self._decide,
                                       self.progress.event, self.sleep))
-        return [_written(next(outcomes)) if entry.changes else Written(entry, entry.current, None)
-                for entry in entries]
+        written = [self._written(next(outcomes)) if entry.changes else Written(entry, entry.current, None)
+                   for entry in entries]
+        for item in written:
+            if item.changed and not dry_run:
+                self.progress.wrote(item.entry.title, item.action)
+        return written
+
+    def _written(self, outcome):
+        entry = outcome.task
+        if outcome.error is None and plan.stores_nothing_new(entry, outcome.value):
+            entry = entry._replace(action=UNCHANGED)
+        return Written(entry, outcome.value, outcome.error, outcome.error is not None and entry.title in self._begun)
 
     def _sent(self, entry, dry_run):
         if dry_run and not self.can_try(entry):
@@ -121,11 +134,18 @@ class Reconcile:
         stored = self.read_again(entry)
         if entry.action == DELETE and (stored is None or stored["metadata"].get("deletionTimestamp")):
             return checked.Settled(stored, entry._replace(action=UNCHANGED))
+        if entry.action == DELETE and _uid(stored) != _uid(entry.current):
+            raise KubeError(f"{entry.title}: found another object of this name than the one that was checked; it "
+                            "stays", 409, "Conflict", next_step="look at it, then run again")
         lines = self.problems_again(entry, stored)
         if lines:
             raise KubeError(f"changed by somebody else during this run: {'; '.join(map(str, lines))}", 409, "Conflict")
         fresh = self.plan_again(entry, stored)
         return fresh if fresh.changes else checked.Settled(stored, fresh)
+
+    def begun(self, entry: Entry) -> None:
+        """Note that a part of an entry is stored; for a room that sends it in several requests."""
+        self._begun.add(entry.title)
 
     # What a room says in its own way
 
@@ -165,11 +185,8 @@ class Reconcile:
         return plan.planned_for(self.client, entry, entry.desired, stored)
 
 
-def _written(outcome):
-    entry = outcome.task
-    if outcome.error is None and plan.stores_nothing_new(entry, outcome.value):
-        entry = entry._replace(action=UNCHANGED)
-    return Written(entry, outcome.value, outcome.error)
+def _uid(obj):
+    return (obj or {}).get("metadata", {}).get("uid")
 
 
 def raise_refused(client: Any, written: Sequence[Written], dry_run: bool = False,
@@ -179,9 +196,10 @@ def raise_refused(client: Any, written: Sequence[Written], dry_run: bool = False
     :param dry_run: whether it was a trial before anything was written
     :param title: callable that takes an entry and returns how messages name it
     """
-    refused = [_refusal(item, title(item.entry)) for item in written if item.error is not None]
+    failed = [item for item in written if item.error is not None]
+    refused = [_refusal(item, title(item.entry)) for item in failed]
     if refused:
-        verb = "refused to delete" if written[0].entry.action == DELETE else "refused"
+        verb = "refused to delete" if all(item.entry.action == DELETE for item in failed) else "refused"
         raise KubeError("the API server %s %s %d of %d objects%s:\n%s" % (
             client.server, verb, len(refused), len(written), ", nothing was written" if dry_run else "",
             "\n".join("- " + line for line in _clean(refused, written))))

@@ -67,7 +67,8 @@ def run_plane_certificate() -> None:
     with module.reporting():
         try:
             made = certificates.ensure(
-                authority, params["certificates"], params["key_pairs"], params["authority"], module.check_mode)
+                authority, params["certificates"], params["key_pairs"], params["authority"], module.check_mode,
+                module.progress.wrote)
         except OSError as exc:
             raise ReportedError(f"{exc.filename}: {exc.strerror}") from exc
     module.finish({"changed": bool(made), "made": made, "ca_file": authority.certificate_file})
@@ -82,7 +83,7 @@ def run_plane_processes() -> None:
         "programs": {"type": "list", "elements": "dict", "default": [], "options": _PROGRAM},
     })
     with module.reporting():
-        module.finish(process_group.ensure(module.params, module.check_mode))
+        module.finish(process_group.ensure(module.params, module.check_mode, module.progress.wrote))
 
 
 def run_plane_programs() -> None:

@@ -70,6 +70,7 @@ class FamilyWrites(Reconcile):
             entry = entry._replace(current=self.client.patch(
                 entry.resource, entry.namespace, entry.name, {"status": {"conditions": None}}, subresource="status",
                 checked=entry.current))
+            self.begun(entry)
         return super().send(entry, dry_run)
 
     def read_again(self, entry: Entry) -> Any:

@@ -47,6 +47,8 @@ class HttpIronic:
         self.kind = self.answer = self.redirect_to = None
         # Faults only for so many requests, None for all.
         self.times = None
+        # After so many changes everything is refused, None for never.
+        self.stops = None
         self.requests, self.carried_out = [], []
         self._over = threading.Event()
         outer = self
@@ -91,6 +93,9 @@ class HttpIronic:
         text = request.rfile.read(int(request.headers.get("Content-Length") or 0))
         self.requests.append((request.command, path, request.headers.get("Authorization")))
         kind = "version" if path.strip("/") == "" else "read" if request.command == "GET" else "write"
+        if self.stops is not None and kind != "version" and len(self.carried_out) >= self.stops:
+            self._send(request, *ANSWERS["403"])
+            return
         faulty = kind == self.kind and self.times != 0
         if faulty and self.times is not None:
             self.times -= 1

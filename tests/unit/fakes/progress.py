@@ -10,6 +10,10 @@ class Reports:
 
     def __init__(self):
         self.lines = []
+        self.written = []
+
+    def wrote(self, subject, action):
+        self.written.append({"object": subject, "action": action})
 
     def event(self, text):
         self.lines.append(text)

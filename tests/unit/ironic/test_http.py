@@ -111,6 +111,17 @@ def test_each_answer_ends_in_time_with_a_next_step(ironic, run, module, kind, an
     assert "Traceback" not in told and len(told) < 3000
 
 
+@pytest.mark.parametrize("stops", [0, 1, 2])
+@pytest.mark.parametrize("module", sorted(set(MODULES) - set(READING)))
+def test_a_run_that_fails_half_way_says_what_it_has_written(ironic, run, module, stops):
+    ironic.stops = stops
+    result = run(module)
+    assert "failed" in result or stops
+    if "failed" in result:
+        assert result["changed"] is bool(ironic.carried_out)
+        assert len(result.get("written", [])) == len(ironic.carried_out)
+
+
 @pytest.mark.parametrize("answer", sorted(set(LOST) | {"429", "503"}))
 @pytest.mark.parametrize("module", sorted(set(MODULES) - set(READING)))
 def test_one_bad_answer_to_a_write_is_got_over_or_reported_and_nothing_is_done_twice(ironic, run, module, answer):

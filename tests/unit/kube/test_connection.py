@@ -407,6 +407,29 @@ def test_a_kubeconfigs_own_impersonation_is_used_as_by_kubectl(servers, kubeconf
     assert impersonation(servers[0]) == []
 
 
+def test_a_kubeconfigs_uid_and_extra_fields_of_another_user_are_sent(servers, kubeconfig):
+    """They were dropped: what the server was to refuse or to log for them went by the user's name alone."""
+    path = kubeconfig(servers[0], {"token": "t", "as": "jane", "as-uid": "u-1", "as-user-extra": {
+        "scopes": ["view", "edit"], "acme.com/project%": ["p"]}})
+    KubeClient({"kubeconfig": path}).list(SECRET, "n")
+    assert impersonation(servers[0]) == [
+        ("Impersonate-User", "jane"), ("Impersonate-Uid", "u-1"), ("Impersonate-Extra-scopes", "view"),
+        ("Impersonate-Extra-scopes", "edit"), ("Impersonate-Extra-acme.com%2Fproject%25", "p")]
+    KubeClient({"kubeconfig": path, "impersonate_user": "joe"}).list(SECRET, "n")
+    assert impersonation(servers[0]) == [("Impersonate-User", "joe")]
+
+
+@pytest.mark.parametrize("fields", [
+    {"as-uid": "u"}, {"as-user-extra": {"a": ["b"]}}, {"as": "jane", "as-uid": 7},
+    {"as": "jane", "as-uid": "a\r\nb: c"}, {"as": "jane", "as-user-extra": {"a": "b"}},
+    {"as": "jane", "as-user-extra": {"a": ["b\nc"]}},
+    {"as": "jane", "as-user-extra": {"": ["b"]}}, {"as": "jane", "as-user-extra": ["a"]}])
+def test_a_uid_or_extra_field_that_cannot_be_sent_is_refused_by_name(servers, kubeconfig, fields):
+    with pytest.raises(KubeError, match=r"as-uid|as-user-extra"):
+        KubeClient({"kubeconfig": kubeconfig(servers[0], dict(fields, token="t"))})
+    assert servers[0].requests == []
+
+
 @pytest.mark.parametrize("option, value", [
     ("impersonate_user", "a\r\nX-Other: b"), ("impersonate_user", " a"), ("impersonate_groups", ["a"])])
 def test_an_impersonation_that_no_header_can_hold_is_refused(option, value):

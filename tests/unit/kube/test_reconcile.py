@@ -202,6 +202,42 @@ def test_refusals_are_reported_together_without_the_objects_secrets():
     raise_refused(server, written[2:])
 
 
+def test_a_refusal_takes_its_verb_from_what_was_refused():
+    server = Server(secret("gone"), refuse=("bad",))
+    entries = [plan.deletion(SECRET, server.objects["gone"])] + plan.plan(server, [secret("bad", a="1")])
+    with pytest.raises(KubeError, match="https://server refused 1 of 2 objects"):
+        raise_refused(server, reconcile(server).write(entries))
+
+
+def test_another_object_of_the_name_is_not_deleted():
+    """It was read again and deleted, though nobody had checked it."""
+    server = Server(dict(secret("old"), metadata={"name": "old", "namespace": "n", "uid": "1"}))
+    entry = plan.deletion(SECRET, server.objects["old"])
+    server.meanwhile["old"] = dict(secret("old"), metadata={"name": "old", "namespace": "n", "uid": "2"})
+    (written,) = reconcile(server).write([entry])
+    assert server.deleted == [] and not written.changed
+    assert written.error.message.startswith("Secret n/old: found another object of this name than the one that was")
+
+
+def test_what_was_stored_is_kept_for_a_run_that_fails_later():
+    class InTwo(Reconcile):
+        def send(self, entry, dry_run):
+            self.begun(entry)
+            return super().send(entry, dry_run)
+
+    server = Server(secret("gone"), refuse=("bad",))
+    entries = [plan.deletion(SECRET, server.objects["gone"])] + plan.plan(server, [secret("bad", a="1")])
+    run = reconcile(server)
+    run.dry_run(entries)
+    assert run.progress.written == []
+    run.write(entries)
+    assert run.progress.written == [{"object": "Secret n/gone", "action": "deleted"}]
+    run = reconcile(server, InTwo)
+    (written,) = run.write(entries[1:])
+    assert written.error and written.changed and run.progress.written == [
+        {"object": "Secret n/bad", "action": "created"}]
+
+
 @pytest.mark.parametrize(("action", "headers"), [
     ("create", ("", "Secret n/a")), ("update", ("Secret n/a", "Secret n/a")), ("delete", ("Secret n/a", ""))])
 def test_a_difference_names_the_object_and_hides_its_secrets(action, headers):

@@ -271,3 +271,43 @@ def test_a_namespace_that_is_not_there_is_named(run, name, monkeypatch):
 def test_the_matrix_covers_what_modules_do(run):
     """Else a kind of fault would be tried on nobody."""
     assert set(kind for name in MODULES for kind in kinds_of(name, run)) >= {LIST, GET, WATCH, WRITE}
+
+
+# What a run that fails half-way has written
+
+def config_map(name):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "new"}}
+
+
+SEVERAL = {
+    "manifests": {"manifests": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}},
+                                config_map("one"), config_map("two")]},
+}
+
+
+def _refuses_after(server, stops):
+    return lambda request: FAULTS["403"] if len(server.stored) >= stops else None
+
+
+def writing_modules():
+    return [name for name in MODULES if not name.endswith("_info") and name != "service_probe"]
+
+
+@pytest.mark.parametrize("name", writing_modules())
+def test_a_run_that_fails_half_way_says_what_it_has_written(run, name):
+    """A later wave of manifests that was refused returned changed=false, and handlers did not run."""
+    stops, ends = 0, []
+    while not ends or ends[-1]:
+        with ApiServer(task(name)[1]) as server:
+            server.fault = _refuses_after(server, stops)
+            answer, dummy = run(name, server, **SEVERAL.get(name, {}))
+        ends.append(bool(answer.get("failed")))
+        stored = sorted(set(path.rpartition("/")[2] for path, dummy in server.stored))
+        if answer.get("failed"):
+            assert answer["changed"] is bool(stored), (stops, stored, answer["msg"])
+            listed = set(item["object"].rpartition("/")[2].rpartition(" ")[2] for item in answer.get("written", []))
+            assert sorted(listed) == stored
+        if len(server.stored) < stops:
+            break
+        stops += 1
+    assert stops > 1, "nothing is written"

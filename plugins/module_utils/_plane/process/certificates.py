@@ -7,7 +7,7 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import kubeconfig
@@ -224,7 +224,8 @@ def _key_usage(signs: bool) -> Any:
 
 
 def ensure(authority: Authority, certificates: list[dict[str, Any]], key_pairs: Sequence[Any] = (),
-           common_name: str = DEFAULT_NAME, check_mode: bool = False) -> list[dict[str, Any]]:
+           common_name: str = DEFAULT_NAME, check_mode: bool = False,
+           wrote: Callable[[str, str], Any] = lambda name, action: None) -> list[dict[str, Any]]:
     """Make what is missing, changed or near expiry.
 
     :param authority: an Authority
@@ -233,6 +234,7 @@ def ensure(authority: Authority, certificates: list[dict[str, Any]], key_pairs: 
     :param key_pairs: names of signing key pairs
     :param common_name: the authority's subject
     :param check_mode: change nothing, only report
+    :param wrote: callable that takes a file's name and ``created``, called for each as soon as it is there
     :returns: list of dicts ``name`` and ``reason`` of what was made
     """
     made = []
@@ -241,6 +243,7 @@ def ensure(authority: Authority, certificates: list[dict[str, Any]], key_pairs: 
         made.append({"name": "ca", "reason": fault})
         if not check_mode:
             authority.make(common_name)
+            wrote("certificate ca", "created")
     renewed = bool(fault)
     for name in key_pairs:
         path = os.path.join(authority.directory, name)
@@ -249,12 +252,14 @@ def ensure(authority: Authority, certificates: list[dict[str, Any]], key_pairs: 
             made.append({"name": name, "reason": fault})
             if not check_mode:
                 make_key_pair(path)
+                wrote(f"key pair {name}", "created")
     for wanted in certificates:
         fault = "signed by another authority" if renewed and check_mode else authority.certificate_fault(wanted)
         if fault:
             made.append({"name": wanted["name"], "reason": fault})
             if not check_mode:
                 authority.issue(wanted)
+                wrote(f"certificate {wanted['name']}", "created")
         if wanted.get("kubeconfig"):
             made += _ensure_kubeconfig(authority, wanted, bool(fault), check_mode)
     return made

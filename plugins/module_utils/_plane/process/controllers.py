@@ -59,16 +59,18 @@ def serving_certificate(name: Any) -> Any:
     }
 
 
-def issue(lab: Any, names: Any, check_mode: bool = False) -> Any:
+def issue(lab: Any, names: Any, check_mode: bool, wrote: Any) -> Any:
     """Issue the serving certificates of managers.
 
     :param lab: the lab's figures
     :param names: providers' names
     :param check_mode: change nothing, only report
+    :param wrote: see certificates.ensure()
     :returns: what was made, see certificates.ensure()
     """
     authority = certificates.Authority(_pki(lab))
-    return certificates.ensure(authority, [serving_certificate(name) for name in names], check_mode=check_mode)
+    return certificates.ensure(authority, [serving_certificate(name) for name in names], check_mode=check_mode,
+                               wrote=wrote)
 
 
 def _address(lab: Any, name: Any, part: Any) -> Any:

@@ -4,6 +4,7 @@
 """Brings a lab's programs to the wanted state: configured, running, ready."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from . import figures as figures_file
@@ -69,6 +70,13 @@ def changed(actions: Any) -> Any:
     return any(action not in (RUNNING, ABSENT) for action in actions.values())
 
 
+def note(actions: dict[str, str], wrote: Callable[[str, str], Any]) -> None:
+    """Keep what was done, of what start() returned, for the result of a run that fails later."""
+    for name, action in actions.items():
+        if action not in (RUNNING, ABSENT):
+            wrote(f"program {name}", action)
+
+
 def _services_python(lab_dir: Any) -> Any:
     figures = figures_file.read(lab_dir)
     if not figures or not figures.get("services_python"):
@@ -129,11 +137,12 @@ def wait(supervisor: Any, names: Any = None) -> None:
     raise SupervisorError("\n".join(parts))
 
 
-def ensure(params: dict[str, Any], check_mode: bool) -> dict[str, Any]:
+def ensure(params: dict[str, Any], check_mode: bool, wrote: Callable[[str, str], Any]) -> dict[str, Any]:
     """Bring programs to a state and return the module's result.
 
     :param params: the parameters of the module ``plane_processes``
     :param check_mode: whether nothing is changed
+    :param wrote: callable that takes a program and what became of it, called before the wait
     :raises ReportedError: when a program has no command, does not start, or does not become ready
     """
     daemon = Supervisor(Layout(params["supervisor_dir"]))
@@ -149,6 +158,7 @@ def ensure(params: dict[str, Any], check_mode: bool) -> dict[str, Any]:
             if not program["command"]:
                 raise SupervisorError(f"program {program['name']}: command: not set, expected the program to run")
         actions = start(daemon, params["programs"], check_mode)
+        note(actions, wrote)
         if params["wait"] and not check_mode:
             wait(daemon, names)
     return {"changed": changed(actions), "programs": actions}

@@ -31,7 +31,7 @@ def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode:
     lab, wanted = params["management_plane"], params["providers"]
     shipped = dict((item["name"], provider.load(lab, item["name"])) for item in wanted)
     accounts = dict((name, manifests.service_account(objects)) for name, objects in shipped.items())
-    made = controllers.issue(lab, list(shipped), check_mode)
+    made = controllers.issue(lab, list(shipped), check_mode, progress.wrote)
     client = connect()
     reconcile = Reconcile(client, check_mode, progress, time.sleep, resource_for)
     entries = reconcile.plan(params["objects"] + provider.desired(lab, shipped))
@@ -44,6 +44,8 @@ def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode:
         for item in wanted]
     daemon = supervisor.Supervisor(supervisor.Layout(controllers.supervisor_dir(lab)))
     actions = process_group.start(daemon, programs, check_mode)
+    if not check_mode:
+        process_group.note(actions, progress.wrote)
     if params["wait"] and not check_mode:
         process_group.wait(daemon, list(shipped))
     created = [entry.title for entry in entries if entry.action == CREATE]
