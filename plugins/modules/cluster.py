@@ -37,8 +37,16 @@ options:
         when it takes any. Without it such a change is refused, with each machine and its host named. These are the
         machines of a pool of workers that is deleted, those that go when there are to be fewer replicas, and all of a
         control plane or pool that rolls out without surge (C(max_surge=0), or C(max_unavailable)).
-      - Check mode warns instead of refusing.
+      - The number counts for this cluster only as C(<namespace>/<name>:<number>), of which there may be several with
+        commas between.
+      - Check mode does not ask for it. It warns, with what a run without it would ask for.
     type: str
+  confirm_by_name:
+    description:
+      - Whether O(confirm) must name the cluster, as C(<namespace>/<name>:<number>), when O(state=present).
+      - For runs over several clusters, where a number alone would count for each of them.
+    type: bool
+    default: false
   adopt:
     description:
       - The cluster's name once more, to take over, or for O(state=absent) to delete, objects that this collection has

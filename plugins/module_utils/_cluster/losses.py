@@ -88,21 +88,28 @@ def _number(number):
     return "%d machine%s" % (number, "" if number == 1 else "s")
 
 
-def confirmation_problem(subject, found, given):
-    """Return the mistake when the number of machines was not repeated as it is, else None.
+def confirmation_problem(cluster, found, given, by_name=False):
+    """Return the Problem when the number of machines was not repeated as it is, else None.
 
-    :param subject: whom the mistake is about
+    :param cluster: ``<namespace>/<name>`` of the cluster
     :param found: list of Loss
-    :param given: the option ``confirm``
+    :param given: the option ``confirm``: the number, or ``<namespace>/<name>:<number>``, several with commas between
+    :param by_name: whether a number alone does not count, because it would count for each cluster of the run
     """
     number = count(found)
-    if not number or str(given or "").strip() == str(number):
+    named = f"{cluster}:{number}"
+    texts = [part.strip() for part in str(given or "").split(",")]
+    if not number or named in texts or (not by_name and texts == [str(number)]):
         return None
+    expected = f"{number}, the number of machines that this takes away with what is on their disks"
+    advice = f"set metal3_confirm={number} (module option confirm)"
+    if by_name:
+        expected = f"{named}, the cluster with {expected}"
+        advice = (f"set metal3_confirm={named} (module option confirm; several with commas between): the run is for "
+                  "several clusters, and a number alone would count for each of them")
     return Problem(
-        "confirmation-missing", subject, "confirm", given or None,
-        "%d, the number of machines that this takes away with what is on their disks" % number,
-        "correct the description, or to continue set metal3_confirm=%d (module option confirm):\n%s" % (
-            number, "\n".join("    " + line for line in lines(found))))
+        "confirmation-missing", f"cluster {cluster}", "confirm", given or None, expected,
+        f"correct the description, or to continue {advice}:\n" + "\n".join("    " + line for line in lines(found)))
 
 
 def as_result(found):

@@ -46,6 +46,7 @@ def cluster_argument_spec() -> dict[str, dict[str, Any]]:
         prune={"type": "bool", "default": True},
         manifests={"type": "list", "elements": "raw", "default": []},
         confirm={"type": "str"},
+        confirm_by_name={"type": "bool", "default": False},
         adopt={"type": "str"},
         workload_kubeconfig={"type": "path"},
         show_tree={"type": "bool", "default": False},

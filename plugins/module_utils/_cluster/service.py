@@ -119,7 +119,7 @@ class ClusterService:
     :param params: the description, see ``cluster_spec``
     :param options: what is not part of the description: ``check_hosts``, ``check_network``, ``image_ca_file``,
         ``neighbours`` (none when left out), ``wait_for``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``,
-        ``prune``, ``confirm``, ``adopt`` (nothing when left out), ``manifests``
+        ``prune``, ``confirm``, ``confirm_by_name``, ``adopt`` (nothing when left out), ``manifests``
     :param check_mode: let the API server check writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
@@ -211,7 +211,8 @@ class ClusterService:
             renamed_field(option, self.names) for option in reasons(description, entry, self._replaced, desired)])
         removed = cluster_prune.removed(objects, desired + kept, description, self.options["prune"])
         losses = cluster_losses.losses(description, changes, removed, checked.snapshot)
-        unconfirmed = cluster_losses.confirmation_problem(self.subject, losses, self.options["confirm"])
+        unconfirmed = cluster_losses.confirmation_problem(
+            f"{self.namespace}/{self.name}", losses, self.options["confirm"], self.options.get("confirm_by_name"))
         found = checked.network_problems() + ([unconfirmed] if unconfirmed and not self.check_mode else [])
         if found:
             raise RefusedError(found, self.names)
@@ -222,7 +223,7 @@ class ClusterService:
         if self.options["wait_for"] == "available":
             warnings += addon_warnings(description, checked.manifests)
         if unconfirmed:
-            warnings.append(f"without check mode this would be refused: {unconfirmed}")
+            warnings += confirmation.asked_later([unconfirmed])
         self.done["warnings"] = warnings
         # Before a wait that they may be the cause of.
         early = [f"warning: {line}" for line in warnings] if checked.snapshot.cluster is None else []
@@ -387,11 +388,12 @@ class ClusterService:
         :raises WaitFailedError: when something stays
         :raises KubeError: when the API server can't be asked or refuses
         """
-        if self.options["confirm"] != self.name:
-            raise RefusedError([Problem(
-                "confirmation-missing", self.subject, "confirm", self.options["confirm"] or None,
-                "the cluster's name", f"deleting a cluster wipes the disks of its machines; to continue set "
-                f"{confirmation.VARIABLE}={self.name} in a playbook (module option confirm)")])
+        unconfirmed = [] if self.options["confirm"] == self.name else [Problem(
+            "confirmation-missing", self.subject, "confirm", self.options["confirm"] or None,
+            "the cluster's name", f"deleting a cluster wipes the disks of its machines; to continue set "
+            f"{confirmation.VARIABLE}={self.name} in a playbook (module option confirm)")]
+        if unconfirmed and not self.check_mode:
+            raise RefusedError(unconfirmed)
         objects = read_all(self.client, self.namespace)[0]
         snapshot = Snapshot(objects, self.name)
         foreign = cluster_ownership.deletion_problem(self.subject, self.name, snapshot.cluster,
@@ -403,7 +405,8 @@ class ClusterService:
         rest = [item for kind in TEMPLATE_KINDS for item in objects[kind] if belongs(item, self.name)]
         foreign = [item for item in rest if self._is_others(item)]
         rest = [item for item in rest if item not in foreign]
-        self.done["warnings"] = self._of_others(foreign)
+        self.done["warnings"] = self._of_others(foreign) + (
+            confirmation.asked_later(unconfirmed) if snapshot.cluster is not None or rest else [])
         result = {"changed": snapshot.cluster is not None or bool(rest), "hosts": hosts,
                   "warnings": self.done["warnings"],
                   "diff": [_removal(snapshot.cluster)] if snapshot.cluster else [_removal(item) for item in rest]}

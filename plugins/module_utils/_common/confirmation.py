@@ -4,6 +4,7 @@
 """Whether a user has repeated how many things, or which ones, an operation concerns; pure."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 # The variable of all playbooks by which a user confirms.
@@ -35,6 +36,14 @@ def request(effect: Any, names: Any, given: Any = None, thing: str = "server") -
     things = f"{len(names)} {thing}{'' if len(names) == 1 else 's'} ({', '.join(names)})"
     wrong = "" if given in (None, "") else f'{VARIABLE}: found "{given}", expected {len(names)}. '
     return f"{wrong}This {effect.replace('%s', things)}. To continue, set {VARIABLE}={len(names)}."
+
+
+def asked_later(problems: Iterable[Any]) -> list[str]:
+    """Return the warnings of a run in check mode, which asks for no confirmation.
+
+    :param problems: Problems, or texts, that a run without check mode is refused with
+    """
+    return [f"without check mode this would be refused: {problem}" for problem in problems]
 
 
 def expected(names: list[str]) -> str:

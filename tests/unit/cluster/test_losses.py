@@ -69,7 +69,7 @@ LOSSES = {
 def test_what_takes_machines_away_wants_their_number(plane, case):
     changes, number, texts = LOSSES[case]
     writes = len(plane.writes())
-    for confirm in (None, "c1", str(number + 1)):
+    for confirm in (None, "c1", str(number + 1), f"metal3/other:{number}", f"metal3/c1:{number + 1}"):
         with pytest.raises(RefusedError) as refused:
             go(plane, confirm=confirm, **changes)
         assert "confirm: %s, expected %d, the number of machines" % (
@@ -83,6 +83,15 @@ def test_what_takes_machines_away_wants_their_number(plane, case):
     assert result["changed"] and sum(loss["count"] for loss in result["losses"]) == number
     assert {machine["host"] for loss in result["losses"] for machine in loss["machines"]} <= {
         f"host-of-{name}" for name in plane.names("Machine")}
+
+
+def test_in_a_run_over_several_clusters_a_number_alone_does_not_count(plane):
+    """It would confirm as many machines of each cluster as were meant of one."""
+    changes, number, dummy = LOSSES["fewer control planes"]
+    for confirm in (None, str(number), f"metal3/other:{number}", f"metal3/other:1,{number}"):
+        with pytest.raises(RefusedError, match=f"set metal3_confirm=metal3/c1:{number} .*several clusters"):
+            go(plane, confirm=confirm, confirm_by_name=True, **changes)
+    assert go(plane, confirm=f"metal3/other:1, metal3/c1:{number}", confirm_by_name=True, **changes)["changed"]
 
 
 @pytest.mark.parametrize("case", sorted(LOSSES))
@@ -228,6 +237,12 @@ def test_a_teardown_that_is_not_confirmed_says_what_to_set(plane, given):
     with pytest.raises(RefusedError, match=r"expected the cluster's name; .* set metal3_confirm=c1 "):
         service_of(plane, confirm=given).absent()
     assert plane.names("Cluster") == ["c1"]
+
+
+def test_check_mode_of_a_teardown_asks_for_no_confirmation_and_says_what_a_run_would_ask_for(plane):
+    result = service_of(plane, check_mode=True).absent()
+    assert result["changed"] and plane.names("Cluster") == ["c1"]
+    assert ["set metal3_confirm=c1" in line for line in result["warnings"]] == [True]
 
 
 def test_a_teardown_deletes_the_cluster_although_its_status_is_written_meanwhile(plane):
