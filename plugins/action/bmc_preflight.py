@@ -18,5 +18,7 @@ class ActionModule(ProgressAction):
         if wanted and self.shows_progress():
             for line in result.get("table") or []:
                 self.show(line)
-            for line in result.get("warning_lines") or []:
-                self.show(line)
+            for host in result.get("hosts") or []:
+                for check in host["checks"]:
+                    if check["status"] == "warning":
+                        self.show(f"- {check['text']}")

@@ -55,7 +55,7 @@ options:
         type: bool
         default: false
       ipmi:
-        description: Whether hosts without a Redfish service are asked by IPMI, which tells less of a server.
+        description: Whether hosts without a Redfish service are asked by IPMI, which reports less of a server.
         type: bool
         default: false
       ipmi_port:
@@ -190,12 +190,35 @@ lines:
   elements: str
 problems:
   description:
-    - What is to be mended, as lines of text. These are BMCs whose certificate could not be verified, that refused
-      the login, or whose systems could not be read; and when no server was found and nothing else was wrong, that.
+    - What is wrong with the outcome of a run. These are BMCs whose certificate could not be verified, that refused the
+      login, or whose systems could not be read; and when no server was found and nothing else was wrong, that.
     - A host that answers without a Redfish service is in RV(refusals) only.
-  returned: success
+    - When the input was refused, what was refused; no BMC was asked then.
+  returned: always
   type: list
-  elements: str
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
 silent:
   description: How many addresses did not answer, each counted once.
   returned: success

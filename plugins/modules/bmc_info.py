@@ -173,6 +173,33 @@ hosts:
       description: Version of the Redfish service that answers beside IPMI, empty when there is none.
       type: str
       returned: always
+problems:
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.module import run_bmc_info

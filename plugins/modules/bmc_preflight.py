@@ -16,8 +16,8 @@ description:
     C(power), C(boot_override), C(virtual_media), C(secure_boot), C(bios), C(clock), C(hardware) (against the project's
     table of supported hardware), C(scheme) (which one fits, and why), C(boot_mac) and C(unique) (two addresses that
     lead to one server); by IPMI C(reach), C(login), C(privileges), C(power) and C(scheme).
-  - An item is V(ok), V(warning), V(problem), or V(unknown) when the BMC does not tell, or when an earlier item says why
-    it could not be asked.
+  - An item is V(ok), V(warning), V(problem), or V(unknown) when the BMC does not report it, or when an earlier item
+    says why it could not be asked.
   - A login that failed is not tried again for another server of the list with the same BMC, user name and password,
     whether certificates are verified or not, and whether by Redfish or IPMI (standard ports of one host are one BMC).
   - The module fails with all problems of all servers at once.
@@ -111,17 +111,50 @@ hosts:
       returned: always
       sample: ok
     checks:
-      description: The verdicts; C(field), C(expected) and C(next_step) are empty where there is nothing to do.
+      description: The verdicts, each a problem record with its item and status.
       type: list
       elements: dict
       returned: always
+      contains:
+        check:
+          description: The item.
+          type: str
+        status:
+          description: V(ok), V(warning), V(problem) or V(unknown).
+          type: str
+        code:
+          description: Name of the rule that was broken.
+          type: str
+        subject:
+          description: The object that it is about.
+          type: str
+        field:
+          description: Path of the option; empty when there is nothing to do.
+          type: str
+        actual:
+          description: What was found, V(null) when it is not set; never a secret value.
+          type: str
+        expected:
+          description: What is allowed.
+          type: str
+        hint:
+          description: What to do, or V(null).
+          type: str
+        text:
+          description: All of it as one line.
+          type: str
       sample:
         - check: boot_mac
           status: problem
+          code: bmc-boot-mac
+          subject: rack1-01
           field: boot_mac_address
-          seen: "00:5c:52:31:3a:02"
+          actual: '"00:5c:52:31:3a:02"'
           expected: "one of the server's: NIC.1 00:5c:52:31:3a:01"
-          next_step: correct boot_mac_address, or bmc.address if it leads to another server
+          hint: correct boot_mac_address, or bmc.address if it leads to another server
+          text: >-
+            rack1-01: boot_mac: found "00:5c:52:31:3a:02", expected one of the server's: NIC.1 00:5c:52:31:3a:01;
+            correct boot_mac, or bmc_address if it leads to another server
     recommended:
       description: The BMC address to write, and why; empty when the server was not found.
       type: dict
@@ -132,12 +165,6 @@ hosts:
       description: What was read, as M(metal3.baremetal.bmc_info) returns it, without BIOS attributes.
       type: dict
       returned: success
-warning_lines:
-  description: The warnings as lines of text.
-  returned: always
-  type: list
-  elements: str
-  sample: []
 counts:
   description: How many servers have which verdict.
   returned: always
@@ -148,6 +175,33 @@ table:
   returned: always
   type: list
   elements: str
+problems:
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.module import run_bmc_preflight

@@ -118,6 +118,33 @@ hosts:
   type: list
   elements: dict
   sample: [{name: server-42, address: "redfish://192.0.2.11/redfish/v1/Systems/1", action: added}]
+problems:
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery_module import run_discovered_inventory

@@ -57,13 +57,13 @@ def test_all_faults_are_reported_at_once(faulty, lab, victims):
     run.failed("4 problems at 4 of %d servers, found before anything was written" % (len(lab.servers) + 1))
     assert before == after
     wrong_password, wrong_system, silent, wrong_mac = ("\n".join(run.told_of(name)) for name in victims)
-    assert "login: bmc_username: found HTTP 401" in wrong_password
+    assert "bmc_username: found HTTP 401" in wrong_password
     assert "after one attempt" in wrong_password
-    assert "system: bmc_address" in wrong_system
+    assert "bmc_address: found " in wrong_system
     for server in lab.servers.values():
         assert bmc_address.parse(server["bmc"]["address"]).system in wrong_system
-    assert "login: bmc_address" in silent
-    assert "boot_mac: boot_mac: found 00:5c:52:ff:ff:01" in wrong_mac
+    assert "bmc_address: found " in silent
+    assert 'boot_mac: found "00:5c:52:ff:ff:01"' in wrong_mac
     for nic in lab.servers[victims[3]]["nics"]:
         assert f"{nic['name']} {nic['mac']}" in wrong_mac
     assert "not-for-eyes" not in run.output
@@ -82,9 +82,9 @@ def test_another_certificate_authority(lab, victims, tmp_path):
     run = lab.playbook("preflight", "--check", "--limit", f"{victims[0]},{victims[3]}", "-i", lab.inventory({
         victims[3]: {"bmc_disable_certificate_verification": True}}), extra={"preflight_ca_cert": stranger})
     run.failed("1 problem at 1 of 2 servers")
-    told = "\n".join(run.told_of(victims[0]))
-    assert "tls: bmc_address: found certificate of CN=machine-room" in told
-    assert "no credentials were sent" in told
+    text = "\n".join(run.told_of(victims[0]))
+    assert "bmc_address: found certificate of CN=machine-room" in text
+    assert "no credentials were sent" in text
     assert "not verified, as set" in "\n".join(run.told_of(victims[3]))
 
 
@@ -98,7 +98,7 @@ def test_enrolment_tries_each_login_once_before_it_writes(lab, victims, argument
     run = lab.playbook("enroll", *arguments, "--limit", f"{victims[0]},{victims[3]}", "-i", lab.inventory({
         victims[0]: {"bmc_password": "not-for-eyes"}, victims[3]: {"boot_mac": "00:5c:52:ff:ff:01"}}), extra=extra)
     run.failed(text, "found before anything was written", "set enroll_preflight to none")
-    assert "login: bmc_username: found HTTP 401" in "\n".join(run.told_of(victims[0]))
+    assert "bmc_username: found HTTP 401" in "\n".join(run.told_of(victims[0]))
     assert "after one attempt" in run.output and "not-for-eyes" not in run.output
     assert "TASK [metal3.baremetal.hosts : " not in run.output
     assert lab.versions() == before
@@ -108,7 +108,7 @@ def test_enrolment_goes_on_where_a_bmc_can_not_be_asked_from_here(lab, victims, 
     """Ironic may reach it: that is a warning, and nothing changes."""
     stranger = issue(tmp_path, "stranger")[0][0]
     run = lab.playbook("enroll", "--limit", victims[0], extra={"preflight_ca_cert": stranger}).ok()
-    assert f"- {victims[0]}: login: bmc_address: found not tried: certificate of CN=machine-room" in run.output
+    assert f"- {victims[0]}: bmc_address: found not tried: certificate of CN=machine-room" in run.output
     assert run.changed() == 0
 
 
@@ -191,26 +191,28 @@ def test_a_second_discovery_changes_nothing(lab, discovered, site, wanted):
     first, *others = wanted["discover_targets"]
     run = lab.playbook("discover", inventory=site, extra=dict(
         wanted, discover_targets=[dict(first, password="wrong"), *others]))
-    run.failed("127.0.0.1:%d: login: HTTP 401 (Incorrect username or password): correct discover_username and "
-               "discover_password; they were tried once" % first["ports"][0])
+    run.failed("127.0.0.1:%d: discover_username: found HTTP 401 (Incorrect username or password), expected credentials "
+               "that the BMC accepts; set discover_username and set discover_password to those of the BMC; they were "
+               "tried once" % first["ports"][0])
     assert run.changed() == 0
     assert discovered[2].read_text() == before
 
 
-@pytest.mark.parametrize(("changes", "told"), [
+@pytest.mark.parametrize(("changes", "text"), [
     ({"discover_targets": [{"addresses": ["127.0.0.1"], "ports": [9]}]},
-     "no server was found: 1 of 1 addresses did not answer, 0 answered without a Redfish service; correct "
-     "discover_addresses, discover_ports or discover_transports"),
-    ({"discover_ca_cert": "STRANGER"}, "tls: unable to get local issuer certificate: give the authority of its "
-     "certificate as discover_ca_cert, or set discover_disable_certificate_verification"),
+     "discover_addresses: found no server: 1 of 1 addresses did not answer, 0 answered without a Redfish service, "
+     "expected at least one BMC; set discover_addresses, set discover_ports or set discover_transports"),
+    ({"discover_ca_cert": "STRANGER"}, "found unable to get local issuer certificate, expected a certificate of "
+     "an authority that is given; give the authority of its certificate as discover_ca_cert, or set "
+     "discover_disable_certificate_verification"),
     ({"discover_targets": []}, "addresses: not set, expected names"),
     ({"discover_boot_nic": "eno9"}, "discover_boot_nic: found eno9, expected one of eno1, eno2"),
 ], ids=["silent", "unknown authority", "no address", "unknown NIC"])
-def test_a_discovery_that_finds_nothing_fails(lab, discovered, site, wanted, tmp_path, changes, told):
+def test_a_discovery_that_finds_nothing_fails(lab, discovered, site, wanted, tmp_path, changes, text):
     before = discovered[2].read_text()
     if changes.get("discover_ca_cert"):
         changes = {"discover_ca_cert": issue(tmp_path, "stranger")[0][0]}
-    run = lab.playbook("discover", inventory=site, extra=dict(wanted, **changes)).failed(told)
+    run = lab.playbook("discover", inventory=site, extra=dict(wanted, **changes)).failed(text)
     assert run.changed() == 0
     assert discovered[2].read_text() == before
 
@@ -268,7 +270,7 @@ def test_a_hostile_bmc_beside_the_labs(lab, tmp_path, wanted):
                 *wanted["discover_targets"],
                 {"addresses": ["127.0.0.1"], "ports": [bmc.port], "transports": ["http"], "username": "admin",
                  "password": "right"}]))]
-        runs[0].failed("127.0.0.1:%d: system: the BMC names /redfish/v1/Systems/" % bmc.port)
+        runs[0].failed("127.0.0.1:%d: found the BMC names /redfish/v1/Systems/" % bmc.port)
         hosts = discovered_inventory.read((site / "00-discovered.yml").read_text())["baremetal"]["hosts"]
         name, = set(hosts) - set(lab.servers)
         assert len(hosts) == len(lab.servers) + 1

@@ -80,13 +80,13 @@ class AddressError(ValueError):
     """A BMC address that BMO would refuse or misread.
 
     :param expected: what was expected in its place
-    :param next_step: what to do
+    :param hint: what to do
     """
 
-    def __init__(self, expected, next_step):
-        super().__init__(f"expected {expected}; {next_step}")
+    def __init__(self, expected, hint):
+        super().__init__(f"expected {expected}; {hint}")
         self.expected = expected
-        self.next_step = next_step
+        self.hint = hint
 
 
 class BmcAddress(namedtuple("BmcAddress", ["scheme", "host", "port", "path", "query"])):

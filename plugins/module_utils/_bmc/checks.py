@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from . import system_checks as bmc_system_checks
-from .verdict import PROBLEM, WARNING, Verdict, ok, stopped, unknown, unread
+from .verdict import PROBLEM, WARNING, Finding, Verdict, ok, stopped, unknown, unread
 
 DAY_SECONDS = 86400
 # Redfish Standard Registry of Privileges: what it takes to set boot and power, and virtual media.
@@ -23,23 +23,23 @@ _LOW_LOCKOUT_THRESHOLD = 3
 def verdicts(host, facts, limits):
     """Return the verdicts of one server, in the order of :data:`CHECKS`.
 
-    :param host: ``{"name", "address", "boot_mac_address", "boot_mode", "certificate_unseen"}``; ``address`` is a
+    :param host: ``{"name", "address", "boot_mac_address", "boot_mode", "any_certificate"}``; ``address`` is a
         :class:`bmc_address.BmcAddress`
     :param facts: what ``bmc.gather`` returns for it
     :param limits: Limits
     """
     protocol = host["address"].driver.protocol
     found = []
-    for name, protocols, needs, judge in CHECKS:
+    for name, protocols, needs, decide in CHECKS:
         if protocol not in protocols:
             continue
         if needs == "login" and not facts["login"]["ok"]:
-            judged = unread(facts)
+            finding = unread(facts)
         elif needs == "system" and not facts["system"]:
-            judged = unread(facts, "system")
+            finding = unread(facts, "system")
         else:
-            judged = judge(host, facts, limits)
-        found.append(Verdict(name, *judged))
+            finding = decide(host, facts, limits)
+        found.append(Verdict(name, host["name"], *finding))
     return found
 
 
@@ -55,15 +55,17 @@ def login_verdict(host, facts, limits):
     """
     error = facts["error"]
     if not error:
-        return Verdict("login", *ok(f"logged in by {facts['login']['method']}"))
+        return Verdict("login", host["name"], *ok(f"logged in by {facts['login']['method']}"))
     if error["stage"] == "credentials":
-        return Verdict("login", *unknown("not tried: no user name and password are given"))
+        return Verdict("login", host["name"], *unknown("not tried: no user name and password are given"))
     if error["kind"] in ("unauthorized", "privilege"):
-        return Verdict("login", *_login(host, facts, limits))
+        return Verdict("login", host["name"], *_login(host, facts, limits))
     protocol = host["address"].driver.protocol
-    judge = next(judge for name, protocols, dummy, judge in CHECKS if name == error["stage"] and protocol in protocols)
-    found = Verdict("login", *judge(host, facts, limits))
-    return found._replace(status=WARNING if found.status == PROBLEM else found.status, seen="not tried: " + found.seen)
+    decide = next(decide for name, protocols, dummy, decide in CHECKS
+                  if name == error["stage"] and protocol in protocols)
+    found = Verdict("login", host["name"], *decide(host, facts, limits))
+    return found._replace(status=WARNING if found.status == PROBLEM else found.status,
+                          actual=f"not tried: {found.actual}")
 
 
 def shared(servers):
@@ -78,8 +80,10 @@ def shared(servers):
         uuid = facts["system"].get("uuid")
         if uuid and uuid.strip("0-") and uuid.strip("f-"):
             by_uuid.setdefault(uuid, []).append(name)
-    return dict((name, Verdict("unique", PROBLEM, "bmc.address", "the same server (UUID %s) as %s" % (
-        uuid, ", ".join(other for other in names if other != name)), "a server of its own", "correct bmc.address"))
+    return dict((name, Verdict(
+        "unique", name, PROBLEM, "bmc.address",
+        f"the same server (UUID {uuid}) as {', '.join(other for other in names if other != name)}",
+        "a server of its own", "correct bmc.address"))
         for uuid, names in by_uuid.items() if len(names) > 1 for name in names)
 
 
@@ -87,17 +91,17 @@ def shared(servers):
 
 def _reach(host, facts, dummy_limits):
     address = host["address"]
+    where = f"{address.host}:{address.effective_port}"
     if facts["reached"]:
-        return ok("%s:%d answers in %.0f ms" % (address.host, address.effective_port, facts["connect_seconds"] * 1000))
-    return (PROBLEM, "bmc.address", "%s:%d: %s" % (address.host, address.effective_port, facts["error"]["text"]),
-            "a BMC that takes connections",
-            "check its power and network, and host and port in bmc.address")
+        return ok(f"{where} answers in {facts['connect_seconds'] * 1000:.0f} ms")
+    return Finding(PROBLEM, "bmc.address", f"{where}: {facts['error']['text']}", "a BMC that takes connections",
+                   "check its power and network, and host and port in bmc.address")
 
 
 def _tls(host, facts, limits):
     if not host["address"].uses_tls:
-        return (WARNING, "bmc.address", "no TLS", "TLS: credentials cross the network in clear",
-                "use a scheme without +http if the BMC has TLS")
+        return Finding(WARNING, "bmc.address", "no TLS", "TLS: credentials cross the network in clear",
+                       "use a scheme without +http if the BMC has TLS")
     if not facts["reached"]:
         return unread(facts)
     tls = facts["tls"]
@@ -107,25 +111,26 @@ def _tls(host, facts, limits):
     if left < 0:
         about += f", expired on {_date(certificate['valid_until'])}"
     if not tls["verified"]:
-        if host["certificate_unseen"]:
-            return (WARNING, "bmc.disable_certificate_verification", "%s: %s; not verified, as set" % (
-                about, tls["error"]), "a certificate that is verified",
-                "install one of your certificate authority, then drop bmc.disable_certificate_verification")
-        return (PROBLEM, "bmc.address", f"{about}: {tls['error']}",
-                "a certificate that the given certificate authorities vouch for",
-                "give the BMC's certificate authority as ca_cert, or install a certificate of yours, or set "
-                "bmc.disable_certificate_verification for this host; no credentials were sent")
+        if host["any_certificate"]:
+            return Finding(WARNING, "bmc.disable_certificate_verification",
+                           f"{about}: {tls['error']}; not verified, as set", "a certificate that is verified",
+                           "install one of your certificate authority, then drop bmc.disable_certificate_verification")
+        return Finding(PROBLEM, "bmc.address", f"{about}: {tls['error']}",
+                       "a certificate that the given certificate authorities vouch for",
+                       "give the BMC's certificate authority as ca_cert, or install a certificate of yours, or set "
+                       "bmc.disable_certificate_verification for this host; no credentials were sent")
     if left < limits.certificate_days:
-        return (WARNING, "bmc.address", "%s, valid until %s (%d days)" % (
-            about, _date(certificate["valid_until"]), left), "%d days at least" % limits.certificate_days, "renew it")
+        return Finding(WARNING, "bmc.address",
+                       f"{about}, valid until {_date(certificate['valid_until'])} ({int(left)} days)",
+                       f"{limits.certificate_days} days at least", "renew it")
     until = f", valid until {_date(certificate['valid_until'])}" if certificate else ""
     return ok(f"{about} verified{until}")
 
 
 def _service(dummy_host, facts, dummy_limits):
     if stopped(facts, "service"):
-        return (PROBLEM, "bmc.address", facts["error"]["text"], "a Redfish service below /redfish/v1",
-                "check that Redfish is switched on in the BMC, and port and scheme of bmc.address")
+        return Finding(PROBLEM, "bmc.address", facts["error"]["text"], "a Redfish service below /redfish/v1",
+                       "check that Redfish is switched on in the BMC, and port and scheme of bmc.address")
     if not facts["service"].get("redfish_version"):
         return unread(facts)
     return ok(f"Redfish {facts['service']['redfish_version']}")
@@ -134,8 +139,8 @@ def _service(dummy_host, facts, dummy_limits):
 def _login(host, facts, dummy_limits):
     login = facts["login"]
     if stopped(facts, "credentials"):
-        return (WARNING, "bmc.username", facts["error"]["text"], "bmc.username and bmc.password",
-                "give them to have login and all that follows checked")
+        return Finding(WARNING, "bmc.username", facts["error"]["text"], "bmc.username and bmc.password",
+                       "give them to have login and all that follows checked")
     if stopped(facts, "login"):
         error = facts["error"]
         if error["kind"] == "missing":
@@ -143,12 +148,13 @@ def _login(host, facts, dummy_limits):
         if error["kind"] == "privilege":
             return ok("refused for the privilege level only")
         if error["kind"] == "unauthorized":
-            return (PROBLEM, "bmc.username", "%s, after one attempt%s" % (
-                error["text"], " by %s" % login["method"] if login["method"] else ""),
-                "credentials that the BMC takes",
-                "correct bmc.username and bmc.password; nothing was tried again, so as not to lock the account")
-        return (PROBLEM, "bmc.address", error["text"], "an answer to the login", "see whether the BMC is overloaded or "
-                "restarting, then run again")
+            method = f" by {login['method']}" if login["method"] else ""
+            return Finding(PROBLEM, "bmc.username", f"{error['text']}, after one attempt{method}",
+                           "credentials that the BMC accepts",
+                           "correct bmc.username and bmc.password; nothing was tried again, so as not to lock the "
+                           "account")
+        return Finding(PROBLEM, "bmc.address", error["text"], "an answer to the login",
+                       "check whether the BMC is overloaded or restarting, then run again")
     if not login["ok"]:
         return unread(facts)
     return ok(f"logged in by {login['method']}")
@@ -159,8 +165,8 @@ def _login(host, facts, dummy_limits):
 def _privileges(dummy_host, facts, dummy_limits):
     account = facts["account"]
     if account.get("password_change_required"):
-        return (PROBLEM, "bmc.username", "the password must be changed first", "an account that is ready for use",
-                "set a password at the BMC")
+        return Finding(PROBLEM, "bmc.username", "the password must be changed first",
+                       "an account that is ready for use", "set a password at the BMC")
     if not account.get("privileges"):
         if account.get("role") in ("Administrator", "Operator"):
             return ok(f"role {account['role']}")
@@ -170,74 +176,74 @@ def _privileges(dummy_host, facts, dummy_limits):
     if _NEEDED_PRIVILEGE not in account["privileges"]:
         return _too_little(account)
     if _WANTED_PRIVILEGE not in account["privileges"]:
-        return (WARNING, "bmc.username", f"role {account['role'] or '?'} without {_WANTED_PRIVILEGE}",
-                f"{_WANTED_PRIVILEGE}, which many BMCs ask for virtual media and secure boot",
-                "give the account the role Administrator")
-    return ok("role %s" % (account["role"] or "with " + ", ".join(account["privileges"])))
+        return Finding(WARNING, "bmc.username", f"role {account['role'] or '?'} without {_WANTED_PRIVILEGE}",
+                       f"{_WANTED_PRIVILEGE}, which many BMCs ask for virtual media and secure boot",
+                       "give the account the role Administrator")
+    return ok(f"role {account['role'] or 'with ' + ', '.join(account['privileges'])}")
 
 
 def _too_little(account):
-    return (PROBLEM, "bmc.username", f"role {account['role'] or '?'} without {_NEEDED_PRIVILEGE}",
-            f"{_NEEDED_PRIVILEGE}, to set power and boot device",
-            "give the account the role Operator or Administrator")
+    return Finding(PROBLEM, "bmc.username", f"role {account['role'] or '?'} without {_NEEDED_PRIVILEGE}",
+                   f"{_NEEDED_PRIVILEGE}, to set power and boot device",
+                   "give the account the role Operator or Administrator")
 
 
 def _lockout(dummy_host, facts, dummy_limits):
     account = facts["account"]
     threshold = account.get("lockout_threshold")
     if account.get("locked"):
-        return (PROBLEM, "bmc.username", "the account is locked", "an account that is not",
-                "unlock it at the BMC, or wait %s s" % (account["lockout_duration_seconds"] or "?"))
+        return Finding(PROBLEM, "bmc.username", "the account is locked", "an account that is not",
+                       f"unlock it at the BMC, or wait {account['lockout_duration_seconds'] or '?'} s")
     if threshold is None:
         return unread(facts, "account_service")
     if threshold == 0:
         return ok("the account is never locked")
-    seen = "locked after %d wrong passwords%s" % (
-        threshold, " for %d s" % account["lockout_duration_seconds"] if account["lockout_duration_seconds"] else
-        " until somebody unlocks it")
+    seconds = account["lockout_duration_seconds"]
+    locked = (f"locked after {threshold} wrong passwords "
+              f"{f'for {seconds} s' if seconds else 'until somebody unlocks it'}")
     if threshold < _LOW_LOCKOUT_THRESHOLD:
-        return (WARNING, "bmc.username", seen, "%d attempts or more: Ironic tries again on its own"
-                % _LOW_LOCKOUT_THRESHOLD, "raise the threshold, or change passwords only with the host detached")
-    return ok(seen)
+        return Finding(WARNING, "bmc.username", locked,
+                       f"{_LOW_LOCKOUT_THRESHOLD} attempts or more: Ironic tries again on its own",
+                       "raise the threshold, or change passwords only with the host detached")
+    return ok(locked)
 
 
 # IPMI ---------------------------------------------------------------------------------------------------------------
 
 def _ipmi_reach(host, facts, dummy_limits):
     address = host["address"]
-    where = "%s:%d/udp" % (address.host, address.effective_port)
+    where = f"{address.host}:{address.effective_port}/udp"
     if stopped(facts, "reach"):
-        return (PROBLEM, "bmc.address", f"{where}: {facts['error']['text']}", "a BMC that answers IPMI over LAN",
-                "check its power and network, and that IPMI over LAN is switched on in it")
+        return Finding(PROBLEM, "bmc.address", f"{where}: {facts['error']['text']}", "a BMC that answers IPMI over LAN",
+                       "check its power and network, and that IPMI over LAN is switched on in it")
     return ok(f"{where} answers") if facts["reached"] else unread(facts)
 
 
 def _ipmi_privilege(host, facts, dummy_limits):
     level = host["address"].query.get("privilegelevel", "ADMINISTRATOR")
     if stopped(facts, "login") and facts["error"]["kind"] == "privilege":
-        return (PROBLEM, "bmc.username", f"{level} is refused", f"an account with the level {level}",
-                "raise the account's level, or add ?privilegelevel=OPERATOR to bmc.address")
+        return Finding(PROBLEM, "bmc.username", f"{level} is refused", f"an account with the level {level}",
+                       "raise the account's level, or add ?privilegelevel=OPERATOR to bmc.address")
     return ok(level) if facts["login"]["ok"] else unread(facts)
 
 
 def _ipmi_power(dummy_host, facts, dummy_limits):
     if not facts["ipmi"]["power"]:
-        return (PROBLEM, "bmc.address", "no power state", "on or off", "see whether the BMC is healthy")
+        return Finding(PROBLEM, "bmc.address", "no power state", "on or off", "check whether the BMC is healthy")
     return ok(f"power {facts['ipmi']['power']}")
 
 
 def _ipmi_scheme(host, facts, dummy_limits):
     if facts["redfish_version"]:
-        return ok("%s; the BMC speaks Redfish %s too, which can do more: try redfish-virtualmedia" % (
-            host["address"].scheme.name, facts["redfish_version"]))
+        return ok(f"{host['address'].scheme.name}; the BMC speaks Redfish {facts['redfish_version']} too, which can do "
+                  "more: try redfish-virtualmedia")
     if not facts["reached"]:
         return unread(facts)
     return ok(f"{host['address'].scheme.name}: no Redfish service was found")
 
 
 _REDFISH, _IPMI = ("redfish",), ("ipmi",)
-# name; protocols; needs: what the item needs; decide: a function ``(host, facts, limits) -> (status, field,
-# seen, expected, next_step)``.
+# name; protocols; needs: what the item needs; decide: a function ``(host, facts, limits) -> Finding``.
 CHECKS = (
     ("reach", _REDFISH, "", _reach),
     ("reach", _IPMI, "", _ipmi_reach),

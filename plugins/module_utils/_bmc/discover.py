@@ -14,7 +14,7 @@ from . import gather
 from .redfish import RedfishError
 
 # hosts: names or IP addresses; transports: "https" and "http" in the order to try; ipmi_port: None for no IPMI.
-Scan = namedtuple("Scan", ["hosts", "ports", "transports", "username", "password", "certificate_unseen", "ipmi_port"])
+Scan = namedtuple("Scan", ["hosts", "ports", "transports", "username", "password", "any_certificate", "ipmi_port"])
 # servers: as bmc_discovered.describe returns them. refusal: what answered but could not be read, or None; with servers
 # when other systems of the same BMC could be. final: no other door of the host is tried with these credentials.
 _Answer = namedtuple("_Answer", ["servers", "refusal", "reached", "final"])
@@ -97,7 +97,7 @@ def _ask(host, door, scan, drivers, settings):
     transport, port = door
     scheme = "ipmi" if transport == "ipmi" else "redfish+" + transport
     address = bmc_address.parse(_text(scheme, host, port))
-    target = gather.Target(host, address, scan.username, scan.password, scan.certificate_unseen)
+    target = gather.Target(host, address, scan.username, scan.password, scan.any_certificate)
     if transport == "ipmi":
         facts = gather.explore_ipmi(target, settings)
         servers = [bmc_discovered.describe_ipmi(facts, address)] if facts["login"]["ok"] else []

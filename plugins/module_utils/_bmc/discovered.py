@@ -4,17 +4,24 @@
 """A server that was found by discovery, as it goes into an inventory."""
 from __future__ import annotations
 
+from typing import Any
+
 from .._common.mac_address import mac_error
+from .._common.problem import Problem
 from . import address as bmc_address
 from . import hardware as bmc_hardware
 
-# What keeps a server from being found, by stage, and what to do; names in braces are options.
-_ADVICE = {
-    "tls": "give the authority of its certificate as {ca_cert}, or set {disable_certificate_verification}; no "
-           "credentials were sent",
-    "credentials": "set {username} and {password}",
-    "login": "correct {username} and {password}; they were tried once and not again, so as not to lock the account",
-    "system": "check that the account may read systems, and whether the BMC is healthy",
+# What keeps a server from being found, by stage: the option it is about, what is expected, what to do.
+_EXPECTED = {
+    "tls": ("", "a certificate of an authority that is given",
+            "give the authority of its certificate as ca_cert, or set disable_certificate_verification; no credentials "
+            "were sent"),
+    "credentials": ("username", "credentials", "set username and set password"),
+    "login": ("username", "credentials that the BMC accepts",
+              "set username and set password to those of the BMC; they were tried once and not again, so as not to "
+              "lock the account"),
+    "system": ("", "systems that can be read",
+               "check that the account may read systems, and whether the BMC is healthy"),
 }
 
 
@@ -46,8 +53,8 @@ def describe(facts, address, drivers):
     }
 
 
-def problems(servers, refusals, silent, hosts, names=None):
-    """Return what is wrong with the outcome of a discovery as lines, empty when nothing is.
+def problems(servers: list[dict[str, Any]], refusals: list[dict[str, Any]], silent: int, hosts: int) -> list[Problem]:
+    """Return what is wrong with the outcome of a discovery, empty when nothing is.
 
     A host that answers, but has no Redfish service, is none: in a network there are other things than BMCs.
 
@@ -55,28 +62,29 @@ def problems(servers, refusals, silent, hosts, names=None):
     :param refusals: what answered but could not be read
     :param silent: how many hosts did not answer
     :param hosts: how many hosts were asked
-    :param names: ``{option: name}`` by which the reader knows an option, or None
     """
-    names = dict(dict((option, option) for option in (
-        "ca_cert", "disable_certificate_verification", "username", "password", "addresses", "ports", "transports")),
-        **(names or {}))
+    found = []
+    for refusal in refusals:
+        if refusal["stage"] in _EXPECTED:
+            field, expected, hint = _EXPECTED[refusal["stage"]]
+            found.append(Problem(f"discovery-{refusal['stage']}", f"{refusal['host']}:{refusal['port']}", field,
+                                 refusal["text"], expected, hint))
+    if not servers and not found:
+        found = [Problem("discovery-nothing", "", "addresses",
+                         f"no server: {silent} of {hosts} addresses did not answer, {hosts - silent} answered without "
+                         "a Redfish service", "at least one BMC",
+                         "set addresses, set ports or set transports to those of BMCs")]
     # Several accounts of one BMC meet the same certificate.
-    lines = list(dict.fromkeys(f"{line(refusal)}: {_ADVICE[refusal['stage']].format(**names)}"
-                               for refusal in refusals if refusal["stage"] in _ADVICE))
-    if not servers and not lines:
-        lines = ["no server was found: %d of %d addresses did not answer, %d answered without a Redfish service; "
-                 "correct %s, %s or %s" % (silent, hosts, hosts - silent, names["addresses"], names["ports"],
-                                           names["transports"])]
-    return lines
+    return list(dict.fromkeys(found))
 
 
-def line(refusal):
+def line(refusal: dict[str, Any]) -> str:
     """Return what answered but could not be read as a line."""
-    return "%(host)s:%(port)d: %(stage)s: %(text)s" % refusal
+    return f"{refusal['host']}:{refusal['port']}: {refusal['stage']}: {refusal['text']}"
 
 
 def describe_ipmi(facts, address):
-    """Return a server found by IPMI as plain data; IPMI tells of no NIC."""
+    """Return a server found by IPMI as plain data; IPMI reports no NIC."""
     ipmi = facts["ipmi"]
     return {
         "address": str(address), "scheme": "ipmi", "reasons": ["no Redfish service was found"],

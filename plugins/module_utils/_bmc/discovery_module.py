@@ -9,7 +9,7 @@ import tempfile
 
 from .._common.errors import RefusedError
 from .._common.module import Module
-from .._common.problem import Problem
+from .._common.problem import Problem, as_results
 from . import address as bmc_address
 from . import discovered as bmc_discovered
 from . import discovered_inventory
@@ -57,7 +57,7 @@ def run_bmc_discovery() -> None:
     lines = [bmc_discovered.line(refusal) for refusal in refusals]
     module.finish({"changed": False, "servers": servers, "refusals": refusals, "silent": silent,
                    "lines": lines + [f"no answer from {silent} addresses"] if silent else lines,
-                   "problems": bmc_discovered.problems(servers, refusals, silent, count, names)})
+                   "problems": as_results(bmc_discovered.problems(servers, refusals, silent, count), names)})
 
 
 def _scans(params, names):

@@ -17,8 +17,8 @@ from . import hardware as bmc_hardware
 from .redfish import RedfishClient, RedfishError
 from .survey import Walk
 
-# name: of the host; address: a BmcAddress; username, password: texts or None; certificate_unseen: take any certificate.
-Target = namedtuple("Target", ["name", "address", "username", "password", "certificate_unseen"])
+# name: of the host; address: a BmcAddress; username, password: texts or None; any_certificate: take any certificate.
+Target = namedtuple("Target", ["name", "address", "username", "password", "any_certificate"])
 # ca_cert: path or None for the system's; concurrency: how many BMCs are asked at once; firmware: whether the firmware
 # inventory is read; login_only: nothing is read but what it takes to log in.
 Settings = namedtuple("Settings", [
@@ -109,7 +109,7 @@ def _ask_account(group, settings):
     """Return the facts of targets with one account."""
     ways = {}
     for target in group:
-        key = target.address.driver.protocol, target.address.endpoint, target.certificate_unseen
+        key = target.address.driver.protocol, target.address.endpoint, target.any_certificate
         ways.setdefault(key, []).append(target)
     answers, failed = {}, None
     for way, targets in ways.items():
@@ -160,10 +160,10 @@ def _in_session(target, settings, work, failed=None):
     common.update(reached=probed["reached"], connect_seconds=probed["connect_seconds"], tls=probed["tls"])
     if not probed["reached"]:
         return ended("reach", "unreachable", probed["error"])
-    if probed["tls"] and not probed["tls"]["verified"] and not target.certificate_unseen:
+    if probed["tls"] and not probed["tls"]["verified"] and not target.any_certificate:
         return ended("tls", "unverified", probed["tls"]["error"])
     client = RedfishClient(
-        target.address.endpoint, False if target.certificate_unseen else endpoint.trust(settings.ca_cert),
+        target.address.endpoint, False if target.any_certificate else endpoint.trust(settings.ca_cert),
         settings.connect_timeout_seconds, settings.read_timeout_seconds)
     try:
         try:

@@ -103,13 +103,12 @@ def run_bmc_preflight() -> None:
     with module.reporting():
         results = bmc_service.preflight(
             params["hosts"], settings(module)._replace(login_only=login_only), params["certificate_days"],
-            params["clock_drift_seconds"], module.progress)
+            params["clock_drift_seconds"], module.progress, names)
     counts = dict((status, sum(result["verdict"] == status for result in results))
                   for status in ("ok", "warning", "problem"))
     result = {"changed": False, "hosts": results, "counts": counts,
-              "table": [] if login_only else bmc_table.table(results, columns()),
-              "warning_lines": bmc_table.lines(results, "warning", names)}
-    text = bmc_table.failure(results, params["fail_on"], names)
+              "table": [] if login_only else bmc_table.table(results, columns())}
+    text = bmc_table.failure(results, params["fail_on"])
     if text:
         # Ansible prints a failed result as a whole.
         result["hosts"] = [bmc_service.shortened(host) for host in results]

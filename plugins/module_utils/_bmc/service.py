@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 
+from .._common.field_checks import show
 from . import address as bmc_address
 from . import checks as bmc_checks
 from .gather import Target, blank, gather
@@ -23,7 +24,7 @@ def survey(hosts, settings, progress=None):
     """
     read = [_host(entry) for entry in hosts]
     targets = [Target(host["name"], host["address"], (entry.get("bmc") or {}).get("username"),
-                      (entry.get("bmc") or {}).get("password"), host["certificate_unseen"])
+                      (entry.get("bmc") or {}).get("password"), host["any_certificate"])
                for entry, (host, error) in zip(hosts, read) if error is None]
     answers = iter(gather(targets, settings, progress))
     return [(host, next(answers) if error is None else blank(), error) for host, error in read]
@@ -33,7 +34,7 @@ def _host(entry):
     bmc = entry.get("bmc") or {}
     host = {"name": entry["name"], "address": None, "boot_mac_address": entry.get("boot_mac_address"),
             "boot_mode": entry.get("boot_mode"),
-            "certificate_unseen": bool(bmc.get("disable_certificate_verification"))}
+            "any_certificate": bool(bmc.get("disable_certificate_verification"))}
     try:
         host["address"] = bmc_address.parse(bmc.get("address"))
     except bmc_address.AddressError as exc:
@@ -49,43 +50,46 @@ def info(hosts, settings, progress=None):
 
 
 def _address_error(entry, error):
-    return {"stage": "address", "kind": "invalid", "text": f"{_shown(entry)}: {error}"}
+    return {"stage": "address", "kind": "invalid", "text": f"{_shown(entry) or 'not set'}: {error}"}
 
 
 def _shown(entry):
     address = (entry.get("bmc") or {}).get("address")
-    return bmc_address.redacted(address) if address else "nothing"
+    return show(bmc_address.redacted(address)) if address else None
 
 
-def preflight(hosts, settings, certificate_days, clock_drift_seconds, progress=None):
+def preflight(hosts, settings, certificate_days, clock_drift_seconds, progress=None, names=None):
     """Return what a preflight says of a list of hosts.
 
     :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address`` and ``boot_mode``
     :param settings: a ``bmc.gather.Settings``; with ``login_only`` nothing but the login is checked
     :param certificate_days: a certificate that is valid for fewer days is a warning
     :param clock_drift_seconds: a clock that is more wrong is a warning
-    :returns: list of ``{"name", "address", "verdict", "checks", "recommended", "facts"}``
+    :param names: ``{option: name}`` by which the reader knows an option, or None
+    :returns: list of ``{"name", "address", "verdict", "checks", "recommended", "facts"}``; checks as
+        :meth:`Verdict.result` returns them
     """
     surveyed = survey(hosts, settings, progress)
     limits = Limits(certificate_days, clock_drift_seconds, time.time())
     same = bmc_checks.shared([(host["name"], facts) for host, facts, dummy in surveyed])
-    judge = (lambda *given: [bmc_checks.login_verdict(*given)]) if settings.login_only else bmc_checks.verdicts
+    decide = (lambda *given: [bmc_checks.login_verdict(*given)]) if settings.login_only else bmc_checks.verdicts
     results = []
     for entry, (host, facts, error) in zip(hosts, surveyed):
         if error is not None and settings.login_only:
-            # Told by what writes hosts, with all other mistakes in them.
-            found = [Verdict("login", *unknown("not tried: the address can't be read"))]
+            # Reported by what writes hosts, with all other mistakes in them.
+            found = [Verdict("login", host["name"], *unknown("not tried: the address can't be read"))]
         elif error is not None:
-            found = [Verdict("address", PROBLEM, "bmc.address", _shown(entry), error.expected, error.next_step)]
+            found = [Verdict("address", host["name"], PROBLEM, "bmc.address", _shown(entry), error.expected,
+                             error.hint)]
         else:
-            found = judge(host, facts, limits)
+            found = decide(host, facts, limits)
         if host["name"] in same:
             found.append(same[host["name"]])
         results.append({
             "name": host["name"],
             "address": str(host["address"] or ""),
             "verdict": worst(found),
-            "checks": [verdict._asdict() for verdict in found],
+            "checks": [verdict.result(names) for verdict in found],
             "recommended": facts["recommended"],
             "facts": _without_attributes(facts),
         })

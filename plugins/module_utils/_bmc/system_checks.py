@@ -3,14 +3,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The items of a preflight that look at the server behind a BMC that speaks Redfish.
 
-Each is a function ``(host, facts, limits) -> (status, field, seen, expected, next_step)``; see :mod:`bmc_checks`.
+Each is a function ``(host, facts, limits) -> Finding``; see :mod:`checks`.
 """
 from __future__ import annotations
 
+from .._common.field_checks import show
 from .._common.mac_address import mac_error
 from . import hardware as bmc_hardware
 from .redfish_facts import normal_mac
-from .verdict import PROBLEM, WARNING, ok, unknown, unread
+from .verdict import PROBLEM, WARNING, Finding, ok, unknown, unread
 
 # What each way to boot the deploy ramdisk asks of the boot override.
 _BOOT_TARGETS = {"ipxe": ("Pxe",), "virtual-media": ("Cd", "UsbCd"), "uefi-http": ("UefiHttp",)}
@@ -21,27 +22,27 @@ def system(host, facts, dummy_limits):
     """There is a system, and only one that can be meant."""
     if facts["system"]:
         system = facts["system"]
-        return ok("%s: %s" % (system["path"], " ".join(
-            text for text in (system["manufacturer"], system["model"], system["serial_number"]) if text)))
+        about = " ".join(text for text in (system["manufacturer"], system["model"], system["serial_number"]) if text)
+        return ok(f"{system['path']}: {about}")
     there = ", ".join(facts["systems"]) or "none"
     wanted = host["address"].system
     if not wanted:
-        return (PROBLEM, "bmc.address", f"no system path, and these systems: {there}",
-                "the path of one, unless the BMC has exactly one", "add it to bmc.address")
-    return (PROBLEM, "bmc.address", f"{wanted}: {facts['unread'].get('system', 'not read')}; there is {there}",
-            "the path of a system of this BMC", "correct the path in bmc.address")
+        return Finding(PROBLEM, "bmc.address", f"no system path, and these systems: {there}",
+                       "the path of one, unless the BMC has exactly one", "add it to bmc.address")
+    return Finding(PROBLEM, "bmc.address", f"{wanted}: {facts['unread'].get('system', 'not read')}; there is {there}",
+                   "the path of a system of this BMC", "correct the path in bmc.address")
 
 
 def power(dummy_host, facts, dummy_limits):
     """The power state can be read, and set."""
     state, resets = facts["system"]["power_state"], facts["system"]["reset_types"]
     if state not in _POWER_STATES:
-        return (PROBLEM, "bmc.address", "power state %s" % (state or "missing"), "On or Off",
-                "see whether the BMC is healthy; without a power state Ironic can't manage the server")
+        return Finding(PROBLEM, "bmc.address", f"power state {state or 'missing'}", "On or Off",
+                       "check whether the BMC is healthy; without a power state Ironic can't manage the server")
     lacking = [kind for kind in ("On", "ForceOff") if resets and kind not in resets]
     if lacking:
-        return (PROBLEM, "bmc.address", f"power {state}; reset types {', '.join(resets)}",
-                "the reset types On and ForceOff", "update the BMC's firmware")
+        return Finding(PROBLEM, "bmc.address", f"power {state}; reset types {', '.join(resets)}",
+                       "the reset types On and ForceOff", "update the BMC's firmware")
     return ok(f"power {state.lower()}")
 
 
@@ -50,19 +51,20 @@ def boot_override(host, facts, dummy_limits):
     boot = facts["system"]["boot"]
     wanted = _BOOT_TARGETS[host["address"].driver.boot]
     if not boot["targets"]:
-        return unknown("the BMC does not tell which boot targets it takes")
+        return unknown("the BMC does not report which boot targets it takes")
     if not set(wanted) & set(boot["targets"]):
-        return (PROBLEM, "bmc.address", f"boot targets {', '.join(boot['targets'])}",
-                f"{wanted[0]}, which the scheme {host['address'].scheme.name} boots by",
-                "use another scheme, or switch the boot method on in the firmware")
+        return Finding(PROBLEM, "bmc.address", f"boot targets {', '.join(boot['targets'])}",
+                       f"{wanted[0]}, which the scheme {host['address'].scheme.name} boots by",
+                       "use another scheme, or switch the boot method on in the firmware")
     legacy = host["boot_mode"] == "legacy"
     if boot["modes"] and ("Legacy" if legacy else "UEFI") not in boot["modes"]:
-        return (PROBLEM, "boot_mode", f"boot modes {', '.join(boot['modes'])}",
-                "Legacy" if legacy else "UEFI", "correct boot_mode, or the firmware's settings")
+        return Finding(PROBLEM, "boot_mode", f"boot modes {', '.join(boot['modes'])}", "Legacy" if legacy else "UEFI",
+                       "correct boot_mode, or the firmware's settings")
     if boot["override_mode"] and legacy != (boot["override_mode"] == "Legacy"):
-        return (WARNING, "boot_mode", f"boot mode {boot['override_mode']}",
-                "%s, as boot_mode says; Ironic changes it, which some servers need a restart for"
-                % (host["boot_mode"] or "UEFI"), "set it in the firmware beforehand")
+        return Finding(WARNING, "boot_mode", f"boot mode {boot['override_mode']}",
+                       f"{host['boot_mode'] or 'UEFI'}, as boot_mode says; Ironic changes it, which some servers "
+                       "need a restart for",
+                       "set it in the firmware beforehand")
     return ok(f"targets {', '.join(boot['targets'])}")
 
 
@@ -75,8 +77,9 @@ def virtual_media(host, facts, dummy_limits):
     if obstacle:
         if not needed:
             return unknown(f"not needed by this scheme: {obstacle}")
-        return (PROBLEM, "bmc.address", obstacle, "a virtual CD that an image can be inserted into by HTTP or HTTPS",
-                "use a scheme that boots from the network, or license or update the BMC")
+        return Finding(PROBLEM, "bmc.address", obstacle,
+                       "a virtual CD that an image can be inserted into by HTTP or HTTPS",
+                       "use a scheme that boots from the network, or license or update the BMC")
     busy = [media["name"] for media in facts["virtual_media"] if media["inserted"]]
     if busy and needed:
         return ok(f"there is; in use: {', '.join(busy)} (Ironic ejects it)")
@@ -89,17 +92,19 @@ def secure_boot(host, facts, dummy_limits):
     secure_boot = facts["secure_boot"]
     if not secure_boot or secure_boot["enabled"] is None:
         if wanted:
-            return (PROBLEM, "boot_mode", "secure boot can't be read (%s)" % (
-                facts["unread"].get("secure_boot") or "not reported"), "a server whose secure boot can be set",
-                "set boot_mode to UEFI")
+            return Finding(PROBLEM, "boot_mode",
+                           f"secure boot can't be read ({facts['unread'].get('secure_boot') or 'not reported'})",
+                           "a server whose secure boot can be set", "set boot_mode to UEFI")
         return unread(facts, "secure_boot")
     state = "on" if secure_boot["enabled"] else "off"
     if wanted and secure_boot["mode"] == "SetupMode":
-        return (PROBLEM, "boot_mode", f"secure boot {state}, in setup mode without keys", "enrolled keys",
-                "restore the firmware's default keys")
+        return Finding(PROBLEM, "boot_mode", f"secure boot {state}, in setup mode without keys", "enrolled keys",
+                       "restore the firmware's default keys")
     if secure_boot["enabled"] and not wanted:
-        return (WARNING, "boot_mode", "secure boot on", "off, as boot_mode says: Ironic does not switch it off for "
-                "UEFI, and unsigned ramdisks then don't boot", "set boot_mode to UEFISecureBoot, or switch it off")
+        return Finding(WARNING, "boot_mode", "secure boot on",
+                       "off, as boot_mode says: Ironic does not switch it off for UEFI, and unsigned ramdisks then "
+                       "don't boot",
+                       "set boot_mode to UEFISecureBoot, or switch it off")
     return ok(f"secure boot {state}")
 
 
@@ -107,8 +112,9 @@ def bios(dummy_host, facts, dummy_limits):
     """The BIOS has attributes, from which HostFirmwareSettings are made."""
     attributes = facts["bios"].get("attributes")
     if not attributes:
-        return (WARNING, "bmc.address", "no BIOS attributes (%s)" % (facts["unread"].get("bios") or "none reported"),
-                "attributes, which HostFirmwareSettings are made of", "update the BMC, or do without firmware settings")
+        return Finding(WARNING, "bmc.address", f"no BIOS attributes ({facts['unread'].get('bios') or 'none reported'})",
+                       "attributes, which HostFirmwareSettings are made of",
+                       "update the BMC, or do without firmware settings")
     return ok(f"{len(attributes)} attributes")
 
 
@@ -118,10 +124,11 @@ def clock(dummy_host, facts, limits):
     if drift is None:
         return unread(facts, "manager")
     if abs(drift) > limits.clock_drift_seconds:
-        return (WARNING, "bmc.address", "the BMC's clock is %d s %s" % (abs(drift), "ahead" if drift > 0 else "behind"),
-                "%d s at most: with a wrong clock certificates seem not valid" % limits.clock_drift_seconds,
-                "set the BMC's time server")
-    return ok("the BMC's clock is right" if not drift else "the BMC's clock is %d s off" % abs(drift))
+        return Finding(WARNING, "bmc.address",
+                       f"the BMC's clock is {int(abs(drift))} s {'ahead' if drift > 0 else 'behind'}",
+                       f"{limits.clock_drift_seconds} s at most: with a wrong clock certificates seem not valid",
+                       "set the BMC's time server")
+    return ok("the BMC's clock is right" if not drift else f"the BMC's clock is {int(abs(drift))} s off")
 
 
 def hardware(dummy_host, facts, dummy_limits):
@@ -129,16 +136,16 @@ def hardware(dummy_host, facts, dummy_limits):
     entry = bmc_hardware.find(facts)
     system, firmware = facts["system"], (facts["manager"] or {}).get("firmware_version") or "?"
     if entry is None:
-        return (WARNING, "bmc.address", f"{system['manufacturer'] or '?'} {system['model'] or '?'}",
-                "a vendor of the supported-hardware table", "try one server before the others")
+        return Finding(WARNING, "bmc.address", f"{system['manufacturer'] or '?'} {system['model'] or '?'}",
+                       "a vendor of the supported-hardware table", "try one server before the others")
     if entry.support == bmc_hardware.UNUSABLE:
-        return (PROBLEM, "bmc.address", entry.name, f"hardware that Redfish is supported on: {entry.note}",
-                "use ipmi")
+        return Finding(PROBLEM, "bmc.address", entry.name, f"hardware that Redfish is supported on: {entry.note}",
+                       "use ipmi")
     if bmc_hardware.older(firmware, entry.firmware):
-        return (PROBLEM, "bmc.address", f"{entry.name}, BMC firmware {firmware}",
-                f"firmware {entry.firmware} or newer", "update the BMC")
+        return Finding(PROBLEM, "bmc.address", f"{entry.name}, BMC firmware {firmware}",
+                       f"firmware {entry.firmware} or newer", "update the BMC")
     level = "" if entry.support == bmc_hardware.TESTED else ", users report that it works"
-    return ok("%s%s%s" % (entry.name, level, "; %s" % entry.note if entry.note else ""))
+    return ok(f"{entry.name}{level}{f'; {entry.note}' if entry.note else ''}")
 
 
 def scheme(host, facts, dummy_limits):
@@ -148,8 +155,8 @@ def scheme(host, facts, dummy_limits):
     advice = f"{choice['address']} ({'; '.join(choice['reasons'])})"
     problem, warning = bmc_hardware.fits(host["address"].driver, facts)
     if problem or warning:
-        return (PROBLEM if problem else WARNING, "bmc.address", f"{name} {problem or warning}",
-                "a scheme that fits the server", f"write {advice}")
+        return Finding(PROBLEM if problem else WARNING, "bmc.address", f"{name} {problem or warning}",
+                       "a scheme that fits the server", f"write {advice}")
     return ok(f"{name}; best is {advice}")
 
 
@@ -158,23 +165,22 @@ def boot_mac(host, facts, dummy_limits):
     given = host["boot_mac_address"]
     malformed = mac_error(given) if given else None
     if malformed:
-        return PROBLEM, "boot_mac_address", given, malformed, "correct boot_mac_address"
+        return Finding(PROBLEM, "boot_mac_address", show(given), malformed, "correct boot_mac_address")
     wanted = normal_mac(given)
-    told = [nic for nic in facts["nics"] if nic["mac"]]
-    if not told:
-        return unread(facts, "nics") if facts["unread"].get("nics") else unknown("the BMC tells no MAC address")
-    there = ", ".join("%s %s%s" % (nic["name"], nic["mac"], " (%s)" % nic["link"] if nic["link"] else "")
-                      for nic in told)
+    nics = [nic for nic in facts["nics"] if nic["mac"]]
+    if not nics:
+        return unread(facts, "nics") if facts["unread"].get("nics") else unknown("the BMC reports no MAC address")
+    there = ", ".join(f"{nic['name']} {nic['mac']}" + (f" ({nic['link']})" if nic["link"] else "") for nic in nics)
     if not wanted:
         if not host["address"].driver.needs_mac:
-            return ok(f"not given, not needed; the BMC tells {there}")
-        return (PROBLEM, "boot_mac_address", "none", f"one of the server's: {there}",
-                f"set boot_mac_address: {host['address'].scheme.name} needs it")
-    nic = next((nic for nic in told if nic["mac"] == wanted), None)
+            return ok(f"not given, not needed; the BMC reports {there}")
+        return Finding(PROBLEM, "boot_mac_address", None, f"one of the server's: {there}",
+                       f"set boot_mac_address: {host['address'].scheme.name} needs it")
+    nic = next((nic for nic in nics if nic["mac"] == wanted), None)
     if nic is None:
-        return (PROBLEM, "boot_mac_address", given, f"one of the server's: {there}",
-                "correct boot_mac_address, or bmc.address if it leads to another server")
+        return Finding(PROBLEM, "boot_mac_address", show(given), f"one of the server's: {there}",
+                       "correct boot_mac_address, or bmc.address if it leads to another server")
     if nic["link"] in ("LinkDown", "NoLink") and facts["system"]["power_state"] == "On":
-        return (WARNING, "boot_mac_address", f"{nic['name']} has no link", "a NIC with a link",
-                "see whether its cable and switch port are right")
+        return Finding(WARNING, "boot_mac_address", f"{nic['name']} has no link", "a NIC with a link",
+                       "check its cable and switch port")
     return ok(f"NIC {nic['name']}")

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from .._common import text_table
-from .._common.problem import renamed, renamed_field
 from .verdict import PROBLEM, RANK, WARNING
 
 COLUMNS = (
@@ -47,32 +46,20 @@ def table(results, width=None):
                             optional=("BIOS", "BMC", "SERIAL", "POWER", "SCHEME", "SERVER"))
 
 
-def lines(results, status, names=None):
-    """Return a line for each verdict of a status, in the wording of a faulty list of hosts.
-
-    :param results: list of what a preflight returns for a server
-    :param status: the status to tell
-    :param names: ``{option: name}`` by which the reader knows an option, or None
-    """
-    return ["- %s: %s: %s: found %s; expected %s; %s" % (
-        result["name"], check["check"], renamed_field(check["field"], names), check["seen"],
-        renamed(check["expected"], names), renamed(check["next_step"], names))
-        for result in results for check in result["checks"] if check["status"] == status]
-
-
-def failure(results, fail_on, names=None):
+def failure(results, fail_on):
     """Return all that makes a preflight fail as one text, empty when nothing does.
 
     :param results: list of what a preflight returns for a server
     :param fail_on: the least status that is a failure: ``problem``, ``warning``, or ``none`` for never
-    :param names: ``{option: name}`` by which the reader knows an option, or None
     """
     if fail_on not in RANK:
         return ""
-    told = [line for status in (PROBLEM, WARNING) if RANK.index(status) >= RANK.index(fail_on)
-            for line in lines(results, status, names)]
-    if not told:
+    failing = RANK[RANK.index(fail_on):]
+    lines = [f"- {check['text']}" for status in (PROBLEM, WARNING) if status in failing
+             for result in results for check in result["checks"] if check["status"] == status]
+    if not lines:
         return ""
-    affected = [result for result in results if result["verdict"] in RANK[RANK.index(fail_on):]]
-    return "%d problem%s at %d of %d servers, found before anything was written:\n%s" % (
-        len(told), "" if len(told) == 1 else "s", len(affected), len(results), "\n".join(told))
+    affected = [result for result in results if result["verdict"] in failing]
+    heading = (f"{len(lines)} problem{'' if len(lines) == 1 else 's'} at {len(affected)} of {len(results)} servers, "
+               "found before anything was written:")
+    return "\n".join([heading, *lines])

@@ -66,7 +66,7 @@ def _address(name: str, text: str | None) -> bmc_address.BmcAddress:
         return bmc_address.parse(text)
     except bmc_address.AddressError as exc:
         raise RefusedError([Problem(
-            "bmc-address", name, "bmc_address", bmc_address.redacted(text), exc.expected, exc.next_step)]) from exc
+            "bmc-address", name, "bmc_address", bmc_address.redacted(text), exc.expected, exc.hint)]) from exc
 
 
 def _driver_info(address: bmc_address.BmcAddress, variables: dict[str, Any]) -> dict[str, Any]:

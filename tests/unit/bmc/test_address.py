@@ -189,7 +189,7 @@ def test_any_text_is_an_address_or_a_clear_error(text):
     try:
         parsed = bmc_address.parse(text)
     except bmc_address.AddressError as exc:
-        assert exc.expected and exc.next_step
+        assert exc.expected and exc.hint
         return
     normal = str(parsed)
     assert normal.isascii() and normal.isprintable()

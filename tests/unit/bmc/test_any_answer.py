@@ -130,12 +130,12 @@ def texts(value):
         yield value
 
 
-def judged(facts):
+def preflight_of(facts):
     """Return what a preflight says of the facts, and its table and message, as one structure."""
     host = {"name": "a", "address": ADDRESS, "boot_mac_address": "00:5c:52:00:00:10", "boot_mode": None,
-            "certificate_unseen": False}
+            "any_certificate": False}
     found = bmc_checks.verdicts(host, facts, LIMITS)
-    result = {"name": "a", "verdict": worst(found), "checks": [verdict._asdict() for verdict in found], "facts": facts,
+    result = {"name": "a", "verdict": worst(found), "checks": [verdict.result() for verdict in found], "facts": facts,
               "recommended": facts["recommended"]}
     return result, bmc_table.table([result]), bmc_table.failure([result], "warning")
 
@@ -167,7 +167,7 @@ def test_any_tree_is_facts_verdicts_and_an_inventory(folder, resources):
     common, found = bmc.facts()
     assert bmc.reads < 1000
     for facts in found:
-        document = judged(facts)
+        document = preflight_of(facts)
         json.dumps(document, allow_nan=False).encode("ascii")
         # The path that was asked is the inventory's own.
         assert [text for text in texts(document) if plain(text, keep_lines=True) != text] == []

@@ -42,5 +42,5 @@ def test_a_wrong_password_is_tried_once_and_nothing_is_written(tmp_path, level, 
         assert (done.returncode == 0, "a" in stored) == (writes, writes), done.stdout
         if not writes:
             assert server.requests == []
-            assert "login: bmc_username: found HTTP 401" in done.stdout and "after one attempt" in done.stdout
+            assert "bmc_username: found HTTP 401" in done.stdout and "after one attempt" in done.stdout
             assert "To enrol without asking the BMCs, set enroll_preflight to none." in done.stdout

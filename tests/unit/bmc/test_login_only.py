@@ -41,7 +41,7 @@ def test_a_wrong_password_is_the_problem_after_one_attempt(vendor):
         assert bmc.wrong_logins() == len(bmc.logins) == 1
     assert [result["verdict"] for result in results] == ["problem"] * 3
     verdict, = results[0]["checks"]
-    assert verdict["field"] == "bmc.username" and "after one attempt" in verdict["seen"]
+    assert verdict["field"] == "bmc.username" and "after one attempt" in verdict["actual"]
 
 
 def test_what_keeps_the_login_from_being_tried_is_a_warning(tmp_path):
@@ -56,10 +56,10 @@ def test_what_keeps_the_login_from_being_tried_is_a_warning(tmp_path):
     with FakeRedfish(tree("dell")) as bmc:
         bmc.drop = lambda path: path == SESSIONS
         late, = check(host(bmc))
-    for result, told in ((silent, "127.0.0.1:"), (unknown, "certificate of CN=stranger"), (other, "HTTP 404"),
+    for result, text in ((silent, "127.0.0.1:"), (unknown, "certificate of CN=stranger"), (other, "HTTP 404"),
                          (late, "not tried: ")):
         assert result["verdict"] == "warning", result
-        assert told in result["checks"][0]["seen"]
+        assert text in result["checks"][0]["actual"]
 
 
 def test_without_credentials_nothing_is_said():
@@ -69,8 +69,8 @@ def test_without_credentials_nothing_is_said():
     assert result["verdict"] == "unknown"
 
 
-def test_an_address_that_can_not_be_read_is_for_others_to_tell():
-    """The module that writes hosts tells it, with all other mistakes in them."""
+def test_an_address_that_can_not_be_read_is_for_others_to_report():
+    """The module that writes hosts reports it, with all other mistakes in them."""
     result, = check({"name": "a", "bmc": {"address": "redfsh://192.0.2.1"}})
     assert (result["verdict"], result["checks"][0]["field"]) == ("unknown", "")
 

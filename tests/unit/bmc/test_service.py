@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From entries to results: addresses that can't be read, and what is not told."""
+"""From entries to results: addresses that can't be read, and what is left out."""
 from __future__ import annotations
 
 import json
@@ -29,9 +29,9 @@ def test_an_address_that_cannot_be_read_does_not_keep_others_from_being_asked():
             entry("bad", "redfsh://admin:secret@192.0.2.1"), {"name": "missing"},
             entry("good", "idrac-virtualmedia+http://127.0.0.1:%d" % bmc.port))
     assert [(check["check"], check["status"]) for check in bad["checks"]] == [("address", "problem")]
-    assert "perhaps redfish" in bad["checks"][0]["next_step"]
+    assert "perhaps redfish" in bad["checks"][0]["hint"]
     assert "secret" not in json.dumps(bad)
-    assert missing["checks"][0]["seen"] == "nothing"
+    assert (missing["checks"][0]["actual"], missing["checks"][0]["code"]) == (None, "bmc-address")
     assert good["verdict"] == "warning"
     assert [check["check"] for check in good["checks"] if check["status"] == "problem"] == []
 
@@ -62,7 +62,7 @@ def test_two_names_for_one_server():
         address = "idrac-redfish+http://127.0.0.1:%d" % bmc.port
         results = preflight(entry("a", address), entry("b", address + "/redfish/v1/Systems/System.Embedded.1"))
     assert [result["checks"][-1]["check"] for result in results] == ["unique", "unique"]
-    assert results[0]["checks"][-1]["seen"].endswith("as b")
+    assert results[0]["checks"][-1]["actual"].endswith("as b")
 
 
 def test_entries_hold_only_what_bmcs_are_asked_for():

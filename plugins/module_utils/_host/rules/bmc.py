@@ -22,7 +22,7 @@ def read_address(label, host):
         return bmc_address.parse(text), []
     except bmc_address.AddressError as exc:
         return None, [
-            Problem("bmc-address", label, "bmc.address", show(bmc_address.redacted(text)), exc.expected, exc.next_step)
+            Problem("bmc-address", label, "bmc.address", show(bmc_address.redacted(text)), exc.expected, exc.hint)
         ]
 
 
