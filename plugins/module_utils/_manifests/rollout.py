@@ -54,8 +54,16 @@ def _definition(obj, _status):
     return None if _condition(obj, "Established").get("status") == "True" else "not established"
 
 
+def _certificate(obj, _status):
+    # Of cert-manager; other groups have a kind of this name too.
+    if not obj["apiVersion"].startswith("cert-manager.io/"):
+        return None
+    entry = _condition(obj, "Ready")
+    return None if entry.get("status") == "True" else " ".join(f"not ready {entry.get('message') or ''}".split())
+
+
 _RULES = {"Deployment": _deployment, "DaemonSet": _daemon_set, "StatefulSet": _stateful_set, "Job": _job,
-          "CustomResourceDefinition": _definition}
+          "CustomResourceDefinition": _definition, "Certificate": _certificate}
 KINDS = tuple(_RULES)
 _OBSERVED = ("Deployment", "DaemonSet", "StatefulSet")
 WITH_PODS = _OBSERVED + ("Job",)

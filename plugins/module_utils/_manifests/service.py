@@ -114,7 +114,7 @@ class ManifestsService:
     def _write(self, entries):
         by_title = dict((entry.title, entry) for entry in entries)
         written = dict((entry.title, Written(entry, entry.current, None)) for entry in entries)
-        for wave in order.waves([entry.desired for entry in entries]):
+        for wave in self.waves([entry.desired for entry in entries]):
             due = [by_title[documents.title(obj)] for obj in wave]
             due = [entry for entry in due if entry.changes]
             if not due:
@@ -127,7 +127,20 @@ class ManifestsService:
             if definitions:
                 # Their kinds are served only when they are established.
                 RolloutWait(self.client, definitions, self.progress, sleep=self.sleep).until(60)
+            self.after_wave(due)
         return list(written.values())
+
+    # What a room says in its own way
+
+    def waves(self, objects: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+        """Return objects in lists that are written one after the other."""
+        return order.waves(objects)
+
+    def after_wave(self, entries: list[Entry]) -> None:
+        """Do what must be done before the next wave.
+
+        :param entries: those that were written
+        """
 
     @staticmethod
     def _result(written):

@@ -33,6 +33,7 @@ class Part(NamedTuple):
     :ivar contract: version of the Cluster API contract that it implements, or None
     :ivar needs: names of parts that must be there before it
     :ivar managed: apiVersion and kind of what it must not be removed under
+    :ivar flags: settings that its manager takes as a flag: setting → flag
     :ivar probe: an object that its webhook takes, created by a dry run to see whether the webhook answers
     """
 
@@ -49,6 +50,7 @@ class Part(NamedTuple):
     contract: str | None
     needs: tuple[str, ...]
     managed: tuple[tuple[str, str], ...]
+    flags: dict[str, str]
     probe: dict[str, Any]
 
 
@@ -57,6 +59,9 @@ def _probe(api_version: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:
             "metadata": {"name": "metal3-baremetal-probe", "namespace": "default"}, "spec": spec}
 
 
+_LEADER, _GATES, _LOG = (
+    {"leader_election": "--leader-elect"}, {"feature_gates": "--feature-gates"}, {"log_level": "--v"})
+_CAPI_FLAGS = dict(_LEADER, **_GATES, **_LOG)
 _METAL3 = "infrastructure.cluster.x-k8s.io/v1beta2"
 
 PARTS = (
@@ -65,24 +70,24 @@ PARTS = (
         "cert-manager-cainjector": "quay.io/jetstack/cert-manager-cainjector",
         "cert-manager-webhook": "quay.io/jetstack/cert-manager-webhook",
     }, "cert-manager", None, None, None, None, (), (("cert-manager.io/v1", "Certificate"),),
-        _probe("cert-manager.io/v1", "Issuer", {"selfSigned": {}})),
+        dict(_GATES, **_LOG), _probe("cert-manager.io/v1", "Issuer", {"selfSigned": {}})),
     Part("capi", "Cluster API", CLUSTER_API, "", "cluster-api", {
         "capi-controller-manager": "registry.k8s.io/cluster-api/cluster-api-controller",
     }, "capi-system", "cluster-api", "CoreProvider", "cluster-api", "v1beta2", (),
         (("cluster.x-k8s.io/v1beta2", "Cluster"), ("cluster.x-k8s.io/v1beta2", "Machine")),
-        _probe("cluster.x-k8s.io/v1beta2", "Cluster", {"paused": True, "infrastructureRef": {
+        _CAPI_FLAGS, _probe("cluster.x-k8s.io/v1beta2", "Cluster", {"paused": True, "infrastructureRef": {
             "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Metal3Cluster", "name": "probe"}})),
     Part("cabpk", "kubeadm bootstrap provider", CLUSTER_API, "bootstrap/kubeadm", "cluster-api-bootstrap-kubeadm", {
         "capi-kubeadm-bootstrap-controller-manager": "registry.k8s.io/cluster-api/kubeadm-bootstrap-controller",
     }, "capi-kubeadm-bootstrap-system", "bootstrap-kubeadm", "BootstrapProvider", "kubeadm", "v1beta2", ("capi",),
         (("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig"),),
-        _probe("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig", {"format": "cloud-config"})),
+        _CAPI_FLAGS, _probe("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig", {"format": "cloud-config"})),
     Part("kcp", "kubeadm control plane provider", CLUSTER_API, "controlplane/kubeadm",
          "cluster-api-control-plane-kubeadm", {
              "capi-kubeadm-control-plane-controller-manager":
                  "registry.k8s.io/cluster-api/kubeadm-control-plane-controller",
          }, "capi-kubeadm-control-plane-system", "control-plane-kubeadm", "ControlPlaneProvider", "kubeadm", "v1beta2",
-         ("capi",), (("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane"),),
+         ("capi",), (("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane"),), _CAPI_FLAGS,
          _probe("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane", {
              "version": "v1.35.0", "replicas": 1, "machineTemplate": {"spec": {"infrastructureRef": {
                  "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Metal3MachineTemplate", "name": "probe"}}}})),
@@ -90,17 +95,18 @@ PARTS = (
         "ipam-controller-manager": "quay.io/metal3-io/ip-address-manager",
     }, "metal3-ipam-system", "ipam-metal3", "IPAMProvider", "metal3", "v1beta2", ("capi",),
         (("ipam.metal3.io/v1alpha1", "IPPool"), ("ipam.metal3.io/v1alpha1", "IPClaim")),
-        _probe("ipam.metal3.io/v1alpha1", "IPPool", {"namePrefix": "probe", "pools": []})),
+        dict(_LEADER, **_LOG), _probe("ipam.metal3.io/v1alpha1", "IPPool", {"namePrefix": "probe", "pools": []})),
     Part("bmo", "Bare Metal Operator", BMO, "", "baremetal-operator", {
         "baremetal-operator-controller-manager": "quay.io/metal3-io/baremetal-operator",
     }, "baremetal-operator-system", None, None, None, None, (),
         (("metal3.io/v1alpha1", "BareMetalHost"),),
+        {"leader_election": "--enable-leader-election"},
         _probe("metal3.io/v1alpha1", "BareMetalHost", {"online": False})),
     Part("capm3", "Cluster API provider Metal3", CAPM3, "", "cluster-api-provider-metal3", {
         "capm3-controller-manager": "quay.io/metal3-io/cluster-api-provider-metal3",
     }, "capm3-system", "infrastructure-metal3", "InfrastructureProvider", "metal3", "v1beta2", ("capi", "ipam", "bmo"),
         ((_METAL3, "Metal3Cluster"), (_METAL3, "Metal3Machine")),
-        _probe(_METAL3, "Metal3Cluster", {
+        dict(_LEADER, **_LOG), _probe(_METAL3, "Metal3Cluster", {
             "controlPlaneEndpoint": {"host": "192.0.2.1", "port": 6443}, "cloudProviderEnabled": False})),
 )
 BY_NAME = dict((part.name, part) for part in PARTS)

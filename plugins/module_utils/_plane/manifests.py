@@ -52,6 +52,23 @@ def load(path: Any) -> Any:
         return [obj for obj in yaml.load_all(stream, Loader=_loader()) if obj]
 
 
+def parse(text: str, values: dict[str, str] | None = None) -> list[dict[str, Any]]:
+    """Return the objects of a manifest's text, with its variables replaced.
+
+    :param text: YAML documents with ``${NAME}``
+    :param values: dict NAME → text
+    :raises ManifestError: for a name without a value, and for what is no manifest
+    """
+    try:
+        objects = [obj for obj in yaml.load_all(substitute(text, values), Loader=_loader()) if obj]
+    except yaml.YAMLError as exc:
+        raise ManifestError(" ".join(str(exc).split())) from exc
+    if not all(isinstance(obj, dict) and isinstance(obj.get("kind"), str) and isinstance(obj.get("apiVersion"), str)
+               and isinstance(obj.get("metadata"), dict) for obj in objects):
+        raise ManifestError("found a document that is no object with apiVersion, kind and metadata")
+    return objects
+
+
 def dump(objects: Any, path: Any) -> None:
     """Write objects to a manifest file.
 
@@ -170,7 +187,6 @@ def render(provider: Any, version: Any, module_dir: Any, kubectl: Any, scratch: 
         raise ManifestError("provider %s: kubectl kustomize failed (exit code %d): %s" % (
             provider.name, result.returncode, " ".join(result.stderr.split())[-1000:]))
     try:
-        objects = [obj for obj in yaml.load_all(substitute(result.stdout), Loader=_loader()) if obj]
-        dump(list(extra) + complete(objects, provider, version), path)
+        dump(list(extra) + complete(parse(result.stdout), provider, version), path)
     except ManifestError as exc:
         raise ManifestError(f"provider {provider.name}: {exc}") from exc

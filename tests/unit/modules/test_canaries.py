@@ -58,6 +58,9 @@ ARGUMENTS = {
     "ironic_audit": {"hosts": [], "all_namespaces": True},
     "ironic_node_info": {},
     "plane_certificate": {"directory": "certificates"},
+    "plane_components": {
+        "parts": [], "certificates": "collection", "wait": False,
+        "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
     "plane_processes": {"supervisor_dir": "supervisor", "programs": [{"name": "p", "command": ["/nonexistent"]}]},
     "plane_provider": {
         "management_plane": {"dir": "/nonexistent"}, "providers": [],

@@ -45,6 +45,9 @@ DEPLOYMENT = {
 ARGUMENTS = {
     "cluster": {"wait_for": "available"},
     "manifests": {"manifests": [DEPLOYMENT], "wait": True},
+    "plane_components": {
+        "parts": [], "certificates": "collection", "wait": False,
+        "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
     "plane_provider": {
         "management_plane": {"dir": "/nonexistent"}, "providers": [], "wait": False, "timeout_seconds": 1,
         "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},

@@ -197,6 +197,27 @@ class Authority:
         write_private(path + ".crt", _certificate_bytes(builder.sign(self._key, hashes.SHA256())), 0o644)
 
 
+def self_signed(names: list[str]) -> tuple[bytes, bytes]:
+    """Return key and certificate, as PEM, of a server that is its own authority.
+
+    :param names: its DNS names
+    """
+    key, now = ec.generate_private_key(ec.SECP256R1()), _now()
+    # A common name has at most 64 characters.
+    name = _subject("metal3.baremetal", [])
+    certificate = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - BACKDATED).not_valid_after(now + datetime.timedelta(days=VALIDITY_DAYS))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_key_usage(signs=True), critical=True)
+        .add_extension(x509.ExtendedKeyUsage(_usages(["server"])), critical=False)
+        .add_extension(x509.SubjectAlternativeName(_alternative_names(names)), critical=False)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .sign(key, hashes.SHA256()))
+    return _key_bytes(key), _certificate_bytes(certificate)
+
+
 def key_pair_fault(path: str) -> str | None:
     """Return why a signing key pair (``<path>.key``, ``<path>.pub``) must be created again, or None."""
     try:

@@ -1,0 +1,146 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a part's manifests and settings to the objects of mode cluster; pure."""
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ..._manifests.order import WEBHOOKS
+from ..catalogue import Part
+from ..manifests import CORE_LABEL
+from . import settings as part_settings
+
+Object = dict[str, Any]
+
+INJECTION = "cert-manager.io/inject-ca-from"
+CERTIFICATE_GROUP = "cert-manager.io"
+DEFINITION = "CustomResourceDefinition"
+
+
+def group(obj: Object) -> str:
+    """Return the API group of an object."""
+    return obj["apiVersion"].rpartition("/")[0]
+
+
+def desired(part: Part, shipped: list[Object], settings: Object, version: str) -> list[Object]:
+    """Return a part's objects as they are applied.
+
+    :param part: a Part
+    :param shipped: its objects as upstream ships them; are not changed
+    :param settings: its settings, see ``settings.py``
+    :param version: its version
+    """
+    objects = [_cleaned(copy.deepcopy(obj)) for obj in shipped]
+    namespace = settings.get("namespace")
+    if namespace and namespace != part.namespace:
+        objects = [moved(obj, part.namespace, namespace) for obj in objects]
+    for obj in objects:
+        if obj["kind"] == "Deployment":
+            part_settings.deployment(obj, part, settings, version)
+        elif obj["kind"] == "Namespace" and settings.get("pod_security"):
+            obj["metadata"].setdefault("labels", {})[part_settings.POD_SECURITY_LABEL] = settings["pod_security"]
+        elif obj["kind"] == "Provider" and group(obj) == "clusterctl.cluster.x-k8s.io":
+            obj["version"] = version
+    return objects
+
+
+def _cleaned(obj: Object) -> Object:
+    obj["metadata"].pop("creationTimestamp", None)
+    obj.pop("status", None)
+    if obj["kind"] == "ClusterRole" and obj.get("aggregationRule"):
+        # The controller manager fills in the rules of an aggregated role.
+        obj.pop("rules", None)
+    return obj
+
+
+def moved(obj: Object, source: str, target: str) -> Object:
+    """Return an object with all that names its namespace changed to another, as ``clusterctl init`` does.
+
+    The fields are those of ``cmd/clusterctl/client/repository/components.go``.
+
+    :param obj: the object; is changed
+    :param source: the namespace that its manifests name
+    :param target: the other one
+    """
+    metadata = obj["metadata"]
+    if obj["kind"] == "Namespace":
+        metadata["name"] = target if metadata["name"] == source else metadata["name"]
+        return obj
+    if metadata.get("namespace") == source:
+        metadata["namespace"] = target
+    annotations = metadata.get("annotations") or {}
+    if annotations.get(INJECTION, "").startswith(source + "/"):
+        annotations[INJECTION] = f"{target}/{annotations[INJECTION].partition('/')[2]}"
+    for subject in obj.get("subjects") or []:
+        if subject.get("namespace") == source:
+            subject["namespace"] = target
+    for config in client_configs(obj):
+        service = config.get("service") or {}
+        if service.get("namespace") == source:
+            service["namespace"] = target
+    if obj["kind"] == "Certificate":
+        obj["spec"]["dnsNames"] = [name.replace(f".{source}.svc", f".{target}.svc") for name in obj["spec"]["dnsNames"]]
+    return obj
+
+
+def client_configs(obj: Object) -> list[Object]:
+    """Return where an object's webhooks, of admission or of conversion, are called."""
+    if obj["kind"] in WEBHOOKS:
+        return [webhook["clientConfig"] for webhook in obj.get("webhooks") or []]
+    if obj["kind"] == DEFINITION:
+        webhook = (obj["spec"].get("conversion") or {}).get("webhook") or {}
+        return [webhook["clientConfig"]] if webhook.get("clientConfig") else []
+    return []
+
+
+def certificates(objects: list[Object]) -> list[Object]:
+    """Return the Certificates among objects."""
+    return [obj for obj in objects if obj["kind"] == "Certificate" and group(obj) == CERTIFICATE_GROUP]
+
+
+def without_cert_manager(objects: list[Object], issued: dict[tuple[str, str], Object]) -> list[Object]:
+    """Return objects with Secrets in place of Certificates and Issuers, and their authority in the webhooks.
+
+    :param objects: from :func:`desired`; are changed
+    :param issued: (namespace, name) of each Certificate → the Secret with what it asks for
+    """
+    result = []
+    for obj in objects:
+        if group(obj) == CERTIFICATE_GROUP:
+            continue
+        annotations = obj["metadata"].get("annotations") or {}
+        source = annotations.pop(INJECTION, None)
+        if source:
+            namespace, _slash, name = source.partition("/")
+            for config in client_configs(obj):
+                config["caBundle"] = issued[namespace, name]["data"]["ca.crt"]
+            if not annotations:
+                del obj["metadata"]["annotations"]
+        result.append(obj)
+    return result + list(issued.values())
+
+
+def waves(objects: list[Object]) -> list[list[Object]]:
+    """Return objects in the order of their writing; none of the lists is empty.
+
+    Namespaces and definitions; issuers, certificates, roles, services; Deployments; webhooks; clusterctl's inventory,
+    which says that a part is there and so comes last.
+
+    :param objects: list of objects
+    """
+    result: list[list[Object]] = [[], [], [], [], []]
+    for obj in objects:
+        result[_wave(obj)].append(obj)
+    return [wave for wave in result if wave]
+
+
+def _wave(obj: Object) -> int:
+    if obj["kind"] in ("Namespace", DEFINITION):
+        return 0
+    if obj["kind"] == "Provider" and CORE_LABEL in (obj["metadata"].get("labels") or {}):
+        return 4
+    if obj["kind"] in WEBHOOKS:
+        return 3
+    return 2 if obj["kind"] == "Deployment" else 1

@@ -1,0 +1,321 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Installing parts into a cluster and removing them: one plan, waves, one wait, webhooks asked."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..._common import confirmation
+from ..._common.errors import RefusedError, ReportedError
+from ..._common.problem import Problem
+from ..._kube.client import FIELD_MANAGER
+from ..._kube.discovery import resolve
+from ..._kube.errors import KubeError
+from ..._kube.patience import Patience
+from ..._kube.plan import Entry, deletion
+from ..._kube.reconcile import Written, raise_refused
+from ..._kube.report import counts, difference
+from ..._kube.resources import KNOWN
+from ..._manifests.rollout_wait import RolloutWait
+from ..._manifests.service import ManifestsService
+from ..catalogue import BY_NAME, PARTS, Part
+from ..manifests import CORE_LABEL
+from . import certificates, objects
+from .settings import problems as settings_problems
+
+Object = dict[str, Any]
+
+INTERVAL_SECONDS = 0.5
+# Issuing takes a second; the rest is patience with a cert-manager that has just started.
+CERTIFICATE_SECONDS = 120
+_ISSUED = "Certificate"
+
+
+class ComponentsError(ReportedError):
+    """Parts were not installed or removed in time; the message says which, and why."""
+
+
+class Components(ManifestsService):
+    """One run over parts of the plane, in one cluster.
+
+    :param client: a KubeClient
+    :param params: the parameters of the module ``plane_components``
+    :param shipped: part's name → its objects as they are shipped and its version, see ``sources.read``
+    :param check_mode: let the API server try writes without storing them
+    :param progress: a Progress
+    :param sleep: callable that waits a number of seconds
+    :param clock: monotonic clock, in seconds
+    """
+
+    def __init__(self, client: Any, params: Object, shipped: dict[str, tuple[list[Object], str]], check_mode: bool,
+                 progress: Any, sleep: Callable[[float], Any] = time.sleep,
+                 clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(client, [], "default", check_mode, progress, sleep)
+        self.params, self.shipped, self.clock = params, shipped, clock
+        self.parts = [part for part in PARTS if part.name in shipped]
+
+    def present(self) -> Object:
+        """Write what differs, wait until all parts work, and return the result.
+
+        :raises RefusedError: with all that does not fit, before anything is written
+        :raises ReportedError: when a part does not come up
+        :raises KubeError: when the API server can't be asked or refuses
+        """
+        self._refuse(settings_problems(item) for item in self.params["parts"])
+        self._refuse([self._other_installations(), self._needs()])
+        self.sources = self._desired() + list(self.params["objects"])
+        result = self.write()
+        for item in result["diff"]:
+            # Definitions have thousands of lines.
+            if not item["before_header"] and item["after_header"].startswith(objects.DEFINITION):
+                item["after"] = "(new definition)\n"
+        result["versions"] = dict((name, version) for name, (_objects, version) in self.shipped.items())
+        if self.params["wait"] and not self.check_mode:
+            deadline = self.clock() + self.params["wait_timeout_seconds"]
+            result["seconds"] = self.wait(self.params["wait_timeout_seconds"])
+            result["seconds"] += self._ask_webhooks(deadline)
+        return result
+
+    def waves(self, items: list[Object]) -> list[list[Object]]:
+        """Return objects in lists that are written one after the other; see ``objects.waves``."""
+        return objects.waves(items)
+
+    def after_wave(self, entries: list[Entry]) -> None:
+        """Wait for certificates: a pod that misses its Secret is tried again only after longer and longer pauses."""
+        issued = [entry for entry in entries if entry.resource.kind == _ISSUED]
+        if issued:
+            RolloutWait(self.client, issued, self.progress, sleep=self.sleep).until(CERTIFICATE_SECONDS)
+
+    def _refuse(self, lists: Any) -> None:
+        found = [problem for items in lists for problem in items]
+        if found:
+            raise RefusedError(found)
+
+    def _desired(self) -> list[Object]:
+        """Return the objects of all parts."""
+        result = []
+        for part, settings in self._chosen():
+            shipped, version = self.shipped[part.name]
+            items = objects.desired(part, shipped, settings, version)
+            if self.params["certificates"] == "collection":
+                asked = objects.certificates(items)
+                items = objects.without_cert_manager(items, dict(
+                    ((item["metadata"]["namespace"], item["metadata"]["name"]), certificates.secret(
+                        item, self.client.get(KNOWN["Secret"], item["metadata"]["namespace"],
+                                              item["spec"]["secretName"]))) for item in asked))
+            result += items
+        return result
+
+    def _chosen(self) -> list[tuple[Part, Object]]:
+        """Return parts and their settings, in the catalogue's order."""
+        settings = dict((item["name"], item) for item in self.params["parts"])
+        return [(part, settings[part.name]) for part in self.parts]
+
+    def _listed(self, api_version: str, kind: str, selector: str | None = None) -> list[Object]:
+        """Return the objects of a kind in all namespaces; none of one that is not served."""
+        resource = resolve(self.client, [{"apiVersion": api_version, "kind": kind}], self.writes.persist)[
+            api_version, kind]
+        if resource is None:
+            return []
+        try:
+            return self.client.list(resource, None, selector)[0]
+        except KubeError as exc:
+            if exc.status == 404:
+                return []
+            raise
+
+    # What is refused before anything is written
+
+    def _other_installations(self) -> list[Problem]:
+        """Return problems with providers that clusterctl's inventory has in another namespace, or newer."""
+        inventory = self._listed("clusterctl.cluster.x-k8s.io/v1alpha3", "Provider", CORE_LABEL + "=inventory")
+        found = []
+        for part, settings in self._chosen():
+            namespace = settings.get("namespace") or part.namespace
+            for entry in inventory:
+                if (entry.get("type"), entry.get("providerName")) != (part.type, part.provider_name):
+                    continue
+                stored = entry["metadata"]["namespace"]
+                if stored != namespace:
+                    found.append(Problem("part-installed-elsewhere", f"part {part.name}", "namespace", stored,
+                                         namespace, f"set namespace={stored}, or remove that one first"))
+                elif _number(entry.get("version")) > _number(self.shipped[part.name][1]):
+                    found.append(Problem("part-newer", f"part {part.name}", "version", entry["version"],
+                                         f"{self.shipped[part.name][1]} or older",
+                                         "name manifests of that version: definitions cannot go back"))
+        return found
+
+    def _needs(self) -> list[Problem]:
+        """Return problems with parts that others need and that are neither in this run nor there."""
+        found = []
+        served = set(item["metadata"]["name"] for item in self.client.list(KNOWN[objects.DEFINITION])[0])
+        for part in self.parts:
+            needs = part.needs
+            if self.params["certificates"] == "cert_manager" and part.name != "cert_manager":
+                needs = ("cert_manager",) + needs
+            for name in needs:
+                group = BY_NAME[name].probe["apiVersion"].partition("/")[0]
+                if name not in self.shipped and not any(item.endswith("." + group) for item in served):
+                    found.append(Problem("part-needs", f"part {part.name}", None, f"no {BY_NAME[name].title}",
+                                         f"{BY_NAME[name].title} in the cluster", f"add the part {name}"))
+        # Its webhook must answer before a Certificate can be tried.
+        if "cert_manager" in self.shipped and len(self.shipped) > 1:
+            found.append(Problem("part-alone", "part cert_manager", None, "other parts in the same run",
+                                 "this part alone", "install it first"))
+        return found
+
+    # Webhooks
+
+    def _ask_webhooks(self, deadline: float) -> float:
+        """Create each part's probe by a dry run until its webhook answers; return the seconds that it took.
+
+        :raises ComponentsError: naming each part whose webhook does not
+        """
+        began_at, patience = self.clock(), Patience(self.clock)
+        waiting = dict((part.name, "not asked") for part in self.parts)
+        resources = resolve(self.client, [part.probe for part in self.parts], self.writes.persist)
+        while True:
+            for name in list(waiting):
+                probe = BY_NAME[name].probe
+                resource = resources[probe["apiVersion"], probe["kind"]]
+                try:
+                    if resource is None:
+                        raise KubeError(f"{probe['kind']} is not served", 404)
+                    self.client.create(resource, probe["metadata"]["namespace"], probe, dry_run=True)
+                    patience.answered()
+                    self.progress.event(f"{BY_NAME[name].title}: its webhook answers")
+                    del waiting[name]
+                except KubeError as exc:
+                    if patience.is_final(exc):
+                        raise
+                    waiting[name] = exc.cause
+            if not waiting:
+                return round(self.clock() - began_at, 1)
+            if self.clock() >= deadline:
+                raise ComponentsError("webhooks do not answer:\n%s" % "\n".join(
+                    f"- {BY_NAME[name].title}: {text}" for name, text in waiting.items()))
+            self.sleep(INTERVAL_SECONDS)
+
+    # Removal
+
+    def absent(self) -> Object:
+        """Remove parts, the last first, and return the result.
+
+        :raises RefusedError: while something is managed, and without the confirmation
+        :raises ReportedError: when a namespace does not go
+        :raises KubeError: when the API server can't be asked or refuses
+        """
+        keep = self.params["definitions"] == "keep"
+        # As they would be applied, so that a namespace of the user's choice is found; Secrets go with theirs.
+        items = [item for part, settings in self._chosen()
+                 for item in objects.desired(part, self.shipped[part.name][0], settings, self.shipped[part.name][1])]
+        there = self._there(items)
+        kept = [entry for entry in there if keep and entry.resource.kind == objects.DEFINITION]
+        going = [entry for entry in there if entry not in kept]
+        self._refuse([self._managed(keep, there), self._of_others(going)])
+        names = [part.name for part, settings in self._chosen() if any(
+            (settings.get("namespace") or part.namespace) in (entry.namespace, entry.name) for entry in going)]
+        if going and not self.check_mode and not confirmation.confirmed(self.params["confirm"], names):
+            raise ReportedError(confirmation.request(
+                "removes %s from the cluster", names, self.params["confirm"], "part"))
+        written = self._delete(going)
+        return {"changed": any(item.changed for item in written),
+                "objects": [{"object": item.entry.title, "action": item.action} for item in written],
+                "counts": counts({"action": item.action, "error": ""} for item in written),
+                "diff": [difference(item.entry) for item in written if item.changed]}
+
+    def _there(self, items: list[Object]) -> list[Entry]:
+        """Return the deletions of objects that are there."""
+        self.resources = resolve(self.client, items, self.writes.persist)
+        served = [item for item in items if self.resources[item["apiVersion"], item["kind"]] is not None]
+        entries = self.writes.plan(served)
+        return [deletion(entry.resource, entry.current) for entry in entries if entry.current is not None]
+
+    def _managed(self, keep: bool, there: list[Entry]) -> list[Problem]:
+        """Return problems with objects that nobody would look after, or that would be lost with their definition."""
+        kinds = [(part, *kind) for part in self.parts for kind in part.managed]
+        if not keep:
+            kinds += [(part, f"{spec['group']}/{version['name']}", spec["names"]["kind"])
+                      for part in self.parts for definition in self.shipped[part.name][0]
+                      if definition["kind"] == objects.DEFINITION
+                      for spec in [definition["spec"]] for version in spec["versions"] if version["storage"]]
+        ours = set((entry.resource.kind, entry.namespace, entry.name) for entry in there)
+        found, seen = [], set()
+        for part, api_version, kind in kinds:
+            key = api_version.partition("/")[0], kind
+            if key in seen or kind == "Provider":
+                continue
+            seen.add(key)
+            left = [item for item in self._listed(api_version, kind)
+                    if (kind, item["metadata"].get("namespace"), item["metadata"]["name"]) not in ours]
+            if left:
+                names = ["/".join(filter(None, (item["metadata"].get("namespace"), item["metadata"]["name"])))
+                         for item in left]
+                found.append(Problem(
+                    "part-in-use", f"part {part.name}", kind, f"{len(left)} ({', '.join(sorted(names)[:5])}"
+                    f"{', …' if len(left) > 5 else ''})", "none", "delete them, or move them to another plane"))
+        return found
+
+    def _of_others(self, going: list[Entry]) -> list[Problem]:
+        """Return problems with objects that this collection has not applied."""
+        return [Problem("part-of-others", entry.title, "metadata.managedFields", "another owner", FIELD_MANAGER,
+                        "remove the part by what has installed it")
+                for entry in going if not any(
+                    item.get("manager") == FIELD_MANAGER
+                    for item in (entry.current or {}).get("metadata", {}).get("managedFields") or [])]
+
+    def _delete(self, going: list[Entry]) -> list[Written]:
+        """Delete in the reverse order of installing; namespaces, which take all that is left with them, at the end."""
+        last = [entry for entry in going if entry.resource.kind == "Namespace"]
+        by_title = dict((entry.title, entry) for entry in going if entry not in last)
+        done: list[Written] = []
+        for wave in reversed(objects.waves([entry.current for entry in by_title.values() if entry.current])):
+            due = [by_title[_title(obj)] for obj in wave]
+            self.progress.event(f"deleting {len(due)} objects: {', '.join(entry.title for entry in due[:5])}"
+                                f"{', …' if len(due) > 5 else ''}")
+            done += self._deleted(due)
+            self._until_gone([entry for entry in due if entry.resource.kind == objects.DEFINITION])
+        done += self._deleted(last)
+        self._until_gone(last)
+        return done
+
+    def _deleted(self, due: list[Entry]) -> list[Written]:
+        written = self.writes.write(due)
+        raise_refused(self.client, written)
+        return written
+
+    def _until_gone(self, entries: list[Entry]) -> None:
+        """Wait until objects are gone.
+
+        :raises ComponentsError: naming each that is left, and what it says of itself
+        """
+        deadline = self.clock() + self.params["wait_timeout_seconds"]
+        while entries and not self.check_mode:
+            names = set(entry.name for entry in entries)
+            left = [item for item in self.client.list(entries[0].resource, None)[0]
+                    if item["metadata"]["name"] in names]
+            if not left:
+                return
+            if self.clock() >= deadline:
+                raise ComponentsError("not gone in time:\n%s" % "\n".join(
+                    f"- {entries[0].resource.kind} {item['metadata']['name']}: {_reasons(item)}" for item in left))
+            self.sleep(INTERVAL_SECONDS)
+
+
+def _title(obj: Object) -> str:
+    metadata = obj["metadata"]
+    return f"{obj['kind']} {'/'.join(filter(None, (metadata.get('namespace'), metadata['name'])))}"
+
+
+def _reasons(obj: Object) -> str:
+    entries = [entry for entry in (obj.get("status") or {}).get("conditions") or [] if entry.get("status") == "True"]
+    return "; ".join(entry.get("message") or entry["type"] for entry in entries) or "no reason given"
+
+
+def _number(version: Any) -> tuple[int, ...]:
+    """Return a version's numbers, for comparison; nothing of what is no version."""
+    numbers = str(version or "").lstrip("v").partition("-")[0].split(".")
+    return tuple(int(part) for part in numbers) if all(part.isdigit() for part in numbers) else ()

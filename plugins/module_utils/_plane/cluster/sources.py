@@ -1,0 +1,119 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a part's manifests come from: rendered from its pinned module, a file, or a URL; the last with a checksum."""
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ..._common.errors import RefusedError
+from ..._common.image_server import image_fetcher
+from ..._common.problem import Problem
+from ..._common.redaction import redacted
+from .. import manifests
+from ..catalogue import BY_NAME, Part
+from ..process import engine
+
+# More than ten times what the largest of them has.
+LONGEST_BYTES = 64 * 1024 * 1024
+_CHECKSUM = re.compile(r"sha256:([0-9a-f]{64})")
+_VERSION = re.compile(r"v\d+\.\d+\.\d+\S*")
+
+Object = dict[str, Any]
+
+
+def read(wanted: list[Object], rendered: Callable[[], Any],
+         fetch: Callable[[str, int], bytes] | None = None) -> dict[str, tuple[list[Object], str]]:
+    """Return each part's objects as they are shipped, and its version.
+
+    :param wanted: the module's option ``parts``
+    :param rendered: called without arguments when a part has no manifests of its own; returns an ``engine.Engine``
+    :param fetch: callable that takes a URL and the most bytes it may have, and returns them
+    :returns: part's name → objects, version
+    :raises RefusedError: with what is missing or does not fit, of all parts
+    """
+    result, problems, pinned = {}, [], None
+    for settings in wanted:
+        part = BY_NAME[settings["name"]]
+        try:
+            if settings.get("manifests"):
+                result[part.name] = _own(part, settings, fetch or image_fetcher())
+                continue
+            if part.folder is None:
+                raise _Refused("manifests", None, "a file or a URL", "name them; they are not rendered here")
+            pinned = pinned or rendered()
+            result[part.name] = _rendered(part, settings, pinned)
+        except _Refused as refused:
+            problems.append(Problem("part-manifests", f"part {part.name}", *refused.args))
+    if problems:
+        raise RefusedError(problems)
+    return result
+
+
+class _Refused(Exception):
+    """Field, what was found, what was expected, hint."""
+
+
+def _rendered(part: Part, settings: Object, pinned: Any) -> tuple[list[Object], str]:
+    version = pinned.pins.version(part.module)
+    if settings.get("version") not in (None, version):
+        raise _Refused("version", settings["version"], version, "set manifests to those of the other version")
+    path = os.path.join(pinned.manifests_dir, part.name + ".yaml")
+    try:
+        return manifests.load(path), version
+    except OSError as exc:
+        raise _Refused("manifests", f"{path}: {exc.strerror}", "rendered manifests",
+                       "build them by the module plane_programs") from exc
+
+
+def _own(part: Part, settings: Object, fetch: Callable[[str, int], bytes]) -> tuple[list[Object], str]:
+    source, version = settings["manifests"], settings.get("version")
+    if not version or not _VERSION.fullmatch(version):
+        raise _Refused("version", version, "a version such as v1.13.5", "say which one the manifests are of")
+    content = _content(source, settings.get("checksum"), fetch)
+    try:
+        objects = manifests.parse(content.decode(), settings.get("variables"))
+        if part.label and not any(obj["kind"] == "Provider" for obj in objects):
+            objects = manifests.complete(objects, part, version)
+    # ValueError: bytes that are no text.
+    except (manifests.ManifestError, ValueError, KeyError, TypeError) as exc:
+        raise _Refused("manifests", f"{redacted(source)}: {type(exc).__name__} {exc}", "manifests of this part",
+                       "correct them") from exc
+    return objects, version
+
+
+def _content(source: str, checksum: str | None, fetch: Callable[[str, int], bytes]) -> bytes:
+    is_url = source.startswith(("https://", "http://"))
+    wanted = _CHECKSUM.fullmatch(checksum or "")
+    if (is_url or checksum) and not wanted:
+        raise _Refused("checksum", checksum, "sha256: and 64 hexadecimal digits", "set it to that of the manifests")
+    try:
+        if is_url:
+            content = fetch(source, LONGEST_BYTES)
+        else:
+            with open(os.path.expanduser(source), "rb") as stream:
+                content = stream.read(LONGEST_BYTES)
+    except OSError as exc:
+        raise _Refused("manifests", f"{redacted(source)}: {exc.strerror or exc}", "manifests that can be read",
+                       "correct the path or URL") from exc
+    found = hashlib.sha256(content).hexdigest()
+    if wanted and found != wanted.group(1):
+        raise _Refused("checksum", f"sha256:{found}", checksum, "find out who changed the manifests")
+    return content
+
+
+def pinned_by(source_dir: str | None, cache_dir: str) -> Callable[[], engine.Engine]:
+    """Return what :func:`read` calls for the engine.
+
+    :param source_dir: folder with ``go.mod`` and ``go.sum``, or None
+    :param cache_dir: see ``user_folders.cache_dir``
+    """
+    def rendered() -> engine.Engine:
+        if not source_dir:
+            raise _Refused("manifests", None, "a file or a URL, or the option source_dir", "set one of them")
+        return engine.Engine(source_dir, cache_dir)
+    return rendered

@@ -1,0 +1,64 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the module plane_components."""
+from __future__ import annotations
+
+from .._kube.connection import kube_argument_spec
+from .._kube.module import KubeModule
+from . import catalogue, manifests
+from .cluster import certificates, service, sources
+from .process import user_folders
+
+_PART = {
+    "name": {"type": "str", "required": True, "choices": list(catalogue.NAMES)},
+    "manifests": {"type": "str"},
+    "checksum": {"type": "str"},
+    "variables": {"type": "dict"},
+    "version": {"type": "str"},
+    "namespace": {"type": "str"},
+    "replicas": {"type": "int"},
+    "leader_election": {"type": "bool"},
+    "resources": {"type": "dict"},
+    "node_selector": {"type": "dict"},
+    "tolerations": {"type": "list", "elements": "dict"},
+    "affinity": {"type": "dict"},
+    "priority_class": {"type": "str"},
+    "feature_gates": {"type": "dict"},
+    "arguments": {"type": "list", "elements": "str"},
+    "environment": {"type": "dict"},
+    "proxy": {"type": "dict", "options": {
+        "http": {"type": "str"}, "https": {"type": "str"}, "no_proxy": {"type": "str"}}},
+    "log_level": {"type": "int"},
+    "image_registry_mirror": {"type": "str"},
+    "image_pull_policy": {"type": "str", "choices": ["Always", "IfNotPresent", "Never"]},
+    "digest": {"type": "str"},
+    "pull_secrets": {"type": "list", "elements": "str", "no_log": False},
+    "secret_mounts": {"type": "list", "elements": "dict", "no_log": False, "options": {
+        "secret": {"type": "str", "required": True, "no_log": False}, "path": {"type": "str", "required": True}}},
+    "pod_security": {"type": "str", "choices": ["privileged", "baseline", "restricted"]},
+}
+
+
+def run_plane_components() -> None:
+    """Run the module ``plane_components``."""
+    module = KubeModule(dict(
+        kube_argument_spec(),
+        state={"type": "str", "choices": ["present", "absent"], "default": "present"},
+        parts={"type": "list", "elements": "dict", "required": True, "options": _PART},
+        certificates={"type": "str", "choices": ["cert_manager", "collection"], "default": "cert_manager"},
+        source_dir={"type": "path"},
+        cache_dir={"type": "path"},
+        objects={"type": "list", "elements": "dict", "default": []},
+        definitions={"type": "str", "choices": ["keep", "remove"], "default": "keep"},
+        confirm={"type": "str"},
+        wait={"type": "bool", "default": True},
+        wait_timeout_seconds={"type": "int", "default": 300},
+    ))
+    module.require(PyYAML=manifests.HAS_YAML, cryptography=certificates.HAS_CRYPTOGRAPHY)
+    params = module.params
+    with module.reporting():
+        shipped = sources.read(params["parts"], sources.pinned_by(
+            params["source_dir"], params["cache_dir"] or user_folders.cache_dir()))
+        components = service.Components(module.connect(), params, shipped, module.check_mode, module.progress)
+        module.finish(components.present() if params["state"] == "present" else components.absent())

@@ -1,0 +1,316 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Installs parts of the management plane into a cluster, and removes them."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plane_components
+short_description: Install parts of the management plane into a Kubernetes cluster
+version_added: "0.1.0"
+description:
+  - Installs cert-manager, Cluster API with its kubeadm providers, IPAM, the Bare Metal Operator and CAPM3 as pods, from
+    manifests that are rendered from the pinned upstream modules, or from those of a release.
+  - Objects have the labels and the inventory of C(clusterctl init), so that C(clusterctl) works on the result.
+  - All objects are planned first and checked by the API server in a dry run; only differences are written, in this
+    order, each step after the one before was accepted - namespaces and definitions; issuers, certificates, roles and
+    services; Deployments; webhooks; clusterctl's inventory. A run that was interrupted is continued by the next one.
+  - Waits until Deployments are rolled out, definitions are established and the webhook of each part has accepted an
+    object in a dry run.
+options:
+  state:
+    description:
+      - V(present) installs O(parts), or changes them to what is described.
+      - V(absent) removes them in the reverse order. This is refused while there are hosts, clusters, machines or
+        address pools that they manage, and when an object was not applied by this collection.
+    type: str
+    choices: [present, absent]
+    default: present
+  parts:
+    description: The parts.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description:
+          - Which one. V(capi) is Cluster API's core, V(cabpk) its kubeadm bootstrap provider and V(kcp) its kubeadm
+            control plane provider.
+          - V(cert_manager) is installed by a run of its own, because the others need its webhook.
+        type: str
+        required: true
+        choices: [cert_manager, capi, cabpk, kcp, ipam, bmo, capm3]
+      manifests:
+        description:
+          - Path, on the machine that the module runs on, or URL of the manifests of a release, for example
+            C(infrastructure-components.yaml). Requires O(parts[].version); a URL also requires O(parts[].checksum).
+          - By default those that M(metal3.baremetal.plane_programs) has rendered from O(source_dir). cert-manager is
+            not rendered.
+        type: str
+      checksum:
+        description: C(sha256:) and the checksum of O(parts[].manifests).
+        type: str
+      variables:
+        description: Values of the variables C(${NAME}) in O(parts[].manifests), as C(clusterctl) takes them.
+        type: dict
+      version:
+        description: Version of O(parts[].manifests), and tag of the images; by default the pinned one.
+        type: str
+      namespace:
+        description: Namespace for the part in place of upstream's.
+        type: str
+      replicas:
+        description: Number of pods of each Deployment. More than one turns O(parts[].leader_election) on.
+        type: int
+      leader_election:
+        description: Whether managers elect a leader; by default what upstream's manifests say.
+        type: bool
+      resources:
+        description: Requests and limits of the container, C(requests) and C(limits) as in a pod.
+        type: dict
+      node_selector:
+        description: Labels of nodes that pods may run on.
+        type: dict
+      tolerations:
+        description: Tolerations in place of upstream's.
+        type: list
+        elements: dict
+      affinity:
+        description: Affinity of the pods.
+        type: dict
+      priority_class:
+        description: Name of the PriorityClass of the pods.
+        type: str
+      feature_gates:
+        description: Names of feature gates and whether they are on; others keep upstream's values.
+        type: dict
+      arguments:
+        description: Further arguments of the manager, C(--name=value); one that upstream sets is replaced.
+        type: list
+        elements: str
+      environment:
+        description: Environment variables of the manager.
+        type: dict
+      proxy:
+        description: Proxy of the containers.
+        type: dict
+        suboptions:
+          http:
+            description: URL of the proxy for HTTP.
+            type: str
+          https:
+            description: URL of the proxy for HTTPS.
+            type: str
+          no_proxy:
+            description: Addresses and domains without a proxy, with commas between.
+            type: str
+      log_level:
+        description: Verbosity of the manager's log, from 0; the Bare Metal Operator has no such flag.
+        type: int
+      image_registry_mirror:
+        description:
+          - Registry and path that image names are put behind, with upstream's host, for example
+            V(registry.example.org/mirror) for C(registry.example.org/mirror/quay.io/metal3-io/…).
+        type: str
+      image_pull_policy:
+        description: When images are pulled; V(IfNotPresent) by default.
+        type: str
+        choices: [Always, IfNotPresent, Never]
+      digest:
+        description: Digest of the image, C(sha256:…), of a part that has one.
+        type: str
+      pull_secrets:
+        description: Names of Secrets, in the part's namespace, with credentials for the registry.
+        type: list
+        elements: str
+      secret_mounts:
+        description: Secrets that are mounted into the manager.
+        type: list
+        elements: dict
+        suboptions:
+          secret:
+            description: Name of a Secret in the part's namespace.
+            type: str
+            required: true
+          path:
+            description: Folder in the container.
+            type: str
+            required: true
+      pod_security:
+        description: Pod security standard that the part's namespace enforces.
+        type: str
+        choices: [privileged, baseline, restricted]
+  certificates:
+    description:
+      - Who issues the serving certificates of webhooks.
+      - V(cert_manager), as upstream's manifests ask for. It must be in the cluster.
+      - V(collection) issues self-signed certificates, valid for a year, and renews them when a run finds less than 30
+        days left. For clusters without cert-manager; something must run this module in time.
+    type: str
+    choices: [cert_manager, collection]
+    default: cert_manager
+  source_dir:
+    description: Folder with the C(go.mod) that M(metal3.baremetal.plane_programs) has rendered manifests of.
+    type: path
+  cache_dir:
+    description: As for M(metal3.baremetal.plane_programs).
+    type: path
+  objects:
+    description:
+      - Further objects to apply, for example a Secret for O(parts[].secret_mounts) or the namespace of hosts.
+      - They are kept when O(state=absent), unless they are in a part's namespace.
+    type: list
+    elements: dict
+    default: []
+  definitions:
+    description:
+      - What becomes of CustomResourceDefinitions when O(state=absent).
+      - V(remove) is refused while any object of theirs is left.
+    type: str
+    choices: [keep, remove]
+    default: keep
+  confirm:
+    description: How many parts are removed, or their names with commas between. Required when O(state=absent).
+    type: str
+  wait:
+    description: Whether to wait until the parts work.
+    type: bool
+    default: true
+  wait_timeout_seconds:
+    description: How long to wait.
+    type: int
+    default: 300
+requirements:
+  - cryptography >= 42
+  - kubernetes >= 31
+  - PyYAML >= 6.0
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - The API server and its webhooks check the changes by a dry run, except for objects in a namespace or of a kind
+        that is yet to be created. Nothing is waited for.
+  diff_mode:
+    support: full
+    details:
+      - New definitions are listed by name. Values of Secrets are hidden.
+  idempotent:
+    support: full
+seealso:
+  - module: metal3.baremetal.plane_programs
+  - module: metal3.baremetal.plane_provider
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Install IPAM from the pinned module, with two replicas
+  metal3.baremetal.plane_components:
+    kubeconfig: ~/.kube/management
+    source_dir: "{{ role_path }}/../../lab/engine"
+    parts:
+      - name: ipam
+        replicas: 2
+        image_registry_mirror: registry.example.org/mirror
+
+- name: Install CAPM3 from a release
+  metal3.baremetal.plane_components:
+    kubeconfig: ~/.kube/management
+    parts:
+      - name: capm3
+        version: v1.13.2
+        manifests: /srv/releases/infrastructure-components.yaml
+        checksum: sha256:8f1c2b9d0a7e4f35b6c8d1e2f3a4b5c6d7e8f90112233445566778899aabbccd
+
+- name: Remove IPAM
+  metal3.baremetal.plane_components:
+    kubeconfig: ~/.kube/management
+    source_dir: "{{ role_path }}/../../lab/engine"
+    state: absent
+    parts:
+      - name: ipam
+    confirm: "1"
+"""
+
+RETURN = r"""
+objects:
+  description: Each object and what became of it, or would in check mode.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: Kind, namespace and name.
+      type: str
+      returned: always
+    action:
+      description: V(created), V(updated), V(deleted) or V(unchanged).
+      type: str
+      returned: always
+  sample:
+    - {object: Namespace metal3-ipam-system, action: created}
+counts:
+  description: >-
+    How many objects there are: C(total), C(created), C(updated), C(deleted), C(unchanged) and C(failed).
+  returned: success
+  type: dict
+  sample: {total: 16, created: 16, updated: 0, deleted: 0, unchanged: 0, failed: 0}
+versions:
+  description: Version of each part.
+  returned: when O(state=present)
+  type: dict
+  sample: {ipam: v1.13.2}
+seconds:
+  description: How long the wait took, in seconds.
+  returned: when waited
+  type: float
+  sample: 14.2
+problems:
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The part that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole part is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
+server:
+  description: URL of the API server that the module worked on.
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.components_module import run_plane_components
+
+
+def main():
+    """Run the module."""
+    run_plane_components()
+
+
+if __name__ == "__main__":
+    main()

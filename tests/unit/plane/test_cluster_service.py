@@ -1,0 +1,276 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs over parts of the plane, against an API server in memory: order, second run, refusals, removal."""
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import service, sources
+
+IPAM = catalogue.BY_NAME["ipam"]
+GROUPS = {"cluster.x-k8s.io": ("clusters", "Cluster"), "cert-manager.io": ("issuers", "Issuer")}
+
+
+def definition(group, plural, kind, version="v1"):
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{plural}.{group}"},
+            "spec": {"group": group, "names": {"plural": plural, "kind": kind}, "scope": "Namespaced",
+                     "versions": [{"name": version, "storage": True}]}}
+
+
+def shipped():
+    meta = {"namespace": IPAM.namespace}
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": IPAM.namespace}},
+        definition("ipam.metal3.io", "ippools", "IPPool", "v1alpha1"),
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": dict(meta, name="ipam-manager")},
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": dict(meta, name="ipam-controller-manager"),
+         "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}},
+                  "template": {"spec": {"containers": [{"name": "manager"}]}}}},
+        {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+         "metadata": {"name": "ipam-webhook"}, "webhooks": []},
+    ]
+
+
+class Server:
+    """Stores what is applied; Deployments are available and namespaces gone at once."""
+
+    server = "https://server"
+
+    def __init__(self):
+        self.objects, self.writes, self.probes, self.silent, self.version = {}, [], [], 0, 0
+        for group, (plural, kind) in GROUPS.items():
+            self.store("CustomResourceDefinition", None, definition(group, plural, kind))
+
+    def store(self, kind, namespace, body, manager="metal3.baremetal"):
+        self.version += 1
+        name = body["metadata"]["name"]
+        stored = dict(body, metadata=dict(
+            body["metadata"], uid="u-" + name, resourceVersion=str(self.version),
+            managedFields=[{"manager": manager, "operation": "Apply", "fieldsV1": {}}]))
+        if kind == "CustomResourceDefinition":
+            stored["status"] = {"conditions": [{"type": "Established", "status": "True"}]}
+        if kind == "Deployment":
+            stored["status"] = {"updatedReplicas": 1, "replicas": 1, "availableReplicas": 1}
+        self.objects[kind, namespace, name] = stored
+        return stored
+
+    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
+        return [obj for (kind, where, _name), obj in self.objects.items()
+                if kind == resource.kind and namespace in (None, where)], "1"
+
+    def get(self, resource, namespace, name):
+        return self.objects.get((resource.kind, namespace, name))
+
+    def apply(self, resource, namespace, body, dry_run=False, checked=None):
+        if dry_run:
+            return dict(body, metadata=dict(body["metadata"]))
+        self.writes.append(body["metadata"]["name"])
+        return self.store(resource.kind, namespace, body)
+
+    def delete(self, resource, namespace, name, dry_run=False, checked=None):
+        if not dry_run:
+            self.writes.append("-" + name)
+            del self.objects[resource.kind, namespace, name]
+            if resource.kind == "Namespace":
+                self.objects = dict((key, obj) for key, obj in self.objects.items() if key[1] != name)
+        return True
+
+    def create(self, resource, namespace, body, dry_run=False):
+        assert dry_run
+        self.probes.append(resource.kind)
+        if self.silent:
+            self.silent -= 1
+            raise KubeError("failed calling webhook: connection refused", 500)
+        return body
+
+    def request(self, _method, path, **_options):
+        served = {"/apis/ipam.metal3.io/v1alpha1": [{"name": "ippools", "kind": "IPPool", "namespaced": True}]}
+        if path not in served:
+            raise KubeError("not served", 404)
+        return {"resources": served[path]}
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+def parameters(**given):
+    return dict({"parts": [{"name": "ipam"}], "certificates": "cert_manager", "objects": [], "wait": True,
+                 "wait_timeout_seconds": 30, "definitions": "keep", "confirm": None}, **given)
+
+
+def components(server, check_mode=False, names=("ipam",), **given):
+    clock = Clock()
+    return service.Components(server, parameters(**given), dict((name, (shipped(), "v1.13.2")) for name in names),
+                              check_mode, Progress(None), clock.sleep, clock)
+
+
+def test_objects_are_written_in_order_and_the_webhook_is_asked_until_it_answers():
+    server = Server()
+    server.silent = 2
+    result = components(server).present()
+    assert result["changed"] and result["versions"] == {"ipam": "v1.13.2"}
+    assert sorted(server.writes[:2]) == ["ippools.ipam.metal3.io", IPAM.namespace]
+    assert server.writes[2:] == ["ipam-manager", "ipam-controller-manager", "ipam-webhook"]
+    assert server.probes == ["IPPool"] * 3
+
+
+def test_a_second_run_changes_nothing():
+    server = Server()
+    components(server).present()
+    server.writes.clear()
+    again = components(server).present()
+    assert not again["changed"] and server.writes == [] and again["diff"] == []
+
+
+def test_check_mode_lists_every_object_and_writes_nothing():
+    server = Server()
+    result = components(server, check_mode=True).present()
+    assert result["counts"]["created"] == 5 and server.writes == [] and server.probes == []
+    assert [item["after"] for item in result["diff"] if "ippools" in item["after_header"]] == ["(new definition)\n"]
+
+
+def test_a_webhook_that_never_answers_is_named():
+    server = Server()
+    server.silent = 1000
+    with pytest.raises(ReportedError, match=r"webhooks do not answer:\n- IP address manager: .*connection refused"):
+        components(server).present()
+
+
+def test_what_a_part_needs_must_be_there_unless_the_collection_issues_certificates():
+    server = Server()
+    for group, (plural, _kind) in GROUPS.items():
+        del server.objects["CustomResourceDefinition", None, f"{plural}.{group}"]
+    with pytest.raises(RefusedError) as caught:
+        components(server).present()
+    assert [problem.hint for problem in caught.value.problems] == ["add the part cert_manager", "add the part capi"]
+    with pytest.raises(RefusedError) as caught:
+        components(server, certificates="collection").present()
+    assert [problem.hint for problem in caught.value.problems] == ["add the part capi"]
+    assert server.writes == []
+
+
+@pytest.mark.parametrize("entry, code", [
+    ({"metadata": {"name": "x", "namespace": "elsewhere"}, "version": "v1.13.2"}, "part-installed-elsewhere"),
+    ({"metadata": {"name": "x", "namespace": IPAM.namespace}, "version": "v1.14.0"}, "part-newer"),
+])
+def test_another_installation_is_not_overwritten(entry, code):
+    server = Server()
+    server.store("Provider", entry["metadata"]["namespace"], dict(
+        entry, kind="Provider", type="IPAMProvider", providerName="metal3"))
+    server.request = lambda _method, path, **_options: {"resources": [
+        {"name": "providers", "kind": "Provider", "namespaced": True}]}
+    with pytest.raises(RefusedError) as caught:
+        components(server).present()
+    assert [problem.code for problem in caught.value.problems] == [code]
+    assert server.writes == []
+
+
+def test_cert_manager_is_installed_alone():
+    with pytest.raises(RefusedError, match="found other parts in the same run, expected this part alone"):
+        components(Server(), names=("cert_manager", "ipam"), parts=[
+            {"name": "cert_manager"}, {"name": "ipam"}]).present()
+
+
+def test_removal_asks_for_the_number_and_goes_backwards():
+    server = Server()
+    components(server).present()
+    server.writes.clear()
+    with pytest.raises(ReportedError, match=r"removes 1 part \(ipam\) from the cluster. To continue, set "
+                                            r"metal3_confirm=1"):
+        components(server).absent()
+    assert server.writes == []
+    result = components(server, confirm="1").absent()
+    assert server.writes == ["-ipam-webhook", "-ipam-controller-manager", "-ipam-manager", "-" + IPAM.namespace]
+    assert result["changed"] and ("CustomResourceDefinition", None, "ippools.ipam.metal3.io") in server.objects
+    assert not components(server).absent()["changed"]
+
+
+def test_removal_takes_definitions_when_asked_to():
+    server = Server()
+    components(server).present()
+    server.writes.clear()
+    components(server, confirm="ipam", definitions="remove").absent()
+    assert server.writes[-2:] == ["-ippools.ipam.metal3.io", "-" + IPAM.namespace]
+
+
+@pytest.mark.parametrize("definitions", ["keep", "remove"])
+def test_removal_is_refused_while_something_is_managed(definitions):
+    server = Server()
+    components(server).present()
+    server.writes.clear()
+    server.store("IPPool", "metal3", {"kind": "IPPool", "metadata": {"name": "nodes", "namespace": "metal3"}})
+    with pytest.raises(RefusedError, match=r"part ipam: IPPool: found 1 \(metal3/nodes\), expected none"):
+        components(server, confirm="1", definitions=definitions).absent()
+    assert server.writes == []
+
+
+def test_what_somebody_else_has_applied_is_not_removed():
+    server = Server()
+    components(server).present()
+    server.store("ServiceAccount", IPAM.namespace, {
+        "kind": "ServiceAccount", "metadata": {"name": "ipam-manager", "namespace": IPAM.namespace}}, "kubectl")
+    server.writes.clear()
+    with pytest.raises(RefusedError, match=r"found another owner, expected metal3\.baremetal"):
+        components(server, confirm="1").absent()
+    assert server.writes == []
+
+
+MANIFESTS = b"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: ipam-controller-manager, namespace: metal3-ipam-system}
+spec: {template: {spec: {serviceAccountName: ipam-manager, containers: [{name: manager, args: ["--x=${X:=1}"]}]}}}
+"""
+CHECKSUM = "sha256:" + hashlib.sha256(MANIFESTS).hexdigest()
+
+
+def own(**given):
+    settings = dict({"name": "ipam", "manifests": "https://releases.test/ipam.yaml", "version": "v1.13.2",
+                     "checksum": CHECKSUM}, **given)
+    return sources.read([settings], None, lambda _url, _limit: MANIFESTS)
+
+
+def test_manifests_of_a_release_are_labelled_as_clusterctl_does():
+    objects, version = own()["ipam"]
+    assert [obj["kind"] for obj in objects] == ["Namespace", "Deployment", "Provider"] and version == "v1.13.2"
+    assert objects[1]["spec"]["template"]["spec"]["containers"][0]["args"] == ["--x=1"]
+
+
+@pytest.mark.parametrize("given, field", [
+    ({"checksum": None}, "checksum"), ({"checksum": "sha256:" + "0" * 64}, "checksum"), ({"version": None}, "version"),
+    ({"version": "latest"}, "version"), ({"manifests": "/nowhere/ipam.yaml"}, "manifests"),
+])
+def test_manifests_that_are_not_what_they_should_be_are_refused(given, field):
+    with pytest.raises(RefusedError) as caught:
+        own(**given)
+    assert [problem.field for problem in caught.value.problems] == [field]
+
+
+def test_manifests_that_are_none_are_refused(tmp_path):
+    path = tmp_path / "m.yaml"
+    for text in ("a: [", "- 1", "kind: Deployment\n", "x: ${NAME}", "\x00"):
+        path.write_text(text)
+        with pytest.raises(RefusedError, match="expected manifests of this part"):
+            own(manifests=str(path), checksum=None)
+
+
+def test_parts_that_are_not_rendered_need_manifests():
+    with pytest.raises(RefusedError, match="part cert_manager: manifests: not set"):
+        sources.read([{"name": "cert_manager"}], sources.pinned_by(None, "/nowhere"))
+    with pytest.raises(RefusedError, match="part ipam: manifests: not set, expected a file or a URL, or the option"):
+        sources.read([{"name": "ipam"}], sources.pinned_by(None, "/nowhere"))
