@@ -16,6 +16,10 @@ IPAM = "github.com/metal3-io/ip-address-manager"
 BMO = "github.com/metal3-io/baremetal-operator"
 CERT_MANAGER = "github.com/cert-manager/cert-manager"
 
+PROVIDER_LABEL = "cluster.x-k8s.io/provider"
+CLUSTERCTL_LABEL = "clusterctl.cluster.x-k8s.io"
+CORE_LABEL = CLUSTERCTL_LABEL + "/core"
+
 
 class Part(NamedTuple):
     """One part of the plane.

@@ -11,7 +11,7 @@ import subprocess
 from typing import Any
 
 from .._common.errors import ReportedError
-from .catalogue import Part
+from .catalogue import CLUSTERCTL_LABEL, CORE_LABEL, PROVIDER_LABEL, Part
 
 try:
     import yaml
@@ -19,9 +19,6 @@ try:
 except ImportError:
     HAS_YAML = False
 
-PROVIDER_LABEL = "cluster.x-k8s.io/provider"
-CLUSTERCTL_LABEL = "clusterctl.cluster.x-k8s.io"
-CORE_LABEL = CLUSTERCTL_LABEL + "/core"
 MOVE_LABEL = CLUSTERCTL_LABEL + "/move"
 MOVE_HIERARCHY_LABEL = CLUSTERCTL_LABEL + "/move-hierarchy"
 # clusterctl move finds hosts only with these (Metal3 user guide, pivoting).

@@ -45,9 +45,7 @@ DEPLOYMENT = {
 ARGUMENTS = {
     "cluster": {"wait_for": "available"},
     "manifests": {"manifests": [DEPLOYMENT], "wait": True},
-    "plane_components": {
-        "parts": [], "certificates": "collection", "wait": False,
-        "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
+    "plane_components": {"parts": [], "certificates": "collection", "objects": [DEPLOYMENT], "wait": True},
     "plane_provider": {
         "management_plane": {"dir": "/nonexistent"}, "providers": [], "wait": False, "timeout_seconds": 1,
         "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},

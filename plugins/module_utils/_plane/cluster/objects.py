@@ -8,8 +8,7 @@ import copy
 from typing import Any
 
 from ..._manifests.order import WEBHOOKS
-from ..catalogue import Part
-from ..manifests import CORE_LABEL
+from ..catalogue import CORE_LABEL, Part
 from . import settings as part_settings
 
 Object = dict[str, Any]

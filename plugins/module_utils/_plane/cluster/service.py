@@ -21,8 +21,8 @@ from ..._kube.report import counts, difference
 from ..._kube.resources import KNOWN
 from ..._manifests.rollout_wait import RolloutWait
 from ..._manifests.service import ManifestsService
-from ..catalogue import BY_NAME, PARTS, Part
-from ..manifests import CORE_LABEL
+from ..._metal3.kinds import resource_for
+from ..catalogue import BY_NAME, CORE_LABEL, PARTS, Part
 from . import certificates, objects
 from .settings import problems as settings_problems
 
@@ -116,8 +116,11 @@ class Components(ManifestsService):
 
     def _listed(self, api_version: str, kind: str, selector: str | None = None) -> list[Object]:
         """Return the objects of a kind in all namespaces; none of one that is not served."""
-        resource = resolve(self.client, [{"apiVersion": api_version, "kind": kind}], self.writes.persist)[
-            api_version, kind]
+        try:
+            resource = resource_for(api_version, kind)
+        except KeyError:
+            resource = resolve(self.client, [{"apiVersion": api_version, "kind": kind}], self.writes.persist)[
+                api_version, kind]
         if resource is None:
             return []
         try:
