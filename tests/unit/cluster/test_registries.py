@@ -11,7 +11,7 @@ import pytest
 import tomllib
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import registries
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import reasons, registries
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import kubeadm
 
@@ -136,3 +136,14 @@ def test_one_registry_has_one_mirror_and_its_files_are_not_described_twice():
     assert "registry_mirrors[1].registry: found quay.io twice, expected one entry for each registry" in line
     line, = problems(MIRROR, files=[{"path": f"{FOLDER}/hosts.toml", "content": ""}])
     assert f"files[0].path: found {FOLDER}/hosts.toml twice" in line
+
+
+def test_a_change_of_a_mirror_is_named_as_the_reason_of_a_rollout():
+    def config(**changes):
+        description = described(dict(MIRROR, credentials_secret="login", **changes))
+        return kubeadm.config_spec(description, description.groups[0])
+
+    before = config()
+    assert set(reasons._of_config(before, config(url="https://other.example.org"))) == {"registry_mirrors"}
+    assert set(reasons._of_config(before, config(fallback=True))) == {"registry_mirrors"}
+    assert list(reasons._of_config(before, config())) == []
