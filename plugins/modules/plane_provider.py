@@ -117,6 +117,33 @@ programs:
   returned: always
   type: dict
   sample: {ipam: started}
+problems:
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
 server:
   description: URL of the API server that the module worked on.
   returned: when the connection options led to one, also on failure

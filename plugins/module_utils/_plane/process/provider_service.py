@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..._common.errors import RefusedError
 from ..._common.progress import Progress
 from ..._kube.client import KubeClient
 from ..._kube.plan import CREATE, UPDATE, Entry
@@ -15,7 +16,7 @@ from ..._kube.reconcile import Reconcile
 from ..._kube.report import difference
 from ..._metal3.kinds import resource_for
 from .. import manifests
-from . import controllers, process_group, provider, supervisor
+from . import controllers, process_group, provider, provider_options, supervisor
 
 
 def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode: bool, progress: Progress
@@ -26,9 +27,13 @@ def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode:
     :param connect: called without arguments once the certificates exist; returns a KubeClient
     :param check_mode: whether nothing is changed
     :param progress: a Progress
+    :raises RefusedError: for options that cannot be used
     :raises ReportedError: when a part fails
     """
     lab, wanted = params["management_plane"], params["providers"]
+    problems = provider_options.problems(lab, [item["name"] for item in wanted], params["objects"])
+    if problems:
+        raise RefusedError(problems)
     shipped = dict((item["name"], provider.load(lab, item["name"])) for item in wanted)
     accounts = dict((name, manifests.service_account(objects)) for name, objects in shipped.items())
     made = controllers.issue(lab, list(shipped), check_mode, progress.wrote)
