@@ -21,8 +21,8 @@ PLUGIN_FOLDERS = ("modules", "filter", "test", "inventory")
 OTHER_COMMANDS = {"ansible-doc", "ansible-galaxy", "ansible-inventory", "curl", "eval", "export", "git", "kubectl",
                   "pip"}
 # Variables that begin so are the collection's.
-PREFIXES = ("bmc_", "bmh_", "boot_mac", "cluster_", "discover_", "enroll_", "hosts_", "ironic_audit_", "ironic_nodes_",
-            "lint_", "metal3_", "preflight_", "provision_", "teardown_")
+PREFIXES = ("bmc_", "bmh_", "boot_mac", "cluster_", "discover_", "enroll_", "hosts_", "ip_pools_", "ironic_audit_",
+            "ironic_nodes_", "lint_", "metal3_", "preflight_", "provision_", "teardown_")
 
 
 def commands(path):
