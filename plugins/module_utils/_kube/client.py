@@ -29,6 +29,11 @@ REQUEST_TIMEOUT_SECONDS = 30
 LIST_TIMEOUT_SECONDS = 120
 # A watch that is silent for so much longer than it was to last is lost.
 _WATCH_GRACE_SECONDS = 15
+# A LIST of ten thousand hosts with all their details has about a tenth of it.
+ANSWER_LIMIT_BYTES = 1024 ** 3
+# An object has 1.5 MiB at most (etcd's limit), a refusal or what a Service says is read by people.
+EVENT_LIMIT_BYTES = 16 * 1024 ** 2
+TEXT_LIMIT_BYTES = 1024 ** 2
 _pause = time.sleep
 
 _JSON = "application/json"
@@ -112,20 +117,21 @@ class KubeClient:
             response = self._connection.pool.request(
                 method, self._server + path + ("?" + fields if fields else ""), body=data, headers=headers,
                 timeout=urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds),
-                preload_content=not stream, retries=False, redirect=False)
+                preload_content=False, retries=False, redirect=False)
             if not 200 <= response.status < 300:
                 raise self._refusal(response, subject)
+            if stream:
+                return response
+            content = self._content(response, subject, TEXT_LIMIT_BYTES if any_content else ANSWER_LIMIT_BYTES)
         # ValueError: a proxy's or kubeconfig's odd URL; OSError: a certificate's file that went away.
         except (urllib3.exceptions.HTTPError, OSError, ValueError) as exc:
             raise self._no_answer(subject, exc) from exc
-        if stream:
-            return response
-        answer = decode(response.data)
+        answer = decode(content)
         if not isinstance(answer, dict) and not any_content:
             # Not quoted: what was to be the JSON of a Secret is one still.
             is_markup = str(answer).lstrip().startswith("<")
-            content = text_of(answer) if is_markup else f"{len(response.data)} bytes that are no JSON object"
-            raise self._no_kubernetes(subject, "HTTP %d with %s" % (response.status, content))
+            shown = text_of(answer) if is_markup else f"{len(content)} bytes that are no JSON object"
+            raise self._no_kubernetes(subject, "HTTP %d with %s" % (response.status, shown))
         return answer
 
     def _refusal(self, response: Any, subject: str) -> KubeError:
@@ -134,7 +140,20 @@ class KubeClient:
             return self._no_kubernetes(subject, "HTTP %d, a redirection, which is not followed" % response.status)
         pause = _pause_seconds(response.headers.get("Retry-After")) \
             if response.status == 429 or response.status >= 500 else None
-        return error_from_answer(response.status, decode(response.data), subject, pause)
+        return error_from_answer(response.status, decode(self._content(response, subject, TEXT_LIMIT_BYTES)), subject,
+                                 pause)
+
+    def _content(self, response: Any, subject: str, limit: int) -> bytes:
+        """Return an answer's content as far as any may go; what is compressed counts as it is unpacked."""
+        parts, size = [], 0
+        for part in response.stream(65536, decode_content=True):
+            parts.append(part)
+            size += len(part)
+            if size > limit:
+                response.close()
+                raise self._no_kubernetes(subject, "an answer of more than %d MiB" % (limit // 1024 ** 2))
+        response.release_conn()
+        return b"".join(parts)
 
     def _no_kubernetes(self, subject: Any, found: Any) -> Any:
         return KubeError(
@@ -257,6 +276,9 @@ class KubeClient:
             pending = b""
             for chunk in response.stream(65536, decode_content=True):
                 *lines, pending = (pending + chunk).split(b"\n")
+                if len(pending) > EVENT_LIMIT_BYTES:
+                    raise self._no_kubernetes(
+                        subject, "an event of more than %d MiB" % (EVENT_LIMIT_BYTES // 1024 ** 2))
                 for line in lines:
                     if line.strip():
                         yield read_event(line, subject)

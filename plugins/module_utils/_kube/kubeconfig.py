@@ -362,6 +362,7 @@ def inline(content: bytes, source: str) -> dict[str, Any]:
     :returns: dict with ``clusters``, ``users``, ``contexts`` and ``current-context``
     :raises KubeError: when it has anything else, or mistakes
     """
+    _refuse_aliases(content, source)
     config = parse(content, source)
     refused = [_name_of(key) for key in config if key not in _INLINE_TOP]
     for key, (part, allowed) in _INLINE.items():
@@ -387,6 +388,17 @@ def inline(content: bytes, source: str) -> dict[str, Any]:
             raise invalid(source, f"context {entry['name']}: namespace: expected text")
     choose(result, None, source)
     return result
+
+
+def _refuse_aliases(content: bytes, source: str) -> None:
+    """Refuse YAML that refers to other parts of itself: merges of merges fill the memory, from less than a kilobyte."""
+    try:
+        found = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(content[:MAX_BYTES], yaml.SafeLoader))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        # What is no YAML is refused with its place, by parse().
+        return
+    if found:
+        raise invalid(source, "found a YAML alias, expected none", "find out who wrote the Secret")
 
 
 def _name_of(key: Any) -> str:

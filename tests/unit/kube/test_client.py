@@ -1,10 +1,17 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Requests whose form decides whether check mode is one."""
+"""Requests whose form decides whether check mode is one; answers that would fill the memory."""
 from __future__ import annotations
 
+import gzip
+
+import pytest
+from fakes.api_server import ApiServer, Fault
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client as kube_client
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 
@@ -28,3 +35,29 @@ def test_a_delete_on_trial_says_so_where_the_server_looks():
     assert not query
     assert trial == {"propagationPolicy": "Background", "preconditions": {"uid": "1"}, "dryRun": ["All"]}
     assert "dryRun" not in real
+
+
+LARGE = b"x" * 300_000
+PACKED = Fault(200, {"Content-Encoding": "gzip"}, gzip.compress(LARGE))
+
+
+@pytest.mark.parametrize("fault", [Fault(200, {}, LARGE), Fault(500, {}, LARGE), PACKED, PACKED._replace(status=403)])
+@pytest.mark.parametrize("any_content", [True, False])
+def test_an_answer_is_not_read_without_end(monkeypatch, fault, any_content):
+    """What a Service of a workload cluster, or who has its API server, sends was read into memory as a whole."""
+    for name in ("ANSWER_LIMIT_BYTES", "TEXT_LIMIT_BYTES"):
+        monkeypatch.setattr(kube_client, name, 100_000)
+    with ApiServer(fault=lambda request: fault) as server:
+        client = KubeClient({"host": server.url, "api_key": "t"})
+        with pytest.raises(KubeError, match="an answer of more than 0 MiB") as caught:
+            client.request("GET", "/api/v1/namespaces/n/services/s/proxy/", any_content=any_content)
+        assert len(caught.value.message) < 1000
+        assert len(server.requests) == 1
+
+
+def test_an_event_of_a_watch_is_not_read_without_end(monkeypatch):
+    monkeypatch.setattr(kube_client, "EVENT_LIMIT_BYTES", 100_000)
+    with ApiServer(fault=lambda request: Fault(200, {}, LARGE)) as server:
+        events = KubeClient({"host": server.url, "api_key": "t"}).watch(KNOWN["Secret"], "n", "1")
+        with pytest.raises(KubeError, match="an event of more than 0 MiB"):
+            next(events)

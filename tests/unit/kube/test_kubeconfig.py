@@ -54,6 +54,8 @@ def test_what_cluster_api_writes_is_taken_as_it_is():
     (changed(user={"client-key": "/etc/shadow"}), "user.client-key"),
     (changed(user={"username": "u", "password": "secret-word"}), "user.password, users[prod-admin].user.username"),
     (changed(user={"as": "system:admin"}), "user.as"),
+    (changed(user={"as-uid": "u"}), "user.as-uid"),
+    (changed(user={"as-user-extra": {"scopes": ["all"]}}), "user.as-user-extra"),
     (changed(cluster={"certificate-authority": "/etc/shadow"}), "cluster.certificate-authority"),
     (changed(cluster={"proxy-url": "http://192.0.2.66"}), "cluster.proxy-url"),
     (changed(cluster={"insecure-skip-tls-verify": True}), "cluster.insecure-skip-tls-verify"),
@@ -66,6 +68,14 @@ def test_of_a_secret_anything_but_inline_data_is_refused_by_name(content, named)
     assert named in caught.value.message and "Secret n/prod-kubeconfig" in caught.value.message
     assert "secret-word" not in caught.value.message
     assert caught.value.reason == "Configuration"
+
+
+def test_a_secret_that_grows_while_it_is_read_is_refused():
+    """Thirty lines of merges of merges filled the memory before a field was looked at."""
+    lines = ["a0: &a0 {x: 1}"] + ["a%d: &a%d {<<: [%s]}" % (number, number, ", ".join(["*a%d" % (number - 1)] * 10))
+                                  for number in range(1, 30)]
+    with pytest.raises(KubeError, match="Secret a: found a YAML alias, expected none"):
+        kubeconfig.inline("\n".join(lines).encode(), "Secret a")
 
 
 def test_an_entry_that_is_not_used_is_checked_too():
