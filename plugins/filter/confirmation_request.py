@@ -33,6 +33,17 @@ options:
     description: What they are, in the singular.
     type: str
     default: server
+  among:
+    description:
+      - Names of all servers of the play when it runs in several batches (C(serial)). A number would count for each
+        batch, so that names are asked for.
+    type: list
+    elements: str
+    default: []
+  playbook:
+    description: Name of the playbook of this collection that takes the confirmation, when it is not the one that runs.
+    type: str
+    default: ""
 seealso:
   - plugin: metal3.baremetal.confirming
     plugin_type: test
@@ -54,11 +65,12 @@ _value:
 """
 
 
-def confirmation_request(names, effect, given=None, thing="server"):
+def confirmation_request(names, effect, given=None, thing="server", among=(), playbook=""):
     """Return the message; see DOCUMENTATION."""
     if isinstance(names, str) or not isinstance(effect, str):
         raise AnsibleFilterError("confirmation_request: expected a list of names and the text of the effect")
-    return confirmation.request(effect, [str(name) for name in names], given, thing)
+    return confirmation.request(effect, [str(name) for name in names], given, thing, [str(name) for name in among],
+                                playbook)
 
 
 class FilterModule:

@@ -509,6 +509,22 @@ options:
         they are named in O(force_hosts) as well.
     type: bool
     default: false
+  confirm_names:
+    description:
+      - Names of the servers that the variable C(metal3_confirm) of the playbooks is about. With them, a refusal for
+        want of O(allow_deprovision) or O(allow_power_off) says what to set C(metal3_confirm) to, and not which option.
+    type: list
+    elements: str
+  confirm_among:
+    description: Names of all servers of the play, for O(confirm_names), when it runs in several batches (C(serial)).
+    type: list
+    elements: str
+    default: []
+  confirm_playbook:
+    description:
+      - Name of the playbook that takes C(metal3_confirm), for O(confirm_names), when it is not the one that runs.
+    type: str
+    default: ""
   check_images:
     description:
       - Whether image servers are asked, by HTTP and before anything is written, whether the images are there and their

@@ -26,6 +26,13 @@ options:
     type: list
     elements: str
     required: true
+  among:
+    description:
+      - Names of all servers of the play when it runs in several batches (C(serial)). A number does not count then. All
+        of O(names) must be among the given names, and these among all of the play.
+    type: list
+    elements: str
+    default: []
 seealso:
   - plugin: metal3.baremetal.confirmation_request
     plugin_type: filter
@@ -46,11 +53,11 @@ _value:
 """
 
 
-def is_confirming(value, names):
+def is_confirming(value, names, among=()):
     """Say whether it does; see DOCUMENTATION."""
     if isinstance(names, str):
         raise AnsibleFilterError("confirming: expected a list of names")
-    return confirmation.confirmed(value, [str(name) for name in names])
+    return confirmation.confirmed(value, [str(name) for name in names], [str(name) for name in among])
 
 
 class TestModule:

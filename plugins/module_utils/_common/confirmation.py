@@ -4,38 +4,62 @@
 """Whether a user has repeated how many things, or which ones, an operation concerns; pure."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 # The variable of all playbooks by which a user confirms.
 VARIABLE = "metal3_confirm"
 
 
-def confirmed(value: str | None, names: list[str]) -> bool:
+def confirmed(value: str | None, names: list[str], among: Sequence[str] = ()) -> bool:
     """Return whether a confirmation fits.
+
+    Where an operation is one of several that the same value is given to, a number would count for each of them, so that
+    only names do.
 
     :param value: what the user gave: a number, or names with commas between, in any order; None or empty for nothing
     :param names: names of the things that the operation concerns
+    :param among: names of the things that all operations with this value may concern; empty when this is the only one
     """
     text = str("" if value is None else value).strip()
+    given = [part.strip() for part in text.split(",")]
+    if among:
+        return bool(text) and set(names) <= set(given) <= set(among)
     if text.isascii() and text.isdigit():
         return int(text) == len(names)
-    return bool(text) and sorted(part.strip() for part in text.split(",")) == sorted(names)
+    return bool(text) and sorted(given) == sorted(names)
 
 
-def request(effect: Any, names: Any, given: Any = None, thing: str = "server") -> Any:
+def way(names: Sequence[str], among: Sequence[str] = (), playbook: str = "") -> str:
+    """Return what a user does to confirm, as a phrase in the imperative.
+
+    :param names: names of the things that the operation concerns
+    :param among: as for :func:`confirmed`
+    :param playbook: name of the playbook that takes the confirmation, empty for the one that runs
+    """
+    run = f"run the playbook metal3.baremetal.{playbook} on its own, with" if playbook else "set"
+    if among:
+        return (f"{run} {VARIABLE}={','.join(sorted(among))}: the play has several batches, and a number would count "
+                "for each of them")
+    return f"{run} {VARIABLE}={len(names)}"
+
+
+def request(effect: Any, names: Any, given: Any = None, thing: str = "server", among: Sequence[str] = (),
+            playbook: str = "") -> Any:
     """Return the message that asks a user of a playbook for the confirmation.
 
     :param effect: what is lost, as a verb phrase with ``%s`` for the things: ``wipes the disks of %s``
     :param names: names of the things that the operation concerns
     :param given: what the user gave; None or empty when the variable is not set
     :param thing: what they are, in the singular
+    :param among: as for :func:`way`
+    :param playbook: as for :func:`way`
     :returns: text for a failure
     """
     names = sorted(names)
     things = f"{len(names)} {thing}{'' if len(names) == 1 else 's'} ({', '.join(names)})"
-    wrong = "" if given in (None, "") else f'{VARIABLE}: found "{given}", expected {len(names)}. '
-    return f"{wrong}This {effect.replace('%s', things)}. To continue, set {VARIABLE}={len(names)}."
+    wrong = "" if given in (None, "") else f'{VARIABLE}: found "{given}", expected {"names" if among else len(names)}. '
+    return f"{wrong}This {effect.replace('%s', things)}. To continue, {way(names, among, playbook)}."
 
 
 def asked_later(problems: Iterable[Any]) -> list[str]:

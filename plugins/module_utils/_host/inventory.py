@@ -16,8 +16,6 @@ OTHERS = ("bmh_firmware_settings", "bmh_firmware_components", "bmh_update_policy
 ROLE_VARIABLES = {
     "force_hosts": "hosts_force",
     "allow_detach": "hosts_allow_detach",
-    "allow_deprovision": "metal3_confirm",
-    "allow_power_off": "metal3_confirm",
     "check_images": "hosts_check_images",
     "image_ca_file": "hosts_image_ca_file",
     "wait_for": "hosts_wait_for",

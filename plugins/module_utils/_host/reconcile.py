@@ -16,6 +16,7 @@ from . import bmc_change as host_bmc_change
 from . import objects as host_objects
 from . import validation as host_validation
 from .reading import BMH, SECRET, host_of, secret_of
+from .rules import change as host_change_rules
 
 DELETED = "it was deleted; run again to enrol the host"
 
@@ -28,10 +29,13 @@ class HostRules:
     :param forced: names of option ``force_hosts``
     :param allow_detach: option of the same name, as are ``allow_deprovision`` and ``allow_power_off``
     :param names: ``{option: name}`` by which the reader knows an option, or None
+    :param way: what the user does to confirm, see ``rules/change.py``
+    :param asks: whether a confirmation is asked for, which check mode does not
     """
 
     def __init__(self, namespace: str, goal: str | None, forced: frozenset[str], allow_detach: bool,
-                 allow_deprovision: bool, allow_power_off: bool, names: dict[str, str] | None):
+                 allow_deprovision: bool, allow_power_off: bool, names: dict[str, str] | None,
+                 way: str = "", asks: bool = True):
         self.namespace = namespace
         self.goal = goal
         self.forced = forced
@@ -39,12 +43,20 @@ class HostRules:
         self.allow_deprovision = allow_deprovision
         self.allow_power_off = allow_power_off
         self.names = names
+        self.way = way
+        self.asks = asks
+
+    def unconfirmed(self, hosts, current):
+        """Return the Problems of entries that cost what runs on their hosts, without a confirmation."""
+        stored = [(host, current.get(host["name"])) for host in hosts if host.get("state") != "absent"]
+        return [problem for host, bmh in stored if bmh is not None for problem in host_change_rules.unconfirmed(
+            host, bmh, self.forced, self.allow_deprovision, self.allow_power_off, self.way)]
 
     def problems(self, hosts, current, secrets, elsewhere=()):
         """Return the Problems of entries against what is there; see ``host_validation.check_against_cluster``."""
         return host_validation.check_against_cluster(
-            hosts, current, secrets, self.namespace, self.goal, self.forced, elsewhere, self.allow_detach,
-            self.allow_deprovision, self.allow_power_off)
+            hosts, current, secrets, self.namespace, self.goal, self.forced, elsewhere, self.allow_detach) + (
+                self.unconfirmed(hosts, current) if self.asks else [])
 
     def lines_again(self, host, bmh, secrets):
         """Return why an entry must not be written on its host as it is by now.

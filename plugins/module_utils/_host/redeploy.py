@@ -9,7 +9,6 @@ BMO deploys again only when the image's URL or the custom method changes (``prov
 from __future__ import annotations
 
 from .._common.field_checks import show
-from .._common.problem import Problem
 from . import fields as host_fields
 from .goals import state_of
 from .objects import consumer_of, data_secret_name
@@ -24,8 +23,8 @@ def _deployment(spec):
     return tuple((spec.get(field) or {}).get(part) for _option, part, field in _COMPARED)
 
 
-def check(host, bmh, forced=()):
-    """Return the Problems of an entry that takes away what is deployed on a stored host.
+def losses(host, bmh, forced=()):
+    """Return which options of an entry take away what is deployed on a stored host, as ``(field, found, expected)``.
 
     :param host: an entry, as the module gets it
     :param bmh: the stored BareMetalHost
@@ -33,16 +32,13 @@ def check(host, bmh, forced=()):
     """
     if state_of(bmh) != "provisioned" or (consumer_of(bmh) and host["name"] not in forced):
         return []
-    problems = []
+    found = []
     for (option, part, _field), stored in zip(_COMPARED, _deployment(bmh["spec"])):
         given = host.get(option)
         if stored and given is not None and given.get(part) != stored:
-            problems.append(Problem(
-                "redeploy", host["name"], f"{option}.{part}", show(given[part]) if given.get(part) else None,
-                f"{show(stored)}, which is deployed: with anything else what is on the server's disks is lost",
-                "to lose it, set allow_deprovision; with the playbook provision, set "
-                "metal3_confirm=<number of servers>"))
-    return problems
+            expected = f"{show(stored)}, which is deployed: with anything else what is on the server's disks is lost"
+            found.append((f"{option}.{part}", show(given[part]) if given.get(part) else None, expected))
+    return found
 
 
 def without_effect(host, bmh, spec, changed_secrets=()):

@@ -8,10 +8,11 @@ import time
 from collections import namedtuple
 from typing import Any
 
-from .._common import parallel
+from .._common import confirmation, parallel
 from .._common.errors import RefusedError
 from .._common.image_server import image_fetcher
 from .._common.problem import renamed
+from .._common.problem import text as problem_text
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.plan import DONE, UNCHANGED
@@ -52,6 +53,12 @@ Current = namedtuple("Current", ["hosts", "elsewhere", "secrets"])
 def names_for(params):
     """Return ``{option: name}`` for errors as the parameter ``field_names`` asks, None for the options' own names."""
     return host_inventory.names_in_role() if params.get("field_names") == "variables" else None
+
+
+def _way(params):
+    """Return what the user does to confirm; empty when the module is not used by a playbook of this collection."""
+    names = params.get("confirm_names")
+    return confirmation.way(names, params["confirm_among"], params["confirm_playbook"]) if names else ""
 
 
 class Outcome:
@@ -104,7 +111,8 @@ class HostService:
         self.error_limit = params["error_limit"]
         self.names = names_for(params)
         self.rules = HostRules(self.namespace, self.goal, frozenset(params["force_hosts"]), params["allow_detach"],
-                               params["allow_deprovision"] or not self.deploy, params["allow_power_off"], self.names)
+                               params["allow_deprovision"] or not self.deploy, params["allow_power_off"], self.names,
+                               _way(params), asks=not check_mode)
         self.check_mode = check_mode
         self.progress = progress
         self.clock = clock
@@ -159,6 +167,9 @@ class HostService:
             problems = host_images.problems(self.hosts, current.hosts, self.fetch, parallel.run)
         if problems:
             raise RefusedError(problems, self.names)
+        if not self.rules.asks:
+            self.warnings += confirmation.asked_later(
+                problem_text(problem, self.names) for problem in self.rules.unconfirmed(self.hosts, current.hosts))
         if not self.deploy:
             self.hosts = [host_objects.without_deployment(host) for host in self.hosts]
         return current

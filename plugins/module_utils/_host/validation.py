@@ -153,7 +153,7 @@ def still_missing(problems, current):
 
 
 def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, forced=(), elsewhere=(),
-                          allow_detach=False, allow_deprovision=False, allow_power_off=False):
+                          allow_detach=False):
     """Check entries against the hosts and Secrets that are there.
 
     :param hosts: list of dicts that :func:`check_list` found no fault with
@@ -164,8 +164,6 @@ def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, for
     :param forced: names of hosts for which the consumer's protection is lifted
     :param elsewhere: list of BareMetalHosts of other namespaces
     :param allow_detach: whether a host may be detached for a change of its BMC
-    :param allow_deprovision: whether a host may lose what is deployed on it
-    :param allow_power_off: whether a provisioned host may be powered off
     :returns: list of Problem
     """
     problems = []
@@ -178,6 +176,6 @@ def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, for
         problems += host_identity_rules.check_taken(host, others)
         problems += host_secret_rules.check_stored(host, secrets, namespace)
         if bmh is not None:
-            problems += host_change_rules.check(host, bmh, forced, allow_detach, allow_deprovision, allow_power_off)
+            problems += host_change_rules.check(host, bmh, forced, allow_detach)
         problems += host_goal_rules.check_stored(host, bmh, wait_for)
     return problems

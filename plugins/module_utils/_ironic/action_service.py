@@ -74,6 +74,7 @@ class ActionService:
         self.clock = clock
         self.sleep = sleep
         self.began_at = clock()
+        self.warnings: list[str] = []
 
     def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.
@@ -97,6 +98,7 @@ class ActionService:
                   "after_header": f"node {item.name}", "after": item.plan.after}
                  for item in items if item.plan.requests]
         return {"changed": any(item.changed for item in items), "nodes": results, "diff": diffs,
+                "warnings": self.warnings,
                 "seconds": round(self.clock() - self.began_at, 3)}
 
     # Reading and planning
@@ -144,7 +146,11 @@ class ActionService:
             for item in items
             if not self.options["wait"] and len(_goals(item.plan.requests)) > 1
         ]
-        problems += self._unconfirmed(items)
+        unconfirmed = self._unconfirmed(items)
+        if self.check_mode:
+            self.warnings = confirmation.asked_later(unconfirmed)
+        else:
+            problems += unconfirmed
         if problems:
             raise RefusedError(problems)
         return items

@@ -49,9 +49,9 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, tell: Callable[[s
     if earlier is not None:
         found = audit.confirmed(found, earlier)
     due = [item for item in found if item.kind in repair and item.repair]
-    problems = _implausible(due, nodes, params)
-    if problems:
-        raise RefusedError(problems)
+    problems, unconfirmed = _implausible(due, nodes, params), _unconfirmed(due, nodes, params)
+    if problems or (unconfirmed and not check_mode):
+        raise RefusedError(problems + unconfirmed)
     answers = [] if check_mode else bulk.persist([_deleter(client, item, params["hosts"]) for item in due], tell, sleep)
     errors = dict((position, answer.error.message) for position, answer in enumerate(answers) if answer.error)
     results = [_result(item, item in due, errors.get(due.index(item), "") if item in due else "") for item in found]
@@ -60,6 +60,7 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, tell: Callable[[s
         "findings": results,
         "diff": [{"before_header": result["subject"], "before": {"kind": result["kind"], "cause": result["cause"]},
                   "after_header": "", "after": {}} for result in results if result["repaired"]],
+        "warnings": confirmation.asked_later(unconfirmed),
     }
 
 
@@ -94,7 +95,7 @@ def _malformed(option: str, entries: list[Any], texts: tuple[str, ...],
 
 
 def _implausible(due: list[audit.Finding], nodes: list[dict[str, Any]], params: dict[str, Any]) -> list[Any]:
-    """Return why what is due is not to be deleted: what was read contradicts it, or the number was not confirmed."""
+    """Return why what is due is not to be deleted: what was read contradicts it."""
     by_host = [item for item in due if item.kind != audit.PORT_WITHOUT_NODE]
     owned = [node for node in nodes if ownership.host_of(node.get("name"))]
     found = []
@@ -114,14 +115,20 @@ def _implausible(due: list[audit.Finding], nodes: list[dict[str, Any]], params: 
             found.append(Problem(
                 "node-audit", item.subject, "", thing["provision_state"] + locked, "a node without an operation",
                 "wait for the end of that, or abort it with ironic_node_action"))
-    subjects = [_label(item) for item in due]
-    if subjects and not confirmation.confirmed(params.get("confirm"), subjects):
-        found.append(Problem(
-            "confirmation-missing", "repair", "confirm", params.get("confirm") or None, confirmation.expected(subjects),
-            "so many nodes and ports would be deleted (%d of the operator's %d nodes); look at each, then repeat how "
-            "many in confirm (playbook: set metal3_confirm=%d)" % (
-                len([item for item in due if item.repair[0] == "node"]), len(owned), len(subjects))))
     return found
+
+
+def _unconfirmed(due: list[audit.Finding], nodes: list[dict[str, Any]], params: dict[str, Any]) -> list[Any]:
+    """Return the Problem when the number of what would be deleted was not repeated, in a list."""
+    subjects = [_label(item) for item in due]
+    if not subjects or confirmation.confirmed(params.get("confirm"), subjects):
+        return []
+    owned = [node for node in nodes if ownership.host_of(node.get("name"))]
+    return [Problem(
+        "confirmation-missing", "repair", "confirm", params.get("confirm") or None, confirmation.expected(subjects),
+        "so many nodes and ports would be deleted (%d of the operator's %d nodes); look at each, then repeat how "
+        "many in confirm (playbook: set metal3_confirm=%d)" % (
+            len([item for item in due if item.repair[0] == "node"]), len(owned), len(subjects)))]
 
 
 def _label(item: audit.Finding) -> str:

@@ -30,11 +30,11 @@ def stored(state="provisioned", **spec):
     (stored("provisioning", image=IMAGE), {"image": OTHER}, []),
 ])
 def test_what_is_refused(bmh, options, fields):
-    assert [problem.field for problem in host_redeploy.check(dict(options, name="h1"), bmh)] == fields
+    assert [field for field, dummy, dummy2 in host_redeploy.losses(dict(options, name="h1"), bmh)] == fields
 
 
 def test_nothing_is_taken_from_a_host_in_use_unless_it_is_forced():
     bmh = stored(image=IMAGE, consumerRef={"kind": "Metal3Machine", "name": "m1"})
     entry = {"name": "h1", "image": OTHER}
-    assert host_redeploy.check(entry, bmh) == []
-    assert len(host_redeploy.check(entry, bmh, forced=("h1",))) == 1
+    assert host_redeploy.losses(entry, bmh) == []
+    assert len(host_redeploy.losses(entry, bmh, forced=("h1",))) == 1

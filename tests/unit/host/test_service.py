@@ -4,6 +4,8 @@
 """A run over a list of hosts, against an API server in memory."""
 from __future__ import annotations
 
+import re
+
 import pytest
 from fakes.kubernetes import Server, host
 from fakes.progress import Reports
@@ -277,10 +279,15 @@ def test_what_is_deployed_goes_only_when_that_is_allowed(given, told):
     run(server, [host(1, image=image)])
     server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "provisioned"}}
     server.requests.clear()
-    for check_mode in (True, False):
-        with pytest.raises(RefusedError, match=f"h1: image.url: {told}, expected \"http://192.0.2.1/i\".*allow_depr"):
-            run(server, [host(1, image=given)], check_mode=check_mode)
+    refusal = f"h1: image.url: {told}, expected \"http://192.0.2.1/i\".*allow_depr"
+    with pytest.raises(RefusedError, match=refusal):
+        run(server, [host(1, image=given)])
     assert server.writes() == []
+    # Check mode does not ask: it shows the change, and what a run would ask for.
+    result = run(server, [host(1, image=given)], check_mode=True)[0]
+    assert result["changed"] and [bool(re.search(refusal, line)) for line in result["warnings"]
+                                  if line.startswith("without check mode this would be refused: ")] == [True]
+    assert server.objects["BareMetalHost", "h1"]["spec"]["image"] == image
     assert run(server, [host(1, image=image)])[0]["changed"] is False
     assert run(server, [host(1, image=given)], deploy=False)[0]["changed"] is False
     run(server, [host(1, image=given)], allow_deprovision=True)
@@ -305,6 +312,25 @@ def test_a_provisioned_host_is_powered_off_only_when_that_is_allowed(state):
     run(server, off[1:])
     run(server, off, allow_power_off=True)
     assert [server.objects["BareMetalHost", name]["spec"]["online"] for name in ("h1", "h2", "h3")] == [False] * 3
+
+
+def test_what_one_host_loses_is_asked_for_once_with_what_the_user_types():
+    server = Server()
+    image = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
+    run(server, [host(1, image=image)])
+    server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "provisioned"}}
+    for options, hint in (
+            ({}, "to continue, set allow_deprovision and allow_power_off"),
+            ({"confirm_names": ["h1"], "confirm_among": [], "confirm_playbook": ""},
+             "to continue, set metal3_confirm=1"),
+            ({"confirm_names": ["h1", "h2"], "confirm_among": [], "confirm_playbook": "provision"},
+             "to continue, run the playbook metal3.baremetal.provision on its own, with metal3_confirm=2"),
+            ({"confirm_names": ["h1"], "confirm_among": ["h2", "h1"], "confirm_playbook": ""},
+             "to continue, set metal3_confirm=h1,h2: the play has several batches")):
+        with pytest.raises(RefusedError) as refused:
+            run(server, [host(1, image={}, online=False)], **options)
+        assert len(refused.value.problems) == 1 and hint in str(refused.value)
+        assert "(the same goes for online)" in str(refused.value)
 
 
 def test_fields_of_another_owner_are_removed_by_a_patch():

@@ -145,7 +145,10 @@ def test_delete_asks_for_the_number_of_nodes(playbook, confirm, message):
         output, succeeded = playbook("ironic_delete", server, servers("a", "b", "c"),
                                      {"metal3_confirm": confirm} if confirm else {})
         assert not succeeded and server.ironic.requests() == []
-    assert message in text(output)
+        checked, succeeded = playbook("ironic_delete", server, servers("a", "b", "c"),
+                                      {"metal3_confirm": confirm} if confirm else {}, ["--check"])
+        assert succeeded and server.ironic.requests() == [], checked
+    assert message in text(output) and message in text(checked)
 
 
 def test_delete_deletes_the_nodes_that_are_there_once(playbook):

@@ -54,7 +54,35 @@ def test_each_batch_is_for_its_own_servers(tmp_path):
     for entry_point in ("absent", "deprovision", "action"):
         for name in ("h1", "h2", "h3"):
             assert f"{entry_point} of {name}: This " in output
-            assert f" 1 server ({name}). To continue, set metal3_confirm=1." in output
+            assert (f" 1 server ({name}). To continue, set metal3_confirm=h1,h2,h3: the play has several batches"
+                    in output)
+
+
+def test_in_a_play_of_several_batches_names_count_and_no_number(tmp_path):
+    """A number would confirm as many servers of each batch as were meant of one."""
+    text = PLAY % "baremetal" + """\
+    - include_role: {name: metal3.baremetal.hosts, tasks_from: confirm}
+      vars: {hosts_confirm_effect: wipes the disks of %s}
+      run_once: true
+"""
+    for given, succeeds in (("1", False), ("3", False), ("h1,h2,h3", True), ("h1,h2", False), ("h1,h2,h3,h4", False)):
+        code, output = play(tmp_path, text, "play.yml", "-e", f"metal3_confirm={given}")
+        assert (code == 0) is succeeds, output
+        assert succeeds or f'metal3_confirm: found "{given}", expected names.' in output.replace("\\", ""), output
+
+
+def test_check_mode_asks_for_no_confirmation_and_says_what_a_run_would_ask_for(tmp_path):
+    text = PLAY.replace("serial: 1", "serial: 3") % "baremetal" + """\
+    - include_role: {name: metal3.baremetal.hosts, tasks_from: confirm}
+      vars: {hosts_confirm_effect: wipes the disks of %s}
+      run_once: true
+"""
+    message = "This wipes the disks of 3 servers (h1, h2, h3). To continue, set metal3_confirm=3."
+    code, output = play(tmp_path, text, "play.yml", "--check")
+    assert code == 0 and f"Without check mode this would be refused: {message}" in output, output
+    code, output = play(tmp_path, text, "play.yml", "--check", "-e", "metal3_confirm=3")
+    assert code == 0 and "would be refused" not in output, output
+    assert play(tmp_path, text, "play.yml")[0] != 0
 
 
 def test_a_play_without_servers_does_not_mean_all_of_them(tmp_path):
@@ -91,8 +119,8 @@ def test_enrolment_takes_the_batch_or_all(tmp_path, hosts, told):
 
 
 @pytest.mark.parametrize("hosts, confirm, told", [
-    ("baremetal", "", ["False", "False"]), ("baremetal", "2", ["True", "False"]),
-    ("baremetal", "h1,h2", ["True", "False"]),
+    ("baremetal", "", ["False", "False"]), ("baremetal", "2", ["False", "False"]),
+    ("baremetal", "h1,h2", ["True", "False"]), ("baremetal", "h1,h2,h3", ["True", "True"]),
     # Elsewhere all servers are enrolled, so that an empty list of names confirms nothing.
     ("o1", "", ["False"]), ("o1", "0", ["False"]), ("o1", "3", ["True"])])
 def test_enrolment_is_confirmed_for_the_servers_that_it_takes(tmp_path, hosts, confirm, told):
@@ -133,7 +161,8 @@ def test_servers_in_use_are_rebooted_only_when_that_is_confirmed(tmp_path, value
     (("-e", "metal3_confirm=3"),
      "metal3_confirm: found \"3\", expected 2. This wipes the disks of 2 servers (h1, h3). To continue, set"),
     # A number that is meant for something else, as in the playbook site, confirms nothing.
-    (("-e", "metal3_confirm=2", "-e", "hosts_confirmable=false"), "This wipes the disks of 2 servers (h1, h3)."),
+    (("-e", "metal3_confirm=2", "-e", "hosts_confirmable=false"), "This wipes the disks of 2 servers (h1, h3). "
+     "To continue, run the playbook metal3.baremetal.unenroll on its own, with metal3_confirm=2."),
     (("-e", "unenroll_confirm=2"), "unenroll_confirm: unknown variable, replaced by metal3_confirm"),
     (("-e", "metal3_confirm=2", "-e", "hosts_confirm=2"), "hosts_confirm: unknown variable, replaced by")])
 def test_a_playbook_asks_for_its_confirmation(tmp_path, given, output_has):

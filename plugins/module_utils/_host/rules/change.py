@@ -15,14 +15,12 @@ from ..objects import consumer_of
 _RUNNING = ("provisioned", "externally provisioned")
 
 
-def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False, allow_power_off=False):
+def check(host, bmh, forced=(), allow_detach=False):
     """Return the Problems of an entry that changes its stored host.
 
     :param bmh: the stored BareMetalHost
     :param forced: names of hosts for which the consumer's protection is lifted
     :param allow_detach: whether a host may be detached for a change of its BMC
-    :param allow_deprovision: whether a host may lose what is deployed on it
-    :param allow_power_off: whether a provisioned host may be powered off
     """
     problems = []
     name, spec, status = host["name"], bmh["spec"], bmh.get("status") or {}
@@ -32,10 +30,6 @@ def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False, all
                                 "wait until it is gone, then run again"))
         return problems
     problems += host_bmc_change.check(host, bmh, allow_detach) + host_bmc_change.check_consumer(host, bmh, forced)
-    if not allow_deprovision:
-        problems += host_redeploy.check(host, bmh, forced)
-    if not allow_power_off:
-        problems += _check_power(host, bmh, forced)
     mac, stored = host.get("boot_mac_address"), spec.get("bootMACAddress")
     if mac and stored and mac.lower() != stored.lower():
         problems.append(Problem("host-change", name, "boot_mac_address", show(mac),
@@ -53,16 +47,39 @@ def check(host, bmh, forced=(), allow_detach=False, allow_deprovision=False, all
     return problems
 
 
-def _check_power(host, bmh, forced):
+def unconfirmed(host, bmh, forced=(), allow_deprovision=False, allow_power_off=False, way=""):
+    """Return the Problem of an entry that costs what runs on a stored host, once for all of its options, in a list.
+
+    :param bmh: the stored BareMetalHost
+    :param forced: names of hosts for which the consumer's protection is lifted
+    :param allow_deprovision: whether a host may lose what is deployed on it
+    :param allow_power_off: whether a provisioned host may be powered off
+    :param way: what the user does to confirm, in the imperative; empty for setting the module's options
+    """
+    if bmh["metadata"].get("deletionTimestamp"):
+        return []
+    costs = [] if allow_deprovision else [(cost, "allow_deprovision") for cost in host_redeploy.losses(
+        host, bmh, forced)]
+    costs += [] if allow_power_off else [(cost, "allow_power_off") for cost in _power(host, bmh, forced)]
+    if not costs:
+        return []
+    (field, actual, expected), _option = costs[0]
+    others = [cost[0] for cost, _option in costs[1:]]
+    options = list(dict.fromkeys(option for _cost, option in costs))
+    return [Problem(
+        "confirmation-missing", host["name"], field, actual,
+        expected + (f" (the same goes for {' and '.join(others)})" if others else ""),
+        f"to continue, {way or 'set ' + ' and '.join(options)}")]
+
+
+def _power(host, bmh, forced):
+    """Return the option that powers a host off on which something runs, as ``host_redeploy.losses`` does."""
     # Without force nothing of a host in use is changed, its power neither.
     if consumer_of(bmh) and host["name"] not in forced:
         return []
     if host.get("online") is not False or not bmh["spec"].get("online") or state_of(bmh) not in _RUNNING:
         return []
-    return [Problem("host-change", host["name"], "online", "false",
-                    f"true: the host is {state_of(bmh)} and would be powered off",
-                    "to power it off, set allow_power_off; with the playbooks enroll and provision, set "
-                    "metal3_confirm=<number of servers>")]
+    return [("online", "false", f"true: the host is {state_of(bmh)} and would be powered off")]
 
 
 def check_deletion(host, bmh, forced):
