@@ -23,7 +23,8 @@ options:
     description:
       - V(present) installs O(parts), or changes them to what is described.
       - V(absent) removes them in the reverse order. This is refused while there are hosts, clusters, machines or
-        address pools that they manage, and when an object was not applied by this collection.
+        address pools that they manage, and when an object was not applied by this collection, which gives each the
+        label C(app.kubernetes.io/managed-by=metal3.baremetal).
     type: str
     choices: [present, absent]
     default: present

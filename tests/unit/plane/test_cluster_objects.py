@@ -96,7 +96,8 @@ def test_another_namespace_is_in_all_that_names_it():
 
 def test_a_namespace_enforces_the_pod_security_that_is_asked_for():
     made = objects.desired(IPAM, shipped(), {"name": "ipam", "pod_security": "restricted"}, "v1.13.2")
-    assert find(made, "Namespace")["metadata"]["labels"] == {"pod-security.kubernetes.io/enforce": "restricted"}
+    assert find(made, "Namespace")["metadata"]["labels"] == {
+        "pod-security.kubernetes.io/enforce": "restricted", "app.kubernetes.io/managed-by": "metal3.baremetal"}
 
 
 @pytest.mark.parametrize("given, expected", [

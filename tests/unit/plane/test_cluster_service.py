@@ -225,7 +225,7 @@ def test_what_somebody_else_has_applied_is_not_removed():
     server.store("ServiceAccount", IPAM.namespace, {
         "kind": "ServiceAccount", "metadata": {"name": "ipam-manager", "namespace": IPAM.namespace}}, "kubectl")
     server.writes.clear()
-    with pytest.raises(RefusedError, match=r"found another owner, expected metal3\.baremetal"):
+    with pytest.raises(RefusedError, match=r"app\.kubernetes\.io/managed-by: not set, expected metal3\.baremetal"):
         components(server, confirm="1").absent()
     assert server.writes == []
 

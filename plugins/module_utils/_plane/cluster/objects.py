@@ -13,6 +13,8 @@ from . import settings as part_settings
 
 Object = dict[str, Any]
 
+# Says which objects a removal may take: of one without fields, as a Namespace, managedFields have no entry.
+OWNER_LABEL = ("app.kubernetes.io/managed-by", "metal3.baremetal")
 INJECTION = "cert-manager.io/inject-ca-from"
 CERTIFICATE_GROUP = "cert-manager.io"
 DEFINITION = "CustomResourceDefinition"
@@ -36,6 +38,7 @@ def desired(part: Part, shipped: list[Object], settings: Object, version: str) -
     if namespace and namespace != part.namespace:
         objects = [moved(obj, part.namespace, namespace) for obj in objects]
     for obj in objects:
+        obj["metadata"].setdefault("labels", {})[OWNER_LABEL[0]] = OWNER_LABEL[1]
         if obj["kind"] == "Deployment":
             part_settings.deployment(obj, part, settings, version)
         elif obj["kind"] == "Namespace" and settings.get("pod_security"):

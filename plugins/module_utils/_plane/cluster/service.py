@@ -11,7 +11,6 @@ from typing import Any
 from ..._common import confirmation
 from ..._common.errors import RefusedError, ReportedError
 from ..._common.problem import Problem
-from ..._kube.client import FIELD_MANAGER
 from ..._kube.discovery import resolve
 from ..._kube.errors import KubeError
 from ..._kube.patience import Patience
@@ -264,11 +263,10 @@ class Components(ManifestsService):
 
     def _of_others(self, going: list[Entry]) -> list[Problem]:
         """Return problems with objects that this collection has not applied."""
-        return [Problem("part-of-others", entry.title, "metadata.managedFields", "another owner", FIELD_MANAGER,
-                        "remove the part by what has installed it")
-                for entry in going if not any(
-                    item.get("manager") == FIELD_MANAGER
-                    for item in (entry.current or {}).get("metadata", {}).get("managedFields") or [])]
+        label, value = objects.OWNER_LABEL
+        found = [(entry, ((entry.current or {})["metadata"].get("labels") or {}).get(label)) for entry in going]
+        return [Problem("part-of-others", entry.title, f"metadata.labels.{label}", owner, value,
+                        "remove the part by what has installed it") for entry, owner in found if owner != value]
 
     def _delete(self, going: list[Entry]) -> list[Written]:
         """Delete in the reverse order of installing; namespaces, which take all that is left with them, at the end."""

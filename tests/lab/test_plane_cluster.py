@@ -1,0 +1,120 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plane's controllers as pods of the lab's workload cluster: installed by the playbook, asked, removed.
+
+The workload cluster is the lab's own; its nodes pull the images from the lab's registry.
+"""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+from support import eventually
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
+
+pytestmark = pytest.mark.plane
+
+SECONDS = 900
+GROUPS = ("cluster.x-k8s.io", "metal3.io")
+PARTS = ",".join(part.name for part in RENDERED)
+
+
+@pytest.fixture(scope="module")
+def target(lab):
+    """Return a client of the lab's workload cluster, which is created when there is none."""
+    path = lab.dir / "kubeconfigs" / "workload"
+    if not path.exists():
+        lab.playbook("cluster", seconds=SECONDS, environment={"LAB_CLUSTER": "workload"}).ok()
+    return KubeClient({"kubeconfig": str(path)})
+
+
+@pytest.fixture(scope="module")
+def variables(lab, target):
+    return {"management_plane": {
+        "mode": "cluster", "kubeconfig": str(lab.dir / "kubeconfigs" / "workload"), "certificates": "collection",
+        "definitions": "remove"}, "bmo_ironic_url": "https://192.0.2.1:6385/v1/"}
+
+
+def namespaces(target):
+    return set(item["metadata"]["name"] for item in target.list(KNOWN["Namespace"])[0])
+
+
+def definitions(target):
+    return set(item["metadata"]["name"] for item in target.list(KNOWN["CustomResourceDefinition"])[0]
+               if item["spec"]["group"].endswith(GROUPS))
+
+
+def managers(target):
+    return dict((item["metadata"]["name"], item) for part in RENDERED
+                for item in target.list(KNOWN["Deployment"], part.namespace)[0])
+
+
+def clusterctl(lab, *arguments):
+    return subprocess.run([lab.figures["engine_dir"] + "/bin/clusterctl", *arguments], capture_output=True, text=True,
+                          check=False, timeout=300, env=dict(os.environ, XDG_CONFIG_HOME=str(lab.dir)))
+
+
+def test_a_plan_shows_every_object_and_writes_nothing(lab, target, variables):
+    before = namespaces(target)
+    run = lab.playbook("install", "--check", "--diff", "--tags", "capi", extra=variables, seconds=SECONDS).ok()
+    for title in ("Namespace capi-system", "Deployment capi-system/capi-controller-manager",
+                  "CustomResourceDefinition clusters.cluster.x-k8s.io"):
+        assert title in run.output
+    assert namespaces(target) == before and not definitions(target)
+
+
+def test_a_run_that_was_killed_is_continued_and_every_webhook_answers(lab, target, variables):
+    running = lab.start("install", extra=variables)
+    eventually(lambda: "capi-system" in namespaces(target), SECONDS, "namespace capi-system")
+    running.kill()
+    lab.playbook("install", extra=variables, seconds=SECONDS).ok()
+    found = managers(target)
+    assert set(found) == set(name for part in RENDERED for name in part.images)
+    for item in found.values():
+        assert item["status"]["availableReplicas"] == item["spec"].get("replicas", 1)
+    pool = {"apiVersion": "ipam.metal3.io/v1alpha1", "kind": "IPPool",
+            "metadata": {"name": "refused", "namespace": "default"}, "spec": {
+                "namePrefix": "refused", "pools": [{"start": "198.18.0.20", "end": "198.18.0.10", "prefix": 24}]}}
+    with pytest.raises(KubeError, match="start address must be less than or equal to end address"):
+        target.create(KNOWN["IPPool"], "default", pool)
+
+
+def test_a_second_run_changes_nothing(lab, variables):
+    assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
+
+
+def test_clusterctl_finds_all_providers_and_would_move_a_cluster_there(lab, target, variables):
+    kinds = set(item["type"] for item in target.list(KNOWN["Provider"])[0])
+    assert kinds == set(part.type for part in RENDERED if part.type)
+    path = variables["management_plane"]["kubeconfig"]
+    done = clusterctl(lab, "move", "--dry-run", "--kubeconfig", str(lab.dir / "kubeconfig"), "--to-kubeconfig", path,
+                      "-n", "metal3")
+    assert done.returncode == 0 and "Creating objects in the target cluster" in done.stderr, json.dumps(vars(done))
+
+
+def test_what_manages_something_is_not_removed(lab, target, variables):
+    pool = {"apiVersion": "ipam.metal3.io/v1alpha1", "kind": "IPPool",
+            "metadata": {"name": "kept", "namespace": "default"}, "spec": {"namePrefix": "kept", "pools": []}}
+    target.create(KNOWN["IPPool"], "default", pool)
+    try:
+        lab.playbook("uninstall", extra=dict(variables, metal3_confirm=PARTS), seconds=SECONDS).failed(
+            "part ipam: IPPool: found 1 (default/kept), expected none")
+    finally:
+        target.delete(KNOWN["IPPool"], "default", "kept")
+    eventually(lambda: target.get(KNOWN["IPPool"], "default", "kept") is None, 60, "pool deleted")
+    assert len(managers(target)) == len(RENDERED)
+
+
+def test_removal_asks_for_a_confirmation_and_leaves_nothing(lab, target, variables):
+    lab.playbook("uninstall", extra=variables, seconds=SECONDS).failed(f"set metal3_confirm={len(RENDERED)}")
+    lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(RENDERED)), seconds=SECONDS).ok()
+    assert not definitions(target)
+    assert not namespaces(target) & set(part.namespace for part in RENDERED)
+    assert lab.playbook("uninstall", extra=variables, seconds=SECONDS).ok().changed() == 0
