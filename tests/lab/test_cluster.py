@@ -292,7 +292,7 @@ BAD = [
     ({"cluster_workers": {"pool-a": {"replicas": 60}}}, "IPPool metal3/workload-nodes: ranges: found 41 addresses"),
     ({"cluster_kubernetes_version": "v1.99.0"}, "which Cluster API v1.13 supports"),
     ({"cluster_control_plane": {"replicas": 2}}, "control_plane.replicas: found 2, expected an odd number"),
-    ({"cluster_options": {"node_labls": {}}}, "node_labls: found an unknown option"),
+    ({"cluster_options": {"node_labls": {}}}, "cluster_options.node_labls: found an unknown option"),
     ({"cluster_workers": {"pool-a": {"network_data": {"links": {"vlans": [
         {"id": "v", "vlanID": 5, "vlanLink": "eno1"}]}}}}},
      "workers.pool-a.network_data.links.vlans: found vlan, "

@@ -4,6 +4,9 @@
 """Inventory variables of the options by which a server's BMC is reached; pure."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 # option: inventory variable.
 VARIABLES = {
     "bmc.address": "bmc_address",
@@ -15,7 +18,7 @@ VARIABLES = {
 }
 
 
-def names_for(params):
+def names_for(params: Mapping[str, Any]) -> dict[str, str] | None:
     """Return ``{option: name}`` for messages as the parameter ``field_names`` asks, None for the options' own names.
 
     :param params: the module's parameters

@@ -4,6 +4,9 @@
 """BMCs in a few words: a table, and the message of a preflight that found something."""
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from .._common import text_table
 from .verdict import PROBLEM, RANK, WARNING
 
@@ -13,7 +16,7 @@ COLUMNS = (
 )
 
 
-def row(result):
+def row(result: Mapping[str, Any]) -> dict[str, str]:
     """Return the cells of a server's row as texts.
 
     :param result: what a preflight returns for it, with ``facts``
@@ -35,7 +38,7 @@ def row(result):
     return dict((key, text or "-") for key, text in cells.items())
 
 
-def table(results, width=None):
+def table(results: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:
     """Return the lines of an aligned table.
 
     :param results: list of what a preflight returns for a server
@@ -46,7 +49,7 @@ def table(results, width=None):
                             optional=("BIOS", "BMC", "SERIAL", "POWER", "SCHEME", "SERVER"))
 
 
-def failure(results, fail_on):
+def failure(results: Sequence[Mapping[str, Any]], fail_on: str) -> str:
     """Return all that makes a preflight fail as one text, empty when nothing does.
 
     :param results: list of what a preflight returns for a server

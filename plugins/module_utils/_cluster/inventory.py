@@ -141,7 +141,8 @@ def field_names(options: Mapping[str, Any] | None) -> dict[str, str]:
     names = dict((option, f"{OPTIONS_VARIABLE}.{option}") for option in description_options()
                  if option not in machine_options())
     names.update((option, PREFIX + option) for option in (*OPTIONS, "name", "namespace", *_OF_RUN))
-    names.update((option, f"{OPTIONS_VARIABLE}.{option}") for option in options or () if option in names)
+    # Unknown ones too, so that the problem says where they stand.
+    names.update((option, f"{OPTIONS_VARIABLE}.{option}") for option in options or () if isinstance(option, str))
     names["confirm"] = CONFIRMATION
     return names
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from .problem import Problem
 from .redaction import HIDDEN, redacted
@@ -20,23 +22,67 @@ _LABEL_VALUE = re.compile(r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?\Z"
 _LABEL_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 
 
-def is_name(text):
+class Field(Protocol):
+    """An option of an entry, as far as it is checked here."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def kind(self) -> str:
+        """``str``, ``int``, ``bool``, ``list`` or ``dict``."""
+
+    @property
+    def element(self) -> str:
+        """The kind of a list's elements."""
+
+    @property
+    def fields(self) -> Sequence[Field] | None:
+        """The options of a dictionary, or of each dictionary of a list."""
+
+    @property
+    def choices(self) -> Sequence[str] | None:
+        """The texts that are allowed."""
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be set."""
+
+    @property
+    def removable(self) -> bool:
+        """Whether an empty text removes the stored value."""
+
+    @property
+    def secret(self) -> bool:
+        """Whether no message may show its value."""
+
+    @property
+    def minimum(self) -> int | None:
+        """The least number."""
+
+    @property
+    def maximum_length(self) -> int | None:
+        """The most characters or elements."""
+
+
+def is_name(text: str) -> bool:
     """True when a text may be the name of a Kubernetes object (RFC 1123 subdomain)."""
     return bool(DNS_NAME.match(text)) and not any(pair in text for pair in ("..", ".-", "-."))
 
 
-def is_label_key(text):
+def is_label_key(text: str) -> bool:
     """True when a text may be the key of a label or annotation."""
     prefix, slash, name = text.rpartition("/")
     return bool(_LABEL_NAME.match(name)) and (not slash or bool(DNS_NAME.match(prefix)))
 
 
-def is_label_value(text):
+def is_label_value(text: str) -> bool:
     """True when a text may be the value of a label."""
     return bool(_LABEL_VALUE.match(text))
 
 
-def text_of(value):
+def text_of(value: Any) -> str:
     """Return a label's or annotation's value as text: booleans as YAML writes them, structures as JSON."""
     if value is None:
         return ""
@@ -45,17 +91,25 @@ def text_of(value):
     return json.dumps(value)
 
 
-def show(value, secret=False):
+def show(value: Any, secret: bool = False) -> str:
     """Return a value as messages show it: shortened, texts in quotes, URLs without passwords, secrets as a mark."""
     if secret:
         return HIDDEN
-    text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
+    text = value if isinstance(value, str) else _as_json(value)
     text = redacted(text)
     text = text if len(text) <= 120 else text[:117] + "..."
     return f'"{text}"' if isinstance(value, str) else text
 
 
-def check_fields(label, prefix, fields, values):
+def _as_json(value: Any) -> str:
+    try:
+        return json.dumps(value, default=str, sort_keys=True)
+    except TypeError:
+        # YAML has keys that are no text, and that cannot be compared with each other.
+        return str(value)
+
+
+def check_fields(label: str, prefix: str, fields: Sequence[Field], values: Mapping[str, Any]) -> list[Problem]:
     """Check a dictionary against Fields: unknown options, types, choices and limits.
 
     :param label: who is meant, for the problems
@@ -83,7 +137,7 @@ def check_fields(label, prefix, fields, values):
     return problems
 
 
-def nearest(name, fields):
+def nearest(name: str, fields: Sequence[Field]) -> str | None:
     """Return the option that an unknown one is most like, by its whole path; None when none is like it.
 
     :param name: the unknown option
@@ -97,7 +151,7 @@ def nearest(name, fields):
     return near[0] if near else None
 
 
-def with_texts(fields, values):
+def with_texts(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a dictionary with numbers and truth values as the texts that Ansible makes of them where text is expected.
 
     :param fields: tuple of Fields (``host_fields``)
@@ -108,7 +162,7 @@ def with_texts(fields, values):
                 for name, value in values.items())
 
 
-def _with_text(field, kind, value):
+def _with_text(field: Field, kind: str, value: Any) -> Any:
     if kind == "str" and isinstance(value, (bool, int, float)):
         return str(value)
     if kind == "list" and isinstance(value, list):
@@ -118,7 +172,7 @@ def _with_text(field, kind, value):
     return value
 
 
-def _check_value(label, path, field, value):
+def _check_value(label: str, path: str, field: Field, value: Any) -> list[Problem]:
     wrong = type_error(field.kind, value)
     if wrong:
         return [Problem("value", label, path, show(value, field.secret), wrong, "correct it")]
@@ -127,10 +181,10 @@ def _check_value(label, path, field, value):
         return check_fields(label, path + ".", field.fields, value)
     if field.kind == "list":
         if field.maximum_length is not None and len(value) > field.maximum_length:
-            problems.append(Problem("value", label, path, f"{len(value)} elements", "at most %d" % field.maximum_length,
+            problems.append(Problem("value", label, path, f"{len(value)} elements", f"at most {field.maximum_length}",
                                     "remove some"))
         for position, item in enumerate(value):
-            place = "%s[%d]" % (path, position)
+            place = f"{path}[{position}]"
             wrong = type_error(field.element, item)
             if wrong:
                 problems.append(Problem("value", label, place, show(item, field.secret), wrong, "correct it"))
@@ -140,14 +194,14 @@ def _check_value(label, path, field, value):
     if field.choices and str(value) not in field.choices and not (value == "" and field.removable):
         problems.append(Problem("value", label, path, show(value), f"one of {', '.join(field.choices)}", "correct it"))
     if field.minimum is not None and int(value) < field.minimum:
-        problems.append(Problem("value", label, path, show(value), "at least %d" % field.minimum, "correct it"))
+        problems.append(Problem("value", label, path, show(value), f"at least {field.minimum}", "correct it"))
     if field.kind == "str" and field.maximum_length is not None and len(value) > field.maximum_length:
-        problems.append(Problem("value", label, path, f"{len(value)} characters", "at most %d" % field.maximum_length,
+        problems.append(Problem("value", label, path, f"{len(value)} characters", f"at most {field.maximum_length}",
                                 "shorten it"))
     return problems
 
 
-def type_error(kind, value):
+def type_error(kind: str, value: Any) -> str | None:
     """Return what was expected when a value can't be taken for ``kind`` (by Ansible's rules), else None."""
     if kind == "str":
         return "text" if isinstance(value, (dict, list)) else None
@@ -163,7 +217,7 @@ def type_error(kind, value):
     return None if isinstance(value, list) else "a list"
 
 
-def check_metadata(label, entry):
+def check_metadata(label: str, entry: Mapping[str, Any]) -> list[Problem]:
     """Check ``labels`` and ``annotations`` of an entry by the API server's rules.
 
     :returns: list of Problem

@@ -42,7 +42,7 @@ def _check(subject: Any, path: Any, option: Any, value: Any) -> Any:
     if kind == "list":
         element = {"type": option.get("elements", "str"), "options": option.get("options")}
         return [line for position, item in enumerate(value)
-                for line in _check(subject, "%s[%d]" % (path, position), dict(element, required=True), item)]
+                for line in _check(subject, f"{path}[{position}]", dict(element, required=True), item)]
     if kind == "dict" and option.get("options"):
         return _check_dict(subject, path + "." if path else "", option["options"], value)
     return []

@@ -94,7 +94,7 @@ def renamed(phrase: str, names: Mapping[str, str] | None) -> str:
     return re.sub(rf"(?<![\w./])({_longest_first(options)})(?![\w/])", lambda match: names[match.group(1)], phrase)
 
 
-def _longest_first(options):
+def _longest_first(options: Iterable[str]) -> str:
     return "|".join(re.escape(option) for option in sorted(options, key=len, reverse=True))
 
 

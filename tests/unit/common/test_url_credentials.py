@@ -39,3 +39,7 @@ def test_whole_parameters():
 
 def test_messages_show_values_without_them():
     assert field_checks.show(["https://u:pw@h/"]) == '["https://***@h/"]'
+
+
+def test_a_value_with_keys_of_several_types_is_shown():
+    assert field_checks.show({"a": 1, 2: "https://u:pw@h/"}) == "{'a': 1, 2: 'https://***@h/'}"
