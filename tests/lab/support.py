@@ -13,9 +13,11 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import datetime, timezone
 from pathlib import Path
 
 import openstack
+import operator_log
 from processes import kill_tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
@@ -266,6 +268,9 @@ class Lab:
             console = self.dir / "machines" / name / "console.log"
             if console.exists():
                 lines += [f"{name}: {line}" for line in console.read_text(errors="replace").splitlines()[-6:]]
+        # When BMO and Ironic acted, and what BMO waited for: a wait that was too short does not show it.
+        lines.append(f"now {datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S}Z")
+        lines += operator_log.recent(self.dir / "log" / "bmo.log", 60)
         return "\n".join(line[:300] for line in lines)
 
     def parts(self):

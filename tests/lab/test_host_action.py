@@ -50,8 +50,9 @@ def act(lab):
     """Take actions and return the results by host; ``hosts`` maps names to the options of each."""
     def run(hosts, **options):
         params = dict((name, spec.get("default")) for name, spec in host_action_argument_spec().items())
-        params.update(options, hosts=[dict(given, name=name) for name, given in hosts.items()],
-                      wait_timeout_seconds=120)
+        # The module's own wait: Ironic gives one power change 120 s (power_state_change_timeout), a soft one of BMO's
+        # 180 s (softPowerOffTimeout), a reboot is two of them, and BMO looks every 10 s (powerRequeueDelay).
+        params.update(options, hosts=[dict(given, name=name) for name, given in hosts.items()])
         result = HostActionService(lab.kube, requests_of(params, "now"), params, False, Progress()).run()
         assert result["counts"]["failed"] == 0, result["hosts"]
         return dict((facts["name"], facts) for facts in result["hosts"])

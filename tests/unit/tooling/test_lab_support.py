@@ -4,11 +4,13 @@
 """What the lab's tests stand on: they look only at what was listed, end what they start, and see what others left."""
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import operator_log
 import processes
 import pytest
 import starting_state
@@ -141,3 +143,22 @@ def test_a_dead_part_of_the_lab_is_a_difference_too():
     assert starting_state.differences(Dead(), Dead()) == [
         "machine room: OSError('servers does not answer')", "API server: OSError('hosts does not answer')",
         "Ironic: OSError('ironic does not answer')"]
+
+
+def test_the_operators_log_says_when_a_host_waited_and_leaves_out_the_routine(tmp_path):
+    host = {"name": "h1", "namespace": "metal3"}
+    controller = "controllers.BareMetalHost"
+    entries = [
+        {"level": "info", "ts": 0.5, "logger": controller, "msg": "start", "baremetalhost": host},
+        {"level": "info", "ts": 1.25, "logger": "provisioner.ironic", "msg": "power change OK", "host": "metal3~h1"},
+        {"level": "info", "ts": 2, "logger": controller, "msg": "done", "baremetalhost": host, "requeue": True,
+         "after": 10},
+        {"level": "error", "ts": 3, "msg": "Reconciler error", "name": "h1", "error": "refused", "stacktrace": "s"},
+        {"level": "info", "ts": 4, "logger": "webhooks.BareMetalHost", "msg": "validate update", "name": "h1"}]
+    log = tmp_path / "bmo.log"
+    assert operator_log.recent(log, 9) == []
+    log.write_text("\n".join(["no JSON", "[1]", *map(json.dumps, entries)]) + "\n{cut")
+    lines = ["BMO 00:00:01.250 metal3~h1: power change OK", "BMO 00:00:02.000 h1: done requeue=True after=10",
+             "BMO 00:00:03.000 h1: Reconciler error error=refused"]
+    assert operator_log.recent(log, 9) == lines
+    assert operator_log.recent(log, 2) == lines[1:]
