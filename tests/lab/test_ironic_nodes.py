@@ -454,6 +454,51 @@ def test_a_playbook_takes_an_inventory_to_available(lab, room, client, server, n
     assert lab.playbook("ironic_nodes", **inventory()).ok().changed() == 0
 
 
+def test_playbooks_deploy_undeploy_and_delete_a_server(
+        lab, room, client, server, node, act, image, inventory, variables):
+    room.power(server["name"], "power_off")
+    lab.playbook("ironic_nodes", **inventory()).ok()
+    source = image["image"]["source"]
+
+    def run(playbook, *arguments, url=source, **extra):
+        described = dict(variables(), bmh_image={"url": url, "format": "raw", "checksum": url + ".sha256"},
+                         bmh_user_data=f"#cloud-config\nhostname: {WRONG}\n", bmh_meta_data={"local-hostname": "a"})
+        return lab.playbook(playbook, *arguments, inventory=lab.inventory({node["name"]: described}), extra=dict({
+            "ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml")}, **extra))
+
+    def state():
+        return seen(client, node["name"])["provision_state"]
+
+    before = untouched(room, server["name"])
+    assert run("ironic_deploy", "--check", "--diff").ok().changed() == 1
+    assert untouched(room, server["name"]) == before
+    deployed = run("ironic_deploy", "-vvv", "--diff").ok()
+    assert deployed.changed() == 1 and WRONG not in deployed.output and state() == "active"
+    check_disk(lab, room, server, f"hostname: {WRONG}".encode())
+    assert run("ironic_deploy").ok().changed() == 0
+
+    # With fast track, Ironic takes the agent for alive for minutes after its last word; not so when the power is off.
+    done(act("power_off"), changed=True, power_state="power off")
+    before = untouched(room, server["name"])
+    run("ironic_deploy", url=source + ".other").failed("confirm: not set, expected 1")
+    run("ironic_undeploy").failed("confirm: not set, expected 1")
+    run("ironic_undeploy", metal3_confirm=2).failed("confirm: found 2, expected 1")
+    run("ironic_delete", metal3_confirm=1).failed("undeploy it")
+    assert untouched(room, server["name"]) == before and state() == "active"
+
+    assert run("ironic_undeploy", metal3_confirm=1).ok().changed() == 1
+    assert state() == "available"
+    with open(room.disk(server["name"], "sda", length=0)["path"], "rb") as disk:
+        assert not any(disk.read(partitions.SECTOR_BYTES))
+    assert run("ironic_undeploy").ok().changed() == 0
+
+    run("ironic_delete").failed("This deletes 1 node")
+    assert state() == "available"
+    assert run("ironic_delete", metal3_confirm=1).ok().changed() == 1
+    assert node["name"] not in [item["name"] for item in client.list_nodes()]
+    assert run("ironic_delete").ok().changed() == 0
+
+
 def test_servers_of_the_operator_are_left_to_it(lab, client):
     def everything():
         return sorted((item["uuid"], item["name"], item["provision_state"]) for item in client.list_nodes()), sorted(
