@@ -48,14 +48,25 @@ options:
             and no file or command of the control plane names the address.
           - V(keepalived) runs keepalived on the control plane machines. The image must have C(keepalived) and C(curl).
             The machine whose API server answers holds the address; it moves when that machine fails.
-          - V(external) is for anything outside of the description, such as a load balancer.
+          - V(kube-vip) runs kube-vip 1.0.0 as a static pod of the control plane machines, which announces the address
+            by ARP or neighbour discovery. The machine that holds the address renews a lease of 15 seconds through its
+            own API server, and loses the address when that fails. The image needs nothing for it.
+          - V(none) is for anything outside of the description, such as a load balancer.
+          - With another holder than before the control plane is rolled out; machines of both kinds hold the address
+            until the last one is replaced.
         type: str
-        choices: [keepalived, external]
+        choices: [none, keepalived, kube-vip]
       interface:
         description:
-          - Network device that the address is on, for V(keepalived). It must be that of a network of the control
-            plane, when networks are described.
-          - By default the only one, or that of O(node_ip_network).
+          - Network device that the address is on, for V(keepalived) and V(kube-vip). It must be that of a network of
+            the control plane, when networks are described.
+          - By default the only one, or that of O(node_ip_network). On a network whose addresses come from DHCP there
+            is no default, because only you know that its server never gives away the endpoint's address.
+        type: str
+      image:
+        description:
+          - Reference of kube-vip's image, for V(kube-vip), with a tag, a digest or both; by default
+            V(ghcr.io/kube-vip/kube-vip:v1.0.0), from O(image_registry) when that is set.
         type: str
       virtual_router_id:
         description:
@@ -64,13 +75,57 @@ options:
         type: int
   network_addon:
     description:
-      - Where the pods' network comes from. V(manifests) expects it among the manifests that are applied to the new
-        cluster; when the cluster is to become available and no DaemonSet or Deployment there works in the nodes' own
-        network, a warning says so. V(external) is for an image or a tool that brings it.
-      - The pods' network that flannel's ConfigMap names must be in O(pod_cidrs).
+      - Where the pods' network comes from. V(flannel) applies flannel 0.28.0 to the new cluster, for the networks of
+        O(pod_cidrs) and with the options of O(flannel).
+      - V(manifests) expects it among the manifests that are applied to the new cluster; when the cluster is to become
+        available and no DaemonSet or Deployment there works in the nodes' own network, a warning says so. V(none) is
+        for an image or a tool that brings it.
+      - The pods' network that the ConfigMap of a flannel among the manifests names must be in O(pod_cidrs).
+      - What V(flannel) applied stays in the cluster when the option changes.
     type: str
-    choices: [manifests, external]
+    choices: [flannel, manifests, none]
     default: manifests
+  flannel:
+    description: Options of flannel, for O(network_addon=flannel).
+    type: dict
+    suboptions:
+      backend:
+        description:
+          - How packets get from node to node. V(host-gw) is for nodes on one network segment, V(wireguard) encrypts.
+          - flannel must not be given another backend while the cluster has pods.
+        type: str
+        choices: [vxlan, host-gw, wireguard]
+        default: vxlan
+      nftables:
+        description: Whether flannel masquerades by nftables instead of iptables.
+        type: bool
+        default: false
+      interface:
+        description: Name or address of the nodes' network device for it; by default that of the default route.
+        type: str
+      cni_configuration:
+        description:
+          - V(install) lets flannel's pods install its CNI plugin and its configuration on each node, V(node) leaves
+            both to the nodes' image.
+        type: str
+        choices: [install, node]
+        default: install
+      image:
+        description:
+          - Reference of flannel's image, by default V(ghcr.io/flannel-io/flannel:v0.28.0), from O(image_registry)
+            when that is set.
+        type: str
+      cni_plugin_image:
+        description:
+          - Reference of the image with its CNI plugin, by default
+            V(ghcr.io/flannel-io/flannel-cni-plugin:v1.8.0-flannel1), from O(image_registry) when that is set.
+        type: str
+  image_registry:
+    description:
+      - Registry, with a path or without, that takes the place of the upstream registry in the default names of
+        kube-vip's and flannel's images, for example V(registry.example.org:5000/mirror).
+      - With O(registry_mirrors) names stay as they are, and nodes ask the mirror for them.
+    type: str
   pod_cidrs:
     description: Networks of the pods, one of each address family at most; V(192.168.0.0/18) when they are not said.
     type: list

@@ -52,7 +52,7 @@ EXAMPLES = r"""
     kubernetes_version: v1.35.4
     endpoint:
       host: 198.51.100.10
-      holder: external
+      holder: none
     image:
       url: https://images.example.org/node.qcow2
       checksum: https://images.example.org/node.qcow2.sha256sum
@@ -74,6 +74,10 @@ objects:
   elements: dict
 manifest:
   description: The objects as YAML documents, with the secrets of the description.
+  returned: success
+  type: str
+network_addon_manifest:
+  description: The objects of O(network_addon=flannel) for the new cluster itself, as YAML documents; else empty.
   returned: success
   type: str
 dest:

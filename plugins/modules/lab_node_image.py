@@ -11,9 +11,10 @@ short_description: Build the disk image of a lab's Kubernetes nodes
 version_added: "0.1.0"
 description:
   - Builds a whole-disk image of Debian 12 with systemd, cloud-init, containerd, kubelet, kubeadm, kubectl, CNI
-    plugins and keepalived. All container images that kubeadm wants, those of flannel and of a test program are in it.
-  - Kubernetes' programs are those that M(metal3.baremetal.plane_programs) built; CoreDNS, flannel and the test program
-    are built here from the versions that a C(go.mod) pins; everything else comes from Debian.
+    plugins and keepalived. All container images that kubeadm wants, those of flannel, kube-vip and a test program
+    are in it.
+  - Kubernetes' programs are those that M(metal3.baremetal.plane_programs) built; CoreDNS, flannel, kube-vip and the
+    test program are built here from the versions that a C(go.mod) pins; everything else comes from Debian.
   - The image goes to a cache folder whose name depends on all of that; what is there already is not built again.
     Packages that Debian updated meanwhile don't count as a change; remove the folder to get them.
   - A failed or interrupted build leaves nothing.
@@ -68,7 +69,6 @@ RETURN = r"""
 image_dir:
   description:
     - Cache folder with C(node.qcow2), C(node.raw) and their checksum files, which end in C(.sha256).
-    - C(kube-flannel.yml) in it is the CNI's manifest, with C(@POD_SUBNET@) in the place of the cluster's pod network.
   returned: always
   type: str
   sample: /home/me/.cache/metal3.baremetal/node-image/0c5d6a2f9b1e4d37
@@ -81,7 +81,7 @@ container_images:
   description: Short name of each container image in it, and its reference.
   returned: when the image is there
   type: dict
-  sample: {flannel: "lab.local/flannel:v0.28.0"}
+  sample: {flannel: "lab.local/flannel-io/flannel:v0.28.0"}
 disk_bytes:
   description: Size of the disk that the image describes.
   returned: when the image is there

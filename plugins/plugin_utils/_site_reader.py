@@ -98,9 +98,10 @@ class SiteReader:
         """Clusters that nothing gives a pods' network; what the manifests hold is only read when they are applied."""
         return [lint_checks.finding(
             "network-add-on", "cluster", name, "", "no cluster_manifests", "a network add-on in cluster_manifests",
-            "add it, or set network_addon in cluster_options to external when something else brings it")
+            "add it, set cluster_network_addon to flannel, or to none when something else brings it")
             for name, parameters in clusters.items()
-            if not self.variables[name].get("cluster_manifests") and parameters.get("network_addon") != "external"
+            if not self.variables[name].get("cluster_manifests")
+            and parameters.get("network_addon", "manifests") == "manifests"
             and self.variables[name].get("cluster_wait_for", "available") == "available"]
 
     def _parameters(self, name):

@@ -43,9 +43,11 @@ TEMPLATE_PLAY = """
         control_plane: "{{{{ cluster_control_plane }}}}"
         workers: "{{{{ cluster_workers }}}}"
         options: "{{{{ cluster_options }}}}"
+        network_addon: "{{{{ cluster_network_addon }}}}"
         dest: "{{{{ folder }}}}/cluster.yml"
+      register: template
     - ansible.builtin.copy:
-        content: "{{{{ cluster_manifests | join('\\n---\\n') }}}}"
+        content: "{{{{ template.network_addon_manifest }}}}"
         dest: "{{{{ folder }}}}/add-ons.yml"
         mode: "0600"
 """

@@ -11,9 +11,8 @@ labels of the servers     those that each group's ``host_selector`` asks for, on
 addresses                 those of the lab's bridge: endpoint, ranges, prefix, gateway, DNS servers
 image                     that of the lab's image server
 numbers of machines       1 of each group
-``kube-flannel.yml``      the lab's, beside the inventory as the README has it: the same manifest with the name of the
-                          image that the node image holds, for the network that the README's ``pod_cidrs`` says
-added                     what kubeadm needs on the lab's machine (docs/lab-nodes.md), and where the API server is
+added                     what kubeadm and flannel need on the lab's machine (docs/lab-nodes.md), and where the API
+                          server is
 ========================  ==============================================================================================
 """
 from __future__ import annotations
@@ -29,7 +28,9 @@ from support import REPOSITORY
 _BLOCK = re.compile(r"^```yaml\n# inventory/\S+\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CLUSTER = "prod"
 MACHINE_LIMITS = {"ignore_preflight_errors": ["SystemVerification"],
-                  "kube_proxy_configuration": {"conntrack": {"maxPerCore": 0}}}
+                  "kube_proxy_configuration": {"conntrack": {"maxPerCore": 0}},
+                  "flannel": {"backend": "host-gw", "nftables": True, "cni_configuration": "node"},
+                  "image_registry": "lab.local"}
 
 
 def example():
@@ -92,12 +93,8 @@ def inventory(lab, names, labelled):
 
 
 def write(lab, folder, names, labelled):
-    """Write the inventory and what lies beside it into a folder; return the inventory's path and the inventory."""
+    """Write the inventory into a folder; return its path and the inventory."""
     content = inventory(lab, names, labelled)
-    pods, = content["clusters"]["children"][CLUSTER]["vars"]["cluster_options"]["pod_cidrs"]
-    node_image = (lab.dir / "www" / "images" / "node.qcow2").resolve().parent
-    manifest = (node_image / "kube-flannel.yml").read_text().replace("@POD_SUBNET@", pods)
-    (folder / "kube-flannel.yml").write_text(manifest)
     path = folder / "hosts.json"
     path.write_text(json.dumps(content))
     return path, content

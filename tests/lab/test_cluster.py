@@ -267,10 +267,7 @@ def test_a_second_run_changes_nothing_and_check_mode_agrees(lab):
 
 def test_another_api_version_rolls_nothing(lab):
     names = set(objects(lab))
-    options = json.dumps({"cluster_options": {
-        "api_version": "v1beta1", "pod_cidrs": ["10.244.0.0/16"], "ignore_preflight_errors": ["SystemVerification"],
-        "kube_proxy_configuration": {"conntrack": {"maxPerCore": 0}}, "node_drain_timeout_seconds": 60}})
-    run = lab.playbook("cluster", "--check", "-e", options).ok()
+    run = lab.playbook("cluster", "--check", "-e", "lab_api_version=v1beta1").ok()
     assert run.changed() == 0, run.output
     assert set(objects(lab)) == names
 

@@ -51,7 +51,7 @@ def forms_variables(lab):
     prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
     pool = {"apiGroup": "ipam.metal3.io", "kind": "IPPool", "name": "forms-nodes"}
     variables = {
-        "cluster_kubernetes_version": "v1.35.4", "cluster_endpoint": {"host": prefix + ".12", "holder": "external"},
+        "cluster_kubernetes_version": "v1.35.4", "cluster_endpoint": {"host": prefix + ".12", "holder": "none"},
         "cluster_image": readme_site.image(lab, "lab.raw", "raw"),
         "cluster_networks": {
             "nodes": {
@@ -104,13 +104,14 @@ def cloud_variables(lab, content):
     """Return the README's cluster with other addresses and one machine, whose Node a cloud controller is to link."""
     prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
     variables = copy.deepcopy(content["clusters"]["children"]["prod"]["vars"])
-    del variables["cluster_workers"], variables["cluster_manifests"]
+    del variables["cluster_workers"], variables["cluster_options"]["flannel"]
     variables["cluster_endpoint"]["host"] = prefix + ".13"
     variables["cluster_networks"]["nodes"]["ipv4"].update(
         ranges=[{"start": prefix + ".70", "end": prefix + ".79"}],
         pre_allocations={"server-01-cloud-nodes": prefix + ".75"})
     variables["cluster_control_plane"]["host_selector"] = {"use": "test"}
-    variables["cluster_options"].update(cloud_provider_enabled=True, network_addon="external")
+    variables["cluster_network_addon"] = "none"
+    variables["cluster_options"]["cloud_provider_enabled"] = True
     return variables
 
 

@@ -18,6 +18,7 @@ from machine_room.node_boot.first_stage import HIDDEN_FILES
 from nodes import INDEX, MEMORY_MIB, POD_SUBNET, Nodes
 from support import REPOSITORY, eventually
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import flannel
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
 
 pytestmark = pytest.mark.nodes
@@ -103,8 +104,9 @@ def nodes(image, tmp_path_factory, record_testsuite_property):
         cluster.machines["server-02"].power_on()
         eventually(lambda: cluster.ready() == {"node-server-01", "node-server-02"}, 300, "both nodes are Ready")
         record_testsuite_property("seconds from power on to two nodes Ready", round(time.monotonic() - started, 1))
-        manifest = Path(image["image_dir"], "kube-flannel.yml").read_text().replace("@POD_SUBNET@", POD_SUBNET)
-        cluster.kubectl("apply", "-f", "-", text=manifest)
+        add_on = flannel.objects([POD_SUBNET], {"backend": "host-gw", "nftables": True, "cni_configuration": "node"},
+                                 "lab.local")
+        cluster.kubectl("apply", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": add_on}))
         cluster.kubectl("rollout", "status", "daemonset/kube-flannel-ds", "-n", "kube-flannel", "--timeout=300s",
                         seconds=310)
         cluster.host_settings_before = before

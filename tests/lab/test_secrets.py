@@ -199,7 +199,8 @@ def described(lab, folder, **changes):
         "cluster_image": {"url": f"https://me:{canary['image']}@images.example.org/a.raw", "checksum": "0" * 64},
         "cluster_control_plane": {"replicas": 1, "host_selector": {"rack": "nowhere"}},
         "cluster_workers": {"pool-a": {"replicas": 1, "host_selector": {"rack": "nowhere"}}},
-        "cluster_options": dict(options, **changes), "cluster_manifests": [], "cluster_wait_for": "none",
+        "cluster_options": dict(options, **changes), "cluster_network_addon": "none",
+        "cluster_wait_for": "none",
         "cluster_check_hosts": False, "cluster_check_network": False,
         "cluster_workload_kubeconfig": "{{ omit }}"}
     path = folder / "clusters.json"

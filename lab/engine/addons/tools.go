@@ -5,5 +5,6 @@ package addons
 
 import (
 	_ "github.com/flannel-io/flannel"
+	_ "github.com/kube-vip/kube-vip"
 	_ "k8s.io/kubernetes/test/images/agnhost"
 )

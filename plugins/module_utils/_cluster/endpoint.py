@@ -8,10 +8,16 @@ import ipaddress
 import re
 
 from .._common.problem import Problem
+from . import images, kube_vip
+from .checks.versions import parse
 from .render.network import attached, device_name
 from .spec import ENDPOINT_HOLDERS
 
-KEEPALIVED, EXTERNAL = ENDPOINT_HOLDERS
+NONE, KEEPALIVED, KUBE_VIP = ENDPOINT_HOLDERS
+# Those that are programs on the control plane machines.
+_ON_MACHINES = (KEEPALIVED, KUBE_VIP)
+# Options of the endpoint, each with the holders that have it.
+_OPTIONS = (("interface", _ON_MACHINES), ("virtual_router_id", (KEEPALIVED,)), ("image", (KUBE_VIP,)))
 CONFIGURATION = "/etc/keepalived/keepalived.conf"
 # Where CABPK puts the init configuration; absent on machines that join.
 INIT_FILE = "/run/kubeadm/kubeadm.yaml"
@@ -29,7 +35,7 @@ global_defs {
     vrrp_version 3
 }
 vrrp_script apiserver {
-    script "/usr/bin/curl --silent --fail --insecure --max-time 2 --output /dev/null https://%(local)s:%(port)d/livez"
+    script "/usr/bin/curl --silent --fail --insecure --max-time 2 --output /dev/null https://%(local_host)s:%(port)d/livez"
     interval 2
     fall 3
     rise 1
@@ -42,7 +48,7 @@ vrrp_instance endpoint {
     priority 100
     advert_int 0.5
     virtual_ipaddress {
-        %(address)s
+        %(address)s/%(prefix)d
     }
     track_script {
         apiserver
@@ -50,12 +56,12 @@ vrrp_instance endpoint {
 }
 """
 _WAIT = ("if [ -f %(init_file)s ]; then timeout 60 sh -c 'until ip -%(version)d address show dev %(device)s | "
-         "grep -q \" %(address)s \"; do sleep 0.5; done'; fi")
+         "grep -q \" %(address)s/%(prefix)d \"; do sleep 0.5; done'; fi")
 
 
 def paths(description, group):
     """Return the paths of :func:`files`; the description may have mistakes."""
-    return [CONFIGURATION] if _holds(description, group) else []
+    return {KEEPALIVED: [CONFIGURATION], KUBE_VIP: [kube_vip.MANIFEST]}.get(_holder(description, group), [])
 
 
 def files(description, group):
@@ -64,29 +70,45 @@ def files(description, group):
     :param description: the cluster's description
     :param group: one of ``cluster_description.groups``
     """
-    if not _holds(description, group):
-        return []
-    return [{"path": CONFIGURATION, "owner": "root:root", "permissions": "0644",
-             "content": _KEEPALIVED % _values(description)}]
+    holder = _holder(description, group)
+    if holder == KEEPALIVED:
+        return [{"path": CONFIGURATION, "owner": "root:root", "permissions": "0644",
+                 "content": _KEEPALIVED % _values(description)}]
+    if holder == KUBE_VIP:
+        return [{"path": kube_vip.MANIFEST, "owner": "root:root", "permissions": "0600",
+                 "content": kube_vip.manifest(_values(description))}]
+    return []
 
 
 def commands(description, group):
     """Return the commands before kubeadm by which a group's machines hold the endpoint; parameters as above."""
-    if not _holds(description, group):
-        return []
-    return ["systemctl enable --now keepalived", _WAIT % _values(description)]
+    holder = _holder(description, group)
+    if holder == KEEPALIVED:
+        return ["systemctl enable --now keepalived", _WAIT % _values(description)]
+    if holder == KUBE_VIP:
+        return kube_vip.before_kubeadm(parse(description.kubernetes_version), INIT_FILE)
+    return []
 
 
-def _holds(description, group):
-    return group.is_control_plane and (description.endpoint or {}).get("holder") == KEEPALIVED
+def commands_after(description, group):
+    """Return the commands after kubeadm by which a group's machines hold the endpoint; parameters as above."""
+    if _holder(description, group) == KUBE_VIP:
+        return kube_vip.after_kubeadm(parse(description.kubernetes_version), INIT_FILE)
+    return []
+
+
+def _holder(description, group):
+    return (description.endpoint or {}).get("holder") if group.is_control_plane else None
 
 
 def _values(description):
     endpoint = description.endpoint
     address = ipaddress.ip_address(endpoint["host"])
-    return {"address": "%s/%d" % (address, address.max_prefixlen), "version": address.version,
-            "local": "127.0.0.1" if address.version == 4 else "[::1]", "port": endpoint["port"],
-            "device": _device(description), "router_id": _router_id(endpoint, address), "init_file": INIT_FILE}
+    return {"address": str(address), "prefix": address.max_prefixlen, "version": address.version,
+            "local": "127.0.0.1" if address.version == 4 else "::1",
+            "local_host": "127.0.0.1" if address.version == 4 else "[::1]", "port": endpoint["port"],
+            "device": _device(description), "router_id": _router_id(endpoint, address), "init_file": INIT_FILE,
+            "image": images.reference(images.KUBE_VIP, description.image_registry, endpoint.get("image"))}
 
 
 def _router_id(endpoint, address):
@@ -116,23 +138,22 @@ def holder_problems(subject, description):
     :param description: one whose networks have no problems
     """
     endpoint = description.endpoint
-    if endpoint.get("holder") != KEEPALIVED:
-        return [
-            Problem(
-                "endpoint", subject, f"endpoint.{option}", endpoint[option], f"nothing without holder: {KEEPALIVED}")
-            for option in ("interface", "virtual_router_id")
-            if endpoint.get(option) is not None
-        ]
-    found = []
+    holder = endpoint.get("holder")
+    found = [Problem("endpoint", subject, f"endpoint.{option}", endpoint[option],
+                     f"nothing without holder: {' or '.join(holders)}", "remove it, or choose that holder")
+             for option, holders in _OPTIONS if endpoint.get(option) is not None and holder not in holders]
+    if holder not in _ON_MACHINES:
+        return found
     try:
         ipaddress.ip_address(endpoint["host"])
     except ValueError:
         found.append(Problem(
-            "endpoint", subject, "endpoint.host", endpoint["host"], f"an address with holder: {KEEPALIVED}",
-            f"a name belongs to something outside of the cluster, which is holder: {EXTERNAL}"))
+            "endpoint", subject, "endpoint.host", endpoint["host"], f"an address with holder: {holder}",
+            f"a name belongs to something outside of the cluster, which is holder: {NONE}"))
     router_id = endpoint.get("virtual_router_id")
     if router_id is not None and not 1 <= router_id <= 255:
         found.append(Problem("endpoint", subject, "endpoint.virtual_router_id", router_id, "1 to 255"))
+    found += images.reference_problems(subject, "endpoint.image", endpoint.get("image"))
     return found + _device_problems(subject, description) + _port_problems(subject, description)
 
 
@@ -149,7 +170,22 @@ def _device_problems(subject, description):
     if not _DEVICE.fullmatch(device):
         return [Problem("endpoint", subject, "endpoint.interface", device,
                         "a device's name: at most 15 letters, digits, dots, dashes and underscores")]
-    return []
+    return _dynamic_problems(subject, description, device)
+
+
+def _dynamic_problems(subject, description, device):
+    """A server that gives out addresses must leave the endpoint's out, which only the user can know."""
+    try:
+        family = "ipv%d" % ipaddress.ip_address(description.endpoint["host"]).version
+    except ValueError:
+        return []
+    modes = [(name, (description.networks[name].get(family) or {}).get("mode"))
+             for name, of_network in _devices(description).items() if of_network == device]
+    return [Problem("endpoint", subject, "endpoint.interface", None,
+                    f"a device, because networks.{name}.{family} has mode {mode}",
+                    f"set it to {device} if that network's server never gives {description.endpoint['host']} to a "
+                    "machine, or give the network mode pool")
+            for name, mode in modes if mode == "dhcp" and not description.endpoint.get("interface")]
 
 
 def _port_problems(subject, description):
@@ -162,7 +198,7 @@ def _port_problems(subject, description):
         if port != description.endpoint["port"]:
             found.append(Problem("endpoint", subject, "endpoint.port", description.endpoint["port"],
                                  "%d, the port of control_plane.%s.localAPIEndpoint.bindPort" % (port, field),
-                                 f"nothing forwards another port with holder: {KEEPALIVED}"))
+                                 f"nothing forwards another port with holder: {description.endpoint['holder']}"))
     return found
 
 
@@ -186,4 +222,4 @@ def holder_warning(description):
         return None
     return ("endpoint.holder", f"nothing, and no file or command of the control plane names {endpoint['host']}",
             "without a holder of this address no machine joins: set holder to %s for the control plane machines "
-            "themselves, or to %s when a load balancer has it" % (KEEPALIVED, EXTERNAL))
+            "themselves, or to %s when a load balancer has it" % (" or ".join(_ON_MACHINES), NONE))

@@ -76,8 +76,8 @@ class EndpointWatch:
         if seconds < TELL_AFTER_SECONDS:
             return None
         return ("nobody answers on endpoint %s:%d, asked from here for %s, although machine %s (host %s) is "
-                "deployed: check that something holds the address (endpoint.holder: keepalived, or a load balancer), "
-                "that it is reachable from here, and the machine's console" % (
+                "deployed: check that something holds the address (endpoint.holder: keepalived or kube-vip, or a load "
+                "balancer), that it is reachable from here, and the machine's console" % (
                     *self._endpoint, duration(seconds), self._machine["machine"], self._machine["host"]))
 
     def news(self):

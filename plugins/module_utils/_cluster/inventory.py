@@ -17,7 +17,9 @@ from .spec import description_options, machine_options
 GROUP = "clusters"
 PREFIX = "cluster_"
 # Options with a variable of their own, PREFIX and the option's name; all others are in OPTIONS_VARIABLE.
-OPTIONS = ("kubernetes_version", "endpoint", "image", "networks", "control_plane", "workers")
+OPTIONS = ("kubernetes_version", "endpoint", "network_addon", "image", "networks", "control_plane", "workers")
+# Those that had no prefix once.
+ONCE_BARE = tuple(name for name in OPTIONS if name != "network_addon")
 OPTIONS_VARIABLE = PREFIX + "options"
 NAMESPACES = ("cluster_namespace", "metal3_namespace")
 DEFAULT_NAMESPACE = "metal3"
@@ -105,7 +107,7 @@ def former_names(inventory_name, variables):
     """
     return [Problem("unknown-variable", _subject(inventory_name), option, "a name that clusters no longer read",
                     PREFIX + option, f"rename the variable {option} to {PREFIX + option}")
-            for option in OPTIONS if option in variables and PREFIX + option not in variables]
+            for option in ONCE_BARE if option in variables and PREFIX + option not in variables]
 
 
 def _subject(inventory_name):

@@ -114,6 +114,8 @@ class ClusterDescription:
     kubernetes_version: str | None
     endpoint: dict[str, Any] | None
     network_addon: str
+    flannel: dict[str, Any] | None
+    image_registry: str | None
     pod_cidrs: list[str]
     service_cidrs: list[str]
     service_domain: str

@@ -11,6 +11,7 @@ from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from .._kube.workload_client import workload_kubeconfig
 from .._metal3.kinds import KNOWN
+from .addon import addon_objects
 from .checks.validation import description_warnings
 from .inventory import field_names
 from .kubeconfig_file import KubeconfigFile
@@ -116,12 +117,14 @@ def run_cluster_info() -> None:
 
 def run_cluster_template() -> None:
     """Run the module ``cluster_template``."""
-    module = _module(dict(_described(), dest={"type": "path"}), open_results=("objects", "manifest"))
+    module = _module(dict(_described(), dest={"type": "path"}),
+                     open_results=("objects", "manifest", "network_addon_manifest"))
     module.require(PyYAML=HAS_YAML)
     with module.reporting():
         checked = read_description(_description(module.params))
     manifest = text_of(checked.objects)
     result: dict[str, Any] = {"changed": False, "objects": checked.objects, "manifest": manifest,
+                              "network_addon_manifest": text_of(addon_objects(checked.description)),
                               "warnings": description_warnings(checked.description)}
     path = module.params["dest"]
     if path:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._kube.diff import compare
 from . import endpoint as cluster_endpoint
+from . import kube_vip
 from . import registries as cluster_registries
 from .model import ClusterDescription, Group
 from .render import kubeadm as cluster_kubeadm
@@ -17,13 +18,13 @@ from .rollout import Key, references
 
 # Fields of a KubeadmConfigSpec that one option fills.
 _CONFIG = {"clusterConfiguration": "cluster_configuration", "bootCommands": "boot_commands",
-           "postKubeadmCommands": "post_commands", "mounts": "mounts",
-           "diskSetup": "disk_setup", "format": "user_data_format", "ntp": "ntp_servers"}
+           "mounts": "mounts", "diskSetup": "disk_setup", "format": "user_data_format", "ntp": "ntp_servers"}
 _REGISTRATION = {"criSocket": "cri_socket", "ignorePreflightErrors": "ignore_preflight_errors",
                  "taints": "node_taints"}
 _ARGUMENTS = {"node-labels": "node_labels", "node-ip": "networks", "cloud-provider": "cloud_provider_enabled"}
 _FILES = {cluster_kubeadm.KUBELET_PATCH: "kubelet_configuration",
-          cluster_kubeadm.KUBE_PROXY_FILE: "kube_proxy_configuration", cluster_endpoint.CONFIGURATION: "endpoint"}
+          cluster_kubeadm.KUBE_PROXY_FILE: "kube_proxy_configuration", cluster_endpoint.CONFIGURATION: "endpoint",
+          kube_vip.MANIFEST: "endpoint"}
 # By what is in a command; the first that is there counts.
 _COMMANDS = {cluster_kubeadm.KUBE_PROXY_FILE: "kube_proxy_configuration", "--now keepalived": "endpoint",
              cluster_endpoint.INIT_FILE: "endpoint", cluster_registries.DIRECTORY: cluster_registries.OPTION}
@@ -123,12 +124,13 @@ def _of_config(before: Any, after: Any) -> Iterator[str]:
         for path in _different(*(dict((entry["path"], entry) for entry in side or []) for side in files)):
             yield cluster_registries.OPTION if path.startswith(cluster_registries.DIRECTORY + "/") \
                 else _FILES.get(path, "files")
-    commands = _changed(before, after, "preKubeadmCommands")
-    if commands:
-        for command in _different(*(dict.fromkeys(side or [], True) for side in commands)):
-            yield next((option for mark, option in _COMMANDS.items() if mark in command), "pre_commands")
-        if set(commands[0] or []) == set(commands[1] or []):
-            yield "pre_commands"
+    for field, rest in (("preKubeadmCommands", "pre_commands"), ("postKubeadmCommands", "post_commands")):
+        commands = _changed(before, after, field)
+        if commands:
+            for command in _different(*(dict.fromkeys(side or [], True) for side in commands)):
+                yield next((option for mark, option in _COMMANDS.items() if mark in command), rest)
+            if set(commands[0] or []) == set(commands[1] or []):
+                yield rest
     users = _changed(before, after, "users")
     if users:
         for user in _different(*(dict((entry.get("name"), entry) for entry in side or []) for side in users)).values():

@@ -35,6 +35,7 @@ from . import (
 from . import (
     stored as cluster_stored,
 )
+from .addon import addon_objects
 from .checks.addon import addon_problems, addon_warnings
 from .checks.preflight import Facts, preflight_problems, rollout_warnings
 from .checks.validation import Checked, check_description, description_warnings
@@ -247,12 +248,12 @@ class ClusterService:
         """Wait for the goal; give the cluster its manifests as soon as it takes them."""
         waits = not self.check_mode and self.options["wait_for"] != "none"
         wait = ClusterWait(self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
-        if self.options["manifests"]:
+        if checked.manifests:
             self._add_manifests(result, checked.snapshot, wait if waits else None)
         if not waits:
             return
         wait.until(self.options["wait_for"], self.options["node_startup_timeout_seconds"])
-        if self.options["manifests"] and self.options["wait_for"] == "available":
+        if checked.manifests and self.options["wait_for"] == "available":
             self._manifests(self._workload()).wait(wait.remaining_seconds())
         result.update(timeline=wait.timeline, seconds=round(wait.clock() - wait.began_at, 1))
 
@@ -321,8 +322,8 @@ class ClusterService:
         return workload_client(self.client, self.namespace, self.name)
 
     def _manifests(self, client):
-        return ManifestsService(
-            client, self.options["manifests"], "default", self.check_mode, self.progress, self.sleep)
+        sources = addon_objects(self.read().description) + self.options["manifests"]
+        return ManifestsService(client, sources, "default", self.check_mode, self.progress, self.sleep)
 
     def _add_manifests(self, result, snapshot, wait):
         """Write the manifests into the workload cluster as soon as it takes them: nodes may need them to be ready.

@@ -14,10 +14,14 @@ LINK_TYPES = ("phy", "bridge", "dvs", "hw_veb", "hyperv", "ovs", "tap", "vhostus
 # What can carry a network; CAPM3's networkData has a list for each.
 LINK_KINDS = ("ethernet", "bond", "vlan")
 BOND_MODES = ("balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb", "balance-alb", "802.3ad")
-# keepalived on the control plane machines, or something outside of the cluster.
-ENDPOINT_HOLDERS = ("keepalived", "external")
-# Where the network add-on comes from: the module's manifests, or elsewhere.
-NETWORK_ADDONS = ("manifests", "external")
+# Something outside of the description, or a program on the control plane machines.
+ENDPOINT_HOLDERS = ("none", "keepalived", "kube-vip")
+# Where the network add-on comes from: this collection, the module's manifests, or elsewhere.
+NETWORK_ADDONS = ("flannel", "manifests", "none")
+# flannel's documentation, backends.md: those that need no other program on the nodes and no cloud.
+FLANNEL_BACKENDS = ("vxlan", "host-gw", "wireguard")
+# The CNI plugins' configuration: installed by flannel's pods, or in the nodes' image already.
+FLANNEL_CNI_CONFIGURATIONS = ("install", "node")
 # "host" leaves the field out, so that each BareMetalHost keeps its own.
 CLEANING_MODES = ("metadata", "disabled", "host")
 # kubeadm's preflight check "Mem" of a control plane: 1700 MB.
@@ -174,9 +178,17 @@ def description_options():
         "endpoint": {"type": "dict", "options": {
             "host": {"type": "str", "required": True}, "port": {"type": "int", "default": 6443},
             "holder": {"type": "str", "choices": list(ENDPOINT_HOLDERS)},
-            "interface": {"type": "str"}, "virtual_router_id": {"type": "int"},
+            "interface": {"type": "str"}, "virtual_router_id": {"type": "int"}, "image": {"type": "str"},
         }},
         "network_addon": {"type": "str", "choices": list(NETWORK_ADDONS), "default": "manifests"},
+        "flannel": {"type": "dict", "options": {
+            "backend": {"type": "str", "choices": list(FLANNEL_BACKENDS), "default": "vxlan"},
+            "nftables": {"type": "bool", "default": False},
+            "interface": {"type": "str"},
+            "cni_configuration": {"type": "str", "choices": list(FLANNEL_CNI_CONFIGURATIONS), "default": "install"},
+            "image": {"type": "str"}, "cni_plugin_image": {"type": "str"},
+        }},
+        "image_registry": {"type": "str"},
         "pod_cidrs": {"type": "list", "elements": "str"},
         "service_cidrs": {"type": "list", "elements": "str"},
         "service_domain": {"type": "str", "default": "cluster.local"},

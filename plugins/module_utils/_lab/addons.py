@@ -20,6 +20,7 @@ from .._plane.process import cache_entry, engine, toolchain
 RECIPE = "1"
 FLANNEL = "github.com/flannel-io/flannel"
 COREDNS = "github.com/coredns/coredns"
+KUBE_VIP = "github.com/kube-vip/kube-vip"
 
 # cgo: flannel's udp backend is C, and the build includes all backends.
 Program = namedtuple("Program", ["name", "package", "cgo", "flags", "linker_flags"])
@@ -34,6 +35,7 @@ def programs(pins: Any) -> Any:
         Program("coredns", "./coredns", False, (), ""),
         Program("flanneld", FLANNEL, True, ("-tags", "netgo,osusergo"),
                 f"-extldflags -static -X {FLANNEL}/pkg/version.Version={pins.version(FLANNEL)}"),
+        Program("kube-vip", KUBE_VIP, False, (), f"-X main.Version={pins.version(KUBE_VIP)}"),
         Program("agnhost", engine.KUBERNETES + "/test/images/agnhost", False, (), ""),
     )
 

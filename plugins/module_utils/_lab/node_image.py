@@ -20,7 +20,7 @@ from .._plane.process import cache_entry
 from . import addons, container_image
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
-RECIPE = "1"
+RECIPE = "2"
 SUITE = "bookworm"
 DISK_GIB = 6
 MIB = 1024 ** 2
@@ -36,8 +36,9 @@ ROOT_PARTITION_TYPES = {
     "aarch64": "B921B045-1DF0-41C3-AF44-4C6F280D3FAE",
 }
 PAUSE_USER = "65535:65535"
-# Not in kubeadm's list. flannel's own image has a shell and more; a name of its own keeps them apart.
-FLANNEL_NAME = "lab.local/flannel"
+# Not in kubeadm's list. flannel's and kube-vip's images have upstream's programs without the rest; a registry of their
+# own keeps them apart from upstream's.
+OWN_REGISTRY = "lab.local"
 TEST_IMAGE_NAME = "e2e-test-images/agnhost"
 NETFILTER_PROGRAMS = ("usr/sbin/nft", "usr/sbin/conntrack", "usr/sbin/xtables-nft-multi")
 NETFILTER_NAMES = (
@@ -255,9 +256,11 @@ class NodeImage:
             else:
                 raise NodeImageError("kubeadm %s wants the image %s, which this module cannot build"
                                      % (version, wanted[name]))
-        flanneld = "/usr/local/bin/flanneld"
-        add("flannel", f"{FLANNEL_NAME}:{self._addons.pins.version(addons.FLANNEL)}",
+        flanneld = "/opt/bin/flanneld"
+        add("flannel", f"{OWN_REGISTRY}/flannel-io/flannel:{self._addons.pins.version(addons.FLANNEL)}",
             [container_image.File(flanneld, self._addons.path("flanneld"))] + netfilter, [flanneld])
+        add("kube-vip", f"{OWN_REGISTRY}/kube-vip/kube-vip:{self._addons.pins.version(addons.KUBE_VIP)}",
+            [container_image.File("/kube-vip", self._addons.path("kube-vip"))], ["/kube-vip"])
         add("agnhost", f"{registry}/{TEST_IMAGE_NAME}:{version.lstrip('v')}",
             [container_image.File("/agnhost", self._addons.path("agnhost"))], ["/agnhost"], ["pause"])
         return made
@@ -334,10 +337,6 @@ class NodeImage:
                 stream.write(f"{file_digest(path)}  {os.path.basename(path)}\n")
 
     def _write_info(self, directory: Any, references: Any) -> None:
-        with open(os.path.join(self._source_dir, "kube-flannel.manifest"), encoding="utf-8") as stream:
-            manifest = stream.read().replace("@FLANNEL_IMAGE@", references["flannel"])
-        with open(os.path.join(directory, "kube-flannel.yml"), "w", encoding="utf-8") as stream:
-            stream.write(manifest)
         with open(os.path.join(directory, "image.json"), "w", encoding="utf-8") as stream:
             json.dump({
                 "kubernetes_version": references["kube-apiserver"].rpartition(":")[2],

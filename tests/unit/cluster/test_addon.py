@@ -30,7 +30,7 @@ def flannel(text):
     ({}, [workload(containers=[])], ["network_addon"]),
     ({}, [workload(hostNetwork=True)], []),
     ({}, [workload("Deployment", hostNetwork=True)], []),
-    ({"network_addon": "external"}, [], []),
+    ({"network_addon": "none"}, [], []),
     ({"cloud_provider_enabled": True}, [workload(hostNetwork=True)], ["cloud_provider_enabled"]),
     ({"cloud_provider_enabled": True},
      [workload(hostNetwork=True, containers=[{"image": "example.org/my-cloud-controller-manager:1"}])], []),

@@ -65,7 +65,10 @@ GROUP = {
 GOOD = {
     **GROUP,
     "name": "c1", "namespace": "metal3", "api_version": "v1beta2", "kubernetes_version": "v1.35.4",
-    "endpoint": {"host": "198.51.100.10", "port": 6443, "holder": "external"}, "network_addon": "external",
+    "endpoint": {"host": "198.51.100.10", "port": 6443, "holder": "none"}, "network_addon": "flannel",
+    "flannel": {"backend": "vxlan", "nftables": False, "interface": "eno1", "cni_configuration": "install",
+                "image": "example.org/flannel:v1", "cni_plugin_image": "example.org/plugin:v1"},
+    "image_registry": "registry.example.org",
     "pod_cidrs": ["10.244.0.0/16"], "service_cidrs": ["10.96.0.0/12"], "service_domain": "cluster.local",
     "cloud_provider_enabled": False,
     "failure_domains": [{"name": "f", "control_plane": True, "attributes": {"a": "b"}}],

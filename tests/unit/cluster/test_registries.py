@@ -23,7 +23,7 @@ FOLDER = "/etc/containerd/certs.d/quay.io"
 
 def described(*mirrors, **changes):
     params = dict({
-        "name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.51.100.10", "holder": "external"},
+        "name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.51.100.10", "holder": "none"},
         "image": {"url": "https://images.example.org/node.qcow2", "checksum": "0" * 64},
         "registry_mirrors": list(mirrors)}, **changes)
     description, mistakes = cluster_description.read(params)

@@ -141,8 +141,9 @@ def test_the_reason_for_a_rollout_is_the_option_that_changed(option, value, vers
     assert f"workers.one.{option}" in changes["c1-one"]["reasons"]
 
 
-def test_the_endpoints_holder_is_a_reason():
-    changed = {"endpoint": {"host": "198.18.0.10", "holder": "keepalived", "interface": "eth0"},
+@pytest.mark.parametrize("holder", ["keepalived", "kube-vip"])
+def test_the_endpoints_holder_is_a_reason(holder):
+    changed = {"endpoint": {"host": "198.18.0.10", "holder": holder, "interface": "eth0"},
                "networks": {"one": NETWORK}}
     before = {"networks": {"one": NETWORK}}
     changes = preview(rendered(**before), rendered(**changed), described(**changed))

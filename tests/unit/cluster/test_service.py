@@ -47,7 +47,7 @@ def test_rights_in_one_namespace_are_enough(plane):
     plane.add("metal3.io/v1alpha1", "BareMetalHost", "a", spec={}, status={
         "provisioning": {"state": "available"},
         "hardware": {"ramMebibytes": 8192, "storage": [{"sizeBytes": 10 ** 11}]}})
-    alone = run(plane, check_hosts=True, name="c2", endpoint={"host": "198.18.0.11", "holder": "external"},
+    alone = run(plane, check_hosts=True, name="c2", endpoint={"host": "198.18.0.11", "holder": "none"},
                 workers={})
     assert ["not compared" in line for line in alone["warnings"]] == [True, True]
 
@@ -271,3 +271,9 @@ def test_addresses_from_an_annotations_pool_are_warned_of(plane):
     warnings = run(plane, networks=networks)["warnings"]
     assert len(warnings) == 1
     assert "networks.prov.ipv4.pool_annotation" in warnings[0] and "IPClaim" in warnings[0]
+
+
+def test_flannel_is_among_what_is_applied_and_nothing_is_missing(plane):
+    result = run(plane, check_mode=True, wait_for="available", network_addon="flannel", pod_cidrs=["10.244.0.0/16"])
+    assert not [line for line in result["warnings"] if "network_addon" in line]
+    assert [item["object"] for item in result["manifests"]][-1] == "DaemonSet kube-flannel/kube-flannel-ds"

@@ -17,7 +17,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render i
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 GOOD = {
-    "name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.18.0.10", "holder": "external"},
+    "name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.18.0.10", "holder": "none"},
     "pod_cidrs": ["10.244.0.0/16"], "service_cidrs": ["10.96.0.0/16"],
     "image": {"url": "https://images.example.org/node.qcow2", "checksum": "0" * 64, "checksum_type": "sha256"},
     "networks": {"prov": {"interface": "eth0", "ipv4": {

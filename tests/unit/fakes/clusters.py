@@ -18,7 +18,7 @@ OTHER_IMAGE = dict(IMAGE, url="https://x/b.raw")
 AUTOSCALER = ("cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size",
               "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size")
 PARAMS = {"name": "c1", "namespace": "metal3", "kubernetes_version": "v1.35.4",
-          "endpoint": {"host": "198.18.0.10", "holder": "external"},
+          "endpoint": {"host": "198.18.0.10", "holder": "none"},
           "image": IMAGE, "workers": {"one": {"replicas": 3}, "two": {"replicas": 1}}}
 
 

@@ -34,7 +34,7 @@ def server(number, **options):
 def cluster(**options):
     return dict({
         "name": "prod", "namespace": "metal3", "kubernetes_version": "v1.35.4",
-        "endpoint": {"host": "192.0.2.10", "holder": "external"},
+        "endpoint": {"host": "192.0.2.10", "holder": "none"},
         "image": {"url": "https://images.example/node.qcow2", "checksum": CHECKSUM},
         "control_plane": {"replicas": 1}, "workers": {"pool-a": {"replicas": 1}},
         "networks": {"nodes": {"interface": "eno1", "ipv4": {
@@ -60,7 +60,7 @@ def one(**options):
 ISO = {"url": "http://192.0.2.4/live.iso", "format": "live-iso"}
 NETWORKS = cluster()["networks"]
 BY_NAME = {"nodes": {"interface": "eno1", "ipv4": {"pool": "elsewhere"}}}
-OTHER = dict(cluster(), name="other", endpoint={"host": "192.0.2.11", "holder": "external"},
+OTHER = dict(cluster(), name="other", endpoint={"host": "192.0.2.11", "holder": "none"},
              control_plane={"replicas": 1}, workers={}, networks={})
 POOL = {"name": "elsewhere", "prefix": 24, "ranges": [{"start": "192.0.2.100", "end": "192.0.2.120"}]}
 
@@ -264,9 +264,9 @@ def test_names_and_namespaces():
 
 
 def test_former_names_are_refused_all_at_once():
-    variables = {option: {} for option in cluster_inventory.OPTIONS}
+    variables = dict({option: {} for option in cluster_inventory.ONCE_BARE}, network_addon="flannel")
     found = cluster_inventory.former_names("prod-cluster", variables)
-    assert [line.expected for line in found] == ["cluster_" + option for option in cluster_inventory.OPTIONS]
+    assert [line.expected for line in found] == ["cluster_" + option for option in cluster_inventory.ONCE_BARE]
     assert "rename the variable endpoint to cluster_endpoint" in found[1]
 
 

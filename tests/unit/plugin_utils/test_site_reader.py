@@ -123,7 +123,8 @@ clusters:
 
 @pytest.mark.parametrize("more, told", [
     ("", True), ("cluster_manifests: []", True), ("cluster_manifests: [a.yml]", False),
-    ("cluster_options: {network_addon: external}", False), ("cluster_wait_for: nodes", False)])
+    ("cluster_options: {network_addon: none}", False), ("cluster_network_addon: flannel", False),
+    ("cluster_network_addon: manifests", True), ("cluster_wait_for: nodes", False)])
 def test_a_cluster_without_network_add_on(findings, more, told):
     found = findings(f"clusters:\n  hosts:\n    prod:\n      cluster_kubernetes_version: v1.35.4\n      {more}\n",
                      clusters=["prod"])

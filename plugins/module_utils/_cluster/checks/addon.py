@@ -67,8 +67,8 @@ def missing(description, objects):
     if description.network_addon == "manifests" and not any(pod.get("hostNetwork") for pod in pods):
         found.append(("network_addon",
                       "no manifest brings a network add-on, without which nodes do not become ready and the cluster "
-                      "not available: add it to the manifests (variable cluster_manifests), or set network_addon to "
-                      "external when something else brings it"))
+                      "not available: set network_addon to flannel, add it to the manifests (variable "
+                      "cluster_manifests), or set network_addon to none when something else brings it"))
     if description.cloud_provider_enabled and not any(
             _CLOUD_CONTROLLER in json.dumps(pod, default=str) for pod in pods):
         found.append(("cloud_provider_enabled",

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show, text_of
 from ..._common.problem import Problem
 from ..._ipam.validation import pool_problems
+from .. import addon as cluster_addon
 from .. import description as cluster_description
 from .. import endpoint as cluster_endpoint
 from .. import registries as cluster_registries
@@ -88,7 +89,7 @@ def _checked_and_rendered(description):
     Rules that compare parts of it are applied to those parts that are right in themselves.
     """
     subject = description.subject
-    found = _identity(subject, description)
+    found = _identity(subject, description) + cluster_addon.option_problems(subject, description)
     networks = network_problems(subject, description) + link_problems(subject, description)
     if description.endpoint and not networks:
         networks = cluster_endpoint.holder_problems(subject, description)

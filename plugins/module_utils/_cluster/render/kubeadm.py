@@ -43,7 +43,8 @@ def config_spec(description, group):
         + cluster_registries.files(description) + [_file(entry) for entry in group.get("files") or []],
         "bootCommands": group.get("boot_commands"),
         "preKubeadmCommands": _pre_commands(description, group, control_plane),
-        "postKubeadmCommands": group.get("post_commands"),
+        "postKubeadmCommands": cluster_endpoint.commands_after(description, group) + list(
+            group.get("post_commands") or []),
         "users": _users(group),
         "mounts": group.get("mounts"),
         "diskSetup": group.get("disk_setup"),
