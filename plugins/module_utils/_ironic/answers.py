@@ -23,6 +23,7 @@ _FIELDS: Mapping[str, tuple[tuple[str, ...], Mapping[str, type]]] = {
     "ports": (("uuid", "address", "node_uuid"), _PORT),
     "portgroups": (("uuid", "node_uuid"), _GROUP),
     "drivers": (("name",), {}),
+    "conductors": (("hostname",), {"alive": bool}),
 }
 # Ironic's own need a dozen; what is much deeper exhausts the stack of whoever reads or writes it.
 _DEEPEST = 100

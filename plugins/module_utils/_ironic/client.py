@@ -4,6 +4,7 @@
 """A thin client: openstacksdk for configuration, login and TLS; known paths and plain dicts for the rest."""
 from __future__ import annotations
 
+import email.utils
 import os
 import re
 from collections.abc import Sequence
@@ -296,6 +297,22 @@ class IronicClient:
         :param fields: names of the fields to return
         """
         return self._list("/portgroups", "portgroups", {"fields": ",".join(fields)}, fields)
+
+    def server_time(self) -> float | None:
+        """Return the time that Ironic's answers have, as seconds since 1970; None when they have none."""
+        header = self._send("GET", "/", {}, None, "API version", True).headers.get("Date")
+        try:
+            return email.utils.parsedate_to_datetime(header).timestamp() if header else None
+        except (ValueError, TypeError, OverflowError):
+            return None
+
+    def list_drivers_in_detail(self) -> list[dict[str, Any]]:
+        """Return the hardware types of Ironic's conductors, with a list of enabled interfaces of each kind."""
+        return answers.items(self.request("GET", "/drivers", {"detail": "true"}, subject="drivers"), "drivers")
+
+    def list_conductors(self) -> list[dict[str, Any]]:
+        """Return Ironic's conductors as dicts with ``hostname`` and ``alive``."""
+        return answers.items(self.request("GET", "/conductors", subject="conductors"), "conductors")
 
     def list_drivers(self) -> list[str]:
         """Return the names of the hardware types that Ironic's conductors have enabled.

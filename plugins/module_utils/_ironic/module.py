@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules ironic_node, ironic_port, ironic_node_info, ironic_node_action and ironic_audit."""
+"""Running the modules ironic_node, ironic_port, ironic_node_info, ironic_node_action, ironic_audit and ironic_check."""
 from __future__ import annotations
 
 from typing import Any
@@ -11,8 +11,10 @@ from .._common.redaction import NODE_KEYS
 from . import (
     action_plan,
     audit_service,
+    check_service,
     config_drive,
     deploy_image,
+    fitness,
     info_service,
     node_diff,
     node_fields,
@@ -114,6 +116,17 @@ def audit_argument_spec() -> dict[str, dict[str, Any]]:
     }
 
 
+def check_argument_spec() -> dict[str, dict[str, Any]]:
+    """Return the options of ``ironic_check``, without those that all have."""
+    strings = {"type": "list", "elements": "str", "default": []}
+    return {
+        "bmc_addresses": dict(strings), "bmc_schemes": dict(strings),
+        "boot_images": {"type": "dict", "options": dict((name, {"type": "str"}) for name in fitness.image_names())},
+        "image_ca_cert": {"type": "path"},
+        "maximum_clock_difference_seconds": {"type": "int", "default": fitness.DEFAULT_CLOCK_DIFFERENCE_SECONDS},
+    }
+
+
 def run_ironic_node() -> None:
     """Run the module ``ironic_node``."""
     module = IronicModule(node_argument_spec())
@@ -171,6 +184,15 @@ def run_ironic_audit() -> None:
     failed = [finding for finding in result["findings"] if finding["error"]]
     module.finish(result, "\n".join([f"{len(failed)} repairs failed:"] + [
         f"- {finding['subject']}: {finding['error']}" for finding in failed]) if failed else "")
+
+
+def run_ironic_check() -> None:
+    """Run the module ``ironic_check``."""
+    module = IronicModule(check_argument_spec())
+    module.require(openstacksdk=HAS_OPENSTACK)
+    with module.reporting():
+        result = check_service.run(module.params)
+    module.finish(dict(result, changed=False))
 
 
 def _client(module: IronicModule) -> IronicClient:

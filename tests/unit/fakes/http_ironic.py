@@ -113,7 +113,8 @@ class HttpIronic:
     def _carry_out(self, method, path, body, query):
         lists = {"/nodes": ("nodes", self.ironic.list_nodes), "/ports": ("ports", self.ironic.list_ports),
                  "/portgroups": ("portgroups", lambda: self.ironic.list_portgroups(None)),
-                 "/drivers": ("drivers", lambda: [{"name": name} for name in self.ironic.list_drivers()])}
+                 "/drivers": ("drivers", lambda: [{"name": name} for name in self.ironic.list_drivers()]),
+                 "/conductors": ("conductors", lambda: [{"hostname": "one", "alive": True}])}
         place = path.rpartition("/detail")[0] or path
         try:
             if not path.strip("/"):

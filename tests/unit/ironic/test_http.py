@@ -32,9 +32,10 @@ MODULES = {
     "ironic_node_action": {"nodes": ["a"], "action": "reboot", "poll_interval_seconds": 0.05,
                            "wait_timeout_seconds": 1},
     "ironic_node_info": {"ports": True},
+    "ironic_check": {"auth_type": "none", "validate_certs": False},
     "ironic_audit": {"repair": ["port_without_node"], "confirm": "1"},
 }
-READING = ("ironic_node_info",)
+READING = ("ironic_check", "ironic_node_info")
 NEXT_STEP = re.compile(r"check |run again|look at|look whether|start it|set endpoint|use another user")
 # A request is only a part of this; an attempt more costs a timeout more.
 LONGEST_SECONDS = 15

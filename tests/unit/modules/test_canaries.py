@@ -56,6 +56,7 @@ ARGUMENTS = {
     "bmc_info": {"hosts": [HOST], "connect_timeout_seconds": 1},
     "discovered_inventory": {"servers": [], "hosts": [HOST], "return_inventory": True},
     "ironic_audit": {"hosts": [], "all_namespaces": True},
+    "ironic_check": {"bmc_schemes": ["ipmi"]},
     "ironic_node_info": {},
     "plane_certificate": {"directory": "certificates"},
     "plane_components": {
