@@ -30,7 +30,7 @@ options:
     elements: str
     default: []
   boot_images:
-    description: What the operator is told of the agent's boot images; each URL must be there.
+    description: The agent's boot images, as the operator is given them; each URL must be there.
     type: dict
     suboptions:
       kernel_url:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from .._bmc.address import DRIVERS, SCHEMES, AddressError, parse
+from .._bmc.address import DRIVERS, SCHEMES, AddressError, parse, redacted
 from .._common.problem import Problem
 
 CODE = "ironic"
@@ -53,7 +53,8 @@ def drivers_of(addresses: Iterable[str], schemes: Iterable[str]) -> tuple[list[A
         try:
             driver = parse(address).driver
         except AddressError as exc:
-            problems.append(Problem(CODE, "ironic", "bmc_addresses[%d]" % number, address, exc.expected, exc.next_step))
+            problems.append(Problem(CODE, "ironic", "bmc_addresses[%d]" % number, redacted(address), exc.expected,
+                                    exc.hint))
             continue
         found[driver.name] = driver
     for number, scheme in enumerate(schemes):

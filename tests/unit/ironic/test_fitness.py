@@ -53,6 +53,14 @@ def test_options_are_checked_all_at_once(params, fields):
     assert [problem.field for problem in fitness.option_problems(params)] == fields
 
 
+def test_addresses_and_schemes_that_are_wrong_are_named_without_a_password():
+    drivers, problems = fitness.drivers_of(
+        ["redfish://a/b", "redfish://admin:canary-9921@192.0.2.1/redfish/v1/Systems/1", "irmc://192.0.2.1"], ["ilo"])
+    assert [driver.name for driver in drivers] == ["redfish"]
+    assert [problem.field for problem in problems] == ["bmc_addresses[1]", "bmc_addresses[2]", "bmc_schemes[0]"]
+    assert "canary-9921" not in str(problems)
+
+
 def test_what_is_old_dead_or_late_is_named():
     assert "found 1.88 of https://a, expected 1.89 or newer" in str(fitness.version_problems("https://a", 88)[0])
     assert fitness.version_problems("https://a", 89) == []
