@@ -72,12 +72,12 @@ def _ask_host(host, scans, drivers, settings):
             known = door in asked
             answer = asked[door] if known else _ask(host, door, scan, drivers, settings)
             asked[door] = answer
-            told = [answer.refusal] if answer.refusal and not known else []
+            unknown = [answer.refusal] if answer.refusal and not known else []
             if answer.servers:
                 servers += answer.servers
-                refused = told
+                refused = unknown
                 break
-            refused += told
+            refused += unknown
             if answer.final:
                 return servers, refusals + refused, True
         refusals += refused

@@ -19,7 +19,7 @@ except ImportError:
 
 
 def probe(host, port, ca_cert, uses_tls, timeout_seconds):
-    """Connect to a BMC and return what was seen as plain data.
+    """Connect to a BMC and return what was found as plain data.
 
     :param host: host name or IP address
     :param port: TCP port

@@ -63,15 +63,15 @@ def find(facts):
     return None
 
 
-def version(told):
+def version(text):
     """Return the numbers of the last dotted version in a text as a tuple: ``iLO 6 v1.57`` is ``(1, 57)``."""
-    found = re.findall(r"[0-9]{1,9}(?:\.[0-9]{1,9})+", told or "")
+    found = re.findall(r"[0-9]{1,9}(?:\.[0-9]{1,9})+", text or "")
     return tuple(int(number) for number in found[-1].split(".")) if found else ()
 
 
-def older(told, oldest):
+def older(text, oldest):
     """Return whether a version is older than the oldest that will do; an unreadable one is not."""
-    return bool(oldest) and bool(version(told)) and version(told) < version(oldest)
+    return bool(oldest) and bool(version(text)) and version(text) < version(oldest)
 
 
 def virtual_media_obstacle(facts):

@@ -87,13 +87,13 @@ def read(output):
     power = re.search(r"Chassis Power is (on|off)", output)
     facts = {"power": power.group(1) if power else ""}
     # The first "Product Name" is the BMC's, the next one the server's.
-    seen = set()
+    labels = set()
     for line in output.splitlines():
         label, colon, value = (part.strip() for part in line.partition(":"))
         key = _FIELDS.get(label)
-        if label == "Product Name" and label in seen:
+        if label == "Product Name" and label in labels:
             key = "model"
-        seen.add(label)
+        labels.add(label)
         if colon and key and value.lower() not in _UNKNOWN and not value.lower().startswith("unknown"):
             facts.setdefault(key, plain(value))
     return facts

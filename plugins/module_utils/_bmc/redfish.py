@@ -230,8 +230,8 @@ def _is_error(document):
     error = document.get("error") if isinstance(document, dict) else None
     if not isinstance(error, dict):
         return False
-    told = error.get("@Message.ExtendedInfo") or []
-    return isinstance(told, dict) or (isinstance(told, list) and all(isinstance(item, dict) for item in told))
+    details = error.get("@Message.ExtendedInfo") or []
+    return isinstance(details, dict) or (isinstance(details, list) and all(isinstance(item, dict) for item in details))
 
 
 def nested(resource, *names):

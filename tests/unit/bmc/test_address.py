@@ -66,7 +66,7 @@ def test_addresses_that_are_fine(address, scheme, host, port, system, endpoint, 
         == (scheme, host, port, system, endpoint, tls)
 
 
-@pytest.mark.parametrize("address, told", [
+@pytest.mark.parametrize("address, text", [
     ("", "a BMC address like"),
     (None, "a BMC address like"),
     ("redfsh://192.0.2.1/redfish/v1/Systems/1", "perhaps redfish"),
@@ -123,10 +123,10 @@ def test_addresses_that_are_fine(address, scheme, host, port, system, endpoint, 
     ("libvirt://192.0.2.1?a={b}", "found '{'"),
     ("libvirt://192.0.2.1?a=%zz", "found '%zz'"),
 ])
-def test_addresses_that_are_refused(address, told):
+def test_addresses_that_are_refused(address, text):
     with pytest.raises(bmc_address.AddressError) as caught:
         bmc_address.parse(address)
-    assert told in str(caught.value)
+    assert text in str(caught.value)
 
 
 @pytest.mark.parametrize("address, normal", [

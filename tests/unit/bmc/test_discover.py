@@ -16,8 +16,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.targets impo
 SETTINGS = Settings(None, 2, 5, 8)
 
 
-def scan(*bmcs, transports=("http",), password="right", unseen=False, ipmi_port=None, hosts=("127.0.0.1",)):
-    return Scan(list(hosts), [bmc.port for bmc in bmcs], list(transports), "admin", password, unseen, ipmi_port)
+def scan(*bmcs, transports=("http",), password="right", unchecked=False, ipmi_port=None, hosts=("127.0.0.1",)):
+    return Scan(list(hosts), [bmc.port for bmc in bmcs], list(transports), "admin", password, unchecked, ipmi_port)
 
 
 def test_all_systems_of_a_bmc_are_found():
@@ -75,12 +75,12 @@ def test_another_password_is_another_scans_to_try():
     assert (len(servers), len(refusals), silent) == (1, 1, 0)
 
 
-@pytest.mark.parametrize(("unseen", "stages"), [([True, False], []), ([False, True], ["tls"])])
-def test_the_first_scan_says_how_a_host_is_asked(tmp_path, unseen, stages):
+@pytest.mark.parametrize(("unchecked", "stages"), [([True, False], []), ([False, True], ["tls"])])
+def test_the_first_scan_says_how_a_host_is_asked(tmp_path, unchecked, stages):
     certificate = issue(tmp_path, "stranger")[0]
     with FakeRedfish(tree("dell"), certificate=certificate) as bmc:
         servers, refusals, dummy = discover(
-            [scan(bmc, transports=["https"], unseen=value) for value in unseen], [], SETTINGS)
+            [scan(bmc, transports=["https"], unchecked=value) for value in unchecked], [], SETTINGS)
         assert len(bmc.logins) == 1 - len(stages)
     assert [refusal["stage"] for refusal in refusals] == stages
     assert len(servers) == 1 - len(stages)

@@ -75,7 +75,7 @@ def test_what_a_bmc_tells_is_no_template_in_the_inventory(discovered):
     # Ansible's own mark of what is no template.
     assert variables["bmc_discovered"]["model"] == {"__ansible_unsafe": template}
     playbook(folder / "show.yml", [
-        {"copy": {"dest": "{{ playbook_dir }}/seen.json", "content": "{{ bmc_discovered | to_json }}"}},
+        {"copy": {"dest": "{{ playbook_dir }}/read.json", "content": "{{ bmc_discovered | to_json }}"}},
         {"debug": {"msg": "NIC {{ bmc_discovered.nics.keys() | first }}, {{ bmc_address }}"}},
         {"debug": {"var": "bmc_discovered.model"}},
         {"set_fact": {"copied": "{{ bmc_discovered.serial_number }}"}},
@@ -83,10 +83,10 @@ def test_what_a_bmc_tells_is_no_template_in_the_inventory(discovered):
         {"assert": {"that": "copied is search('lookup')"}}])
     run = ansible("ansible-playbook", "-i", "inventory", "show.yml", cwd=folder)
     assert run.returncode == 0, run.stdout
-    seen = json.loads((folder / "seen.json").read_text())
+    read = json.loads((folder / "read.json").read_text())
     for field in ("manufacturer", "model", "serial_number", "sku", "bmc_model"):
-        assert seen[field] == template
-    assert list(seen["nics"]) == [template]
+        assert read[field] == template
+    assert list(read["nics"]) == [template]
     assert not canary.exists()
     assert name.startswith("x1b-31m-lookup-ansible-builtin-pipe-touch")
 

@@ -15,9 +15,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import gathe
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings, Target, gather
 
 
-def target(bmc, path="", password="right", scheme="redfish+http", name="a", unseen=False, username="admin"):
+def target(bmc, path="", password="right", scheme="redfish+http", name="a", unchecked=False, username="admin"):
     address = bmc_address.parse("%s://127.0.0.1:%d%s" % (scheme, bmc.port, path))
-    return Target(name, address, username, password, unseen)
+    return Target(name, address, username, password, unchecked)
 
 
 def ask(*targets, ca_cert=None):
@@ -49,8 +49,8 @@ def test_a_wrong_password_is_sent_once_whether_certificates_are_verified_or_not(
     ca, signer = issue(tmp_path, "ca")
     leaf, dummy = issue(tmp_path, "bmc", issuer=signer)
     with FakeRedfish(tree("dell"), certificate=leaf) as bmc:
-        found = ask(*[target(bmc, scheme="redfish", password="wrong", unseen=unseen, name=str(unseen))
-                      for unseen in order], ca_cert=ca[0])
+        found = ask(*[target(bmc, scheme="redfish", password="wrong", unchecked=unchecked, name=str(unchecked))
+                      for unchecked in order], ca_cert=ca[0])
         assert bmc.logins == [("session", False)]
     assert [facts["error"]["stage"] for facts in found] == ["login", "login"]
     assert [facts["login"]["attempts"] for facts in found] == [1, 1]
@@ -61,7 +61,8 @@ def test_a_right_password_is_taken_over_both_kinds_of_connection(tmp_path):
     ca, signer = issue(tmp_path, "ca")
     leaf, dummy = issue(tmp_path, "bmc", issuer=signer)
     with FakeRedfish(tree("dell"), certificate=leaf) as bmc:
-        found = ask(target(bmc, scheme="redfish"), target(bmc, scheme="redfish", unseen=True, name="b"), ca_cert=ca[0])
+        found = ask(target(bmc, scheme="redfish"), target(bmc, scheme="redfish", unchecked=True, name="b"),
+                    ca_cert=ca[0])
         assert bmc.wrong_logins() == 0
     assert [facts["login"]["ok"] for facts in found] == [True, True]
 
@@ -253,15 +254,15 @@ def test_nothing_is_sent_over_an_unverified_connection(tmp_path, arguments, text
     assert facts["tls"]["certificate"]["subject"] == "CN=bmc"
 
 
-def test_a_certificate_is_taken_unseen_only_where_told(tmp_path):
+def test_any_certificate_is_accepted_only_where_that_is_set(tmp_path):
     ca = issue(tmp_path, "ca")[0]
     leaf, dummy = issue(tmp_path, "bmc", issuer=issue(tmp_path, "stranger")[1])
     with FakeRedfish(tree("dell"), certificate=leaf) as bmc:
-        seen, unseen = ask(target(bmc, scheme="redfish"), target(bmc, scheme="redfish", unseen=True, name="b"),
-                           ca_cert=ca[0])
-    assert seen["error"]["stage"] == "tls"
-    assert unseen["login"]["ok"]
-    assert not unseen["tls"]["verified"]
+        refused, accepted = ask(target(bmc, scheme="redfish"), target(bmc, scheme="redfish", unchecked=True, name="b"),
+                                ca_cert=ca[0])
+    assert refused["error"]["stage"] == "tls"
+    assert accepted["login"]["ok"]
+    assert not accepted["tls"]["verified"]
 
 
 def test_the_last_count_is_reported_last():

@@ -99,9 +99,9 @@ def test_discovery_refuses_a_system_elsewhere(bmc, other, way):
 def test_redirects_to_another_server_are_not_followed(bmc, other, status, path, way):
     bmc.redirects[path] = (status, ways(other, path)[way])
     facts = ask(bmc)
-    told = facts["error"].get("text") or facts["unread"].get("systems") or facts["unread"].get("system")
-    assert "a redirect of GET to" in told and "which is not followed" in told
-    assert "credentials go to http://127.0.0.1:%d only" % bmc.port in told
+    text = facts["error"].get("text") or facts["unread"].get("systems") or facts["unread"].get("system")
+    assert "a redirect of GET to" in text and "which is not followed" in text
+    assert "credentials go to http://127.0.0.1:%d only" % bmc.port in text
 
 
 @pytest.mark.parametrize("status", [302, 307, 308])
