@@ -123,13 +123,13 @@ problems:
       description: The object that it is about.
       type: str
     field:
-      description: Path of the option, or what Ironic says.
+      description: Path of the option; empty when the whole object is meant.
       type: str
     actual:
       description: What was found, V(null) when it is not set; never a secret value.
       type: str
     expected:
-      description: What is needed.
+      description: What is allowed.
       type: str
     hint:
       description: What to do, or V(null).
