@@ -55,14 +55,14 @@ class Awaited:
         self.verdict = Verdict(WAITING, "", "")
         self._verdict_on = decide
 
-    def update(self, state: Any, now: float) -> list[str]:
+    def update(self, observed: Any, now: float) -> list[str]:
         """Take the newest state.
 
-        :param state: what ``decide`` takes
+        :param observed: what ``decide`` takes
         :param now: reading of the wait's clock, in seconds
         :returns: texts of what happened since the last update, for live progress
         """
-        return self.settle(self._verdict_on(state), now) if self._verdict_on else []
+        return self.settle(self._verdict_on(observed), now) if self._verdict_on else []
 
     def settle(self, verdict: Verdict, now: float) -> list[str]:
         """Take the newest verdict.

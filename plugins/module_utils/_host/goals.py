@@ -109,27 +109,27 @@ class HostHistory(Awaited):
         self._old_count = self._reported[2]
         self._old_message = self._reported[1]
 
-    def update(self, bmh, now):
+    def update(self, observed, now):
         """Judge the host's newest state.
 
-        :param bmh: the BareMetalHost, or None when it is gone (or not there yet)
+        :param observed: the BareMetalHost, or None when it is gone (or not there yet)
         :param now: reading of the caller's clock, in seconds
         :returns: texts of what happened since the last update, for live progress
         """
         events = []
         # Before a first sight, None only means that the watch has not delivered the new host yet.
-        state = state_of(bmh) if bmh is not None or self.seen else self.state
-        self.seen = self.seen or bmh is not None
-        self.bmh = bmh
+        state = state_of(observed) if observed is not None or self.seen else self.state
+        self.seen = self.seen or observed is not None
+        self.bmh = observed
         if state != self.state:
             self.state, self.state_since = state, now
-        error = error_of(bmh)
+        error = error_of(observed)
         if not error[2]:
             self._old_count = 0
         if error != self._reported and error[2]:
             events.append(f"{error[0] or 'error'}: {error[1] or 'no message'}")
         self._reported = error
-        return events + self.settle(self._judge(bmh, error, now), now)
+        return events + self.settle(self._judge(observed, error, now), now)
 
     def timeout_cause(self, now):
         """Return the last state and error of a host that did not get to its goal in time."""

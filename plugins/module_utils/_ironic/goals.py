@@ -120,18 +120,18 @@ class NodeHistory(Awaited):
         field = "provision_state" if self.target.kind == "provision" else "power_state"
         return self.node.get(field) or "unknown"
 
-    def update(self, node: dict[str, Any] | None, now: float) -> list[str]:
+    def update(self, observed: dict[str, Any] | None, now: float) -> list[str]:
         """Evaluate the node's newest state.
 
-        :param node: the node with :data:`POLL_FIELDS`, or None when it is gone
+        :param observed: the node with :data:`POLL_FIELDS`, or None when it is gone
         :param now: reading of the caller's clock, in seconds
         :returns: texts of what happened, for live progress
         """
         before = self.state
-        self.node = node
+        self.node = observed
         if self.state != before:
             self.state_since = now
-        return self.settle(verdict_on(self.target, node), now)
+        return self.settle(verdict_on(self.target, observed), now)
 
     def aim(self, goal: Goal, now: float) -> None:
         """Go on to another goal: a further request was accepted."""

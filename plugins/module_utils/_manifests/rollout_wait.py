@@ -44,9 +44,9 @@ class RolloutItem(Awaited):
         self._clock = clock
         self._stuck_since = {}
 
-    def update(self, state, now):
+    def update(self, observed, now):
         """Take ``(objects, pods)`` as :meth:`RolloutWait._read` returns them."""
-        objects, pods = state
+        objects, pods = observed
         stored = objects[(self.entry.resource, self.entry.namespace)].get(self.entry.name)
         text = rollout.missing(stored)
         if text is None:

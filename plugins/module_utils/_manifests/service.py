@@ -132,9 +132,9 @@ class ManifestsService:
 
     # What a room says in its own way
 
-    def waves(self, objects: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    def waves(self, items: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
         """Return objects in lists that are written one after the other."""
-        return order.waves(objects)
+        return order.waves(items)
 
     def after_wave(self, entries: list[Entry]) -> None:
         """Do what must be done before the next wave.

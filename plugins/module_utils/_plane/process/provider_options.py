@@ -31,7 +31,7 @@ def problems(management_plane: dict[str, Any], providers: list[str], objects: li
     ports = _dictionary(management_plane.get("ports"))
     found += [_figure(f"ports.{name}", ports.get(name), "1 to 65535")
               for name in (f"{provider}_{part}" for provider in dict.fromkeys(providers) for part in _PORTS)
-              if type(ports.get(name)) is not int or not 1 <= ports[name] <= 65535]
+              if not _is_port(ports.get(name))]
     for index, item in enumerate(objects):
         found += _object_problems(f"objects[{index}]", item)
     return found
@@ -71,6 +71,11 @@ def _object_problems(path: str, item: dict[str, Any]) -> list[Problem]:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
+
+
+def _is_port(value: Any) -> bool:
+    # A boolean is an integer to Python.
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 65535
 
 
 def _dictionary(value: Any) -> dict[str, Any]:
