@@ -14,6 +14,7 @@ from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import ClusterService
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
@@ -33,15 +34,6 @@ PARAMS = {
                 "empty": {"replicas": 0, "attached_networks": ["machines", "storage"]}}}
 
 
-class Events:
-    """A progress that prints nothing."""
-
-    def event(self, text):
-        pass
-
-    status = event
-
-
 class Cluster:
     """One cluster on the lab's API server."""
 
@@ -52,7 +44,7 @@ class Cluster:
         options = {"check_hosts": False, "check_network": False, "image_ca_file": None, "wait_for": wait_for,
                    "wait_timeout_seconds": 120, "node_startup_timeout_seconds": 60, "prune": True, "confirm": confirm,
                    "manifests": []}
-        return ClusterService(self.kube, params, options, check_mode, Events())
+        return ClusterService(self.kube, params, options, check_mode, Progress())
 
     def run(self, check_mode=False, workers=None, confirm=None, **changes):
         """Run the module; ``workers`` says what differs, None a pool that is to go."""

@@ -54,4 +54,4 @@ def test_any_list_of_hosts_is_judged(hosts):
 def test_any_address_is_asked_or_a_mistake(address):
     host, error = bmc_service._host({"name": "a", "bmc": {"address": address}})
     assert (host["address"] is None) == (error is not None)
-    assert isinstance(bmc_service._shown({"bmc": {"address": address}}), str)
+    assert isinstance(bmc_service._shown({"bmc": {"address": address}}), str) == bool(address)
