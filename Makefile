@@ -51,7 +51,7 @@ lab-env: lab-needs  ## export lines of the running lab, for the shell's eval
 
 .PHONY: test test-fast
 test: test-lab-needs  ## all gates: the tests on labs, which take longest, and the others after and beside them
-	@$(IN_LAB) tests/gates/run test-hosts test-clusters $(GATES) test-molecule
+	@$(IN_LAB) tests/gates/run test-hosts test-servers test-clusters test-molecule $(GATES)
 
 test-fast: test-needs  ## all gates that need no lab
 	@$(IN_DEV) tests/gates/run $(GATES)
@@ -71,10 +71,12 @@ sanity:  ## ansible-test sanity, without an ignore file
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-hosts test-clusters test-faults-long test-ha test-plane molecule bench bench-cluster pytest
-test-hosts: test-lab-needs  ## tests/lab without the clusters' files, on a lab that is taken down afterwards
+.PHONY: test-hosts test-servers test-clusters test-faults-long test-ha test-plane molecule bench bench-cluster pytest
+test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-hosts
-test-clusters: test-lab-needs  ## the other files of tests/lab, on such a lab
+test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
+	@$(IN_LAB) tests/gates/test-servers
+test-clusters: test-lab-needs  ## the files whose servers become nodes, on such a lab
 	@$(IN_LAB) tests/gates/test-clusters
 test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes, on such a lab; not part of make test
 	@$(IN_LAB) tests/gates/test-lab faults-long
