@@ -10,23 +10,18 @@ import os
 import subprocess
 import uuid
 from pathlib import Path
-from types import SimpleNamespace
 
 import bmc_certificates
 import pytest
-from support import REPOSITORY
+import registry_store
+from registry_store import IMAGE, digest, push
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import registries
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import node_image, oci_layout, registry
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import node_image
 
 pytestmark = pytest.mark.nodes
 
-PINS = engine.GoMod((REPOSITORY / "lab" / "engine" / "go.mod").read_text())
-VERSION = PINS.version(catalogue.IPAM)
-IMAGE = "quay.io/metal3-io/ip-address-manager:" + VERSION
 LOGIN_NEEDED, OTHER_AUTHORITY, WITH_FALLBACK = "private.example.org", "other.example.org", "fallback.example.org"
 # The node image's own root file system, read only below what is written here; all of it ends with its namespaces.
 CONTAINERD = """
@@ -53,40 +48,9 @@ done
 """
 
 
-def skopeo(*arguments, **options):
-    return subprocess.run(["skopeo", "--insecure-policy", *arguments], capture_output=True, text=True, check=False,
-                          timeout=120, **options)
-
-
 @pytest.fixture(scope="module")
 def store(lab, tmp_path_factory):
-    """The registry, an image to push, and files for skopeo: the lab's authority, and the login for pushing."""
-    folder = tmp_path_factory.mktemp("registry")
-    host = "127.0.0.1:%d" % lab.figures["ports"]["registry"]
-    username, password = ((lab.dir / "secrets" / f"registry_{name}").read_text() for name in ("username", "password"))
-    (folder / "trust").mkdir()
-    (folder / "trust" / "ca.crt").write_bytes((lab.dir / "pki" / "ca.crt").read_bytes())
-    (folder / "login").write_text(json.dumps({"auths": {host: {
-        "auth": base64.b64encode(f"{username}:{password}".encode()).decode()}}}))
-    (folder / "no-login").write_text("{}")
-    versions = {"ip-address-manager": VERSION}
-    images = registry.ControllerImages(lab.figures["engine_dir"], versions, str(folder))
-    images.build(SimpleNamespace(event=print))
-    layout = images.layouts()[IMAGE]
-    return SimpleNamespace(
-        host=host, folder=folder, trust=folder / "trust", login=folder / "login", no_login=folder / "no-login",
-        username=username, password=password, layout=layout, digest=oci_layout.manifest_digest(layout))
-
-
-def push(store, name, login, trust=None):
-    return skopeo("copy", "--dest-authfile", str(login), "--dest-cert-dir", str(trust or store.trust),
-                  "--preserve-digests", f"oci:{store.layout}", f"docker://{store.host}/{name}")
-
-
-def digest(store, name, login):
-    done = skopeo("inspect", "--authfile", str(login), "--cert-dir", str(store.trust), "--format", "{{.Digest}}",
-                  f"docker://{store.host}/{name}")
-    return done.stdout.strip() or done.stderr
+    return registry_store.opened(lab, tmp_path_factory.mktemp("registry"))
 
 
 def test_everybody_may_pull_and_nobody_pushes_without_the_password(store):
