@@ -8,7 +8,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import outcome as host_outcome
 
-ARGUMENT_SPEC = {"variable": {"type": "str", "default": "hosts_result"}}
+ARGUMENT_SPEC = {"variables": {"type": "list", "elements": "str", "default": ["hosts_result"]}}
 
 
 class ActionModule(ActionBase):
@@ -23,5 +23,6 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         dummy, options = self.validate_argument_spec(ARGUMENT_SPEC)
         # By name, not as a templated argument: a thousand servers would each copy the results of all others.
-        result.update(host_outcome.report(task_vars.get(options["variable"]), task_vars["inventory_hostname"]))
+        found = [task_vars.get(name) for name in options["variables"]]
+        result.update(host_outcome.report(found, task_vars["inventory_hostname"]))
         return result

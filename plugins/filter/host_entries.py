@@ -4,7 +4,10 @@
 """Filter that turns servers' inventory variables into entries for baremetal_host."""
 from __future__ import annotations
 
+from ansible.errors import AnsibleFilterError
+
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import selection as host_selection
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
 DOCUMENTATION = r"""
@@ -18,7 +21,7 @@ description:
     C(bmh_annotations) and C(bmh_<option>) are the options of that name.
   - C(bmh_user_data) is text; C(bmh_network_data), C(bmh_meta_data) and C(bmh_preprovisioning_network_data) are text or
     dictionaries. A dictionary with only C(name) names a Secret.
-positional: names
+positional: names, only
 options:
   _input:
     description: The variable C(hostvars).
@@ -29,6 +32,15 @@ options:
     type: list
     elements: str
     required: true
+  only:
+    description:
+      - Which entries, and what of them.
+      - V(all) is an entry for each server; V(deployable) are those that name an image or another way of deployment, and
+        V(without_image) the others; V(undeployed) has all servers with everything that deploys something taken away;
+        V(absent) has the name and C(state=absent) only, also of servers that the inventory does not have.
+    type: str
+    choices: [all, deployable, without_image, undeployed, absent]
+    default: all
 author:
   - metal3.baremetal contributors (@metal3-community)
 """
@@ -49,10 +61,15 @@ _value:
 """
 
 
-def host_entries(hostvars, names):
+def host_entries(hostvars, names, only="all"):
     """Return the entries of the named servers; see DOCUMENTATION."""
+    if only == "absent":
+        return host_selection.absent(names)
+    if only not in host_selection.SELECTIONS:
+        raise AnsibleFilterError(
+            f"host_entries: only: found {only!r}, expected absent or one of {', '.join(host_selection.SELECTIONS)}")
     named_hosts.require("host_entries", hostvars, names)
-    return [host_inventory.entry(name, hostvars[name]) for name in names]
+    return host_selection.SELECTIONS[only]([host_inventory.entry(name, hostvars[name]) for name in names])
 
 
 class FilterModule:

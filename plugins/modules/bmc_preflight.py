@@ -161,10 +161,24 @@ hosts:
       returned: always
       sample: {scheme: redfish-virtualmedia, address: "redfish-virtualmedia://192.0.2.11/redfish/v1/Systems/1",
                reasons: [virtual media works]}
+    failed:
+      description: Whether the server makes the task fail, which O(fail_on) says.
+      type: bool
+      returned: always
+    failing:
+      description: What makes it fail, as texts with the server's name; empty when nothing does.
+      type: list
+      elements: str
+      returned: always
     facts:
       description: What was read, as M(metal3.baremetal.bmc_info) returns it, without BIOS attributes.
       type: dict
       returned: success
+advice:
+  description: O(advice).
+  returned: failure
+  type: str
+  sample: To enrol without asking the BMCs, set enroll_preflight to none.
 counts:
   description: How many servers have which verdict.
   returned: always

@@ -10,17 +10,21 @@ module: host_result
 short_description: Report what a bulk run did to the server of this inventory host
 version_added: "0.1.0"
 description:
-  - M(metal3.baremetal.baremetal_host) and M(metal3.baremetal.baremetal_host_action) work on all servers in one call,
-    in a task with C(run_once). This module reports each server's part under its own inventory host, so that recap,
-    callbacks and job events show which servers changed and which failed.
+  - Modules such as M(metal3.baremetal.baremetal_host), M(metal3.baremetal.host_firmware_settings),
+    M(metal3.baremetal.ironic_node_action) and M(metal3.baremetal.bmc_preflight) work on all servers in one call, in a
+    task with C(run_once). This module reports each server's part under its own inventory host, so that recap, callbacks
+    and job events show which servers changed and which failed.
   - Nothing is asked of the cluster or of the server.
 options:
-  variable:
+  variables:
     description:
-      - Name of the variable that the bulk task has registered. The role P(metal3.baremetal.hosts#role) registers
-        C(hosts_result).
-    type: str
-    default: hosts_result
+      - Names of the variables that the bulk tasks have registered, in the order of the tasks. The role
+        P(metal3.baremetal.hosts#role) registers C(hosts_result), and its entry points with several steps one
+        variable for each.
+      - A server changed if one of the tasks changed it, and failed if one of them failed for it.
+    type: list
+    elements: str
+    default: [hosts_result]
 extends_documentation_fragment:
   - metal3.baremetal.attributes
 attributes:
@@ -36,11 +40,13 @@ attributes:
   idempotent:
     support: full
 notes:
-  - Without the variable, and for a server that the bulk task did not work on, the task is skipped.
+  - Without the variables, and for a server that the bulk tasks did not work on, the task is skipped.
 seealso:
   - module: metal3.baremetal.baremetal_host
   - module: metal3.baremetal.baremetal_host_action
   - plugin: metal3.baremetal.unreported
+    plugin_type: test
+  - plugin: metal3.baremetal.with_failures
     plugin_type: test
 author:
   - metal3.baremetal contributors (@metal3-community)
@@ -61,18 +67,18 @@ EXAMPLES = r"""
 
 RETURN = r"""
 diff:
-  description: What changed at the server's objects, before and after.
+  description: What the tasks changed at the server's objects, before and after.
   returned: in diff mode
   type: list
   elements: dict
   sample: []
 host:
-  description: The server's entry of the bulk task's result, without what inspection found.
-  returned: when the bulk task worked on the server
+  description: The server's entries of the bulk tasks' results as one, without what inspection found and long lists.
+  returned: when a bulk task worked on the server
   type: dict
   sample: {name: rack1-01, action: created, changed: true, failed: false, error: "", state: available, seconds: 61.2}
 msg:
-  description: The server's state, and on failure the error with the next step.
+  description: The server's state, and on failure the errors with the next step.
   returned: always
   type: str
   sample: available

@@ -18,7 +18,7 @@ description:
 positional: outcome, names
 options:
   _input:
-    description: Result of M(metal3.baremetal.baremetal_host) or M(metal3.baremetal.baremetal_host_action).
+    description: Result of a module that works on all servers in one call, see M(metal3.baremetal.host_result).
     type: dict
     required: true
   outcome:
@@ -33,6 +33,8 @@ options:
     required: true
 seealso:
   - module: metal3.baremetal.host_result
+  - plugin: metal3.baremetal.with_failures
+    plugin_type: test
 author:
   - metal3.baremetal contributors (@metal3-community)
 """

@@ -108,9 +108,13 @@ def run_bmc_preflight() -> None:
                   for status in ("ok", "warning", "problem"))
     result = {"changed": False, "hosts": results, "counts": counts,
               "table": [] if login_only else bmc_table.table(results, columns())}
+    for host in results:
+        host["failing"] = bmc_table.failing_lines(host, params["fail_on"])
+        host["failed"] = bool(host["failing"])
     text = bmc_table.failure(results, params["fail_on"])
     if text:
         # Ansible prints a failed result as a whole.
         result["hosts"] = [bmc_service.shortened(host) for host in results]
         text = f"{text}\n{params['advice']}" if params["advice"] else text
+        result["advice"] = params["advice"]
     module.finish(result, text)

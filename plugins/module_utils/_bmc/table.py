@@ -49,6 +49,16 @@ def table(results: Sequence[Mapping[str, Any]], width: int | None = None) -> lis
                             optional=("BIOS", "BMC", "SERIAL", "POWER", "SCHEME", "SERVER"))
 
 
+def failing_lines(result: Mapping[str, Any], fail_on: str) -> list[str]:
+    """Return what makes the preflight of one server fail, the worst first.
+
+    :param result: what a preflight returns for a server
+    :param fail_on: as for :func:`failure`
+    """
+    return [check["text"] for status in (PROBLEM, WARNING) if fail_on in RANK and status in RANK[RANK.index(fail_on):]
+            for check in result["checks"] if check["status"] == status]
+
+
 def failure(results: Sequence[Mapping[str, Any]], fail_on: str) -> str:
     """Return all that makes a preflight fail as one text, empty when nothing does.
 

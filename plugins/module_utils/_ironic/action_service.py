@@ -95,7 +95,7 @@ class ActionService:
                 self._read_again(items)
         results = [item.result() for item in items]
         diffs = [{"before_header": f"node {item.name}", "before": item.plan.before,
-                  "after_header": f"node {item.name}", "after": item.plan.after}
+                  "after_header": f"node {item.name}", "after": item.plan.after, "host": item.name}
                  for item in items if item.plan.requests]
         return {"changed": any(item.changed for item in items), "nodes": results, "diff": diffs,
                 "warnings": self.warnings,

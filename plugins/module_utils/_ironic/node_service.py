@@ -131,7 +131,7 @@ class NodeService:
 
     def _diff(self, name: str, before: dict[str, Any], after: dict[str, Any]) -> None:
         self.diffs.append({"before_header": f"node {name}" if before else "", "before": before,
-                           "after_header": f"node {name}" if after else "", "after": after})
+                           "after_header": f"node {name}" if after else "", "after": after, "host": name})
 
     def _create(self, items: list[Item]) -> None:
         for item in items:
@@ -196,7 +196,7 @@ class NodeService:
                                 (item.stored or {}).get("uuid"), item.name)
                 if plan.needed:
                     plans.append((item, plan))
-                    self.diffs.append(plan.diff())
+                    self.diffs.append(dict(plan.diff(), host=item.name))
         outcomes = [] if self.check_mode else bulk.persist([plan.call for dummy, plan in plans], self.progress.event,
                                                            self.sleep)
         for position, (item, dummy) in enumerate(plans):

@@ -162,7 +162,7 @@ class FamilyService:
         self.writes.announce([entry for entry in entries if entry.action != DELETE], len(items), self.resource.plural)
         for item, written in zip(items, self.writes.write(entries)):
             if written.changed:
-                self.diffs.append(difference(written.entry))
+                self.diffs.append(dict(difference(written.entry), host=item.name))
             item.action = written.action
             if written.error is not None:
                 item.error = written.error.message

@@ -145,7 +145,6 @@ REBOOT = """\
     ({"hosts_firmware_live": ["h2"], "metal3_confirm": "3"}, True),
     ({"hosts_firmware_live": ["h2"], "metal3_confirm": "1"}, False),
     ({"hosts_firmware_live": ["h2"], "metal3_confirm": "h2"}, False),
-    ({"hosts_firmware_live": ["h2"], "hosts_firmware_reboot": "never"}, False),
     ({"hosts_firmware_live": []}, False),
 ])
 def test_servers_in_use_are_rebooted_only_when_that_is_confirmed(tmp_path, values, refused):
@@ -231,7 +230,7 @@ def test_no_name_of_an_answer_is_part_of_a_path():
     blocks = [task for step in steps for task in step.get("block", [])]
     write = next(task for task in blocks if task["name"] == "Write a file for each host")
     assert write["loop"] == "{{ hosts_names }}" and "item.name" not in str(write)
-    assert "item | basename" in write["ansible.builtin.copy"]["dest"]
+    assert "[item] | metal3.baremetal.status_files(" in write["ansible.builtin.copy"]["dest"]
 
 
 def test_the_bmcs_of_the_named_servers_are_checked_before_enrolment():

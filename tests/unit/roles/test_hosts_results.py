@@ -8,7 +8,8 @@ import json
 
 import pytest
 from fakes import playbook
-from fakes.api_server import LIST, WRITE, ApiServer, kubeconfig_of
+from fakes.api_server import DELETE, FAULTS, LIST, WRITE, ApiServer, kubeconfig_of
+from fakes.redfish import FakeRedfish, tree
 
 NAMES = ("h1", "h2", "h3")
 TO_ENROL = ("metal3.baremetal.enroll", "-e", "enroll_preflight=none", "-e", "hosts_wait_for=none")
@@ -94,3 +95,48 @@ def test_servers_outside_the_play_are_reported_by_the_role(run):
             {"metal3.baremetal.host_result": {}}]}])
     code, output, recap = play("play.yml", text=text)
     assert code != 0 and recap == {"o1": (0, 1)} and "3 of 3 hosts failed" in output, output
+
+
+def test_a_step_that_fails_for_one_server_is_the_last_and_reported_there(run):
+    """Of firmware.yml, whose first step writes a policy for each server."""
+    play, server = run
+    assert play(*TO_ENROL)[0] == 0
+    server.fault = lambda request: FAULTS["403"] if request.kind == WRITE and "hostupdatepolicies" in request.path \
+        and '"h2"' in json.dumps([request.path.rpartition("/")[2], request.body]) else None
+    policy = json.dumps({"bmh_update_policy": {"firmware_settings": "onReboot"}})
+    code, output, recap = play("metal3.baremetal.firmware", "--limit", "h1,h2", "-e", policy)
+    assert code != 0 and recap == {"h1": (1, 0), "h2": (0, 1)}, output
+    after = output.partition("TASK [metal3.baremetal.hosts : Ask for the BIOS settings]")[2]
+    assert after.lstrip(" *\n").startswith("skipping: "), output
+
+
+@pytest.mark.parametrize("arguments, kinds", [
+    # Hosts that could not be detached would be wiped by what follows.
+    (("metal3.baremetal.unenroll", "-e", "hosts_remove_by=detach"), [DELETE]),
+    (("metal3.baremetal.provision", "-e", "hosts_reprovision=true", "-e", "hosts_check_images=false", "-e",
+      json.dumps({"bmh_image": {"url": "https://192.0.2.1/canary.raw", "format": "raw", "checksum": "0" * 64,
+                                "checksum_type": "sha256"}})), []),
+    (("metal3.baremetal.inspect",), [])], ids=["unenroll", "provision", "inspect"])
+def test_nothing_follows_a_step_that_failed(run, arguments, kinds):
+    """No operator works here, so that the first step ends in its timeout at each server."""
+    play, server = run
+    assert play(*TO_ENROL)[0] == 0
+    code, output, recap = play(*arguments, "--limit", "h1,h2", "-e", "metal3_confirm=2", "-e",
+                               "hosts_wait_timeout_seconds=1")
+    assert code != 0 and recap == {"h1": (0, 1), "h2": (0, 1)}, output
+    assert server.of_kind(*kinds) == [] or not kinds
+    assert "canary" not in json.dumps([request.body for request in server.of_kind(WRITE)])
+
+
+def test_a_preflight_fails_for_the_server_that_has_the_problem(run):
+    play, server = run
+    with FakeRedfish(tree("dell")) as bmc:
+        address = "idrac-virtualmedia+http://127.0.0.1:%d/redfish/v1/Systems/System.Embedded.1" % bmc.port
+        given = ("-e", json.dumps({"bmc_address": address, "bmc_username": "admin", "enroll_preflight": "login",
+                                   "preflight_checks": "login",
+                                   "bmc_password": "{{ 'wrong' if inventory_hostname == 'h2' else 'right' }}"}))
+        for name in ("preflight", "enroll"):
+            code, output, recap = play(f"metal3.baremetal.{name}", "--limit", "h1,h2", *given)
+            assert code != 0 and recap == {"h1": (0, 0), "h2": (0, 1)}, output
+            assert "- h2 (problem): login: bmc_username: found HTTP 401" in output and "- h1" not in output
+    assert server.of_kind(WRITE) == []

@@ -1,16 +1,12 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which servers the role ``hosts`` reboots for their firmware, and which it leaves to later."""
+"""Which servers are rebooted for their firmware, and which the run leaves to later."""
 from __future__ import annotations
 
-import pathlib
-
 import pytest
-from ansible.parsing.dataloader import DataLoader
-from ansible.template import Templar
 
-VARIABLES = pathlib.Path(__file__).parents[3] / "roles" / "hosts" / "vars" / "main.yml"
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.firmware_plan import plan
 
 
 def facts(name, state="provisioned", power="on", pending=True):
@@ -24,16 +20,18 @@ POLICIES = [{"name": name, "firmware_settings": "onReboot", "firmware_updates": 
              "onReboot"} for name in ("h1", "h2", "h3", "h5", "h6")]
 
 
-@pytest.mark.parametrize("reboot, variable, names", [
+@pytest.mark.parametrize("reboot, what, names", [
     # Of h1 only the settings change with a reboot, of h4 nothing; h2 is switched off; at h3 nothing is due. BMO would
     # start h6 although it is held, so its reboot has to be tried, and refused, before anything is written.
-    ("hard", "hosts_firmware_live", ["h1", "h6"]),
-    ("hard", "hosts_settings_later", ["h2", "h4"]),
-    ("hard", "hosts_components_later", ["h1", "h2", "h4"]),
-    ("never", "hosts_settings_later", ["h1", "h2", "h4", "h6"]),
+    ("hard", "reboot", ["h1", "h6"]),
+    ("hard", "settings_later", ["h2", "h4"]),
+    ("hard", "components_later", ["h1", "h2", "h4"]),
+    ("never", "reboot", []),
+    ("never", "settings_later", ["h1", "h2", "h4", "h6"]),
 ])
-def test_who_is_rebooted_and_who_is_left_to_later(reboot, variable, names):
-    variables = DataLoader().load_from_file(str(VARIABLES), trusted_as_template=True)
-    variables.update(hosts_settings_asked={"hosts": ANSWERS}, hosts_components_asked={"hosts": ANSWERS},
-                     hosts_policy_entries=POLICIES, hosts_firmware_reboot=reboot)
-    assert sorted(Templar(DataLoader(), variables).template(variables[variable])) == names
+def test_who_is_rebooted_and_who_is_left_to_later(reboot, what, names):
+    assert plan(ANSWERS, ANSWERS, POLICIES, reboot)[what] == names
+
+
+def test_a_step_that_was_left_out_reboots_nobody():
+    assert plan([], [], POLICIES, "hard") == {"reboot": [], "settings_later": [], "components_later": []}

@@ -1,0 +1,31 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which servers in use are rebooted for their firmware now, and whose change is left to later; pure."""
+from __future__ import annotations
+
+from .firmware_change import DEPLOYED
+
+
+def plan(settings, components, policies, reboot):
+    """Return what a run does with servers in use for which something is pending.
+
+    Those change with a reboot that their policy lets change anything. What is switched off changes when it is switched
+    on. A server that is held is not left to later: BMO would start it all the same, so its reboot has to be refused.
+
+    :param settings: entries of the result of ``host_firmware_settings``
+    :param components: entries of the result of ``host_firmware_components``
+    :param policies: entries for ``host_update_policy``
+    :param reboot: ``soft``, ``hard``, or ``never``
+    :returns: dict of sorted names: ``reboot``, ``settings_later`` and ``components_later``
+    """
+    off = set(facts["name"] for facts in settings + components if facts.get("host_power") == "off")
+    live, later = {}, {}
+    for what, found, field in (("settings", settings, "firmware_settings"),
+                               ("components", components, "firmware_updates")):
+        in_use = set(facts["name"] for facts in found if facts.get("pending") and facts.get("host_state") in DEPLOYED)
+        allowed = set(policy["name"] for policy in policies if policy.get(field) == "onReboot")
+        live[what] = set() if reboot == "never" else (in_use - off) & allowed
+        later[what] = in_use - live[what]
+    return {"reboot": sorted(live["settings"] | live["components"]),
+            "settings_later": sorted(later["settings"]), "components_later": sorted(later["components"])}
