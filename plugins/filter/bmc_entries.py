@@ -16,19 +16,12 @@ description:
   - It is what P(metal3.baremetal.host_entries#filter) returns, less what BMCs are not asked for.
 positional: names, login_only
 options:
-  _input:
-    description: The variable C(hostvars).
-    type: dict
-    required: true
-  names:
-    description: Names of the servers.
-    type: list
-    elements: str
-    required: true
   login_only:
     description: Whether nothing but the address and credentials of the BMCs is in the entries.
     type: bool
     default: false
+extends_documentation_fragment:
+  - metal3.baremetal.named_hosts
 author:
   - metal3.baremetal contributors (@metal3-community)
 """

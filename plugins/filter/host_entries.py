@@ -23,15 +23,6 @@ description:
     dictionaries. A dictionary with only C(name) names a Secret.
 positional: names, only
 options:
-  _input:
-    description: The variable C(hostvars).
-    type: dict
-    required: true
-  names:
-    description: Names of the servers.
-    type: list
-    elements: str
-    required: true
   only:
     description:
       - Which entries, and what of them.
@@ -41,6 +32,8 @@ options:
     type: str
     choices: [all, deployable, without_image, undeployed, absent]
     default: all
+extends_documentation_fragment:
+  - metal3.baremetal.named_hosts
 author:
   - metal3.baremetal contributors (@metal3-community)
 """

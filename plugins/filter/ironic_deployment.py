@@ -22,18 +22,11 @@ description:
     Secret is refused.
 positional: names
 options:
-  _input:
-    description: The variable C(hostvars).
-    type: dict
-    required: true
-  names:
-    description: Names of the servers.
-    type: list
-    elements: str
-    required: true
 seealso:
   - plugin: metal3.baremetal.ironic_entries
     plugin_type: filter
+extends_documentation_fragment:
+  - metal3.baremetal.named_hosts
 author:
   - metal3.baremetal contributors (@metal3-community)
 """

@@ -21,16 +21,8 @@ description:
     C(boot_mac), C(bmh_boot_mode) and C(bmh_architecture) follow what the Bare Metal Operator would set at the node.
   - The dictionary C(ironic_node) of a server adds options of the module, and wins.
 positional: names
-options:
-  _input:
-    description: The variable C(hostvars).
-    type: dict
-    required: true
-  names:
-    description: Names of the servers.
-    type: list
-    elements: str
-    required: true
+extends_documentation_fragment:
+  - metal3.baremetal.named_hosts
 author:
   - metal3.baremetal contributors (@metal3-community)
 """

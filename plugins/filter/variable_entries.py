@@ -18,15 +18,6 @@ description:
     M(metal3.baremetal.host_firmware_settings). Servers without the variable are left out.
 positional: names, variable, option
 options:
-  _input:
-    description: The variable C(hostvars).
-    type: dict
-    required: true
-  names:
-    description: Names of the servers.
-    type: list
-    elements: str
-    required: true
   variable:
     description: Name of the variable.
     type: str
@@ -34,6 +25,8 @@ options:
   option:
     description: Key of the value in the entry. Without it, the value is a dictionary that holds the entry's keys.
     type: str
+extends_documentation_fragment:
+  - metal3.baremetal.named_hosts
 author:
   - metal3.baremetal contributors (@metal3-community)
 """

@@ -115,8 +115,7 @@ def test_a_step_that_fails_for_one_server_is_the_last_and_reported_there(run):
     (("metal3.baremetal.unenroll", "-e", "hosts_remove_by=detach"), [DELETE]),
     (("metal3.baremetal.provision", "-e", "hosts_reprovision=true", "-e", "hosts_check_images=false", "-e",
       json.dumps({"bmh_image": {"url": "https://192.0.2.1/canary.raw", "format": "raw", "checksum": "0" * 64,
-                                "checksum_type": "sha256"}})), []),
-    (("metal3.baremetal.inspect",), [])], ids=["unenroll", "provision", "inspect"])
+                                "checksum_type": "sha256"}})), [])], ids=["unenroll", "provision"])
 def test_nothing_follows_a_step_that_failed(run, arguments, kinds):
     """No operator works here, so that the first step ends in its timeout at each server."""
     play, server = run
