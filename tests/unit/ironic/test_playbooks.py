@@ -161,10 +161,10 @@ def test_delete_deletes_the_nodes_that_are_there_once(playbook):
         add(server, "other", 9, "available")
         extra = {"metal3_confirm": 2}
         output, succeeded = playbook("ironic_delete", server, servers("a", "b", "c"), extra, ["--check", "--diff"])
-        assert succeeded and changed(output) == 1 and server.ironic.requests() == [], output
+        assert succeeded and changed(output) == 2 and server.ironic.requests() == [], output
         assert output.count("--- before: node ") == 2, output
         output, succeeded = playbook("ironic_delete", server, servers("a", "b", "c"), extra)
-        assert succeeded and changed(output) == 1, output
+        assert succeeded and changed(output) == 2, output
         assert [node["name"] for node in server.ironic.nodes.values()] == ["other"]
         for again in (extra, {}):
             output, succeeded = playbook("ironic_delete", server, servers("a", "b", "c"), again)
