@@ -128,10 +128,10 @@ def test_undeploy_removes_what_is_deployed_once(playbook, confirm):
             add(server, name, number, state)
         extra = {"metal3_confirm": confirm}
         output, succeeded = playbook("ironic_undeploy", server, servers("a", "b", "c"), extra, ["--check", "--diff"])
-        assert succeeded and changed(output) == 1 and server.ironic.requests() == [], output
+        assert succeeded and changed(output) == 2 and server.ironic.requests() == [], output
         assert output.count("+provision_state: available") == 2, output
         output, succeeded = playbook("ironic_undeploy", server, servers("a", "b", "c"), extra)
-        assert succeeded and changed(output) == 1, output
+        assert succeeded and changed(output) == 2, output
         assert (verbs(server, "a"), verbs(server, "b"), verbs(server, "c")) == (["deleted"], ["deleted"], [])
         output, succeeded = playbook("ironic_undeploy", server, servers("a", "b", "c"))
         assert succeeded and changed(output) == 0, output
@@ -228,10 +228,10 @@ def test_deploy_writes_the_image_to_the_servers_that_have_one_once(playbook):
         add(server, "c", 3, "available")
         extra = {"metal3_confirm": 1}
         output, succeeded = playbook("ironic_deploy", server, inventory, extra, ["--check", "--diff", "-vvv"])
-        assert succeeded and changed(output) == 1 and server.ironic.requests() == [], output
+        assert succeeded and changed(output) == 2 and server.ironic.requests() == [], output
         assert "canary" not in output and "new.raw" in output
         output, succeeded = playbook("ironic_deploy", server, inventory, extra)
-        assert succeeded and changed(output) == 1, output
+        assert succeeded and changed(output) == 2, output
         assert (verbs(server, "a"), verbs(server, "b"), verbs(server, "c")) == (["active"], ["deleted", "active"], [])
         sent = len(server.ironic.requests())
         output, succeeded = playbook("ironic_deploy", server, inventory)
