@@ -21,7 +21,6 @@ description:
     C(bmh_meta_data) and C(bmh_network_data). Servers without C(bmh_image) are left out. A variable that only names a
     Secret is refused.
 positional: names
-options:
 seealso:
   - plugin: metal3.baremetal.ironic_entries
     plugin_type: filter
