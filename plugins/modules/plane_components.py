@@ -13,6 +13,8 @@ description:
   - Installs cert-manager, Cluster API with its kubeadm providers, IPAM, the Bare Metal Operator and CAPM3 as pods, from
     manifests that are rendered from the pinned upstream modules, or from those of a release.
   - Objects have the labels and the inventory of C(clusterctl init), so that C(clusterctl) works on the result.
+  - The versions of all parts, of those that are there, of Kubernetes and of what is stored must fit together, which is
+    checked first. What does not fit is refused, all of it at once.
   - All objects are planned first and checked by the API server in a dry run; only differences are written, in this
     order, each step after the one before was accepted - namespaces and definitions; issuers, certificates, roles and
     services; Deployments; webhooks; clusterctl's inventory. A run that was interrupted is continued by the next one.
@@ -174,6 +176,10 @@ options:
   confirm:
     description: How many parts are removed, or their names with commas between. Required when O(state=absent).
     type: str
+  show_table:
+    description: Whether the version matrix is printed.
+    type: bool
+    default: false
   wait:
     description: Whether to wait until the parts work.
     type: bool
@@ -266,6 +272,50 @@ versions:
   returned: when O(state=present)
   type: dict
   sample: {ipam: v1.13.2}
+matrix:
+  description: >-
+    The version matrix: Kubernetes, then each part that is in the cluster or in this run. Also when versions do not fit.
+  returned: when O(state=present)
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: V(kubernetes), or the part's name.
+      type: str
+    found:
+      description: Version in the cluster; V(null) when it is not there, or nothing says which it is.
+      type: str
+    source:
+      description: >-
+        What says so - an entry of clusterctl's inventory, a Deployment, or V(definitions); V(null) when it is not
+        there.
+      type: str
+    planned:
+      description: Version that is to be installed, or V(null).
+      type: str
+    changes:
+      description: Whether this run is about the part.
+      type: bool
+    contracts:
+      description: Versions of Cluster API's contract that it implements.
+      type: list
+      elements: str
+    stored:
+      description: Versions that objects of its definitions may be stored in.
+      type: list
+      elements: str
+    needs:
+      description: What this version needs.
+      type: list
+      elements: str
+  sample:
+    - {name: ipam, found: null, source: null, planned: v1.13.2, changes: true, contracts: [v1beta2],
+       stored: [], needs: [Cluster API v1.13]}
+table:
+  description: The matrix as lines of text.
+  returned: when O(state=present)
+  type: list
+  elements: str
 seconds:
   description: How long the wait took, in seconds.
   returned: when waited

@@ -17,6 +17,7 @@ description:
     policies.
   - Each manager has the identity of the service account it would have in a pod, so that it runs under the roles that
     upstream ships.
+  - Versions of what is there and of what is installed must fit together, which is checked first.
   - Reads what is there with one request for each kind and writes only what differs, by server-side apply.
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
@@ -58,6 +59,10 @@ options:
     type: list
     elements: dict
     default: []
+  show_table:
+    description: Whether the version matrix is printed.
+    type: bool
+    default: false
   wait:
     description: Whether to wait until the managers are ready.
     type: bool

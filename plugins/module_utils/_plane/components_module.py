@@ -1,12 +1,12 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the module plane_components."""
+"""Running the modules plane_check and plane_components."""
 from __future__ import annotations
 
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from . import catalogue, manifests
+from . import catalogue, fit_service, manifests
 from .cluster import certificates, service, sources
 from .process import user_folders
 
@@ -52,6 +52,7 @@ def run_plane_components() -> None:
         objects={"type": "list", "elements": "dict", "default": []},
         definitions={"type": "str", "choices": ["keep", "remove"], "default": "keep"},
         confirm={"type": "str"},
+        show_table={"type": "bool", "default": False},
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 300},
     ))
@@ -62,3 +63,15 @@ def run_plane_components() -> None:
             params["source_dir"], params["cache_dir"] or user_folders.cache_dir()))
         components = service.Components(module.connect(), params, shipped, module.check_mode, module.progress)
         module.finish(components.present() if params["state"] == "present" else components.absent())
+
+
+def run_plane_check() -> None:
+    """Run the module ``plane_check``."""
+    module = KubeModule(dict(
+        kube_argument_spec(),
+        parts={"type": "list", "elements": "str", "choices": list(catalogue.NAMES),
+               "default": [part.name for part in catalogue.RENDERED]},
+        show_table={"type": "bool", "default": False},
+    ))
+    with module.reporting():
+        module.finish(fit_service.run(module.connect(), module.params["parts"]))

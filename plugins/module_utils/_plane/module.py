@@ -111,6 +111,7 @@ def run_plane_provider() -> None:
         management_plane={"type": "dict", "required": True},
         providers={"type": "list", "elements": "dict", "required": True, "options": _PROVIDER},
         objects={"type": "list", "elements": "dict", "default": []},
+        show_table={"type": "bool", "default": False},
         wait={"type": "bool", "default": True},
         timeout_seconds={"type": "int", "default": 60},
     ))

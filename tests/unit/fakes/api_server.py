@@ -183,6 +183,8 @@ class ApiServer:
         if served:
             return 200, {"resources": [{"name": resource.plural, "kind": resource.kind,
                                         "namespaced": resource.namespaced} for resource in served]}
+        if request.path == "/version":
+            return 200, {"gitVersion": "v1.35.4"}
         return _failure(404, "NotFound", f"{request.path} not found")
 
 

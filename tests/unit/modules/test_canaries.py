@@ -59,6 +59,7 @@ ARGUMENTS = {
     "ironic_check": {"bmc_schemes": ["ipmi"]},
     "ironic_node_info": {},
     "plane_certificate": {"directory": "certificates"},
+    "plane_check": {"parts": []},
     "plane_components": {
         "parts": [], "certificates": "collection", "wait": False,
         "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},

@@ -21,7 +21,8 @@ from ..._kube.resources import KNOWN
 from ..._manifests.rollout_wait import RolloutWait
 from ..._manifests.service import ManifestsService
 from ..._metal3.kinds import resource_for
-from ..catalogue import BY_NAME, CORE_LABEL, PARTS, Part
+from .. import fit, fit_service
+from ..catalogue import BY_NAME, PARTS, Part
 from . import certificates, objects
 from .settings import problems as settings_problems
 
@@ -64,7 +65,7 @@ class Components(ManifestsService):
         :raises KubeError: when the API server can't be asked or refuses
         """
         self._refuse(settings_problems(item) for item in self.params["parts"])
-        self._refuse([self._other_installations(), self._needs()])
+        fits = self._fits()
         self.sources = self._desired() + list(self.params["objects"])
         result = self.write()
         for item in result["diff"]:
@@ -72,6 +73,7 @@ class Components(ManifestsService):
             if not item["before_header"] and item["after_header"].startswith(objects.DEFINITION):
                 item["after"] = "(new definition)\n"
         result["versions"] = dict((name, version) for name, (_objects, version) in self.shipped.items())
+        result.update(fits)
         if self.params["wait"] and not self.check_mode:
             deadline = self.clock() + self.params["wait_timeout_seconds"]
             result["seconds"] = self.wait(self.params["wait_timeout_seconds"])
@@ -131,36 +133,43 @@ class Components(ManifestsService):
 
     # What is refused before anything is written
 
-    def _other_installations(self) -> list[Problem]:
-        """Return problems with providers that clusterctl's inventory has in another namespace, or newer."""
-        inventory = self._listed("clusterctl.cluster.x-k8s.io/v1alpha3", "Provider", CORE_LABEL + "=inventory")
+    def _fits(self) -> Object:
+        """Return the matrix of versions, and warnings.
+
+        :raises RefusedError: with all that does not fit with what is there
+        """
+        there, warnings = fit_service.read(self.client)
+        planned = dict((name, fit.Planned(version, items)) for name, (items, version) in self.shipped.items())
+        return fit_service.verified(there, planned, [part.name for part in self.parts], warnings,
+                                  self._other_installations(there) + self._needs(there))
+
+    def _other_installations(self, there: fit.Plane) -> list[Problem]:
+        """Return problems with parts that are in another namespace, or newer."""
         found = []
         for part, settings in self._chosen():
             namespace = settings.get("namespace") or part.namespace
-            for entry in inventory:
-                if (entry.get("type"), entry.get("providerName")) != (part.type, part.provider_name):
-                    continue
-                stored = entry["metadata"]["namespace"]
-                if stored != namespace:
-                    found.append(Problem("part-installed-elsewhere", f"part {part.name}", "namespace", stored,
-                                         namespace, f"set namespace={stored}, or remove that one first"))
-                elif _number(entry.get("version")) > _number(self.shipped[part.name][1]):
-                    found.append(Problem("part-newer", f"part {part.name}", "version", entry["version"],
-                                         f"{self.shipped[part.name][1]} or older",
-                                         "name manifests of that version: definitions cannot go back"))
+            entry, version = there.parts.get(part.name), self.shipped[part.name][1]
+            if entry is None:
+                continue
+            if entry.namespace not in (None, namespace):
+                found.append(Problem("part-installed-elsewhere", f"part {part.name}", "namespace", entry.namespace,
+                                     namespace, f"set namespace={entry.namespace}, or remove that one first"))
+            elif fit.number(entry.version) > fit.number(version):
+                found.append(Problem("part-newer", f"part {part.name}", "version", entry.version,
+                                     f"{version} or older",
+                                     "name manifests of that version: definitions cannot go back"))
         return found
 
-    def _needs(self) -> list[Problem]:
+    def _needs(self, there: fit.Plane) -> list[Problem]:
         """Return problems with parts that others need and that are neither in this run nor there."""
         found = []
-        served = set(item["metadata"]["name"] for item in self.client.list(KNOWN[objects.DEFINITION])[0])
         for part in self.parts:
             needs = part.needs
             if self.params["certificates"] == "cert_manager" and part.name != "cert_manager":
                 needs = ("cert_manager",) + needs
             for name in needs:
                 group = BY_NAME[name].probe["apiVersion"].partition("/")[0]
-                if name not in self.shipped and not any(item.endswith("." + group) for item in served):
+                if name not in self.shipped and not any(item.endswith("." + group) for item in there.definitions):
                     found.append(Problem("part-needs", f"part {part.name}", None, f"no {BY_NAME[name].title}",
                                          f"{BY_NAME[name].title} in the cluster", f"add the part {name}"))
         # Its webhook must answer before a Certificate can be tried.
@@ -314,9 +323,3 @@ def _title(obj: Object) -> str:
 def _reasons(obj: Object) -> str:
     entries = [entry for entry in (obj.get("status") or {}).get("conditions") or [] if entry.get("status") == "True"]
     return "; ".join(entry.get("message") or entry["type"] for entry in entries) or "no reason given"
-
-
-def _number(version: Any) -> tuple[int, ...]:
-    """Return a version's numbers, for comparison; nothing of what is no version."""
-    numbers = str(version or "").lstrip("v").partition("-")[0].split(".")
-    return tuple(int(part) for part in numbers) if all(part.isdigit() for part in numbers) else ()

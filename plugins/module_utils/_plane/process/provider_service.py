@@ -15,7 +15,7 @@ from ..._kube.plan import CREATE, UPDATE, Entry
 from ..._kube.reconcile import Reconcile
 from ..._kube.report import difference
 from ..._metal3.kinds import resource_for
-from .. import manifests
+from .. import fit, fit_service, manifests
 from . import controllers, process_group, provider, provider_options, supervisor
 
 
@@ -24,7 +24,7 @@ def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode:
     """Issue certificates, apply objects, start programs, and return the module's result.
 
     :param params: the parameters of the module ``plane_provider``
-    :param connect: called without arguments once the certificates exist; returns a KubeClient
+    :param connect: called without arguments; returns a KubeClient
     :param check_mode: whether nothing is changed
     :param progress: a Progress
     :raises RefusedError: for options that cannot be used
@@ -36,8 +36,11 @@ def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode:
         raise RefusedError(problems)
     shipped = dict((item["name"], provider.load(lab, item["name"])) for item in wanted)
     accounts = dict((name, manifests.service_account(objects)) for name, objects in shipped.items())
-    made = controllers.issue(lab, list(shipped), check_mode, progress.wrote)
     client = connect()
+    there, warnings = fit_service.read(client)
+    fits = fit_service.verified(there, dict((name, _planned(objects)) for name, objects in shipped.items()),
+                                list(shipped), warnings)
+    made = controllers.issue(lab, list(shipped), check_mode, progress.wrote)
     reconcile = Reconcile(client, check_mode, progress, time.sleep, resource_for)
     entries = reconcile.plan(params["objects"] + provider.desired(lab, shipped))
     if not check_mode:
@@ -56,6 +59,7 @@ def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode:
     created = [entry.title for entry in entries if entry.action == CREATE]
     updated = [entry.title for entry in entries if entry.action == UPDATE]
     return {
+        **fits,
         "changed": bool(made or created or updated or process_group.changed(actions)),
         "certificates": made,
         "created": created,
@@ -64,6 +68,11 @@ def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode:
         "programs": actions,
         "diff": _diff(entries),
     }
+
+
+def _planned(objects: list[dict[str, Any]]) -> fit.Planned:
+    """Return what is to be installed; the Bare Metal Operator's manifests do not say which version they are."""
+    return fit.Planned(next((item["version"] for item in objects if item["kind"] == "Provider"), None), objects)
 
 
 def _diff(entries: list[Entry]) -> list[dict[str, Any]]:
