@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from urllib.parse import urlsplit
 
+from .._common import answer_limits
 from .._common.plain_text import plain, shortened
 from .address import path_mistake
 
@@ -31,7 +33,9 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 _REDIRECT_LIMIT = 5
 # The longest answers, inventories of firmware with all their members, have less than a tenth of it.
 _ANSWER_LIMIT_BYTES = 16 * 1024 * 1024
-_PIECE_BYTES = 64 * 1024
+# All that is read of a BMC: with its firmware inventory some need minutes, for a few MiB.
+_ALL_SECONDS = 900
+_ALL_BYTES = 64 * 1024 * 1024
 
 # sushy logs each refusal; here it becomes a result, and a module's standard error must stay empty.
 logging.getLogger("sushy").addHandler(logging.NullHandler())
@@ -58,16 +62,21 @@ class RedfishClient:
     :param url: ``https://host:port``
     :param verify: what ``requests`` verifies the certificate with: a path, True or False
     :param connect_timeout_seconds: for a connection
-    :param read_timeout_seconds: for an answer
+    :param read_timeout_seconds: for an answer as a whole
+    :param clock: monotonic clock, in seconds
     """
 
-    def __init__(self, url, verify, connect_timeout_seconds, read_timeout_seconds):
+    def __init__(self, url, verify, connect_timeout_seconds, read_timeout_seconds, clock=time.monotonic):
         # One retry at most, and none of connections: sushy's 0 means its default, which is three.
         self._connector = sushy.connector.Connector(
             url, verify=verify, server_side_retries=1, server_side_retries_delay=1,
             default_request_timeout=read_timeout_seconds, connect_timeout=connect_timeout_seconds)
         # What the environment says of proxies and .netrc is for other servers: a BMC's credentials go to the BMC.
         self._connector._session.trust_env = False
+        answer_limits.limit_session(self._connector._session, lambda: read_timeout_seconds)
+        self._clock = clock
+        self._deadline = clock() + _ALL_SECONDS
+        self._remaining_bytes = _ALL_BYTES
         self._origin = _origin(urlsplit(url))
         self._url = url
         self._session_path = None
@@ -158,15 +167,31 @@ class RedfishClient:
         return parts.path + ("?" + parts.query if parts.query else "")
 
     def _exchange(self, method, path, **options):
+        if self._clock() > self._deadline:
+            raise RedfishError("unreachable", "all that was asked took more than %d s" % _ALL_SECONDS)
         try:
             return getattr(self._connector, method)(
-                path, allow_redirects=False, stream=True, hooks={"response": _bounded}, **options)
+                path, allow_redirects=False, stream=True, hooks={"response": self._bounded}, **options)
         except sushy.exceptions.HTTPError as exc:
             raise RedfishError(_kind(exc.status_code), _told(exc), exc.status_code) from exc
         except sushy.exceptions.ConnectionError as exc:
             raise RedfishError("unreachable", _cause(exc)) from exc
         except (sushy.exceptions.SushyError, urllib3.exceptions.HTTPError, ValueError) as exc:
             raise RedfishError("malformed", shortened(str(exc))) from exc
+
+    def _bounded(self, answer, **dummy):
+        """Read an answer as far as any may go, and take away the body of an error that sushy could not read."""
+        limit = min(_ANSWER_LIMIT_BYTES, self._remaining_bytes)
+        try:
+            content = answer_limits.read_answer(answer, limit)
+        except answer_limits.AnswerTooLongError as exc:
+            if limit < _ANSWER_LIMIT_BYTES:
+                raise RedfishError("unreachable", "answers of more than %d MiB in all" % (_ALL_BYTES // 1024 ** 2),
+                                   answer.status_code) from exc
+            raise RedfishError("malformed", str(exc), answer.status_code) from exc
+        self._remaining_bytes -= len(content)
+        if answer.status_code >= 400 and not _is_error(_json(content)):
+            answer._content = b""
 
 
 def checked_path(link):
@@ -198,23 +223,6 @@ def _origin(parts):
     :raises ValueError: when the port is none
     """
     return parts.scheme, (parts.hostname or "").lower(), parts.port or {"https": 443, "http": 80}.get(parts.scheme)
-
-
-def _bounded(answer, **dummy):
-    """Read an answer as far as any may go, and take away the body of an error that sushy could not read."""
-    pieces, length = [], 0
-    for piece in answer.iter_content(_PIECE_BYTES):
-        pieces.append(piece)
-        length += len(piece)
-        if length > _ANSWER_LIMIT_BYTES:
-            answer.close()
-            raise RedfishError("malformed", "an answer of more than %d MiB" % (_ANSWER_LIMIT_BYTES // 1024 ** 2),
-                               answer.status_code)
-    content = b"".join(pieces)
-    if answer.status_code >= 400 and not _is_error(_json(content)):
-        content = b""
-    # As requests keeps what it has read itself.
-    answer._content, answer._content_consumed = content, True
 
 
 def _json(content):

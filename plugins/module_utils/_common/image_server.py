@@ -4,16 +4,16 @@
 """Asking image servers. What they answer is data: no other kind of URL is followed, nothing is read without end."""
 from __future__ import annotations
 
+import base64
 import http.client
-import time
+import ssl
 import urllib.error
+import urllib.request
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
-from ansible.module_utils.urls import ConnectionError as OpenUrlError
-from ansible.module_utils.urls import open_url
-
+from .answer_limits import timed
 from .redaction import redacted
 
 _TIMEOUT_SECONDS = 15
@@ -25,6 +25,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 # Answers to HEAD that say nothing of the image.
 _HEAD_REFUSED = (403, 405)
 _LONGEST_REASON = 200
+_AGENT = "metal3.baremetal"
 
 
 def image_fetcher(ca_file: Any = None, reading_seconds: float = _READING_SECONDS) -> Callable[..., Any]:
@@ -33,14 +34,14 @@ def image_fetcher(ca_file: Any = None, reading_seconds: float = _READING_SECONDS
     :param ca_file: path of a file with the image server's certificate authority; the system's when left out
     :param reading_seconds: how long an answer may take as a whole
     """
+    opener = _opener(ca_file, reading_seconds)
+
     def fetch(url: str, limit: int) -> bytes:
         method, headers = "GET" if limit else "HEAD", None
         for _number in range(_REDIRECTIONS):
             try:
-                # Credentials of the user's netrc are not for servers that an inventory or an answer names.
-                with open_url(url, method=method, headers=headers, ca_path=ca_file, timeout=_TIMEOUT_SECONDS,
-                              follow_redirects="none", use_netrc=False) as response:
-                    return _read(response, limit, reading_seconds)
+                with opener.open(_request(url, method, headers or {}), timeout=_TIMEOUT_SECONDS) as response:
+                    return _read(response, limit)
             except urllib.error.HTTPError as exc:
                 if method == "HEAD" and exc.code in _HEAD_REFUSED:
                     # Signed URLs, for example, are for GET only: nothing is read of the answer.
@@ -51,10 +52,57 @@ def image_fetcher(ca_file: Any = None, reading_seconds: float = _READING_SECONDS
                 url = _redirected(url, exc.headers["Location"])
             except urllib.error.URLError as exc:
                 raise OSError(_short(exc.reason)) from exc
-            except (OpenUrlError, http.client.HTTPException, ValueError) as exc:
+            except (http.client.HTTPException, ValueError) as exc:
                 raise OSError(_short(f"{type(exc).__name__}: {_without_query(str(exc))}")) from exc
         raise OSError("more than %d redirections" % (_REDIRECTIONS - 1))
     return fetch
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *dummy: Any, **_options: Any) -> None:
+        """Refuse: whether a redirection may be followed is decided here."""
+
+
+def _opener(ca_file: Any, seconds: float) -> urllib.request.OpenerDirector:
+    """Return what sends requests; each answer, its head included, comes within some seconds.
+
+    Not Ansible's ``open_url``, which is opened for one request and used for all that are sent at that moment, and reads
+    the head of an answer without end.
+    """
+    plain = timed(http.client.HTTPConnection, lambda: seconds)
+    secure = timed(http.client.HTTPSConnection, lambda: seconds)
+    context = ssl.create_default_context(cafile=ca_file)
+
+    class Plain(urllib.request.HTTPHandler):
+        def http_open(self, req: urllib.request.Request) -> Any:
+            """Send a request."""
+            return self.do_open(plain, req)
+
+    class Secure(urllib.request.HTTPSHandler):
+        def https_open(self, req: urllib.request.Request) -> Any:
+            """Send a request by TLS."""
+            return self.do_open(secure, req, context=context)
+
+    opener = urllib.request.OpenerDirector()
+    # Neither files nor FTP.
+    for handler in (urllib.request.ProxyHandler(), Plain(), Secure(), urllib.request.HTTPDefaultErrorHandler(),
+                    _NoRedirect(), urllib.request.HTTPErrorProcessor()):
+        opener.add_handler(handler)
+    return opener
+
+
+def _request(url: str, method: str, headers: dict[str, str]) -> urllib.request.Request:
+    """Return a request with the credentials of the URL, if it has any; others are not for whom an inventory names."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https"):
+        raise ValueError(f"found scheme {parts.scheme or 'none'}, expected http or https")
+    user, separator, server = parts.netloc.rpartition("@")
+    request = urllib.request.Request(urlunsplit(parts._replace(netloc=server)), method=method, headers=dict(
+        headers, **{"User-Agent": _AGENT}))
+    if separator:
+        login = base64.b64encode(unquote(user).encode()).decode()
+        request.add_unredirected_header("Authorization", "Basic " + login)
+    return request
 
 
 def _redirected(url: str, location: str) -> str:
@@ -78,16 +126,14 @@ def _without_query(text: str) -> str:
     return text.split("?", 1)[0]
 
 
-def _read(response: Any, limit: int, reading_seconds: float) -> bytes:
-    parts, size, deadline = [], 0, time.monotonic() + reading_seconds
+def _read(response: Any, limit: int) -> bytes:
+    parts, size = [], 0
     while size < limit:
         part = response.read1(min(_CHUNK_BYTES, limit - size))
         if not part:
             break
         parts.append(part)
         size += len(part)
-        if time.monotonic() > deadline:
-            raise OSError("no complete answer within %d s" % reading_seconds)
     return b"".join(parts)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Callable
 from urllib.parse import quote
 
+from .._common import answer_limits
 from .._common.redaction import redacted
 from . import answers
 from .errors import IronicError, error_from_answer, lost_answer
@@ -25,6 +26,12 @@ except ImportError:
 
 WORKERS = 8
 REQUEST_TIMEOUT_SECONDS = 60
+# An answer as a whole may take so many times what Ironic may be silent for.
+_ANSWER_TIMES = 4
+# A thousand nodes with their inventories have a quarter of it.
+ANSWER_LIMIT_BYTES = 256 * 1024 ** 2
+# More than one Ironic manages by far.
+_MOST_PAGES = 1000
 # The newest API version whose fields and verbs this collection knows; an older Ironic is asked for its own newest.
 NEWEST_MINOR = 110
 # 2024.1: firmware interface, service steps and unhold are in.
@@ -131,6 +138,7 @@ def _adapter(params: dict[str, Any]) -> Any:
         session = region.get_session()
         # keystoneauth sends the login or token along to wherever an answer redirects it.
         session.redirect = False
+        _limit(session.session, params.get("request_timeout_seconds") or REQUEST_TIMEOUT_SECONDS)
         # Not the SDK's own proxy: it looks for versions first, and then can't tell a refused connection from bad TLS.
         adapter = keystoneauth1.adapter.Adapter(
             session, service_type="baremetal", region_name=region.get_region_name("baremetal"),
@@ -145,6 +153,16 @@ def _adapter(params: dict[str, Any]) -> Any:
     base = base.rstrip("/")
     adapter.endpoint_override = base if base.endswith("/v1") else base + "/v1"
     return adapter
+
+
+def _limit(session: Any, timeout_seconds: float) -> None:
+    """Give each answer an end in time and size, those of a login included."""
+    answer_limits.limit_session(session, lambda: timeout_seconds * _ANSWER_TIMES)
+
+    def read(answer: Any, **_options: Any) -> None:
+        answer_limits.read_answer(answer, ANSWER_LIMIT_BYTES)
+
+    session.hooks["response"].append(read)
 
 
 class IronicClient:
@@ -189,6 +207,11 @@ class IronicClient:
             response = self._adapter.request(
                 url, method, microversion="1.%d" % self.minor, raise_exc=False, timeout=self._timeout_seconds,
                 connect_retries=0, status_code_retries=0, redirect=False, **options)
+        except answer_limits.AnswerTooLongError as exc:
+            if not repeatable:
+                raise lost_answer(subject, str(exc)) from exc
+            raise IronicError(f"{subject}: {self.server} sends {exc}; check the endpoint, and what is between here and "
+                              "there", reason="Answer") from exc
         except (keystoneauth1.exceptions.ClientException, openstack.exceptions.SDKException, OSError) as exc:
             raise _no_answer(subject, self.server, exc, repeatable) from exc
         if response.status_code >= 400:
@@ -239,6 +262,9 @@ class IronicClient:
             # Where the next page is, is computed here: the answer's link may lead anywhere.
             if not answer.get("next") or not page:
                 return found
+            if len(markers) >= _MOST_PAGES:
+                raise IronicError("list of %s: Ironic %s answers with more than %d pages; check the endpoint" % (
+                    key, self.server, _MOST_PAGES), reason="Answer")
             if page[-1]["uuid"] in markers:
                 raise IronicError("list of %s: Ironic %s answers with the same page again and again; look at its log, "
                                   "and at what is between here and there" % (key, self.server), reason="Answer")

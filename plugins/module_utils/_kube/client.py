@@ -27,6 +27,8 @@ FIELD_MANAGER = "metal3.baremetal"
 # Of a request with all that belongs to it, the pauses that a busy server asks for included.
 REQUEST_TIMEOUT_SECONDS = 30
 LIST_TIMEOUT_SECONDS = 120
+# An answer as a whole may take so many times what the server may be silent for: networks are slow, lists are long.
+_ANSWER_TIMES = 4
 # A watch that is silent for so much longer than it was to last is lost.
 _WATCH_GRACE_SECONDS = 15
 # A LIST of ten thousand hosts with all their details has about a tenth of it.
@@ -75,8 +77,8 @@ class KubeClient:
         :param body: a dict or list, sent as JSON
         :param content_type: defaults to JSON when there is a body
         :param subject: what errors name, defaults to the path
-        :param timeout_seconds: for connecting and for each read, and for all pauses together; see
-            :data:`REQUEST_TIMEOUT_SECONDS`
+        :param timeout_seconds: for connecting, for each read and for all pauses together, see
+            :data:`REQUEST_TIMEOUT_SECONDS`; a stream ends after it, any other answer must after four times as long
         :param any_content: whether an answer that is no JSON object is one: what a Service says
         :raises KubeError: when the server refuses or does not answer
         """
@@ -113,6 +115,7 @@ class KubeClient:
         authorization = self._connection.authorization()
         if authorization:
             headers["authorization"] = authorization
+        self._connection.allow(timeout_seconds * (1 if stream else _ANSWER_TIMES))
         try:
             response = self._connection.pool.request(
                 method, self._server + path + ("?" + fields if fields else ""), body=data, headers=headers,

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .._common.answer_limits import limit_pools
 from .errors import KubeError
 from .kubeconfig import (
     check_impersonation,
@@ -210,6 +211,7 @@ class Connection:
         self._kubeconfig_server: str | None = None
         self._token_file: str | None = None
         self.generation = 0
+        self._allowed = threading.local()
         self.server: Any = None
         self._load()
 
@@ -217,6 +219,13 @@ class Connection:
     def user(self) -> str:
         """Whose credentials are sent, as the reader knows them; empty for nobody's."""
         return self._user
+
+    def allow(self, seconds: float) -> None:
+        """Set how long the answers that this thread asks for may take as a whole from now on."""
+        self._allowed.seconds = seconds
+
+    def _answer_seconds(self) -> float:
+        return self._allowed.seconds
 
     def _load(self) -> None:
         settings = kubernetes.client.Configuration()
@@ -245,7 +254,8 @@ class Connection:
         try:
             if self.server.startswith("https:"):
                 _check_certificates(settings)
-            self.pool = kubernetes.client.ApiClient(settings).rest_client.pool_manager
+            self.pool = limit_pools(kubernetes.client.ApiClient(settings).rest_client.pool_manager,
+                                    self._answer_seconds)
         # An SSLError is an OSError.
         except (OSError, ValueError, urllib3.exceptions.HTTPError) as exc:
             raise _wrong(f"{self._user or self.server}: certificates can't be used: {exc}",

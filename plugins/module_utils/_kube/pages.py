@@ -14,6 +14,8 @@ from .errors import KubeError
 # The API server needs about as long to write a page of this size as Python needs to read it.
 PAGE_SIZE = 500
 _GONE = 410
+# Two million objects, more than an etcd of 8 GiB has of any kind.
+_MOST_PAGES = 4000
 
 
 def pages(client: Any, resource: Any, namespace: str | None = None, label_selector: str | None = None,
@@ -51,6 +53,9 @@ def pages(client: Any, resource: Any, namespace: str | None = None, label_select
             if token and token in tokens:
                 raise KubeError(f"{list_subject(resource, namespace)}: got the same page twice",
                                 reason="InvalidAnswer")
+            if len(tokens) >= _MOST_PAGES:
+                raise KubeError("%s: found more than %d pages of %d objects" % (
+                    list_subject(resource, namespace), _MOST_PAGES, page_size), reason="InvalidAnswer")
             tokens.add(token)
             pending = pool.submit(fetch, token) if token else None
             seen.update(_key(item) for item in items)
