@@ -12,13 +12,12 @@ from .._common import confirmation
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from . import audit, bulk, ownership, states
-from .errors import IronicError
+from .delivery import PORT_BASIS, changed, unchanged
 from .node_service import delete_node, delete_port
 
 REPAIRS = (audit.NODE_WITHOUT_HOST, audit.MAC_OF_OTHER_NODE, audit.PORT_WITHOUT_NODE)
 _NODE_FIELDS = ("uuid", "name", "provision_state", "target_provision_state", "reservation", "driver_info",
-                "instance_uuid", "maintenance")
-_PORT_FIELDS = ("uuid", "address", "node_uuid")
+                "instance_uuid", "maintenance", "protected")
 # What of a host is read here; the rest of its summary may be missing.
 _HOST_TEXTS = ("namespace", "name", "state")
 _HOST_OPTIONAL_TEXTS = ("node_id", "boot_mac_address", "operational_status")
@@ -43,7 +42,7 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, tell: Callable[[s
         raise RefusedError(problems)
     repair, earlier = params["repair"], params["earlier_findings"]
     # Nodes last: each port was made after its node.
-    ports, portgroups = client.list_ports(_PORT_FIELDS), client.list_portgroups(_PORT_FIELDS)
+    ports, portgroups = client.list_ports(PORT_BASIS), client.list_portgroups(PORT_BASIS)
     nodes = client.list_nodes(_NODE_FIELDS)
     found = audit.findings(nodes, ports, portgroups, params["hosts"], params["namespaces"], params["all_namespaces"])
     if earlier is not None:
@@ -151,34 +150,20 @@ def _deleter(client: Any, item: audit.Finding, hosts: list[dict[str, Any]] | Non
 
 def _delete_node(client: Any, node: dict[str, Any], subject: str) -> None:
     """Delete a node that is still what it was found to be; Ironic takes no precondition, so it is read once more."""
-    now = client.node(node["uuid"], _NODE_FIELDS)
-    if now is None:
-        return
-    for field in ("uuid", "name", "provision_state", "target_provision_state", "instance_uuid"):
-        if now[field] != node[field]:
-            raise _changed(subject, field, node[field], now[field])
-    if now["reservation"]:
-        raise _changed(subject, "reservation", None, now["reservation"])
-    delete_node(client, now, True, "ironic_audit: its BareMetalHost is not there")
+    # A lock is no part of what was decided, but the sign of somebody who works on it.
+    delete_node(client, dict(node, reservation=None), True, "ironic_audit: its BareMetalHost is not there", subject,
+                ("reservation",))
 
 
 def _delete_port(client: Any, item: audit.Finding, port: dict[str, str], hosts: list[dict[str, Any]] | None) -> None:
     """Delete a port that is still what it was found to be, of a node that still is not its owner."""
-    now = client.port(port["uuid"], _PORT_FIELDS)
+    now = unchanged(client, "ports", port, PORT_BASIS, item.subject)
     if now is None:
         return
-    for field in _PORT_FIELDS:
-        if now[field] != port[field]:
-            raise _changed(item.subject, field, port[field], now[field])
     node = client.node(port["node_uuid"], _NODE_FIELDS)
     if item.kind == audit.PORT_WITHOUT_NODE and node is not None:
-        raise _changed(item.subject, "node_uuid", "no node", "node %s" % (node.get("name") or node["uuid"]))
+        raise changed(item.subject, "node_uuid", "no node", "node %s" % (node.get("name") or node["uuid"]))
     if item.kind == audit.MAC_OF_OTHER_NODE and (node is None or (item.kind, item.subject) not in [
             (found.kind, found.subject) for found in audit.findings([node], [now], [], hosts, [])]):
-        raise _changed(item.subject, "node_uuid", "another host's node", "what it is not any more")
+        raise changed(item.subject, "node_uuid", "another host's node", "what it is not any more")
     delete_port(client, now, item.subject)
-
-
-def _changed(subject: str, field: str, before: str | None, now: str) -> IronicError:
-    return IronicError("%s: it has changed since it was looked at (%s was %s, is %s), so nothing was deleted; run "
-                       "again" % (subject, field, before or "nothing", now or "nothing"))

@@ -4,7 +4,7 @@
 """Requests that Ironic must not carry out twice: what became of one is looked up when its answer is lost."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import answers, node_diff
@@ -16,6 +16,9 @@ from .errors import IronicError
 LOOKS_AFTER_SECONDS = (1, 2, 4)
 _LOOK_FIELDS = ("uuid", "provision_state", "target_provision_state", "provision_updated_at", "power_state",
                 "target_power_state")
+# What a plan for a node rests on, and nobody changes but its owner.
+NODE_BASIS = ("uuid", "name", "provision_state", "target_provision_state", "instance_uuid", "protected")
+PORT_BASIS = ("uuid", "address", "node_uuid")
 _PROVISION_SIGNS = ("provision_state", "target_provision_state", "provision_updated_at")
 
 
@@ -44,6 +47,10 @@ class Delivery:
         :raises IronicError: retriable only when the request was certainly not carried out, or may be repeated
         """
         request = self._request
+        if not self._was_lost:
+            basis = [field for field in NODE_BASIS if field in self._before]
+            if unchanged(self._client, "nodes", self._before, basis, self._subject) is None:
+                raise IronicError(f"{self._subject}: the node was deleted by somebody else; run again")
         if request.method == "PATCH":
             patch(self._client, "nodes", self._before["uuid"], request.body, self._subject)
             return
@@ -83,6 +90,30 @@ class Delivery:
         if self._request.path == "/states/power":
             return bool(now["target_power_state"]) or now["power_state"] != self._before.get("power_state")
         return any(now[sign] != self._before.get(sign) for sign in _PROVISION_SIGNS)
+
+
+def unchanged(client: Any, kind: str, known: dict[str, Any], fields: Sequence[str], subject: str) -> Any:
+    """Return a node or port as it is just before a change of it, None when it is gone: Ironic has no preconditions.
+
+    :param client: an IronicClient
+    :param kind: ``nodes`` or ``ports``
+    :param known: it as it was when the change was decided
+    :param fields: names of the fields that the decision rests on
+    :param subject: what errors name
+    :raises IronicError: when one of them has another value by now
+    """
+    now = (client.node if kind == "nodes" else client.port)(known["uuid"], tuple(fields))
+    for field in fields if now is not None else ():
+        # Ironic leaves out or says null.
+        if (now.get(field) or None) != (known.get(field) or None):
+            raise changed(subject, field, known.get(field), now.get(field))
+    return now
+
+
+def changed(subject: str, field: str, before: Any, now: Any) -> IronicError:
+    """Return the error of what is no longer as it was when something was decided about it."""
+    return IronicError("%s: it has changed since it was looked at (%s was %s, is %s), so nothing was done with it; run "
+                       "again" % (subject, field, before or "not set", now or "not set"))
 
 
 def patch(client: Any, kind: str, uuid: str, operations: list[dict[str, Any]], subject: str,

@@ -159,9 +159,18 @@ class NodeService:
             patch = changes[item.name].patch
             # A driver's interfaces are of no use to another driver, unless they are given again.
             query = {"reset_interfaces": "True"} if any(step["path"] == "/driver" for step in patch) else None
-            return lambda: delivery.patch(self.client, "nodes", item.stored["uuid"], patch, f"node {item.name}",
-                                          query)
+            return lambda: delivery.patch(self.client, "nodes", self._unchanged(item)["uuid"], patch,
+                                          f"node {item.name}", query)
         self._execute([item for item in items if changes[item.name].patch], call, "updated")
+
+    def _unchanged(self, item: Item) -> dict[str, Any]:
+        """Return a node that is still as its last change left it.
+
+        :raises IronicError: when it is not
+        """
+        if delivery.unchanged(self.client, "nodes", item.stored, delivery.NODE_BASIS, f"node {item.name}") is None:
+            raise IronicError(f"node {item.name}: it was deleted by somebody else; run again")
+        return item.stored
 
     def _trait(self, items: list[Item]) -> None:
         due = [item for item in items
@@ -171,7 +180,7 @@ class NodeService:
                 self._diff(item.name, {"traits": sorted(item.current.get("traits") or [])},
                            {"traits": sorted(item.option["traits"])})
         self._execute(due, lambda item: lambda: self.client.request(
-            "PUT", path_of("nodes", item.stored["uuid"], "/traits"),
+            "PUT", path_of("nodes", self._unchanged(item)["uuid"], "/traits"),
             body={"traits": sorted(set(item.option["traits"]))}, subject=f"node {item.name}: traits",
             repeatable=True), "updated", stored=False)
 
@@ -182,7 +191,7 @@ class NodeService:
 
         def call(item: Item) -> Callable[..., Any]:
             return lambda: delete_node(self.client, item.current, item.name in self.forced,
-                                       "forced deletion by ironic_node")
+                                       "forced deletion by ironic_node", f"node {item.name}")
         self._execute(items, call, "deleted")
         for item in items:
             if item.action == "deleted" and not self.check_mode:
@@ -206,15 +215,22 @@ class NodeService:
                 item.action = "updated"
 
 
-def delete_node(client: Any, node: dict[str, Any], force: bool, reason: str) -> None:
-    """Delete a node, in any state when ``force``: Ironic asks for maintenance then.
+def delete_node(client: Any, node: dict[str, Any], force: bool, reason: str, subject: str,
+                more: tuple[str, ...] = ()) -> None:
+    """Delete a node that is still as it was read, in any state when ``force``: Ironic asks for maintenance then.
 
     :param client: an IronicClient
     :param node: the node
     :param force: set maintenance first where its state forbids the deletion
     :param reason: why, for the node's maintenance
+    :param subject: what errors name
+    :param more: fields that must be as they were, too
+    :raises IronicError: when it is no longer the same, or Ironic refuses
     """
-    subject, path = "node %s" % (node.get("name") or node["uuid"]), path_of("nodes", node["uuid"])
+    now = delivery.unchanged(client, "nodes", node, (*delivery.NODE_BASIS, *more), subject)
+    if now is None:
+        return
+    path = path_of("nodes", node["uuid"])
     free = node["provision_state"] in states.DELETABLE and not node.get("instance_uuid")
     maintained = force and not free and not node.get("maintenance")
     try:
@@ -238,12 +254,15 @@ def _leave_maintenance(client: Any, path: str, subject: str) -> None:
 
 
 def delete_port(client: Any, port: dict[str, Any], subject: str) -> None:
-    """Delete a port; one that is gone already is as good.
+    """Delete a port that is still as it was read; one that is gone already is as good.
 
     :param client: an IronicClient
     :param port: the port
     :param subject: what errors name
+    :raises IronicError: when it is no longer the same, or Ironic refuses
     """
+    if delivery.unchanged(client, "ports", port, delivery.PORT_BASIS, subject) is None:
+        return
     try:
         client.request("DELETE", path_of("ports", port["uuid"]), subject=subject)
     except IronicError as exc:
@@ -293,6 +312,8 @@ class PortPlan:
             return self._create(node_diff.port_body(self._option, self._node_uuid))
         if self._current["node_uuid"] != self._node_uuid:
             return self._move()
+        if delivery.unchanged(self._client, "ports", self._current, delivery.PORT_BASIS, self._subject) is None:
+            raise IronicError(f"{self._subject}: it was deleted by somebody else; run again")
         return delivery.patch(self._client, "ports", self._current["uuid"], self._change.patch, self._subject)
 
     def _create(self, body: dict[str, Any]) -> dict[str, Any]:

@@ -57,7 +57,12 @@ class ManifestsService:
         self.progress = progress
         self.sleep = sleep
         self.resources: dict[tuple[str, str], Resource | None] = {}
-        self.writes = ManifestsWrites(client, check_mode, progress, sleep, self._resource_of)
+        self.writes = self.writes_of(client, check_mode, progress, sleep)
+
+    def writes_of(self, client: Any, check_mode: bool, progress: Any,
+                  sleep: Callable[[float], Any]) -> ManifestsWrites:
+        """Return the writes of the run; a room that has rules of its own returns a class of its own."""
+        return ManifestsWrites(client, check_mode, progress, sleep, self._resource_of)
 
     def _resource_of(self, api_version, kind):
         return self.resources[api_version, kind]

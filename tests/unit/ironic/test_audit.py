@@ -169,8 +169,8 @@ def test_a_node_that_somebody_works_with_is_not_deleted(values):
 @pytest.mark.parametrize(("values", "text"), [
     ({"provision_state": "available"}, "provision_state was active, is available"),
     ({"name": "another"}, "name was metal3~gone, is another"),
-    ({"instance_uuid": "i"}, "instance_uuid was nothing, is i"),
-    ({"reservation": "conductor-1"}, "reservation was nothing, is conductor-1"),
+    ({"instance_uuid": "i"}, "instance_uuid was not set, is i"),
+    ({"reservation": "conductor-1"}, "reservation was not set, is conductor-1"),
 ])
 def test_a_node_that_changed_since_it_was_looked_at_is_not_deleted(values, text):
     client, hosts = broken()

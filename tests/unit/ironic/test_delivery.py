@@ -87,7 +87,12 @@ def test_what_ironic_refuses_a_second_time_goes_on(action, state, does_it):
 
 def test_a_node_that_can_not_be_read_after_a_lost_answer_gets_nothing_more():
     client = forgetful("PUT", False, "manageable")
-    client.refusals["GET", "/nodes/uuid-a"] = [IronicError("no answer", reason="Unreachable")] * 9
+    real = client.request
+
+    def request(method, *arguments, **options):
+        client.refusals["GET", "/nodes/uuid-a"] = [IronicError("no answer", reason="Unreachable")] * 9
+        return real(method, *arguments, **options)
+    client.request = request
     node, = run(client, "provide")["nodes"]
     assert "the node could not be read; it is not sent a second time" in node["error"]
     assert client.done == []

@@ -10,6 +10,7 @@ import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import service, sources
@@ -46,6 +47,8 @@ class Server:
 
     def __init__(self):
         self.objects, self.writes, self.probes, self.silent, self.version = {}, [], [], 0, 0
+        # What others do just before a deletion.
+        self.meanwhile = []
         for group, (plural, kind) in GROUPS.items():
             self.store("CustomResourceDefinition", None, definition(group, plural, kind))
 
@@ -76,6 +79,12 @@ class Server:
         return self.store(resource.kind, namespace, body)
 
     def delete(self, resource, namespace, name, dry_run=False, checked=None):
+        stored = self.objects[resource.kind, namespace, name]
+        if self.meanwhile and not dry_run:
+            self.meanwhile.pop()(self)
+            stored = self.objects[resource.kind, namespace, name]
+        if checked and precondition.identity(checked) != precondition.identity(stored):
+            raise KubeError("the object has been modified", 409, "Conflict")
         if not dry_run:
             self.writes.append("-" + name)
             del self.objects[resource.kind, namespace, name]
@@ -228,6 +237,66 @@ def test_what_somebody_else_has_applied_is_not_removed():
     with pytest.raises(RefusedError, match=r"app\.kubernetes\.io/managed-by: not set, expected metal3\.baremetal"):
         components(server, confirm="1").absent()
     assert server.writes == []
+
+
+def installed():
+    server = Server()
+    components(server).present()
+    server.writes.clear()
+    return server
+
+
+def taken_over(server):
+    """Somebody else applies the webhook that is about to be deleted."""
+    kind = "ValidatingWebhookConfiguration"
+    labels = {"app.kubernetes.io/managed-by": "helm"}
+    server.store(kind, None, {"kind": kind, "metadata": {"name": "ipam-webhook", "labels": labels}}, "helm")
+
+
+def pool(server):
+    server.store("IPPool", "metal3", {"kind": "IPPool", "metadata": {"name": "nodes", "namespace": "metal3"}})
+
+
+def neighbour(server, **metadata):
+    server.store("Deployment", IPAM.namespace, {
+        "kind": "Deployment", "metadata": dict({"name": "database", "namespace": IPAM.namespace}, **metadata)})
+
+
+def test_what_somebody_else_takes_over_during_a_removal_stays():
+    server = installed()
+    server.meanwhile = [taken_over]
+    with pytest.raises(KubeError, match=r"managed-by: found helm, expected metal3.baremetal"):
+        components(server, confirm="1").absent()
+    assert server.writes == []
+
+
+def test_definitions_stay_when_an_object_of_theirs_is_created_during_a_removal():
+    """Their deletion takes all objects of the kind along, and no precondition of Kubernetes says that there is none."""
+    server = installed()
+    server.meanwhile = [pool]
+    with pytest.raises(RefusedError, match=r"part ipam: IPPool: found 1 \(metal3/nodes\), expected none"):
+        components(server, confirm="1", definitions="remove").absent()
+    assert ("CustomResourceDefinition", None, "ippools.ipam.metal3.io") in server.objects
+    assert ("Namespace", None, IPAM.namespace) in server.objects
+
+
+def test_a_namespace_with_something_else_in_it_stays():
+    server = installed()
+    neighbour(server)
+    with pytest.raises(RefusedError, match=r"Namespace metal3-ipam-system: found Deployment database, expected noth"):
+        components(server, confirm="1").absent()
+    assert server.writes == []
+    neighbour(server, ownerReferences=[{"kind": "Other"}])
+    components(server, confirm="1").absent()
+    assert ("Namespace", None, IPAM.namespace) not in server.objects
+
+
+def test_a_namespace_stays_when_something_is_put_into_it_during_a_removal():
+    server = installed()
+    server.meanwhile = [neighbour]
+    with pytest.raises(RefusedError, match="found Deployment database"):
+        components(server, confirm="1").absent()
+    assert ("Namespace", None, IPAM.namespace) in server.objects
 
 
 MANIFESTS = b"""

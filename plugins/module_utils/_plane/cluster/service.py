@@ -14,12 +14,12 @@ from ..._common.problem import Problem
 from ..._kube.discovery import resolve
 from ..._kube.errors import KubeError
 from ..._kube.patience import Patience
-from ..._kube.plan import Entry, deletion
+from ..._kube.plan import DELETE, Entry, deletion
 from ..._kube.reconcile import Written, raise_refused
 from ..._kube.report import counts, difference
 from ..._kube.resources import KNOWN
 from ..._manifests.rollout_wait import RolloutWait
-from ..._manifests.service import ManifestsService
+from ..._manifests.service import ManifestsService, ManifestsWrites
 from ..._metal3.kinds import resource_for
 from .. import fit, fit_service
 from ..catalogue import BY_NAME, PARTS, Part
@@ -32,10 +32,21 @@ INTERVAL_SECONDS = 0.5
 # Issuing takes a second; the rest is patience with a cert-manager that has just started.
 CERTIFICATE_SECONDS = 120
 _ISSUED = "Certificate"
+# What runs or keeps data in a namespace; what it makes itself (Pods, ReplicaSets) has an owner.
+_NEIGHBOURS = (("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"), ("apps/v1", "DaemonSet"), ("batch/v1", "CronJob"),
+               ("batch/v1", "Job"), ("v1", "Pod"), ("v1", "PersistentVolumeClaim"))
 
 
 class ComponentsError(ReportedError):
     """Parts were not installed or removed in time; the message says which, and why."""
+
+
+class ComponentsWrites(ManifestsWrites):
+    """The writes of one run over parts, which deletes only what this collection has applied."""
+
+    def problems_again(self, entry: Entry, stored: Object | None) -> list[Any]:
+        """Return why an object that others changed meanwhile must not be deleted."""
+        return _of_others([deletion(entry.resource, stored)]) if entry.action == DELETE and stored else []
 
 
 class Components(ManifestsService):
@@ -56,6 +67,11 @@ class Components(ManifestsService):
         super().__init__(client, [], "default", check_mode, progress, sleep)
         self.params, self.shipped, self.clock = params, shipped, clock
         self.parts = [part for part in PARTS if part.name in shipped]
+
+    def writes_of(self, client: Any, check_mode: bool, progress: Any,
+                  sleep: Callable[[float], Any]) -> ManifestsWrites:
+        """Return the writes of the run."""
+        return ComponentsWrites(client, check_mode, progress, sleep, self._resource_of)
 
     def present(self) -> Object:
         """Write what differs, wait until all parts work, and return the result.
@@ -226,13 +242,13 @@ class Components(ManifestsService):
         there = self._there(items)
         kept = [entry for entry in there if keep and entry.resource.kind == objects.DEFINITION]
         going = [entry for entry in there if entry not in kept]
-        self._refuse([self._managed(keep, there), self._of_others(going)])
+        self._refuse([self._managed(keep, there), _of_others(going), self._neighbours(going)])
         names = [part.name for part, settings in self._chosen() if any(
             (settings.get("namespace") or part.namespace) in (entry.namespace, entry.name) for entry in going)]
         if going and not self.check_mode and not confirmation.confirmed(self.params["confirm"], names):
             raise ReportedError(confirmation.request(
                 "removes %s from the cluster", names, self.params["confirm"], "part"))
-        written = self._delete(going)
+        written = self._delete(going, lambda: self._managed(keep, there))
         return {"changed": any(item.changed for item in written),
                 "objects": [{"object": item.entry.title, "action": item.action} for item in written],
                 "counts": counts({"action": item.action, "error": ""} for item in written),
@@ -270,24 +286,37 @@ class Components(ManifestsService):
                     f"{', …' if len(left) > 5 else ''})", "none", "delete them, or move them to another plane"))
         return found
 
-    def _of_others(self, going: list[Entry]) -> list[Problem]:
-        """Return problems with objects that this collection has not applied."""
-        label, value = objects.OWNER_LABEL
-        found = [(entry, ((entry.current or {})["metadata"].get("labels") or {}).get(label)) for entry in going]
-        return [Problem("part-of-others", entry.title, f"metadata.labels.{label}", owner, value,
-                        "remove the part by what has installed it") for entry, owner in found if owner != value]
+    def _neighbours(self, going: list[Entry]) -> list[Problem]:
+        """Return problems with what runs in a namespace beside the parts, and would go with it."""
+        ours = set((entry.resource.kind, entry.namespace, entry.name) for entry in going)
+        spaces = set(entry.name for entry in going if entry.resource.kind == "Namespace")
+        found = []
+        for api_version, kind in _NEIGHBOURS if spaces else ():
+            found += [Problem("part-neighbour", f"Namespace {item['metadata']['namespace']}", None,
+                              f"{kind} {item['metadata']['name']}", "nothing but the parts that are removed",
+                              "move it to another namespace, or delete it")
+                      for item in self._listed(api_version, kind)
+                      if item["metadata"].get("namespace") in spaces and not item["metadata"].get("ownerReferences")
+                      and (kind, item["metadata"]["namespace"], item["metadata"]["name"]) not in ours]
+        return found
 
-    def _delete(self, going: list[Entry]) -> list[Written]:
-        """Delete in the reverse order of installing; namespaces, which take all that is left with them, at the end."""
+    def _delete(self, going: list[Entry], managed: Callable[[], list[Problem]]) -> list[Written]:
+        """Delete in the reverse order of installing; namespaces, which take all that is left with them, at the end.
+
+        :param managed: asked once more before what takes others along: objects of a definition, or of a namespace
+        """
         last = [entry for entry in going if entry.resource.kind == "Namespace"]
         by_title = dict((entry.title, entry) for entry in going if entry not in last)
         done: list[Written] = []
         for wave in reversed(objects.waves([entry.current for entry in by_title.values() if entry.current])):
             due = [by_title[_title(obj)] for obj in wave]
+            if any(entry.resource.kind == objects.DEFINITION for entry in due):
+                self._refuse([managed()])
             self.progress.event(f"deleting {len(due)} objects: {', '.join(entry.title for entry in due[:5])}"
                                 f"{', …' if len(due) > 5 else ''}")
             done += self._deleted(due)
             self._until_gone([entry for entry in due if entry.resource.kind == objects.DEFINITION])
+        self._refuse([self._neighbours(going)])
         done += self._deleted(last)
         self._until_gone(last)
         return done
@@ -313,6 +342,14 @@ class Components(ManifestsService):
                 raise ComponentsError("not gone in time:\n%s" % "\n".join(
                     f"- {entries[0].resource.kind} {item['metadata']['name']}: {_reasons(item)}" for item in left))
             self.sleep(INTERVAL_SECONDS)
+
+
+def _of_others(going: list[Entry]) -> list[Problem]:
+    """Return problems with objects that this collection has not applied."""
+    label, value = objects.OWNER_LABEL
+    found = [(entry, ((entry.current or {})["metadata"].get("labels") or {}).get(label)) for entry in going]
+    return [Problem("part-of-others", entry.title, f"metadata.labels.{label}", owner, value,
+                    "remove the part by what has installed it") for entry, owner in found if owner != value]
 
 
 def _title(obj: Object) -> str:
