@@ -19,14 +19,6 @@ options:
     description: Namespace of claims and pools.
     type: str
     default: metal3
-  state:
-    description:
-      - Whether the claims are to be there.
-      - V(absent) gives the addresses back. A claim that has an owner, for example a Metal3Data of a machine, is refused
-        before anything is deleted, unless it is named in O(force_claims).
-    type: str
-    choices: [present, absent]
-    default: present
   claims:
     description: The claims.
     type: list
@@ -38,7 +30,7 @@ options:
         type: str
         required: true
       pool:
-        description: Name of the IPPool. Required for O(state=present). It can't be changed.
+        description: Name of the IPPool. Required unless O(claims[].state) is V(absent). It can't be changed.
         type: str
       address:
         description: The address to ask for. Without it the pool chooses.
@@ -51,6 +43,14 @@ options:
       cluster_name:
         description: Cluster that the claim belongs to.
         type: str
+      state:
+        description:
+          - Whether the claim must exist.
+          - V(absent) gives the address back, for a later run. A claim that has an owner, for example a Metal3Data of a
+            machine, is refused before anything is written, unless it is named in O(force_claims).
+        type: str
+        choices: [present, absent]
+        default: present
       labels:
         description: Labels; those of an IPClaim are passed on to its IPAddress.
         type: dict

@@ -20,13 +20,8 @@ options:
     description: Namespace of the pools.
     type: str
     default: metal3
-  state:
-    description: Whether the pools are to be there.
-    type: str
-    choices: [present, absent]
-    default: present
   pools:
-    description: The pools. For O(state=absent) only O(pools[].name) counts.
+    description: The pools. With V(absent) as O(pools[].state) only O(pools[].name) counts.
     type: list
     elements: dict
     required: true
@@ -95,6 +90,11 @@ options:
           - Refused when the address manager has no such field; version 1.13 has none.
         type: str
         choices: [sequential, random]
+      state:
+        description: Whether the pool must exist.
+        type: str
+        choices: [present, absent]
+        default: present
       labels:
         description: Labels.
         type: dict
@@ -137,9 +137,9 @@ EXAMPLES = r"""
 
 - name: Delete it
   metal3.baremetal.ip_pool:
-    state: absent
     pools:
       - name: machines
+        state: absent
 """
 
 RETURN = r"""

@@ -162,7 +162,8 @@ def hosts_of(lab, cluster):
 
 
 def pools(lab, state):
-    return PoolService(lab.kube, {"namespace": NAMESPACE, "pools": POOLS, "state": state}, False, Progress()).run()
+    given = [dict(pool, state=state) for pool in POOLS]
+    return PoolService(lab.kube, {"namespace": NAMESPACE, "pools": given}, False, Progress()).run()
 
 
 def annotate(lab, annotations):

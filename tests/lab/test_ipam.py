@@ -26,13 +26,13 @@ def pool(last, **changes):
 
 
 def pools(lab, *wanted, state="present", check_mode=False):
-    return PoolService(lab.kube, {"namespace": NAMESPACE, "pools": list(wanted), "state": state}, check_mode,
-                       Progress()).run()
+    return PoolService(lab.kube, {"namespace": NAMESPACE, "pools": [dict(item, state=state) for item in wanted]},
+                       check_mode, Progress()).run()
 
 
 def claims(lab, *wanted, state="present", renew_refused=False, check_mode=False):
-    params = {"namespace": NAMESPACE, "claims": list(wanted), "state": state, "renew_refused": renew_refused,
-              "wait_timeout_seconds": 60}
+    params = {"namespace": NAMESPACE, "claims": [dict(item, state=state) for item in wanted],
+              "renew_refused": renew_refused, "wait_timeout_seconds": 60}
     result = ClaimService(lab.kube, params, check_mode, Progress()).run()
     assert [item["error"] for item in result["claims"] if item["error"]] == []
     return result

@@ -16,14 +16,14 @@ CLUSTER = "not-yet"
 
 
 def pool(lab, **fields):
-    params = {"namespace": NAMESPACE, "state": "present", "pools": [dict({"name": NAME}, **fields)]}
+    params = {"namespace": NAMESPACE, "pools": [dict({"name": NAME}, **fields)]}
     return PoolService(lab.kube, params, False, Progress()).run()
 
 
 def claimed(lab, *names, seconds=60, state="present"):
     """Claim addresses, or give them back, and return the results by name."""
-    params = {"namespace": NAMESPACE, "state": state, "renew_refused": False, "wait_timeout_seconds": seconds,
-              "claims": [{"name": name, "pool": NAME} for name in names]}
+    params = {"namespace": NAMESPACE, "renew_refused": False, "wait_timeout_seconds": seconds,
+              "claims": [{"name": name, "pool": NAME, "state": state} for name in names]}
     return dict((item["name"], item) for item in ClaimService(lab.kube, params, False, Progress()).run()["claims"])
 
 
@@ -43,7 +43,7 @@ def _nothing_left(lab):
     claimed(lab, *left, state="absent")
     eventually(lambda: handed_out(lab) == {}, 30, "no address in use")
     PoolService(
-        lab.kube, {"namespace": NAMESPACE, "state": "absent", "pools": [{"name": NAME}]}, False, Progress()).run()
+        lab.kube, {"namespace": NAMESPACE, "pools": [{"name": NAME, "state": "absent"}]}, False, Progress()).run()
     eventually(lambda: lab.kube.get(KNOWN["IPPool"], NAMESPACE, NAME) is None, 30, "the pool gone")
     lab.kube.delete(KNOWN["Cluster"], NAMESPACE, CLUSTER)
     eventually(lambda: lab.kube.get(KNOWN["Cluster"], NAMESPACE, CLUSTER) is None, 30, "the cluster gone")

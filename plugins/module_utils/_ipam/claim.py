@@ -46,7 +46,7 @@ def render(claim, namespace):
 def claim_problems(claims, pools, usages, namespace):
     """Return every mistake in a list of claim descriptions.
 
-    :param claims: list of descriptions
+    :param claims: list of descriptions; of one with ``state`` absent only kind and name count
     :param pools: pool descriptions by name, those of the namespace
     :param usages: by pool name, the results of ``ipam_usage.usage``
     :param namespace: of the claims that name none
@@ -60,6 +60,8 @@ def claim_problems(claims, pools, usages, namespace):
         if (kind, claim["name"]) in seen:
             found.append(Problem("ip-claim", subject, "name", "the same name twice", "one description for each claim"))
         seen.add((kind, claim["name"]))
+        if claim.get("state") == "absent":
+            continue
         pool = pools.get(claim["pool"])
         if pool is None:
             found.append(Problem(

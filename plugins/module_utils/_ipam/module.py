@@ -8,10 +8,11 @@ from typing import Any
 
 from .._common import option_checks
 from .._common.errors import RefusedError
+from .._common.field_checks import show
 from .._common.problem import Problem
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from .options import pool_options
+from .options import STATE, pool_options
 from .service import ClaimService, PoolService, read_usage
 
 
@@ -25,6 +26,9 @@ def _module(kind, option, spec):
     def check(given):
         problems = option_checks.check_list(
             kind, given.get("namespace") or "metal3", option, given.get(option), spec[option]["options"])
+        if "state" in given:
+            problems.append(Problem("unknown-variable", option, "state", show(given["state"]), "a state for each entry",
+                                    f"set {option}[].state instead"))
         if problems:
             raise RefusedError(problems)
 
@@ -34,10 +38,9 @@ def _module(kind, option, spec):
 def pool_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the argument spec of ``ip_pool``."""
     pool = dict(pool_options(), name={"type": "str", "required": True}, name_prefix={"type": "str"},
-                cluster_name={"type": "str"}, labels={"type": "dict"}, annotations={"type": "dict"})
+                cluster_name={"type": "str"}, labels={"type": "dict"}, annotations={"type": "dict"}, state=dict(STATE))
     return dict(kube_argument_spec(), namespace={"type": "str", "default": "metal3"},
-                pools={"type": "list", "elements": "dict", "required": True, "options": pool},
-                state={"type": "str", "choices": ["present", "absent"], "default": "present"})
+                pools={"type": "list", "elements": "dict", "required": True, "options": pool})
 
 
 def claim_argument_spec() -> dict[str, dict[str, Any]]:
@@ -46,11 +49,11 @@ def claim_argument_spec() -> dict[str, dict[str, Any]]:
         "name": {"type": "str", "required": True}, "pool": {"type": "str"}, "address": {"type": "str"},
         "kind": {"type": "str", "choices": ["IPClaim", "IPAddressClaim"], "default": "IPClaim"},
         "cluster_name": {"type": "str"}, "labels": {"type": "dict"}, "annotations": {"type": "dict"},
+        "state": dict(STATE),
     }
     return dict(kube_argument_spec(), namespace={"type": "str", "default": "metal3"},
                 claims={"type": "list", "elements": "dict", "required": True, "options": claim},
                 force_claims={"type": "list", "elements": "str", "default": []},
-                state={"type": "str", "choices": ["present", "absent"], "default": "present"},
                 renew_refused={"type": "bool", "default": False},
                 wait_timeout_seconds={"type": "int", "default": 60})
 
@@ -73,7 +76,7 @@ def run_ip_claim() -> None:
 
 
 def _require_pools(params):
-    lacking = [claim["name"] for claim in params["claims"] if params["state"] == "present" and not claim["pool"]]
+    lacking = [claim["name"] for claim in params["claims"] if claim["state"] == "present" and not claim["pool"]]
     if lacking:
         raise RefusedError(Problem("pool-required", f"claims: {name}", "pool", None, "the name of an IPPool", "set it")
                            for name in lacking)

@@ -6,6 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
+# Of an entry of the modules ip_pool and ip_claim.
+STATE = {"type": "str", "choices": ["present", "absent"], "default": "present"}
+
 
 def range_options() -> dict[str, Any]:
     """Return the options of one range of an IP pool."""

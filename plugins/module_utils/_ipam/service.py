@@ -122,7 +122,7 @@ class PoolService:
         self.client = client
         self.namespace = params["namespace"]
         self.pools = params["pools"]
-        self.state = params["state"]
+        self.present = [pool for pool in self.pools if _is_present(pool)]
         self.writes = PoolWrites(client, check_mode, progress, sleep, self)
 
     def run(self):
@@ -132,8 +132,7 @@ class PoolService:
         :raises KubeError: when the API server can't be asked
         """
         known = Addresses(self.client, self.namespace)
-        entries = self._deletions(known) if self.state == "absent" else self._entries(known)
-        written = self.writes.write(entries)
+        written = self.writes.write(self._entries(known))
         results = [_pool_result(item, known) for item in written]
         return {"changed": any(item.changed for item in written), "pools": results, "counts": counts(results),
                 "diff": [difference(item.entry) for item in written if item.changed]}
@@ -142,19 +141,21 @@ class PoolService:
         names = set(pool.get("name") for pool in self.pools)
         others = [ipam_pool.describe(pool) for name, pool in sorted(known.pools.items()) if name not in names]
         found = ipam_validation.pool_problems(self.pools, self.namespace, others) + self._strategy()
-        for pool in self.pools:
-            if not found:
-                found += self._change_problems(pool, known)
+        if not found:
+            found = [line for pool in self.pools for line in self.problems_with(pool["name"], known)]
         if found:
             raise RefusedError(found)
-        return self.writes.plan([ipam_pool.render(pool, self.namespace) for pool in self.pools],
-                                {(POOL, self.namespace): known.pools})
+        planned = dict((entry.name, entry) for entry in self.writes.plan(
+            [ipam_pool.render(pool, self.namespace) for pool in self.present], {(POOL, self.namespace): known.pools}))
+        return [planned.get(pool["name"]) or self._deletion(pool["name"], known) for pool in self.pools]
+
+    def _deletion(self, name, known):
+        return deletion(POOL, known.pools[name]) if name in known.pools else _not_there(POOL, self.namespace, name)
 
     def problems_with(self, name: str, known: Addresses) -> list[Any]:
         """Return why a pool must not be written, or deleted, for the addresses that are in use."""
-        if self.state == "absent":
-            return self._use_problems(name, known)
-        return [line for pool in self.pools if pool["name"] == name for line in self._change_problems(pool, known)]
+        pool = next(pool for pool in self.pools if pool["name"] == name)
+        return self._change_problems(pool, known) if _is_present(pool) else self._use_problems(name, known)
 
     def _change_problems(self, pool, known):
         current = known.pools.get(pool["name"])
@@ -165,7 +166,7 @@ class PoolService:
 
     def _strategy(self):
         """IPAM 1.13 has no allocationStrategy and would drop the field without a word."""
-        asking = [pool["name"] for pool in self.pools if pool.get("allocation_strategy")]
+        asking = [pool["name"] for pool in self.present if pool.get("allocation_strategy")]
         if not asking:
             return []
         crd = self.client.get(_CRD, None, _POOL_CRD)
@@ -177,20 +178,15 @@ class PoolService:
                         "none, for the IPAM of this API server has no such field", "upgrade IPAM or leave it out")
                 for name in asking]
 
-    def _deletions(self, known):
-        found = []
-        for pool in self.pools:
-            found += self._use_problems(pool["name"], known)
-        if found:
-            raise RefusedError(found)
-        return [deletion(POOL, known.pools[pool["name"]]) if pool["name"] in known.pools
-                else _not_there(POOL, self.namespace, pool["name"]) for pool in self.pools]
-
     def _use_problems(self, name, known):
         used = known.usage(name)["allocations"] if name in known.pools else []
         return [Problem("ip-pool-in-use", f"IPPool {self.namespace}/{name}", "", "%d addresses in use (%s)" % (
             len(used), ", ".join("%s by %s" % (entry["address"], entry["claim"]) for entry in used[:5])), "none",
             "delete the claims, or the cluster that has them, first")] if used else []
+
+
+def _is_present(entry):
+    return entry.get("state") != "absent"
 
 
 def _not_there(resource, namespace, name):
@@ -255,7 +251,6 @@ class ClaimService:
         self.client = client
         self.namespace = params["namespace"]
         self.claims = params["claims"]
-        self.state = params["state"]
         self.renew = params["renew_refused"]
         self.forced = frozenset(params.get("force_claims") or ())
         self.wait_timeout_seconds = params["wait_timeout_seconds"]
@@ -272,7 +267,7 @@ class ClaimService:
         """
         known = Addresses(self.client, self.namespace)
         current = dict(((claim["kind"], claim["metadata"]["name"]), claim) for claim in known.claims)
-        written, results = self._delete(current) if self.state == "absent" else self._write(known, current)
+        written, results = self._write(known, current)
         if not self.check_mode and self.wait_timeout_seconds:
             self._wait([result for result in results if not result["error"]])
         return {"changed": any(item.changed for item in written), "claims": results, "counts": counts(results),
@@ -285,7 +280,10 @@ class ClaimService:
         described = dict((name, ipam_pool.describe(pool)) for name, pool in known.pools.items())
         usages = dict((name, known.usage(name)) for name in known.pools)
         found = ipam_claim.claim_problems(self.claims, described, usages, self.namespace)
-        items = [ipam_claim.render(claim, self.namespace) for claim in self.claims]
+        items = [ipam_claim.render(claim, self.namespace) for claim in self.claims if _is_present(claim)]
+        doomed = [key for claim, key in zip(self.claims, self._keys()) if not _is_present(claim)]
+        for key in doomed:
+            found += self._owner_problems(current[key]) if key in current else []
         for item in items:
             found += _claim_change(item, current.get((item["kind"], item["metadata"]["name"])), self.namespace)
         if found:
@@ -299,12 +297,14 @@ class ClaimService:
         entries = writes.plan([item for item in items if _of(item) not in failed], dict(
             ((resource, self.namespace), dict((name, claim) for (kind, name), claim in kept.items()
                                               if kind == resource.kind)) for resource in CLAIM_RESOURCES.values()))
+        entries += [deletion(CLAIM_RESOURCES[key[0]], current[key]) if key in current
+                    else _not_there(CLAIM_RESOURCES[key[0]], self.namespace, key[1]) for key in doomed]
         written = dict((_key(item.entry), item) for item in writes.write(entries))
         written.update(failed)
         results = []
-        for item in items:
-            result = _claim_result(written[_of(item)], known)
-            if _of(item) in writes.renewed and not result["error"]:
+        for key in self._keys():
+            result = _claim_result(written[key], known if key not in doomed else None)
+            if key in writes.renewed and not result["error"]:
                 result["action"] = "renewed"
             results.append(result)
         return [item for item in removed if item.error is None] + list(written.values()), results
@@ -346,33 +346,28 @@ class ClaimService:
                      objects[keys[label][0]].get(keys[label][1]), object_shape.CLAIM))
         return loop.silence()
 
-    def _delete(self, current):
-        keys = [(claim.get("kind") or "IPClaim", claim["name"]) for claim in self.claims]
-        found = [item for key in keys if key in current for item in self._owner_problems(current[key])]
-        if found:
-            raise RefusedError(found)
-        written = self._writes(self._owner_problems).write([
-            deletion(CLAIM_RESOURCES[key[0]], current[key]) if key in current
-            else _not_there(CLAIM_RESOURCES[key[0]], self.namespace, key[1]) for key in keys])
-        return written, [_claim_result(item, None) for item in written]
+    def _keys(self):
+        return [(claim.get("kind") or "IPClaim", claim["name"]) for claim in self.claims]
 
     def _wait(self, results):
-        goal, decide = ("gone", _gone) if self.state == "absent" else ("answered", _answered)
         now = self.clock()
-        items = dict(((result["kind"], result["name"]), Awaited(goal, now, decide)) for result in results)
+        kept = frozenset(key for claim, key in zip(self.claims, self._keys()) if _is_present(claim))
+        items = dict((key, Awaited("answered", now, _answered) if key in kept else Awaited("gone", now, _gone))
+                     for key in ((result["kind"], result["name"]) for result in results))
         silence = self._follow(items, self.wait_timeout_seconds)
         now = self.clock()
         for result in results:
             item = items[result["kind"], result["name"]]
-            if item.waiting and self.state == "present" and not silence:
+            if item.waiting and (result["kind"], result["name"]) in kept and not silence:
                 item.advice = self._advice(result["name"])
             error = item.error(self.wait_timeout_seconds, now, silence)
             if error:
                 result["error"] = f"{result['kind']} {self.namespace}/{result['name']}: {error}"
-        if self.state == "present":
+        if kept:
             known = Addresses(self.client, self.namespace)
             for result in results:
-                result["address"] = _address_of(known, result["kind"], result["name"])
+                if (result["kind"], result["name"]) in kept:
+                    result["address"] = _address_of(known, result["kind"], result["name"])
 
     def _advice(self, name):
         """Say what a claim that IPAM does not answer may wait for."""

@@ -14,7 +14,7 @@ from .range import LONGEST_SEARCH, contains, network_of, overlap, size, span_of,
 def pool_problems(pools, namespace, existing=(), needed=None):
     """Return every mistake in a list of pool descriptions.
 
-    :param pools: list of descriptions, see ``ipam_pool.render``
+    :param pools: list of descriptions, see ``ipam_pool.render``; of one with ``state`` absent only the name counts
     :param namespace: of the pools that name none
     :param existing: descriptions of pools that are there already and are not among ``pools``; ranges of the pools
         are compared with theirs
@@ -24,6 +24,8 @@ def pool_problems(pools, namespace, existing=(), needed=None):
     found = []
     spans = {}
     for number, pool in enumerate(pools):
+        if pool.get("state") == "absent":
+            continue
         subject = "IPPool %s/%s" % (pool.get("namespace") or namespace, pool.get("name") or "pools[%d]" % number)
         found += _names(subject, pool)
         own, mistakes = _ranges(subject, pool)

@@ -19,6 +19,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors impo
 
 RANGE = {"start": "192.0.2.10", "end": "192.0.2.20"}
 POOL = {"name": "p", "name_prefix": "p", "prefix": 24, "gateway": "192.0.2.1", "ranges": [RANGE]}
+GONE = {"name": "p", "state": "absent"}
+GIVEN_BACK = {"name": "c", "kind": "IPClaim", "state": "absent"}
 
 
 class Cluster(Server):
@@ -51,8 +53,8 @@ class Cluster(Server):
         self.change("IPPool", pool)
 
 
-def pool_run(cluster, *given, state="present", check_mode=False):
-    return PoolService(cluster, {"namespace": "metal3", "pools": list(given), "state": state}, check_mode, Reports(),
+def pool_run(cluster, *given, check_mode=False):
+    return PoolService(cluster, {"namespace": "metal3", "pools": list(given)}, check_mode, Reports(),
                        sleep=cluster.slept.append).run()
 
 
@@ -61,7 +63,7 @@ def pools(cluster, *given, **options):
 
 
 def claim_run(cluster, *given, check_mode=False, **params):
-    params = dict({"namespace": "metal3", "claims": list(given), "state": "present", "renew_refused": False,
+    params = dict({"namespace": "metal3", "claims": list(given), "renew_refused": False,
                    "wait_timeout_seconds": 0}, **params)
     return ClaimService(cluster, params, check_mode, Reports(), sleep=cluster.slept.append).run()
 
@@ -79,7 +81,7 @@ def cluster():
 
 def test_a_pool_from_which_an_address_was_taken_meanwhile_is_not_deleted(cluster):
     cluster.meanwhile["IPPool", "p"] = lambda: cluster.allocate("p", "192.0.2.15", "c")
-    result, = pools(cluster, {"name": "p"}, state="absent")
+    result, = pools(cluster, GONE)
     assert "1 addresses in use (192.0.2.15 by " in result["error"] and ("IPPool", "p") in cluster.objects
 
 
@@ -110,7 +112,7 @@ def test_a_claim_that_was_replaced_by_another_meanwhile_stays(cluster):
     cluster.allocate("p", "192.0.2.11", "c")
     cluster.meanwhile["IPClaim", "c"] = lambda: cluster.objects["IPClaim", "c"]["metadata"].update(
         uid="another", resourceVersion="99")
-    result, = claims(cluster, {"name": "c", "kind": "IPClaim"}, state="absent")
+    result, = claims(cluster, GIVEN_BACK)
     assert result["action"] == "unchanged" and "found another object of this name" in result["error"]
     assert ("IPClaim", "c") in cluster.objects
 
@@ -123,11 +125,11 @@ def test_a_claim_that_has_an_owner_is_deleted_only_by_force(cluster):
     for name, address in (("c", "192.0.2.11"), ("d", "192.0.2.12")):
         cluster.allocate("p", address, name)
     cluster.objects["IPClaim", "c"]["metadata"]["ownerReferences"] = OWNER
-    given = [{"name": "c", "kind": "IPClaim"}, {"name": "d", "kind": "IPClaim"}]
+    given = [GIVEN_BACK, dict(GIVEN_BACK, name="d")]
     with pytest.raises(RefusedError, match=OWNED):
-        claims(cluster, *given, state="absent")
+        claims(cluster, *given)
     assert ("IPClaim", "c") in cluster.objects and ("IPClaim", "d") in cluster.objects
-    results = claims(cluster, *given, state="absent", force_claims=["c"])
+    results = claims(cluster, *given, force_claims=["c"])
     assert [result["action"] for result in results] == ["deleted", "deleted"]
     assert ("IPClaim", "c") not in cluster.objects
 
@@ -136,7 +138,7 @@ def test_a_claim_that_gets_an_owner_meanwhile_is_left(cluster):
     cluster.allocate("p", "192.0.2.11", "c")
     cluster.meanwhile["IPClaim", "c"] = lambda: cluster.objects["IPClaim", "c"]["metadata"].update(
         resourceVersion="99", ownerReferences=OWNER)
-    result, = claims(cluster, {"name": "c", "kind": "IPClaim"}, state="absent")
+    result, = claims(cluster, GIVEN_BACK)
     assert "no owner (it belongs to Metal3Data machine-0)" in result["error"] and ("IPClaim", "c") in cluster.objects
 
 
@@ -145,10 +147,10 @@ WIDER = dict(POOL, ranges=[dict(RANGE, end="192.0.2.30")])
 ALL_WRITES = [
     lambda cluster: pools(cluster, dict(POOL, name="q", ranges=[{"start": "192.0.2.40", "end": "192.0.2.50"}])),
     lambda cluster: pools(cluster, WIDER),
-    lambda cluster: pools(cluster, {"name": "p"}, state="absent"),
+    lambda cluster: pools(cluster, GONE),
     lambda cluster: claims(cluster, dict(CLAIM, name="d")),
     lambda cluster: claims(cluster, dict(CLAIM, labels={"a": "b"})),
-    lambda cluster: claims(cluster, CLAIM, state="absent"),
+    lambda cluster: claims(cluster, GIVEN_BACK),
 ]
 WRITTEN = [("APPLY", "IPPool", "q", "created"), ("APPLY", "IPPool", "p", "updated"),
            ("DELETE", "IPPool", "p", "deleted"), ("APPLY", "IPClaim", "d", "created"),
@@ -190,7 +192,7 @@ def test_what_somebody_else_does_after_a_lost_answer_stays(stocked):
 
 
 def test_a_pool_that_somebody_else_creates_alike_meanwhile_is_unchanged(cluster):
-    pools(cluster, {"name": "p"}, state="absent")
+    pools(cluster, GONE)
     cluster.stored.clear()
     cluster.meanwhile["IPPool", "p"] = lambda: Server.apply(cluster, POOL_KIND, "metal3", ipam_pool.render(
         POOL, "metal3"))
@@ -234,3 +236,41 @@ def test_a_claim_that_was_deleted_to_be_created_again_is_a_change_even_when_it_i
     stocked.meanwhile["IPClaim", "c"] = lambda: stocked.failures.update({("IPClaim", "c"): "no"})
     result = claim_run(stocked, CLAIM, renew_refused=True)
     assert result["changed"] is True and result["claims"][0]["error"] == "no"
+
+
+def test_one_list_creates_and_deletes_and_keeps_its_order(stocked):
+    given = {"name": "q", "prefix": 24, "ranges": [{"start": "192.0.2.40", "end": "192.0.2.50"}]}
+    assert [(pool["name"], pool["action"]) for pool in pools(stocked, dict(GONE, name="none"), given)] == [
+        ("none", "unchanged"), ("q", "created")]
+    # The ranges of a pool that goes in the same run are free for another one.
+    moved = pools(stocked, dict(GONE, name="q"), dict(given, name="r"))
+    assert [(pool["name"], pool["action"]) for pool in moved] == [("q", "deleted"), ("r", "created")]
+
+    results = claims(stocked, GIVEN_BACK, dict(CLAIM, name="d"))
+    assert [(item["name"], item["action"]) for item in results] == [("c", "deleted"), ("d", "created")]
+    assert ("IPClaim", "c") not in stocked.objects and ("IPClaim", "d") in stocked.objects
+
+
+def test_a_refused_deletion_leaves_the_whole_list(stocked):
+    stocked.allocate("p", "192.0.2.11", "c")
+    stocked.stored.clear()
+    with pytest.raises(RefusedError, match="addresses in use"):
+        pools(stocked, GONE, {"name": "q", "prefix": 24, "ranges": [{"start": "192.0.2.40", "end": "192.0.2.50"}]})
+    stocked.objects["IPClaim", "c"]["metadata"]["ownerReferences"] = OWNER
+    with pytest.raises(RefusedError, match=OWNED):
+        claims(stocked, GIVEN_BACK, dict(CLAIM, name="d"))
+    assert stocked.stored == []
+
+
+def test_a_name_is_wanted_or_not_wanted(cluster):
+    with pytest.raises(RefusedError, match="the same name twice"):
+        pools(cluster, POOL, GONE)
+    with pytest.raises(RefusedError, match="the same name twice"):
+        claims(cluster, CLAIM, GIVEN_BACK)
+
+
+def test_claims_of_both_states_are_waited_for_each_by_its_own_goal(stocked):
+    stocked.allocate("p", "192.0.2.11", "c")
+    results = claims(stocked, CLAIM, dict(GIVEN_BACK, name="d"), wait_timeout_seconds=5)
+    assert [(item["action"], item["error"], item["address"]) for item in results] == [
+        ("unchanged", "", "192.0.2.11"), ("unchanged", "", None)]

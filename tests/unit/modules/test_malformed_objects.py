@@ -186,10 +186,10 @@ def test_pools_and_claims_get_along_with_any_objects(pool, claim, address):
     given_pool = {"name": "p", "prefix": 24, "ranges": [{"start": "192.0.2.10", "end": "192.0.2.20"}]}
     calls = [lambda: read_usage(server, "metal3")]
     for state in ("present", "absent"):
-        calls.append(PoolService(server, {"namespace": "metal3", "pools": [given_pool], "state": state}, True,
+        calls.append(PoolService(server, {"namespace": "metal3", "pools": [dict(given_pool, state=state)]}, True,
                                  Reports()).run)
         calls.append(ClaimService(server, {
-            "namespace": "metal3", "claims": [{"name": "c", "pool": "p"}], "state": state, "renew_refused": True,
+            "namespace": "metal3", "claims": [{"name": "c", "pool": "p", "state": state}], "renew_refused": True,
             "wait_timeout_seconds": 0}, True, Reports()).run)
     results = [clear(call) for call in calls]
     assert isinstance(results[0], dict) and all(isinstance(result, (dict, *CLEAR)) for result in results)
