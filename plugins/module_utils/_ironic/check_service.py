@@ -65,9 +65,9 @@ def _of_ironic(params: Mapping[str, Any], wanted: list[Any], result: dict[str, A
 def _of_login(params: Mapping[str, Any], server: str) -> list[Problem]:
     """Return a problem when Ironic has a login for this user and lets in everybody without one, too."""
     if params.get("endpoint") and params.get("username") and params.get("auth_type") != "none":
-        stranger = IronicClient(dict(params, auth_type="none", username=None, password=None))
+        anonymous = IronicClient(dict(params, auth_type="none", username=None, password=None))
         try:
-            stranger.request("GET", "/drivers", subject="drivers")
+            anonymous.request("GET", "/drivers", subject="drivers")
         except IronicError as exc:
             return [] if exc.status in (401, 403) else [Problem(
                 fitness.CODE, "ironic", "auth_type", exc.message, "a refusal of a request without login", None)]

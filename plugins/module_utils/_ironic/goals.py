@@ -110,15 +110,13 @@ class NodeHistory(Awaited):
     def __init__(self, goal: Goal, node: dict[str, Any], now: float) -> None:
         super().__init__(goal_text(goal), now, advice="raise wait_timeout_seconds or look at the server's console")
         self.target = goal
-        self.node: dict[str, Any] | None = node
+        self._take(node)
 
-    @property
-    def state(self) -> str:  # type: ignore[override]
-        """The node's state, in the goal's terms."""
-        if self.node is None:
-            return "deleted"
+    def _take(self, node: dict[str, Any] | None) -> None:
+        self.node = node
         field = "provision_state" if self.target.kind == "provision" else "power_state"
-        return self.node.get(field) or "unknown"
+        # In the goal's terms.
+        self.state = "deleted" if node is None else node.get(field) or "unknown"
 
     def update(self, observed: dict[str, Any] | None, now: float) -> list[str]:
         """Evaluate the node's newest state.
@@ -128,7 +126,7 @@ class NodeHistory(Awaited):
         :returns: texts of what happened, for live progress
         """
         before = self.state
-        self.node = observed
+        self._take(observed)
         if self.state != before:
             self.state_since = now
         return self.settle(verdict_on(self.target, observed), now)
@@ -136,6 +134,7 @@ class NodeHistory(Awaited):
     def aim(self, goal: Goal, now: float) -> None:
         """Go on to another goal: a further request was accepted."""
         self.target, self.goal = goal, goal_text(goal)
+        self._take(self.node)
         self.state_since = now
         self.settled_at = None
         self.verdict = Verdict(WAITING, "", "")

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import shutil
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
 from . import container_image
 
@@ -23,13 +23,23 @@ LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar+gzip"
 COMPRESSION_LEVEL = 1
 
 
+class _Writable(Protocol):
+    """What tarfile and gzip write to."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write bytes and return how many."""
+
+    def flush(self) -> object:
+        """Have written bytes reach the file."""
+
+
 class _Hashed:
     """A file to write to that computes the SHA-256 of what is written.
 
     :param stream: the file
     """
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: _Writable) -> None:
         self._stream = stream
         self._digest = hashlib.sha256()
         self.size = 0
@@ -103,8 +113,8 @@ def _layer(blobs: str, contents: list[Any]) -> tuple[dict[str, Any], str]:
     with open(path, "wb") as stream:
         packed = _Hashed(stream)
         # Neither a name nor a time: gzip's header would have both.
-        with gzip.GzipFile("", "wb", COMPRESSION_LEVEL, packed, mtime=0) as compressing:  # type: ignore[arg-type]
-            plain = _Hashed(compressing)  # type: ignore[arg-type]
+        with gzip.GzipFile("", "wb", COMPRESSION_LEVEL, packed, mtime=0) as compressing:
+            plain = _Hashed(compressing)
             container_image.write_layer(plain, contents)
     shutil.move(path, os.path.join(blobs, packed.hexdigest()))
     return _descriptor(LAYER_TYPE, packed.hexdigest(), packed.size), plain.hexdigest()

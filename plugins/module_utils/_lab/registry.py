@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from .._common.errors import ReportedError
+from .._common.formats import duration
 from .._plane import images
 from .._plane.process import cache_entry
 from .._plane.process.files import write_private
@@ -117,8 +118,8 @@ def missing(registry: Registry, digests: Mapping[str, str]) -> list[str]:
             answer = connection.getresponse()
             answer.read()
             if answer.status not in (200, 404):
-                raise RegistryError("%s: HTTP %d for %s, expected 200 or 404" % (
-                    registry.url, answer.status, reference))
+                raise RegistryError(
+                    f"{registry.url}: HTTP {answer.status} for {reference}, expected 200 or 404")
             if answer.status == 404 or answer.headers.get("Docker-Content-Digest") != digest:
                 found.append(reference)
     except (OSError, http.client.HTTPException) as exc:
@@ -154,11 +155,12 @@ def _copy(registry: Registry, reference: str, layout: str, login: str, trust: st
         result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 check=False, timeout=PUSH_TIMEOUT_SECONDS, universal_newlines=True)
     except subprocess.TimeoutExpired as exc:
-        raise RegistryError("%s: not pushed to %s within %d s" % (
-            reference, registry.url, PUSH_TIMEOUT_SECONDS)) from exc
+        raise RegistryError(
+            f"{reference}: not pushed to {registry.url} within {duration(PUSH_TIMEOUT_SECONDS)}") from exc
     if result.returncode:
-        raise RegistryError("%s: pushing to %s failed (exit code %d): %s" % (
-            reference, registry.url, result.returncode, " ".join(result.stdout.split())))
+        said = " ".join(result.stdout.split())
+        raise RegistryError(
+            f"{reference}: pushing to {registry.url} failed (exit code {result.returncode}): {said}")
 
 
 def _login(registry: Registry) -> str:

@@ -10,7 +10,9 @@ from typing import Any
 
 from ..._common import confirmation
 from ..._common.errors import RefusedError, ReportedError
+from ..._common.plain_text import few
 from ..._common.problem import Problem
+from ..._common.wait_loop import until_nothing
 from ..._kube.discovery import resolve
 from ..._kube.errors import KubeError
 from ..._kube.patience import Patience
@@ -18,6 +20,7 @@ from ..._kube.plan import DELETE, Entry, deletion
 from ..._kube.reconcile import Written, raise_refused
 from ..._kube.report import counts, difference
 from ..._kube.resources import KNOWN
+from ..._manifests import documents
 from ..._manifests.rollout_wait import RolloutWait
 from ..._manifests.service import ManifestsService, ManifestsWrites
 from ..._metal3.kinds import resource_for
@@ -29,6 +32,8 @@ from .settings import problems as settings_problems
 Object = dict[str, Any]
 
 INTERVAL_SECONDS = 0.5
+# How many objects a message names.
+NAMED = 5
 # Issuing takes a second; the rest is patience with a cert-manager that has just started.
 CERTIFICATE_SECONDS = 120
 _ISSUED = "Certificate"
@@ -204,7 +209,8 @@ class Components(ManifestsService):
         began_at, patience = self.clock(), Patience(self.clock)
         waiting = dict((part.name, "not asked") for part in self.parts)
         resources = resolve(self.client, [part.probe for part in self.parts], self.writes.persist)
-        while True:
+
+        def ask() -> dict[str, str]:
             for name in list(waiting):
                 probe = BY_NAME[name].probe
                 resource = resources[probe["apiVersion"], probe["kind"]]
@@ -219,12 +225,12 @@ class Components(ManifestsService):
                     if patience.is_final(exc):
                         raise
                     waiting[name] = exc.cause
-            if not waiting:
-                return round(self.clock() - began_at, 1)
-            if self.clock() >= deadline:
-                raise ComponentsError("webhooks do not answer:\n%s" % "\n".join(
-                    f"- {BY_NAME[name].title}: {text}" for name, text in waiting.items()))
-            self.sleep(INTERVAL_SECONDS)
+            return waiting
+
+        if until_nothing(ask, deadline - began_at, INTERVAL_SECONDS, self.clock, self.sleep):
+            lines = "\n".join(f"- {BY_NAME[name].title}: {text}" for name, text in waiting.items())
+            raise ComponentsError(f"webhooks do not answer:\n{lines}")
+        return round(self.clock() - began_at, 1)
 
     # Removal
 
@@ -282,8 +288,8 @@ class Components(ManifestsService):
                 names = ["/".join(filter(None, (item["metadata"].get("namespace"), item["metadata"]["name"])))
                          for item in left]
                 found.append(Problem(
-                    "part-in-use", f"part {part.name}", kind, f"{len(left)} ({', '.join(sorted(names)[:5])}"
-                    f"{', …' if len(left) > 5 else ''})", "none", "delete them, or move them to another plane"))
+                    "part-in-use", f"part {part.name}", kind, f"{len(left)} ({few(sorted(names), NAMED)})", "none",
+                    "delete them, or move them to another plane"))
         return found
 
     def _neighbours(self, going: list[Entry]) -> list[Problem]:
@@ -309,11 +315,10 @@ class Components(ManifestsService):
         by_title = dict((entry.title, entry) for entry in going if entry not in last)
         done: list[Written] = []
         for wave in reversed(objects.waves([entry.current for entry in by_title.values() if entry.current])):
-            due = [by_title[_title(obj)] for obj in wave]
+            due = [by_title[documents.title(obj)] for obj in wave]
             if any(entry.resource.kind == objects.DEFINITION for entry in due):
                 self._refuse([managed()])
-            self.progress.event(f"deleting {len(due)} objects: {', '.join(entry.title for entry in due[:5])}"
-                                f"{', …' if len(due) > 5 else ''}")
+            self.progress.event(f"deleting {len(due)} objects: {few([entry.title for entry in due], NAMED)}")
             done += self._deleted(due)
             self._until_gone([entry for entry in due if entry.resource.kind == objects.DEFINITION])
         self._refuse([self._neighbours(going)])
@@ -331,17 +336,17 @@ class Components(ManifestsService):
 
         :raises ComponentsError: naming each that is left, and what it says of itself
         """
-        deadline = self.clock() + self.params["wait_timeout_seconds"]
-        while entries and not self.check_mode:
-            names = set(entry.name for entry in entries)
-            left = [item for item in self.client.list(entries[0].resource, None)[0]
-                    if item["metadata"]["name"] in names]
-            if not left:
-                return
-            if self.clock() >= deadline:
-                raise ComponentsError("not gone in time:\n%s" % "\n".join(
-                    f"- {entries[0].resource.kind} {item['metadata']['name']}: {_reasons(item)}" for item in left))
-            self.sleep(INTERVAL_SECONDS)
+        if not entries or self.check_mode:
+            return
+        resource, names = entries[0].resource, set(entry.name for entry in entries)
+
+        def ask() -> list[Object]:
+            return [item for item in self.client.list(resource, None)[0] if item["metadata"]["name"] in names]
+
+        left = until_nothing(ask, self.params["wait_timeout_seconds"], INTERVAL_SECONDS, self.clock, self.sleep)
+        if left:
+            lines = "\n".join(f"- {resource.kind} {item['metadata']['name']}: {_reasons(item)}" for item in left)
+            raise ComponentsError(f"not gone in time:\n{lines}")
 
 
 def _of_others(going: list[Entry]) -> list[Problem]:
@@ -350,11 +355,6 @@ def _of_others(going: list[Entry]) -> list[Problem]:
     found = [(entry, ((entry.current or {})["metadata"].get("labels") or {}).get(label)) for entry in going]
     return [Problem("part-of-others", entry.title, f"metadata.labels.{label}", owner, value,
                     "remove the part by what has installed it") for entry, owner in found if owner != value]
-
-
-def _title(obj: Object) -> str:
-    metadata = obj["metadata"]
-    return f"{obj['kind']} {'/'.join(filter(None, (metadata.get('namespace'), metadata['name'])))}"
 
 
 def _reasons(obj: Object) -> str:
