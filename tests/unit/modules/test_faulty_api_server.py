@@ -110,12 +110,12 @@ def run(monkeypatch, capsys, tmp_path):
     for function in ("desired", "identify"):
         monkeypatch.setattr(provider, function, lambda *_arguments: [])
 
-    def call(name, server, hanging=None, **options):
+    def call(which, server, hanging=None, **options):
         # Short only for what hangs, so that a busy machine is not taken for a server that does.
         for variable, kinds in (("LIST_TIMEOUT_SECONDS", [LIST]), ("REQUEST_TIMEOUT_SECONDS", [GET, WRITE, DELETE])):
             monkeypatch.setattr(client, variable, 0.3 if hanging in kinds else 5)
-        module = importlib.import_module(f"ansible_collections.metal3.baremetal.plugins.modules.{name}")
-        arguments = dict(dict(task(name)[0], **options), host=server.url, api_key="a-token",
+        module = importlib.import_module(f"ansible_collections.metal3.baremetal.plugins.modules.{which}")
+        arguments = dict(dict(task(which)[0], **options), host=server.url, api_key="a-token",
                          _ansible_remote_tmp=str(tmp_path))
         began_at = time.monotonic()
         with patch_module_args(arguments), pytest.raises(SystemExit):
@@ -314,3 +314,91 @@ def test_a_run_that_fails_half_way_says_what_it_has_written(run, name):
             break
         stops += 1
     assert stops > 1, "nothing is written"
+
+
+# What a write rests on, and what a run in check mode leaves
+
+# What a deletion needs more.
+ABSENT = {"cluster": {"confirm": "c1"}, "baremetal_host": {"force_hosts": ["h1"], "wait_for": "deleted"}}
+
+
+def absent(name):
+    """Return the arguments by which a module deletes what the others create, None when it deletes nothing."""
+    arguments, options = json.loads(json.dumps(task(name)[0])), documented(name)
+    if "absent" in options.get("state", {}).get("choices", []):
+        return None if name == "plane_components" else dict(arguments, state="absent", **ABSENT.get(name, {}))
+    lists = [option for option, value in options.items() if "state" in (value.get("suboptions") or {})]
+    for option in lists:
+        arguments[option] = [{"name": item["name"], "state": "absent"} for item in arguments.get(option) or []]
+    return dict(arguments, **ABSENT.get(name, {})) if lists else None
+
+
+class Racing(ApiServer):
+    """Somebody else writes each object just before the module's first write of it, or creates it."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        # Path → status of the answer to that first write.
+        self.first = {}
+
+    def answer(self, request):
+        trial = "dryRun" in request.query or (request.body or {}).get("dryRun") if request.method != "GET" else True
+        path = request.path if request.method != "POST" or trial else "%s/%s" % (
+            request.path, request.body["metadata"].get("name"))
+        if trial or path in self.first or path.endswith("/None"):
+            return super().answer(request)
+        there = self._objects.get(path) or {
+            "apiVersion": request.body["apiVersion"], "kind": request.body["kind"],
+            "metadata": {"name": path.rpartition("/")[2], "namespace": NAMESPACE}}
+        there = json.loads(json.dumps(there))
+        there["metadata"].setdefault("annotations", {})["somebody"] = "else"
+        self._put(path, there)
+        code, answer = super().answer(request)
+        self.first[path] = code
+        return code, answer
+
+
+@pytest.mark.parametrize("name", writing_modules())
+def test_what_was_checked_goes_along_with_each_write(run, name):
+    """A write that names no uid and resourceVersion would be stored over what somebody else has just written."""
+    with Racing(task(name)[1]) as server:
+        run(name, server, **SEVERAL.get(name, {}))
+    assert server.first and set(server.first.values()) == {409}, server.first
+
+
+@pytest.mark.parametrize("name", [name for name in writing_modules() if absent(name)])
+def test_what_was_checked_goes_along_with_each_deletion(run, name):
+    with ApiServer(task(name)[1]) as server:
+        run(name, server)
+        objects = [json.loads(json.dumps(item)) for item in server._objects.values()]
+    with Racing(objects) as server:
+        answer, dummy = run(name, server, **absent(name))
+    assert server.first and set(server.first.values()) == {409}, (server.first, answer)
+
+
+def files_of(folder):
+    return sorted((str(path), path.stat().st_mtime_ns) for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize("deletes", [False, True])
+@pytest.mark.parametrize("name", MODULES)
+def test_check_mode_stores_nothing_anywhere(run, name, deletes, monkeypatch, tmp_path):
+    arguments = absent(name) if deletes else SEVERAL.get(name, {})
+    if arguments is None or (deletes and name not in writing_modules()):
+        return
+    for variable in ("HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TMPDIR"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    with ApiServer(task(name)[1]) as server:
+        if deletes:
+            run(name, server)
+            server.stored.clear()
+            server.requests.clear()
+        before = files_of(tmp_path)
+        answer, dummy = run(name, server, _ansible_check_mode=True, **arguments)
+        assert server.stored == [], answer
+        for request in server.of_kind(WRITE, DELETE):
+            assert "dryRun" in request.query or (request.body or {}).get("dryRun"), request
+        assert files_of(tmp_path) == before
+    if name in writing_modules():
+        # Else nothing was tried.
+        assert answer["changed"], answer
