@@ -21,7 +21,7 @@ TIMEOUT_SECONDS = 120
 
 
 class DiskImageError(ReportedError):
-    """The image could not be made; the text names the program and what it said."""
+    """The image could not be created; the text names the option, or the program and what it said."""
 
 
 def digest(path: str) -> str:
@@ -54,10 +54,16 @@ def build(path: str, size_mib: int, files: dict[str, str]) -> str:
     :param size_mib: size of the disk in MiB, at least LEAST_MIB
     :param files: dict of file name in the file system's root → text
     :returns: the image's SHA-256
-    :raises DiskImageError: when a program fails
+    :raises DiskImageError: when a file is no text or its name no name, and when a program fails
     """
     if size_mib < LEAST_MIB:
         raise DiskImageError("size_mib %d: expected at least %d" % (size_mib, LEAST_MIB))
+    for name, text in files.items():
+        if not isinstance(name, str) or name in ("", ".", "..") or "/" in name:
+            raise DiskImageError(f'files: found the name "{name}", expected one without a folder')
+        if not isinstance(text, str):
+            raise DiskImageError(
+                f"files.{name}: found a {type(text).__name__}, expected a text; quote it, or use to_json")
     with tempfile.TemporaryDirectory(prefix=".disk-image-", dir=os.path.dirname(path)) as work:
         disk = os.path.join(work, "disk")
         root = os.path.join(work, "root")

@@ -40,3 +40,15 @@ def test_a_failure_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(disk_image.DiskImageError):
         disk_image.build(str(tmp_path / "small.raw"), 16, {})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("files, text", [
+    ({"a.json": {"password": "dummy"}}, "files.a.json: found a dict, expected a text"),
+    ({"count": 3}, "files.count: found a int, expected a text"),
+    ({"../outside": "x"}, 'found the name "../outside"'),
+    ({"": "x"}, 'found the name ""'),
+])
+def test_what_is_no_file_is_refused_without_its_content(tmp_path, files, text):
+    with pytest.raises(disk_image.DiskImageError, match=text) as caught:
+        disk_image.build(str(tmp_path / "small.raw"), 16, files)
+    assert "dummy" not in str(caught.value) and list(tmp_path.iterdir()) == []

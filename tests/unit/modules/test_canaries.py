@@ -34,6 +34,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client im
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import follow, patience
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kube_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry as lab_registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
     controllers,
     process_group,
@@ -58,6 +59,11 @@ ARGUMENTS = {
     "ironic_audit": {"hosts": [], "all_namespaces": True},
     "ironic_check": {"bmc_schemes": ["ipmi"]},
     "ironic_node_info": {},
+    "lab": {"state": "absent", "name": "no-such-lab"},
+    "lab_disk_image": {"path": "disk.raw"},
+    "lab_registry_images": dict(
+        ((name, "/nonexistent") for name in ("ca_file", "username_file", "password_file", "engine_dir", "cache_dir")),
+        url="https://127.0.0.1:1", versions={}),
     "plane_certificate": {"directory": "certificates"},
     "plane_check": {"parts": []},
     "plane_components": {
@@ -138,8 +144,7 @@ def hides(name, option, value):
     return CANARY not in repr(redaction.hidden_parameters({name: value}, {name: option}))
 
 
-# A lab makes its own secrets, and is never asked to show one.
-WITH_SECRETS = [name for name in MODULES if not name.startswith("lab") and places(name)]
+WITH_SECRETS = [name for name in MODULES if places(name)]
 
 
 @functools.cache
@@ -225,6 +230,9 @@ def run(monkeypatch, capfd, tmp_path):
     monkeypatch.setattr(process_group, "start", lambda *_arguments: {})
     for function in ("desired", "identify"):
         monkeypatch.setattr(provider, function, lambda *_arguments: [])
+    monkeypatch.setattr(lab_registry.ControllerImages, "build", lambda *_arguments: None)
+    monkeypatch.setattr(lab_registry.ControllerImages, "layouts", lambda *_arguments: {})
+    monkeypatch.setattr(lab_registry, "missing", lambda *_arguments: [])
     monkeypatch.setenv(PROGRESS_FILE_VARIABLE, str(progress))
     monkeypatch.chdir(tmp_path)
     for variable in ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "K8S_AUTH_HOST", "K8S_AUTH_API_KEY", "OS_CLOUD"):
