@@ -102,6 +102,19 @@ removed:
   type: list
   elements: str
   sample: [process 4711, network device m3lab0, folder /home/me/.local/state/metal3.baremetal/labs/lab]
+written:
+  description: What the run had stored before it failed.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: A path, or the object as messages name it.
+      type: str
+    action:
+      description: What became of it, for example V(created), V(updated) or V(deleted).
+      type: str
+  sample: [{"object": "/var/lib/metal3.baremetal/labs/lab/lab.json", "action": "created"}]
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.module import run_lab

@@ -87,6 +87,19 @@ disk_bytes:
   returned: when the image is there
   type: int
   sample: 6442450944
+written:
+  description: What the run had stored before it failed.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: A path, or the object as messages name it.
+      type: str
+    action:
+      description: What became of it, for example V(created), V(updated) or V(deleted).
+      type: str
+  sample: [{"object": "/var/cache/metal3.baremetal/addons/0123456789abcdef", "action": "created"}]
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.module import run_lab_node_image

@@ -86,6 +86,19 @@ pushed:
   type: list
   elements: str
   sample: [quay.io/metal3-io/baremetal-operator:v0.13.2]
+written:
+  description: What the run had stored before it failed.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: A path, or the object as messages name it.
+      type: str
+    action:
+      description: What became of it, for example V(created), V(updated) or V(deleted).
+      type: str
+  sample: [{"object": "image quay.io/metal3-io/ip-address-manager:v1.13.0", "action": "created"}]
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.module import run_lab_registry_images

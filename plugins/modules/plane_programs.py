@@ -72,6 +72,19 @@ versions:
   returned: always
   type: dict
   sample: {kube-apiserver: v1.35.4}
+written:
+  description: What the run had stored before it failed.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: A path, or the object as messages name it.
+      type: str
+    action:
+      description: What became of it, for example V(created), V(updated) or V(deleted).
+      type: str
+  sample: [{"object": "/var/cache/metal3.baremetal/engine/0123456789abcdef/bin/kubelet", "action": "created"}]
 """
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.module import run_plane_programs

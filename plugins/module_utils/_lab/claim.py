@@ -84,11 +84,13 @@ def running_indexes(name: str, environ: Mapping[str, str]) -> set[int]:
     return found
 
 
-def ensure_folders(directory: str, check_mode: bool = False) -> list[str]:
+def ensure_folders(directory: str, check_mode: bool = False,
+                   wrote: credentials.Wrote = credentials.unnoticed) -> list[str]:
     """Make the folders of a lab, for its owner only.
 
     :param directory: the lab's folder
     :param check_mode: change nothing, only report
+    :param wrote: see credentials.Wrote
     :returns: those of layout.FOLDERS that were made, or would be
     """
     made = [folder for folder in layout.FOLDERS if not os.path.isdir(os.path.join(directory, folder))]
@@ -98,6 +100,7 @@ def ensure_folders(directory: str, check_mode: bool = False) -> list[str]:
             path = os.path.join(path, part)
             if not os.path.isdir(path):
                 os.mkdir(path, 0o700)
+                wrote(path, "created")
     return made
 
 
@@ -133,7 +136,8 @@ def choose(name: str, environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def ensure(name: str, additions: dict[str, str], make_servers: Callable[..., Any], environ: Mapping[str, str],
-           check_mode: bool = False) -> tuple[dict[str, Any], Any, Any]:
+           check_mode: bool = False, wrote: credentials.Wrote = credentials.unnoticed
+           ) -> tuple[dict[str, Any], Any, Any]:
     """Give a lab its figures, its servers and their credentials; those of a lab that exists stay.
 
     :param name: the lab's name
@@ -141,6 +145,7 @@ def ensure(name: str, additions: dict[str, str], make_servers: Callable[..., Any
     :param make_servers: callable, figures → list of servers
     :param environ: mapping of environment variables
     :param check_mode: change nothing, only report
+    :param wrote: see credentials.Wrote
     :returns: (figures, servers, names of the files that differ)
     :raises FiguresError: when a port is taken by another process
     """
@@ -167,7 +172,8 @@ def ensure(name: str, additions: dict[str, str], make_servers: Callable[..., Any
             for path, content in ((SERVERS_FILE, servers), (figures_file.FILE, figures)):
                 if path in differing:
                     write_private(os.path.join(directory, path), _text(content))
-        differing += credentials.ensure_bmc(servers, check_mode)
+                    wrote(os.path.join(directory, path), "created" if current is None else "updated")
+        differing += credentials.ensure_bmc(servers, check_mode, wrote)
     return figures, servers, differing
 
 

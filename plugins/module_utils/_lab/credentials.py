@@ -9,6 +9,7 @@ import hashlib
 import os
 import secrets
 import string
+from collections.abc import Callable
 from typing import Any
 
 from .._plane.process.files import write_private
@@ -18,6 +19,13 @@ PASSWORD_LENGTH = 24
 TOKEN_LENGTH = 40
 SALT_BYTES = 8
 LETTERS_AND_DIGITS = string.ascii_letters + string.digits
+
+# Takes a file's path and ``created`` or ``updated``, as soon as it is written.
+Wrote = Callable[[str, str], Any]
+
+
+def unnoticed(path: str, action: str) -> None:
+    """Take a written file for a caller who does not ask."""
 
 
 def _random(alphabet: str, length: int) -> str:
@@ -31,44 +39,48 @@ def _missing(path: str) -> bool:
         return True
 
 
-def _ensure(path: str, alphabet: str, length: int, check_mode: bool) -> bool:
+def _ensure(path: str, alphabet: str, length: int, check_mode: bool, wrote: Wrote) -> bool:
     """Write a random text to a file unless it holds one; returns whether it didn't."""
     if not _missing(path):
         return False
     if not check_mode:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         write_private(path, _random(alphabet, length).encode())
+        wrote(path, "created")
     return True
 
 
-def ensure_machine_room(directory: str, check_mode: bool = False) -> list[str]:
+def ensure_machine_room(directory: str, check_mode: bool = False, wrote: Wrote = unnoticed) -> list[str]:
     """Choose the token for the machine room's API unless there is one.
 
     :param directory: the lab's folder
     :param check_mode: change nothing, only report
+    :param wrote: see Wrote
     :returns: the files that were written, or would be
     """
     path = os.path.join(directory, "secrets", "machine_room_token")
-    return [path] if _ensure(path, LETTERS_AND_DIGITS, TOKEN_LENGTH, check_mode) else []
+    return [path] if _ensure(path, LETTERS_AND_DIGITS, TOKEN_LENGTH, check_mode, wrote) else []
 
 
-def ensure_registry(directory: str, check_mode: bool = False) -> list[str]:
+def ensure_registry(directory: str, check_mode: bool = False, wrote: Wrote = unnoticed) -> list[str]:
     """Choose who may push to the registry, and write the web server's password file, unless both are there.
 
     :param directory: the lab's folder
     :param check_mode: change nothing, only report
+    :param wrote: see Wrote
     :returns: the files that were written, or would be
     """
     user, password = (os.path.join(directory, "secrets", name) for name in ("registry_username", "registry_password"))
     written = [path for path, alphabet, length in ((user, string.ascii_lowercase, USERNAME_LENGTH),
                                                    (password, LETTERS_AND_DIGITS, PASSWORD_LENGTH))
-               if _ensure(path, alphabet, length, check_mode)]
+               if _ensure(path, alphabet, length, check_mode, wrote)]
     path = os.path.join(directory, "registry", "htpasswd")
     if written or _missing(path) or not _fits(_read(path), _read(user), _read(password)):
         written.append(path)
         if not check_mode:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             write_private(path, _entry(_read(user), _read(password), secrets.token_bytes(SALT_BYTES)).encode())
+            wrote(path, "updated")
     return written
 
 
@@ -91,11 +103,12 @@ def _fits(entry: str, username: str, password: str) -> bool:
     return entry == _entry(username, password, salt).strip()
 
 
-def ensure_bmc(servers: list[dict[str, Any]], check_mode: bool = False) -> list[str]:
+def ensure_bmc(servers: list[dict[str, Any]], check_mode: bool = False, wrote: Wrote = unnoticed) -> list[str]:
     """Choose user name and password of each server's BMC that has none yet.
 
     :param servers: list of servers, see servers.py
     :param check_mode: change nothing, only report
+    :param wrote: see Wrote
     :returns: the files that were written, or would be
     """
     written = []
@@ -105,6 +118,6 @@ def ensure_bmc(servers: list[dict[str, Any]], check_mode: bool = False) -> list[
             ("password_file", LETTERS_AND_DIGITS, PASSWORD_LENGTH),
         ):
             path = server["bmc"][field]
-            if _ensure(path, alphabet, length, check_mode):
+            if _ensure(path, alphabet, length, check_mode, wrote):
                 written.append(path)
     return written

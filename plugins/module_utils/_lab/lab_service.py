@@ -25,13 +25,14 @@ def readable_errors() -> Iterator[None]:
         raise ReportedError(str(exc)) from exc
 
 
-def absent(params: dict[str, Any], check_mode: bool) -> dict[str, Any]:
+def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict[str, Any]:
     """Remove the lab and return the module's result.
 
     :param params: the parameters of the module ``lab``
     :param check_mode: whether nothing is changed
+    :param progress: a Progress
     """
-    removed = removal.remove(params["name"], os.environ, check_mode)
+    removed = removal.remove(params["name"], os.environ, check_mode, progress.wrote)
     return {"changed": bool(removed), "removed": removed}
 
 
@@ -52,10 +53,11 @@ def present(params: dict[str, Any], check_mode: bool, progress: Progress) -> dic
     }
     existed = figures.read(layout.lab_dir(params["name"])) is not None
     lab, made, differing = claim.ensure(
-        params["name"], additions, lambda lab: servers.servers(lab, params["hardware"]), os.environ, check_mode)
-    differing += claim.ensure_folders(lab["dir"], check_mode)
-    differing += credentials.ensure_machine_room(lab["dir"], check_mode)
-    differing += credentials.ensure_registry(lab["dir"], check_mode)
+        params["name"], additions, lambda lab: servers.servers(lab, params["hardware"]), os.environ, check_mode,
+        progress.wrote)
+    differing += claim.ensure_folders(lab["dir"], check_mode, progress.wrote)
+    differing += credentials.ensure_machine_room(lab["dir"], check_mode, progress.wrote)
+    differing += credentials.ensure_registry(lab["dir"], check_mode, progress.wrote)
     warnings = []
     if params["nodes"]:
         try:
@@ -84,4 +86,5 @@ def _services_environment(params: dict[str, Any], check_mode: bool, progress: Pr
     made = not python_environment.is_finished(path)
     if made and not check_mode:
         python_environment.ensure("services", params["requirements_file"], progress.event)
+        progress.wrote(path, "created")
     return os.path.join(path, "bin", "python"), made

@@ -29,8 +29,8 @@ def run_lab() -> None:
         ("state", "present", ["services_python", "requirements_file"], True),
     ])
     with module.reporting(), lab_service.readable_errors():
-        result = lab_service.absent(module.params, module.check_mode) if module.params["state"] == "absent" else \
-            lab_service.present(module.params, module.check_mode, module.progress)
+        work = lab_service.absent if module.params["state"] == "absent" else lab_service.present
+        result = work(module.params, module.check_mode, module.progress)
     module.finish(result)
 
 
@@ -102,5 +102,6 @@ def run_lab_registry_images() -> None:
         digests = dict((reference, oci_layout.manifest_digest(layout)) for reference, layout in layouts.items())
         missing = lab_registry.missing(registry, digests)
         if missing and not module.check_mode:
-            lab_registry.push(registry, dict((reference, layouts[reference]) for reference in missing))
+            lab_registry.push(
+                registry, dict((reference, layouts[reference]) for reference in missing), module.progress.wrote)
     module.finish({"changed": bool(missing), "images": digests, "pushed": sorted(missing)})

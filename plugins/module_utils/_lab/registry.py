@@ -13,7 +13,7 @@ import shutil
 import ssl
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -129,10 +129,12 @@ def missing(registry: Registry, digests: Mapping[str, str]) -> list[str]:
     return found
 
 
-def push(registry: Registry, layouts: Mapping[str, str]) -> None:
+def push(registry: Registry, layouts: Mapping[str, str],
+         wrote: Callable[[str, str], Any] = lambda name, action: None) -> None:
     """Push images into a registry, below a folder with the name of the registry that they have upstream.
 
     :param layouts: name with tag to the folder of the image's OCI layout
+    :param wrote: callable that takes an image's name and ``created``, called for each as soon as it is there
     :raises RegistryError: when one can't be pushed
     """
     if not shutil.which(SKOPEO):
@@ -144,10 +146,11 @@ def push(registry: Registry, layouts: Mapping[str, str]) -> None:
         os.mkdir(trust)
         shutil.copyfile(registry.ca_file, os.path.join(trust, "ca.crt"))
         with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-            list(pool.map(lambda item: _copy(registry, item[0], item[1], login, trust), layouts.items()))
+            list(pool.map(lambda item: _copy(registry, item[0], item[1], login, trust, wrote), layouts.items()))
 
 
-def _copy(registry: Registry, reference: str, layout: str, login: str, trust: str) -> None:
+def _copy(registry: Registry, reference: str, layout: str, login: str, trust: str,
+          wrote: Callable[[str, str], Any]) -> None:
     # Whose signatures are checked is no question here: the image was made on this machine.
     command = [SKOPEO, "--insecure-policy", "copy", "--quiet", "--preserve-digests", "--dest-authfile", login,
                "--dest-cert-dir", trust, f"oci:{layout}", f"docker://{registry.host}/{reference}"]
@@ -161,6 +164,7 @@ def _copy(registry: Registry, reference: str, layout: str, login: str, trust: st
         said = " ".join(result.stdout.split())
         raise RegistryError(
             f"{reference}: pushing to {registry.url} failed (exit code {result.returncode}): {said}")
+    wrote(f"image {reference}", "created")
 
 
 def _login(registry: Registry) -> str:

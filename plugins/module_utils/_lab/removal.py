@@ -11,15 +11,17 @@ from typing import Any
 
 from .._plane.process import figures as figures_file
 from .._plane.process import orphans
-from . import claim, host_limits, layout
+from . import claim, credentials, host_limits, layout
 
 
-def remove(name: str, environ: Mapping[str, str], check_mode: bool = False) -> list[str]:
+def remove(name: str, environ: Mapping[str, str], check_mode: bool = False,
+           wrote: credentials.Wrote = credentials.unnoticed) -> list[str]:
     """Stop a lab's processes and remove what it made; a lab that is not there is no error.
 
     :param name: the lab's name
     :param environ: mapping of environment variables
     :param check_mode: change nothing, only report
+    :param wrote: see credentials.Wrote; processes and folders are ``deleted``
     :returns: what was removed, as texts
     :raises CleanupError: naming what is left and why
     """
@@ -28,11 +30,15 @@ def remove(name: str, environ: Mapping[str, str], check_mode: bool = False) -> l
     figures = _figures(name, directory, environ)
     # All at once, not by supervisord: that stops one program after the other.
     removed = ["%s %s" % found for found in (orphans.find(figures) if check_mode else orphans.clear(figures))]
+    if not check_mode:
+        for found in removed:
+            wrote(found, "deleted")
     if os.path.isdir(directory):
         removed.append(f"folder {directory}")
         if not check_mode:
             with claim.exclusive(labs_dir):
                 shutil.rmtree(directory)
+            wrote(f"folder {directory}", "deleted")
     return removed if check_mode else removed + _restore_limits(name, labs_dir)
 
 

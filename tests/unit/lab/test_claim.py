@@ -9,13 +9,18 @@ import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import claim, credentials, host_limits, removal
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import layout
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans, ports
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.figures import FiguresError
+from ansible_collections.metal3.baremetal.plugins.modules import lab as lab_module
+
+ENGINE = Path(__file__).resolve().parents[3] / "lab" / "engine"
 
 
 @pytest.fixture
@@ -199,3 +204,32 @@ def test_credentials_are_chosen_once(tmp_path):
     assert len(password) == 24 and stat.S_IMODE((tmp_path / "bmc" / "password_file").stat().st_mode) == 0o600
     assert credentials.ensure_bmc([{"bmc": bmc}]) == []
     assert (tmp_path / "bmc" / "password_file").read_text() == password
+
+
+def module_run(capsys, tmp_path, **arguments):
+    with patch_module_args(dict(arguments, _ansible_remote_tmp=str(tmp_path))), pytest.raises(SystemExit):
+        lab_module.main()
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_failed_run_of_the_module_lists_the_files_that_stay(environ, tmp_path, capsys, monkeypatch):
+    for key, value in environ.items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.setattr(credentials, "ensure_registry", refuse)
+    given = {"name": "one", "source_dir": str(ENGINE), "services_python": sys.executable}
+    answer = module_run(capsys, tmp_path, **given)
+    assert answer["failed"] and answer["changed"] is True and "read-only" in answer["msg"]
+    names = [(os.path.basename(entry["object"]), entry["action"]) for entry in answer["written"]]
+    assert ("lab.json", "created") in names and ("machine_room_token", "created") in names
+    assert [entry for entry in answer["written"] if not os.path.exists(entry["object"])] == []
+    again = module_run(capsys, tmp_path, **given)
+    assert again["failed"] and again["changed"] is False and "written" not in again
+
+    monkeypatch.setattr(host_limits, "restore", refuse)
+    gone = module_run(capsys, tmp_path, name="one", state="absent")
+    assert gone["failed"] and gone["changed"] is True
+    assert gone["written"] == [{"object": f"folder {tmp_path}/labs/one", "action": "deleted"}]
+
+
+def refuse(*dummy, **dummy2):
+    raise OSError("read-only file system")

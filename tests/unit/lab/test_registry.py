@@ -146,3 +146,20 @@ def test_the_login_for_pushing_is_chosen_once_and_its_file_is_written_again_when
         (tmp_path / "registry" / "htpasswd").write_text(broken)
         assert credentials.ensure_registry(str(tmp_path)) == [str(tmp_path / "registry" / "htpasswd")]
         assert texts()[:2] == [username, password] and texts()[2].startswith(username + ":{SSHA}")
+
+
+def test_a_push_that_fails_half_way_says_which_images_are_there(tmp_path, monkeypatch):
+    """Skopeo's stand-in refuses one image, as a registry does whose disk is full."""
+    program = tmp_path / "skopeo"
+    program.write_text('#!/bin/sh\ncase "$*" in *broken*) echo no space left; exit 1 ;; esac\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(registry, "SIDE_BY_SIDE", 1)
+    for name in ("ca", "username", "password"):
+        (tmp_path / name).write_text("")
+    files = [str(tmp_path / name) for name in ("ca", "username", "password")]
+    target = registry.Registry("https://127.0.0.1:9", *files)
+    progress = Progress()
+    with pytest.raises(registry.RegistryError, match=r"broken:v1: .*no space left"):
+        registry.push(target, {"quay.io/a/good:v1": "/a", "quay.io/a/broken:v1": "/b"}, progress.wrote)
+    assert progress.written == [{"object": "image quay.io/a/good:v1", "action": "created"}]

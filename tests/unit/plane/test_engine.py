@@ -9,10 +9,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, toolchain, webhook_host
+from ansible_collections.metal3.baremetal.plugins.modules import plane_programs
 
 SOURCE = Path(__file__).resolve().parents[3] / "lab" / "engine"
 TOOLCHAIN = SOURCE / toolchain.LOCK_FILE
@@ -190,3 +192,18 @@ def test_the_module_versions_are_pinned_by_hash(pins):
 def test_an_unexpected_server_file_is_refused():
     with pytest.raises(webhook_host.PatchError):
         webhook_host.changed("package webhook\n")
+
+
+def test_a_failed_run_of_the_module_lists_the_programs_that_stay(go, capsys):
+    (go / "broken").write_text("k8s.io/kubernetes/cmd/kube-proxy\n")
+    arguments = {"source_dir": str(SOURCE), "cache_dir": str(go / "cache"), "sets": ["node"]}
+    with patch_module_args(dict(arguments, _ansible_remote_tmp=str(go))), pytest.raises(SystemExit):
+        plane_programs.main()
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["failed"] and answer["changed"] is True
+    folder = engine.Engine(str(SOURCE), str(go / "cache")).bin_dir
+    assert answer["written"] == [{"object": f"{folder}/{name}", "action": "created"} for name in ("kubelet", "kubeadm")]
+    with patch_module_args(dict(arguments, _ansible_remote_tmp=str(go))), pytest.raises(SystemExit):
+        plane_programs.main()
+    again = json.loads(capsys.readouterr().out)
+    assert again["failed"] and again["changed"] is False and "written" not in again

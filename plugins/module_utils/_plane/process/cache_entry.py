@@ -41,3 +41,4 @@ def making(directory: str, progress: Any) -> Iterator[str | None]:
             shutil.rmtree(partial, ignore_errors=True)
             raise
         os.rename(partial, directory)
+        progress.wrote(directory, "created")

