@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 
+from .._common.formats import duration
 from . import system_checks as bmc_system_checks
 from .verdict import PROBLEM, WARNING, Finding, Verdict, ok, stopped, unknown, unread
 
@@ -190,17 +191,16 @@ def _too_little(account):
 
 def _lockout(dummy_host, facts, dummy_limits):
     account = facts["account"]
-    threshold = account.get("lockout_threshold")
+    threshold, lock_seconds = account.get("lockout_threshold"), account["lockout_duration_seconds"]
     if account.get("locked"):
         return Finding(PROBLEM, "bmc.username", "the account is locked", "an account that is not",
-                       f"unlock it at the BMC, or wait {account['lockout_duration_seconds'] or '?'} s")
+                       f"unlock it at the BMC{f', or wait {duration(lock_seconds)}' if lock_seconds else ''}")
     if threshold is None:
         return unread(facts, "account_service")
     if threshold == 0:
         return ok("the account is never locked")
-    seconds = account["lockout_duration_seconds"]
     locked = (f"locked after {threshold} wrong passwords "
-              f"{f'for {seconds} s' if seconds else 'until somebody unlocks it'}")
+              f"{f'for {duration(lock_seconds)}' if lock_seconds else 'until somebody unlocks it'}")
     if threshold < _LOW_LOCKOUT_THRESHOLD:
         return Finding(WARNING, "bmc.username", locked,
                        f"{_LOW_LOCKOUT_THRESHOLD} attempts or more: Ironic tries again on its own",

@@ -13,6 +13,7 @@ import time
 from urllib.parse import urlsplit
 
 from .._common import answer_limits
+from .._common.formats import duration
 from .._common.plain_text import plain, shortened
 from .address import path_mistake
 
@@ -168,7 +169,7 @@ class RedfishClient:
 
     def _exchange(self, method, path, **options):
         if self._clock() > self._deadline:
-            raise RedfishError("unreachable", "all that was asked took more than %d s" % _ALL_SECONDS)
+            raise RedfishError("unreachable", f"all that was asked took more than {duration(_ALL_SECONDS)}")
         try:
             return getattr(self._connector, method)(
                 path, allow_redirects=False, stream=True, hooks={"response": self._bounded}, **options)

@@ -8,6 +8,7 @@ Each is a function ``(host, facts, limits) -> Finding``; see :mod:`checks`.
 from __future__ import annotations
 
 from .._common.field_checks import show
+from .._common.formats import duration
 from .._common.mac_address import mac_error
 from . import hardware as bmc_hardware
 from .redfish_facts import normal_mac
@@ -125,10 +126,10 @@ def clock(dummy_host, facts, limits):
         return unread(facts, "manager")
     if abs(drift) > limits.clock_drift_seconds:
         return Finding(WARNING, "bmc.address",
-                       f"the BMC's clock is {int(abs(drift))} s {'ahead' if drift > 0 else 'behind'}",
-                       f"{limits.clock_drift_seconds} s at most: with a wrong clock certificates seem not valid",
+                       f"the BMC's clock is {duration(abs(drift))} {'ahead' if drift > 0 else 'behind'}",
+                       f"{duration(limits.clock_drift_seconds)} at most: with a wrong clock, certificates seem invalid",
                        "set the BMC's time server")
-    return ok("the BMC's clock is right" if not drift else f"the BMC's clock is {int(abs(drift))} s off")
+    return ok("the BMC's clock is right" if not drift else f"the BMC's clock is {duration(abs(drift))} off")
 
 
 def hardware(dummy_host, facts, dummy_limits):

@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from .formats import duration
+
 _PIECE_BYTES = 65536
 
 
@@ -58,7 +60,7 @@ class _TimedFile(io.RawIOBase):
             self._connection.settimeout(allowed)
 
     def _late(self) -> OSError:
-        return socket.timeout("no complete answer within %d s" % self._seconds)
+        return socket.timeout(f"no complete answer within {duration(self._seconds)}")
 
     def close(self) -> None:
         """Close the file; the socket stays open for others that use it."""

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from .formats import duration
+
 Outcome = namedtuple("Outcome", ["value", "error"])
 
 # A service that restarts is back within seconds.
@@ -62,8 +64,8 @@ def persist(calls: list[Callable[..., Any]], workers: int, refusal: Any, tell: C
             break
         asked_for = [getattr(outcomes[position].error, "retry_after_seconds", None) for position in again]
         delay_seconds = max([delay_seconds] + [seconds for seconds in asked_for if seconds])
-        tell("%d requests were not answered (%s); trying again in %d s" % (
-            len(again), outcomes[again[0]].error.message, delay_seconds))
+        tell(f"{len(again)} requests were not answered ({outcomes[again[0]].error.message}); "
+             f"trying again in {duration(delay_seconds)}")
         sleep(delay_seconds)
         for position, outcome in zip(again, run([calls[position] for position in again], workers, refusal)):
             outcomes[position] = outcome

@@ -30,8 +30,25 @@ def shortened(text: str, limit: int = 200) -> str:
     :param text: text of any origin
     :param limit: how many characters are kept
     """
-    text = plain(" ".join(text[:limit * 4].split()))
+    return cut(plain(" ".join(text[:limit * 4].split())), limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return the beginning of a text, with three dots when it is longer; ``redaction.py`` finds cut secrets by them.
+
+    :param text: the text
+    :param limit: how many characters are kept
+    """
     return text if len(text) <= limit else text[:limit] + "..."
+
+
+def end_of(text: str, limit: int) -> str:
+    """Return the end of a text, such as a program's output, after three dots when it is longer.
+
+    :param text: the text
+    :param limit: how many characters are kept
+    """
+    return text if len(text) <= limit else "..." + text[-limit:]
 
 
 def few(texts: Sequence[str], limit: int, separator: str = ", ") -> str:

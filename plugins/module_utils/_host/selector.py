@@ -9,6 +9,7 @@ from collections import namedtuple
 from collections.abc import Mapping
 
 from .._common.field_checks import text_of
+from .._common.plain_text import few
 
 # labels: {label: value}; expressions: list of Expression.
 Selector = namedtuple("Selector", ["labels", "expressions"])
@@ -124,7 +125,7 @@ def labels_of(host):
             return _texts(host.get("bmh_labels"))
         if "labels" in host or "name" in host:
             return _texts(host.get("labels"))
-        seen = "a dictionary with %s" % (", ".join(sorted(map(str, host))[:5]) or "nothing")
+        seen = f"a dictionary with {few(sorted(map(str, host)), 5) or 'no keys'}"
     else:
         seen = type(host).__name__
     raise ValueError(f"host: found {seen}, expected a BareMetalHost, its facts, or the variables of an inventory host")

@@ -10,6 +10,7 @@ from typing import Any, Callable
 from .._common import object_shape
 from .._common.awaited import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._common.errors import RefusedError
+from .._common.plain_text import few
 from .._common.problem import Problem
 from .._common.wait_loop import WaitLoop
 from .._kube import bulk
@@ -181,7 +182,7 @@ class PoolService:
     def _use_problems(self, name, known):
         used = known.usage(name)["allocations"] if name in known.pools else []
         return [Problem("ip-pool-in-use", f"IPPool {self.namespace}/{name}", "", "%d addresses in use (%s)" % (
-            len(used), ", ".join("%s by %s" % (entry["address"], entry["claim"]) for entry in used[:5])), "none",
+            len(used), few([f"{entry['address']} by {entry['claim']}" for entry in used], 5)), "none",
             "delete the claims, or the cluster that has them, first")] if used else []
 
 

@@ -8,7 +8,7 @@ import json
 import re
 
 from .._common.errors import ReportedError
-from .._common.plain_text import plain
+from .._common.plain_text import cut, plain
 
 # Ironic's refusals of a config drive go on with the drive itself ("Invalid configdrive format: %s", "Expected types %s
 # for configdrive: %s"), which jsonschema even breaks into pieces.
@@ -127,4 +127,4 @@ def fault_of(text: str) -> str:
     if not isinstance(value, str):
         return "no message"
     sentence = " ".join(_QUOTED.sub(r"\1 (what Ironic quotes of it is left out)", value).split())
-    return sentence[:500] or "no message"
+    return cut(sentence, 500) or "no message"

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from .._bmc.address import DRIVERS, SCHEMES, AddressError, parse, redacted
+from .._common.formats import duration
 from .._common.problem import Problem
 
 CODE = "ironic"
@@ -157,9 +158,11 @@ def clock_problems(difference_seconds: float | None, allowed_seconds: int) -> tu
         return [], ["ironic: clock: Ironic's answer has no time, so that its clock is not compared"]
     if abs(difference_seconds) <= allowed_seconds:
         return [], []
-    return [Problem(CODE, "ironic", "clock", "%d s %s this machine's" % (
-        abs(difference_seconds), "ahead of" if difference_seconds > 0 else "behind"),
-        "at most %d s" % allowed_seconds, "set the clocks of both by NTP: certificates and agents' tokens expire")], []
+    side = "ahead of" if difference_seconds > 0 else "behind"
+    return [Problem(
+        CODE, "ironic", "clock", f"{duration(abs(difference_seconds))} {side} this machine's",
+        f"at most {duration(allowed_seconds)}",
+        "set the clocks of both by NTP: certificates and agents' tokens expire")], []
 
 
 def image_names() -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .._common.formats import duration
+
 _VERBS = {"POST": "create", "PATCH": "patch", "PUT": "update", "DELETE": "delete"}
 _PATH = re.compile(r"/(?:api|apis/(?P<group>[^/]+))/[^/]+(?:/namespaces/(?P<namespace>[^/]+)(?=/))?"
                    r"/(?P<plural>[^/]+)(?:/(?P<name>[^/]+)(?:/(?P<rest>.+))?)?$")
@@ -23,7 +25,7 @@ def next_step_of(error: Any, method: str, path: str, query: dict[str, Any], serv
     :param user: whose credentials were sent, as the reader knows them; empty when none were sent
     """
     if error.retry_after_seconds is not None:
-        return f"{server} is busy and asks for a pause of {error.retry_after_seconds:.0f} s; run again then"
+        return f"{server} is busy and asks for a pause of {duration(error.retry_after_seconds)}; run again then"
     if error.reason == "Certificate":
         return _certificate(error.message)
     if error.reason == "Unreachable":

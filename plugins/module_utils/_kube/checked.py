@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple
 
 from .._common import parallel
+from .._common.formats import duration
 from . import bulk
 from .errors import KubeError
 
@@ -69,8 +70,8 @@ def write(tasks: Sequence[Any], send: Callable[[Any], Any], decide: Callable[[An
         _decide_again([position for position, dummy in conflicts], due, results, decide, unanswered)
         if lost:
             delay_seconds = max([delays.pop(0)] + [error.retry_after_seconds or 0 for dummy, error in lost])
-            tell("%d requests were not answered (%s); trying again in %d s" % (
-                len(lost), lost[0][1].message, delay_seconds))
+            tell(f"{len(lost)} requests were not answered ({lost[0][1].message}); "
+                 f"trying again in {duration(delay_seconds)}")
             sleep(delay_seconds)
     return results
 

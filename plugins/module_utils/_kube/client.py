@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
 
+from .._common.plain_text import cut
 from . import precondition
 from .advice import next_step_of
 from .answers import decode, list_subject, read_event, read_list, read_object
@@ -164,7 +165,7 @@ class KubeClient:
             reason="InvalidAnswer", next_step="correct host or kubeconfig, or the proxy before the API server")
 
     def _no_answer(self, subject: str, exc: Any) -> KubeError:
-        text = " ".join(str(exc).split())[:500]
+        text = cut(" ".join(str(exc).split()), 500)
         if "CERTIFICATE_VERIFY_FAILED" in text:
             return KubeError(f"{subject}: the certificate of API server {self._server} is not trusted: {text}",
                              reason="Certificate")

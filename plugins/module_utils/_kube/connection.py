@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._common.answer_limits import limit_pools
+from .._common.plain_text import cut
 from .errors import KubeError
 from .kubeconfig import (
     check_impersonation,
@@ -335,7 +336,7 @@ class Connection:
         plugin = user.get("exec")
         if plugin and not user.get("token") and shutil.which(plugin["command"]) is None:
             raise invalid(name, f"exec: found no program {plugin['command']}, expected one",
-                          plugin.get("installHint", "").strip()[:500] or "install it, or correct the kubeconfig")
+                          cut(plugin.get("installHint", "").strip(), 500) or "install it, or correct the kubeconfig")
         _set(settings, cluster, user, name)
         if plugin and not (_token_of(settings) or settings.cert_file):
             raise invalid(name, f"exec: {plugin['command']} gave no credentials",
@@ -453,6 +454,6 @@ def _set(settings: Any, cluster: dict[str, str], user: dict[str, Any], name: str
 
 def _told(exc: Any) -> Any:
     if isinstance(exc, (kubernetes.config.ConfigException, OSError)):
-        return str(exc)[:500]
+        return cut(str(exc), 500)
     # It may quote a secret.
     return f"it can't be used ({type(exc).__name__})"

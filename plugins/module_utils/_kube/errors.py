@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from .._common.errors import ReportedError
-from .._common.plain_text import plain
+from .._common.plain_text import cut, plain
 
 # Of errors without a status: those that the same request meets again until somebody changes something.
 _LASTING_REASONS = ("Configuration", "Certificate", "InvalidAnswer")
@@ -99,8 +99,7 @@ def _causes(details: Any) -> list[dict[str, Any]]:
 def _short(value: Any) -> str:
     if not isinstance(value, str):
         return ""
-    # The dots let redaction.py find a secret that is cut.
-    return value if len(value) <= _MESSAGE_CHARACTERS else value[:_MESSAGE_CHARACTERS] + "..."
+    return cut(value, _MESSAGE_CHARACTERS)
 
 
 def text_of(body: Any) -> str:
@@ -108,5 +107,5 @@ def text_of(body: Any) -> str:
     text = str(body)[:100000]
     if re.match(r"\s*<", text):
         title = re.search(r"<title[^>]*>([^<]*)", text, re.IGNORECASE)
-        return "HTML%s" % (" (%s)" % " ".join(title.group(1).split())[:100] if title else "")
-    return " ".join(text.split())[:300]
+        return "HTML%s" % (" (%s)" % cut(" ".join(title.group(1).split()), 100) if title else "")
+    return cut(" ".join(text.split()), 300)

@@ -11,6 +11,7 @@ import re
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from .._common.plain_text import few, shortened
 from .errors import KubeError
 
 try:
@@ -194,7 +195,7 @@ def _entry(config: dict[str, Any], key: str, name: str, source: str, next_step: 
     for entry in config[key]:
         if entry["name"] == name:
             return entry.get(part) or {}
-    names = ", ".join(sorted(entry["name"] for entry in config[key])[:20])
+    names = few(sorted(entry["name"] for entry in config[key]), 20)
     raise invalid(source, f"found no {part} named {name}, expected one of its {key}: {names or 'none'}",
                   next_step)
 
@@ -344,7 +345,7 @@ def check_server(server: Any, subject: str) -> str:
             not "!" <= letter <= "~" for letter in server):
         shown = re.split("[?#]", server)[0]
         has_more = " with a query or fragment, which is not shown" if shown != server else ""
-        raise KubeError(f"{subject}: found {shown[:200]}{has_more}, {expected}", reason="Configuration",
+        raise KubeError(f"{subject}: found {shortened(shown)}{has_more}, {expected}", reason="Configuration",
                         next_step="correct it")
     return server.rstrip("/")
 
@@ -372,7 +373,7 @@ def inline(content: bytes, source: str) -> dict[str, Any]:
             refused += [f"{subject}.{part}.{_name_of(name)}"
                         for name in entry.get(part) or {} if name not in allowed]
     if refused:
-        raise invalid(source, f"found {', '.join(refused[:20])}, {_NOT_INLINE}",
+        raise invalid(source, f"found {few(refused, 20)}, {_NOT_INLINE}",
                       "find out who wrote the Secret: its commands and files were not used")
     result: dict[str, Any] = {"apiVersion": "v1", "kind": "Config", "preferences": {},
                               "current-context": config.get("current-context")}

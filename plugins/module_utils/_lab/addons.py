@@ -14,6 +14,7 @@ from collections import namedtuple
 from typing import Any
 
 from .._common.errors import ReportedError
+from .._common.formats import duration
 from .._plane.process import cache_entry, engine, toolchain
 
 # Raise it when the programs are built in another way than before: it is part of the cache's key.
@@ -91,7 +92,7 @@ class Addons:
                 progress.event(f"Building {program.name}")
                 started = time.monotonic()
                 self._build(program, os.path.join(partial, program.name))
-                progress.event("Built %s in %d s" % (program.name, time.monotonic() - started))
+                progress.event(f"Built {program.name} in {duration(time.monotonic() - started)}")
             shutil.rmtree(self._work_dir, ignore_errors=True)
 
     def _build(self, program: Any, path: Any) -> None:

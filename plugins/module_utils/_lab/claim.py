@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from .._common.plain_text import few
 from .._plane.process import figures as figures_file
 from .._plane.process import orphans, ports
 from .._plane.process.figures import FiguresError
@@ -132,7 +133,7 @@ def choose(name: str, environ: Mapping[str, str]) -> dict[str, Any]:
         if not found:
             return figures
         seen.append("%d: %s" % (index, found[0]))
-    raise FiguresError(f"no index is free for lab {name}: {'; '.join(seen[:3])}; …")
+    raise FiguresError(f"no index is free for lab {name}: {few(seen, 3, '; ')}")
 
 
 def ensure(name: str, additions: dict[str, str], make_servers: Callable[..., Any], environ: Mapping[str, str],

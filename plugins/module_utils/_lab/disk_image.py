@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 
 from .._common.errors import ReportedError
+from .._common.formats import duration
 
 MIB = 1024 ** 2
 # Room for the partition table before the file system, and for its backup behind it.
@@ -99,6 +100,6 @@ def _run(arguments: list[str], text: str | None = None) -> None:
         raise DiskImageError("program %s is missing: install the Debian packages fdisk and e2fsprogs"
                              % arguments[0]) from None
     except subprocess.TimeoutExpired:
-        raise DiskImageError("%s: no end after %d s" % (arguments[0], TIMEOUT_SECONDS)) from None
+        raise DiskImageError(f"{arguments[0]}: no end after {duration(TIMEOUT_SECONDS)}") from None
     if result.returncode:
         raise DiskImageError("%s: %s" % (arguments[0], result.stderr.strip() or "exit code %d" % result.returncode))

@@ -16,6 +16,7 @@ import uuid
 from typing import Any
 
 from .._common.errors import ReportedError
+from .._common.formats import duration
 from .._plane.process import cache_entry
 from . import addons, container_image
 
@@ -112,7 +113,7 @@ def _run(arguments: Any, step: Any, **options: Any) -> Any:
             arguments, stdin=options.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             check=False, timeout=TIMEOUT_SECONDS, universal_newlines=True, **options)
     except subprocess.TimeoutExpired as exc:
-        raise NodeImageError("%s: %s did not end within %d s" % (step, arguments[0], TIMEOUT_SECONDS)) from exc
+        raise NodeImageError(f"{step}: {arguments[0]} did not end within {duration(TIMEOUT_SECONDS)}") from exc
     if result.returncode:
         text = " ".join((result.stderr or result.stdout).splitlines()[-15:])
         raise NodeImageError("%s: %s failed (exit code %d): %s" % (

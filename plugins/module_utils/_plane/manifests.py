@@ -11,6 +11,7 @@ import subprocess
 from typing import Any
 
 from .._common.errors import ReportedError
+from .._common.plain_text import end_of
 from .catalogue import CLUSTERCTL_LABEL, CORE_LABEL, PROVIDER_LABEL, Part
 
 try:
@@ -182,7 +183,7 @@ def render(provider: Any, version: Any, module_dir: Any, kubectl: Any, scratch: 
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, universal_newlines=True)
     if result.returncode:
         raise ManifestError("provider %s: kubectl kustomize failed (exit code %d): %s" % (
-            provider.name, result.returncode, " ".join(result.stderr.split())[-1000:]))
+            provider.name, result.returncode, end_of(" ".join(result.stderr.split()), 1000)))
     try:
         dump(list(extra) + complete(parse(result.stdout), provider, version), path)
     except ManifestError as exc:

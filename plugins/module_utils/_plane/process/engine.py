@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..._common.errors import ReportedError
+from ..._common.formats import duration
+from ..._common.plain_text import end_of
 from .. import catalogue, manifests
 from ..catalogue import BMO, CAPM3, CLUSTER_API, IPAM
 from . import toolchain, webhook_host
@@ -241,7 +243,7 @@ class Engine:
             "-modfile", mod_file, "-ldflags", self._flags, "-o", partial, program.package], environ, program.name)
         os.rename(partial, path)
         progress.wrote(path, "created")
-        progress.event("Built %s in %d s" % (program.name, time.monotonic() - started))
+        progress.event(f"Built {program.name} in {duration(time.monotonic() - started)}")
 
     def _go(self, arguments: list[str], environ: Mapping[str, str], subject: str) -> str:
         result = subprocess.run(
@@ -256,7 +258,7 @@ class Engine:
     def _shortened(text: str) -> str:
         # Addresses of the module proxy or a company's mirror do not belong in a log.
         lines = [line for line in text.splitlines() if not line.startswith("go: downloading ")]
-        return re.sub(r"https?://[^\s\"]+", "(address)", " ".join(" ".join(lines[-15:]).split()))[-2000:]
+        return end_of(re.sub(r"https?://[^\s\"]+", "(address)", " ".join(" ".join(lines[-15:]).split())), 2000)
 
     def _render(self, work: Any, environ: Any) -> None:
         partial = self.manifests_dir + ".partial"

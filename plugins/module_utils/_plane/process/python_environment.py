@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._common.errors import ReportedError
+from ..._common.formats import duration
 from . import user_folders
 
 OLDEST_PYTHON = (3, 11)
@@ -120,5 +121,5 @@ def ensure(name: Any, lock_file: Any, report: Any) -> Any:
         with open(os.path.join(path, FINISHED + ".part"), "w", encoding="utf-8") as stream:
             json.dump({"lock_file": os.path.basename(lock_file), "python": sys.version, "seconds": seconds}, stream)
         os.rename(stream.name, os.path.join(path, FINISHED))
-        report("Python environment %s: made in %d s" % (name, seconds))
+        report(f"Python environment {name}: made in {duration(seconds)}")
     return path

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..._common.errors import ReportedError
 from ..._common.formats import duration
+from ..._common.plain_text import end_of
 from ..._common.wait_loop import until_nothing
 from .files import write_private
 
@@ -260,7 +261,7 @@ class Supervisor:
             raise SupervisorError("supervisord has not gone to the background within %s; its log: %s" % (
                 duration(START_TIMEOUT_SECONDS), self.layout.log_file("supervisord"))) from exc
         if result.returncode:
-            raise SupervisorError(f"supervisord does not start: {' '.join(result.stdout.split())[-500:]}")
+            raise SupervisorError(f"supervisord does not start: {end_of(' '.join(result.stdout.split()), 500)}")
         if until_nothing(lambda: not self.alive(), START_TIMEOUT_SECONDS, _LOOK_INTERVAL_SECONDS):
             raise SupervisorError("supervisord does not answer on %s within %s; its log: %s" % (
                 self.layout.socket, duration(START_TIMEOUT_SECONDS), self.layout.log_file("supervisord")))
