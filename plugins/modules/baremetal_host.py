@@ -509,6 +509,15 @@ options:
         they are named in O(force_hosts) as well.
     type: bool
     default: false
+  delete_only_detached:
+    description:
+      - Whether only detached hosts may be deleted, whose servers go on running. One that is attached by then, for
+        example by somebody else after M(metal3.baremetal.baremetal_host_action) has detached it, would be powered off
+        and cleaned; it is refused.
+      - In check mode it has no effect, because what check mode detaches stays attached.
+    type: bool
+    default: false
+    version_added: 0.2.0
   confirm_names:
     description:
       - Names of the servers that the variable C(metal3_confirm) of the playbooks is about. With them, a refusal for

@@ -25,7 +25,7 @@ _REGISTRY = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
 # No character that means something to a shell, to TOML or to Jinja: the address becomes part of all three.
 _URL = re.compile(r"https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[A-Za-z0-9._-]+)*/?")
 _CERTIFICATES = re.compile(
-    r"\s*(-----BEGIN CERTIFICATE-----\s+[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*)+")
+    r"\s*(-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*)+")
 # Kubernetes' Secrets of the type kubernetes.io/basic-auth have these keys.
 _USERNAME, _PASSWORD = "username", "password"
 

@@ -22,8 +22,8 @@ HIDDEN = "(hidden)"
 CHANGED = "(hidden, changed)"
 
 # What stands before the last @ of the host, or of all when it has a colon with no port behind it: special characters
-# of passwords are often not escaped.
-_NAME_AND_PASSWORD = r"(?!\[)[^/?#\s@:]*:(?!//)(?!\d*(?:[/?#]|$))[^\s'\"]*"
+# of passwords are often not escaped. None is longer: of a text with many addresses each would be read to its end.
+_NAME_AND_PASSWORD = r"(?!\[)[^/?#\s@:]*:(?!//)(?!\d*(?:[/?#]|$))[^\s'\"]{0,1024}"
 _USER_INFO = r"(?<=//)(?:%s|[^/?#\s'\"]*)(?=@)" % _NAME_AND_PASSWORD
 # Addresses may have no scheme.
 _URL_CREDENTIALS = re.compile(f"{_USER_INFO}|^{_NAME_AND_PASSWORD}(?=@)")
@@ -40,7 +40,7 @@ _LIST = re.compile(r"(files|users|tokens|secrets|passwords)$", re.IGNORECASE)
 # In other texts: credentials in URLs, and assignments, as in options of a mount.
 _PARTS = (
     re.compile(f"()({_USER_INFO})"),
-    re.compile(r"((?:passw\w*|passphrase|token|secret)[\"']?[ \t]*[=:][ \t]*[\"']?)([^\s,;&\"']+)", re.IGNORECASE))
+    re.compile(r"((?:passw\w{0,40}|passphrase|token|secret)[\"']?[ \t]*[=:][ \t]*[\"']?)([^\s,;&\"']+)", re.IGNORECASE))
 # A key in place of the path of its file.
 _PRIVATE_KEY = "PRIVATE KEY-----"
 # Texts are cut at this many characters or later; of a secret that is cut, so many are no accident.

@@ -96,6 +96,7 @@ _TABLE = (
     (r"adoption failed|Adoption failed", "Ironic, after a restart, could not adopt the provisioned host again",
      "look whether the BMC answers and the image's URL is still valid", False),
 )
+_EXPLAINED_CHARACTERS = 4000
 _PATTERNS = tuple((re.compile(pattern), Explanation(cause, next_step, definitive))
                   for pattern, cause, next_step, definitive in _TABLE)
 
@@ -117,8 +118,10 @@ def explain(error_type, message):
     :param error_type: ``status.errorType``, may be empty
     :param message: ``status.errorMessage``
     """
+    # Who may write the status may write any text, and of a long one some patterns take the square of its length.
+    beginning = (message or "")[:_EXPLAINED_CHARACTERS]
     for pattern, explanation in _PATTERNS:
-        if pattern.search(message or ""):
+        if pattern.search(beginning):
             return explanation
     cause, next_step = _BY_TYPE.get(error_type or "", ("the host is in error", "look at the operator's log"))
     return Explanation(cause, next_step, False)

@@ -31,11 +31,12 @@ class HostRules:
     :param names: ``{option: name}`` by which the reader knows an option, or None
     :param way: what the user does to confirm, see ``rules/change.py``
     :param asks: whether a confirmation is asked for, which check mode does not
+    :param detached_only: whether a host that is not detached may not be deleted; check mode does not ask for it either
     """
 
     def __init__(self, namespace: str, goal: str | None, forced: frozenset[str], allow_detach: bool,
                  allow_deprovision: bool, allow_power_off: bool, names: dict[str, str] | None,
-                 way: str = "", asks: bool = True):
+                 way: str = "", asks: bool = True, detached_only: bool = False):
         self.namespace = namespace
         self.goal = goal
         self.forced = forced
@@ -45,6 +46,7 @@ class HostRules:
         self.names = names
         self.way = way
         self.asks = asks
+        self.detached_only = detached_only
 
     def unconfirmed(self, hosts, current):
         """Return the Problems of entries that cost what runs on their hosts, without a confirmation."""
@@ -56,7 +58,12 @@ class HostRules:
         """Return the Problems of entries against what is there; see ``host_validation.check_against_cluster``."""
         return host_validation.check_against_cluster(
             hosts, current, secrets, self.namespace, self.goal, self.forced, elsewhere, self.allow_detach) + (
-                self.unconfirmed(hosts, current) if self.asks else [])
+                self.unconfirmed(hosts, current) + self._attached(hosts, current) if self.asks else [])
+
+    def _attached(self, hosts, current):
+        stored = [(host, current.get(host["name"])) for host in hosts if host.get("state") == "absent"]
+        return [problem for host, bmh in stored if bmh is not None and self.detached_only
+                for problem in host_change_rules.check_detached(host, bmh)]
 
     def lines_again(self, host, bmh, secrets):
         """Return why an entry must not be written on its host as it is by now.

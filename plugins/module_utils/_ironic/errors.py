@@ -14,6 +14,7 @@ from .._common.plain_text import cut, plain
 # for configdrive: %s"), which jsonschema even breaks into pieces.
 _QUOTED = re.compile(r"(\bconfigdrive\b[^:'\"{\[]*)[:'\"{\[].*", re.DOTALL)
 _HTML = re.compile(r"^\s*<(!doctype|html|head|body|\?xml)", re.IGNORECASE)
+_LONGEST_FAULT = 4000
 # A server may ask for any pause; a module has a time limit.
 LONGEST_RETRY_AFTER_SECONDS = 30
 # What to do about an error answer; Ironic's own sentences of other status codes say it.
@@ -126,5 +127,6 @@ def fault_of(text: str) -> str:
             break
     if not isinstance(value, str):
         return "no message"
-    sentence = " ".join(_QUOTED.sub(r"\1 (what Ironic quotes of it is left out)", value).split())
+    # Of a long text the pattern takes the square of its length.
+    sentence = " ".join(_QUOTED.sub(r"\1 (what Ironic quotes of it is left out)", value[:_LONGEST_FAULT]).split())
     return cut(sentence, 500) or "no message"

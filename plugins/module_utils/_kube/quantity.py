@@ -14,7 +14,9 @@ BINARY = dict((letter + "i", 1024 ** power) for power, letter in enumerate(_POWE
 DECIMAL = dict(("k" if letter == "K" else letter, 1000 ** power) for power, letter in enumerate(_POWERS) if power)
 _FRACTIONS = {"n": Decimal(10) ** -9, "u": Decimal(10) ** -6, "m": Decimal(10) ** -3}
 _FACTORS = dict(dict(BINARY, **DECIMAL), **_FRACTIONS)
-_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([EPTGMK]i|[numkMGTPE]|[eE][+-]?\d+)?")
+# More than any that Kubernetes writes; numbers of any size, and with any exponent, would fill the memory.
+_LONGEST = 64
+_QUANTITY = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))([EPTGMK]i|[numkMGTPE]|[eE][+-]?\d{1,2})?")
 
 
 def parse(quantity: Any) -> Any:
@@ -23,10 +25,12 @@ def parse(quantity: Any) -> Any:
     :param quantity: text, or a number
     :raises ValueError: when it is not a quantity
     """
-    match = None if isinstance(quantity, bool) else _QUANTITY.fullmatch(str(quantity))
+    text = "" if isinstance(quantity, bool) else str(quantity)
+    match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
     if not match:
+        shown = quantity if len(text) <= _LONGEST else text[:_LONGEST] + "..."
         raise ValueError("quantity: found %r, expected a number with an optional suffix of %s, as 16Gi" % (
-            quantity, ", ".join(list(BINARY) + list(DECIMAL) + list(_FRACTIONS))))
+            shown, ", ".join(list(BINARY) + list(DECIMAL) + list(_FRACTIONS))))
     number, suffix = Decimal(match.group(1)), match.group(2) or ""
     if suffix in _FACTORS:
         return number * _FACTORS[suffix]

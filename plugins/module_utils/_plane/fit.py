@@ -18,7 +18,7 @@ Object = dict[str, Any]
 
 CONTRACT_LABEL = re.compile(r"cluster\.x-k8s\.io/(v\d+\w*)")
 VERSION_LABEL = "app.kubernetes.io/version"
-_VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)\S*")
+_VERSION = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})\S*")
 _UNKNOWN = "version not known"
 # Tags are what somebody has called an image.
 _TAG = re.compile(r"v\d+\.\d+\.\d+[0-9A-Za-z.+-]*")

@@ -21,7 +21,7 @@ def run(server, hosts, check_mode=False, **values):
     reports = Reports()
     params = dict({"namespace": "metal3", "create_namespace": False, "hosts": hosts, "deploy": True, "force_hosts": [],
                    "allow_detach": False, "allow_deprovision": False, "allow_power_off": False, "wait_for": None,
-                   "wait_timeout_seconds": 5,
+                   "delete_only_detached": False, "wait_timeout_seconds": 5,
                    "error_limit": 3, "field_names": "options"}, **values)
     service = HostService(server, params, check_mode, reports, sleep=lambda seconds: None)
     return service.run(), reports.lines
@@ -464,6 +464,49 @@ def test_a_host_that_gets_a_consumer_meanwhile_is_not_deleted():
     assert "changed by somebody else during this run: state: found absent, expected no consumer (it is in use by " \
         "Metal3Machine metal3/m1)" in result["hosts"][0]["error"]
     assert result["hosts"][0]["action"] == "unchanged"
+
+
+def detached_host():
+    server = Server()
+    run(server, [host(1)])
+    bmh = server.objects["BareMetalHost", "h1"]
+    bmh["metadata"].setdefault("annotations", {})["baremetalhost.metal3.io/detached"] = "{}"
+    return server
+
+
+def attach(server):
+    """Somebody else attaches the host just before it is deleted."""
+    real = server.delete
+
+    def delete(*arguments, **options):
+        server.delete = real
+        bmh = server.objects["BareMetalHost", "h1"]
+        metadata = dict(bmh["metadata"], annotations={}, resourceVersion=str(server.version + 100))
+        server.objects["BareMetalHost", "h1"] = dict(bmh, metadata=metadata)
+        return server.delete(*arguments, **options)
+    server.delete = delete
+
+
+@pytest.mark.parametrize("is_attached", [True, False])
+def test_a_host_that_is_attached_again_meanwhile_is_not_deleted_as_a_detached_one(is_attached):
+    """Its server, which was to go on running, would be powered off and cleaned."""
+    server = detached_host()
+    if is_attached:
+        attach(server)
+    result, dummy = run(server, [host(1, state="absent")], delete_only_detached=True)
+    assert (("BareMetalHost", "h1") in server.objects) is is_attached
+    assert ("its server would be powered off and cleaned" in result["hosts"][0]["error"]) is is_attached
+
+
+def test_an_attached_host_is_refused_where_only_detached_ones_are_deleted():
+    server = Server()
+    run(server, [host(1)])
+    with pytest.raises(RefusedError, match="h1: state: found absent, expected a detached host"):
+        run(server, [host(1, state="absent")], delete_only_detached=True)
+    # Check mode does not detach either.
+    run(server, [host(1, state="absent")], check_mode=True, delete_only_detached=True)
+    run(server, [host(1, state="absent")])
+    assert ("BareMetalHost", "h1") not in server.objects
 
 
 def test_a_host_that_changes_meanwhile_in_what_does_not_count_is_deleted():

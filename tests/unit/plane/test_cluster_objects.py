@@ -9,6 +9,8 @@ import copy
 
 import pytest
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import certificates, objects, settings
@@ -181,6 +183,18 @@ def test_a_certificate_of_the_collection_is_trusted_by_the_webhooks_and_stays():
 @pytest.mark.parametrize("data", [{}, {"tls.crt": "AAAA", "tls.key": "AAAA", "ca.crt": "AAAA"}, {"tls.crt": 1}])
 def test_what_is_no_certificate_is_issued_again(data):
     assert certificates.fault(data, ["a.svc"]) == "missing"
+
+
+def test_a_key_of_an_unknown_kind_is_issued_again():
+    """OpenSSL knows more of them than the library, which ended in a traceback."""
+    (asked,) = objects.certificates(objects.desired(IPAM, shipped(), {"name": "ipam"}, "v1.13.2"))
+    stored = certificates.secret(asked, None)
+    unknown = bytes.fromhex("30" "10" "020100" "3005" "06032a0304" "0404" "00000000")
+    pem = b"-----BEGIN PRIVATE KEY-----\n" + base64.b64encode(unknown) + b"\n-----END PRIVATE KEY-----\n"
+    stored["data"]["tls.key"] = base64.b64encode(pem).decode()
+    with pytest.raises(UnsupportedAlgorithm):
+        serialization.load_pem_private_key(pem, None)
+    assert certificates.secret(asked, stored)["data"]["tls.key"] != stored["data"]["tls.key"]
 
 
 def test_each_part_comes_after_what_it_needs():

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..._common.field_checks import show
 from ..._common.problem import Problem
+from .. import annotations as host_annotations
 from .. import bmc_change as host_bmc_change
 from .. import redeploy as host_redeploy
 from ..goals import state_of
@@ -92,3 +93,15 @@ def check_deletion(host, bmh, forced):
         return []
     return [Problem("host-change", host["name"], "state", "absent", f"no consumer (it is in use by {consumer_of(bmh)})",
                     "remove the consumer first (scale its cluster down), or name the host in force_hosts")]
+
+
+def check_detached(host, bmh):
+    """Return a Problem of the deletion of a host that is not detached, so that its server would be cleaned.
+
+    :param bmh: the stored BareMetalHost
+    """
+    if host_annotations.DETACHED in host_annotations.of(bmh):
+        return []
+    return [Problem("host-change", host["name"], "state", "absent",
+                    "a detached host: this one is attached, and its server would be powered off and cleaned",
+                    "detach it, then run again")]

@@ -12,6 +12,7 @@ from ..process.certificates import RENEW_BEFORE_DAYS, self_signed
 
 try:
     from cryptography import x509
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     HAS_CRYPTOGRAPHY = True
 except ImportError:
@@ -48,10 +49,13 @@ def fault(data: dict[str, str], names: list[str]) -> str | None:
         key = serialization.load_pem_private_key(raw["tls.key"], None)
         found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         listed = found.get_values_for_type(x509.DNSName)
-    except (KeyError, TypeError, ValueError, x509.ExtensionNotFound):
+        encoding = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+        certified, own = (item.public_key().public_bytes(*encoding) for item in (certificate, key))
+    # Who may write the Secret may put any key and certificate there, OpenSSL knows more than this library.
+    except (KeyError, TypeError, ValueError, AttributeError, UnsupportedAlgorithm, x509.ExtensionNotFound,
+            x509.DuplicateExtension, x509.UnsupportedGeneralNameType, x509.InvalidVersion):
         return "missing"
-    encoding = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
-    if certificate.public_key().public_bytes(*encoding) != key.public_key().public_bytes(*encoding):
+    if certified != own:
         return "key and certificate do not match"
     if raw["ca.crt"] != raw["tls.crt"]:
         return "signed by another authority"
