@@ -6,18 +6,46 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import subprocess
 from types import SimpleNamespace
 
 from support import REPOSITORY
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import oci_layout, registry
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import registries
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import node_image, oci_layout, registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
 
 PINS = engine.GoMod((REPOSITORY / "lab" / "engine" / "go.mod").read_text())
 VERSION = PINS.version(catalogue.IPAM)
 IMAGE = "quay.io/metal3-io/ip-address-manager:" + VERSION
+
+
+# The node image's own root file system, read only below what is written here; all of it ends with its namespaces.
+CONTAINERD = """
+set -eu
+cd "$1"; image=$2; offset=$3; shift 3
+mkdir lower upper root
+mount -o "ro,noload,loop,offset=$offset" "$image" lower
+mount -t tmpfs tmpfs upper
+mkdir upper/files upper/work
+mount -t overlay overlay -o lowerdir=lower,upperdir=upper/files,workdir=upper/work root
+mount -t proc proc root/proc
+mount --rbind /dev root/dev
+for folder in run tmp var/lib/containerd; do mount -t tmpfs tmpfs "root/$folder"; done
+cp -a files/. root/
+chroot root sh -e /commands.sh
+stat -c '%a %U %n' root/etc/containerd/certs.d/*/*
+chroot root containerd > containerd.log 2>&1 &
+for _try in $(seq 300); do if [ -S root/run/containerd/containerd.sock ]; then break; fi; sleep 0.1; done
+for reference; do
+  echo "== $reference"
+  chroot root timeout 100 ctr images pull --hosts-dir /etc/containerd/certs.d "$reference" 2>&1 || echo refused
+  chroot root ctr images list "name==$reference"
+done
+"""
 
 
 def skopeo(*arguments, **options):
@@ -52,3 +80,33 @@ def digest(store, name, login):
     done = skopeo("inspect", "--authfile", str(login), "--cert-dir", str(store.trust), "--format", "{{.Digest}}",
                   f"docker://{store.host}/{name}")
     return done.stdout.strip() or done.stderr
+
+
+def pulled(lab, folder, mirrors, references, secret=None):
+    """Let the containerd of the lab's node image pull images, configured by the files of the cluster's option.
+
+    :param mirrors: the option ``registry_mirrors``
+    :param references: names of images
+    :param secret: what the Secret of a mirror holds
+    :returns: mode, owner and path of each file; reference → what was printed of it; all that was printed
+    """
+    description, mistakes = cluster_description.read({"name": "mirrored", "registry_mirrors": mirrors})
+    assert mistakes == []
+    files = folder / "files"
+    for entry in registries.files(description):
+        path = files / entry["path"].lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # As Cluster API's bootstrap provider puts the contents of Secrets in.
+        path.write_text(entry["content"] if "content" in entry else secret[entry["contentFrom"]["secret"]["key"]])
+        path.chmod(int(entry["permissions"], 8))
+    (files / "commands.sh").write_text("\n".join(registries.commands(description)) + "\n")
+    image = os.path.join(os.path.dirname(os.path.realpath(lab.dir / "www" / "images" / "node.raw")), "node.raw")
+    done = subprocess.run(
+        ["unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c", CONTAINERD, "containerd",
+         str(folder), image, str(node_image.FIRST_SECTOR * node_image.SECTOR_BYTES), *references],
+        capture_output=True, text=True, check=False, timeout=500)
+    assert done.returncode == 0, done.stderr
+    before, *parts = done.stdout.split("== ")
+    answers = dict((part.partition("\n")[0], part) for part in parts)
+    assert list(answers) == references
+    return before.splitlines(), answers, done.stdout + done.stderr

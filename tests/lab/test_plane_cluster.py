@@ -63,10 +63,13 @@ def clusterctl(lab, *arguments):
 
 def test_a_plan_shows_every_object_and_writes_nothing(lab, target, variables):
     before = namespaces(target)
-    run = lab.playbook("install", "--check", "--diff", "--tags", "capi", extra=variables, seconds=SECONDS).ok()
+    run = lab.playbook("install", "--check", "--diff", extra=variables, seconds=SECONDS).ok()
     for title in ("Namespace capi-system", "Deployment capi-system/capi-controller-manager",
-                  "CustomResourceDefinition clusters.cluster.x-k8s.io"):
+                  "CustomResourceDefinition clusters.cluster.x-k8s.io",
+                  "Deployment capm3-system/capm3-controller-manager"):
         assert title in run.output
+    rows = dict((line.split()[0], line.split()[1:]) for line in run.output.splitlines() if len(line.split()) > 4)
+    assert all(rows[part.name][0] == "none" and rows[part.name][1].startswith("v") for part in RENDERED)
     assert namespaces(target) == before and not definitions(target)
 
 

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
 import uuid
 from pathlib import Path
 
@@ -16,36 +14,9 @@ import pytest
 import registry_store
 from registry_store import IMAGE, digest, push
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import registries
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import node_image
-
 pytestmark = pytest.mark.nodes
 
 LOGIN_NEEDED, OTHER_AUTHORITY, WITH_FALLBACK = "private.example.org", "other.example.org", "fallback.example.org"
-# The node image's own root file system, read only below what is written here; all of it ends with its namespaces.
-CONTAINERD = """
-set -eu
-cd "$1"; image=$2; offset=$3; shift 3
-mkdir lower upper root
-mount -o "ro,noload,loop,offset=$offset" "$image" lower
-mount -t tmpfs tmpfs upper
-mkdir upper/files upper/work
-mount -t overlay overlay -o lowerdir=lower,upperdir=upper/files,workdir=upper/work root
-mount -t proc proc root/proc
-mount --rbind /dev root/dev
-for folder in run tmp var/lib/containerd; do mount -t tmpfs tmpfs "root/$folder"; done
-cp -a files/. root/
-chroot root sh -e /commands.sh
-stat -c '%a %U %n' root/etc/containerd/certs.d/private.example.org/*
-chroot root containerd > containerd.log 2>&1 &
-for _try in $(seq 300); do if [ -S root/run/containerd/containerd.sock ]; then break; fi; sleep 0.1; done
-for reference; do
-  echo "== $reference"
-  chroot root timeout 100 ctr images pull --hosts-dir /etc/containerd/certs.d "$reference" 2>&1 || echo refused
-  chroot root ctr images list "name==$reference"
-done
-"""
 
 
 @pytest.fixture(scope="module")
@@ -86,38 +57,22 @@ def test_containerd_of_a_node_pulls_by_upstreams_name_through_the_files_of_the_o
     url = "https://%s:%d" % (lab.figures["bridge"]["address"].partition("/")[0], lab.figures["ports"]["registry"])
     (other, _key), _signer = bmc_certificates.issue(tmp_path, "other")
     authority = (lab.dir / "pki" / "ca.crt").read_text()
-    description, mistakes = cluster_description.read({"name": "mirrored", "registry_mirrors": [
+    mirrors = [
         {"registry": "quay.io", "url": url + "/quay.io", "ca_certificate": authority},
         {"registry": WITH_FALLBACK, "url": url + "/quay.io", "ca_certificate": authority, "fallback": True},
         {"registry": LOGIN_NEEDED, "url": url + "/private", "ca_certificate": authority, "credentials_secret": "login"},
-        {"registry": OTHER_AUTHORITY, "url": url, "ca_certificate": Path(other).read_text()}]})
-    assert mistakes == []
-    secret = {"username": store.username, "password": store.password}
-    files = tmp_path / "files"
-    for entry in registries.files(description):
-        path = files / entry["path"].lstrip("/")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # As Cluster API's bootstrap provider puts the contents of Secrets in.
-        path.write_text(entry["content"] if "content" in entry else secret[entry["contentFrom"]["secret"]["key"]])
-        path.chmod(int(entry["permissions"], 8))
-    (files / "commands.sh").write_text("\n".join(registries.commands(description)) + "\n")
+        {"registry": OTHER_AUTHORITY, "url": url, "ca_certificate": Path(other).read_text()}]
     assert push(store, "private/team/image:v1", store.login).returncode == 0
     own = IMAGE.partition("/")[2]
     references = [IMAGE, f"{WITH_FALLBACK}/{own}", f"{LOGIN_NEEDED}/team/image:v1", f"{OTHER_AUTHORITY}/{IMAGE}",
                   "quay.io/metal3-io/unknown:v1"]
-    image = os.path.join(os.path.dirname(os.path.realpath(lab.dir / "www" / "images" / "node.raw")), "node.raw")
-    done = subprocess.run(
-        ["unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c", CONTAINERD, "containerd",
-         str(tmp_path), image, str(node_image.FIRST_SECTOR * node_image.SECTOR_BYTES), *references],
-        capture_output=True, text=True, check=False, timeout=500)
-    before, *parts = done.stdout.split("== ")
-    assert done.returncode == 0, done.stderr
+    before, answers, output = registry_store.pulled(lab, tmp_path, mirrors, references, {
+        "username": store.username, "password": store.password})
     folder = "root/etc/containerd/certs.d/" + LOGIN_NEEDED
-    assert before.splitlines() == [f"600 root {folder}/hosts.toml", f"644 root {folder}/mirror.crt"]
-    answers = dict((part.partition("\n")[0], part) for part in parts)
-    assert list(answers) == references
+    assert [line for line in before if LOGIN_NEEDED in line] == [
+        f"600 root {folder}/hosts.toml", f"644 root {folder}/mirror.crt"]
     for reference in references[:3]:
         assert store.digest in answers[reference] and "refused" not in answers[reference], answers[reference]
     assert "certificate signed by unknown authority" in answers[references[3]]
     assert f"{references[4]}: not found" in answers[references[4]]
-    assert store.password not in done.stdout + done.stderr
+    assert store.password not in output

@@ -1,0 +1,219 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The archive's file: written and read as a plain tar, of which only what the bill names is taken."""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tarfile
+from collections.abc import Callable
+from typing import IO, Any
+
+from .._common.errors import ReportedError
+from . import bill as bills
+
+VERSION_FILE = "version"
+# What skopeo's "dir" transport wants to find in a folder.
+VERSION_TEXT = b"Directory Transport Version: 1.1\n"
+_CHUNK_BYTES = 1024 * 1024
+# A manifest of an image, and a bill; registries take no larger manifests.
+LONGEST_DOCUMENT_BYTES = 4 * 1024 * 1024
+_IMAGE = re.compile(r"images/(0|[1-9]\d{0,3})/(?:(manifest\.json)|([0-9a-f]{64})(?:\.manifest\.json)?)")
+_DOCUMENTS = (bills.SPDX, bills.CYCLONEDX)
+
+
+class ArchiveError(ReportedError):
+    """An archive could not be written or is not what it should be; the message says what is wrong."""
+
+
+def image_dir(work_dir: str, number: int) -> str:
+    """Return the folder of an image.
+
+    :param number: its place in the bill
+    """
+    return os.path.join(work_dir, "images", str(number))
+
+
+def file_path(work_dir: str, name: str) -> str:
+    """Return the path of a gathered file."""
+    return os.path.join(work_dir, "files", name)
+
+
+def digest_of(path: str) -> str | None:
+    """Return the SHA-256 of a file with ``sha256:`` before it, or None when it is missing."""
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as stream:
+            for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
+                digest.update(chunk)
+    except FileNotFoundError:
+        return None
+    return "sha256:" + digest.hexdigest()
+
+
+def image_fault(directory: str, digest: str) -> str | None:
+    """Return why a folder is not the image of a digest as a whole, or None. All of it is read.
+
+    :param directory: in the form of skopeo's "dir" transport
+    :param digest: of its manifest, or of its list of manifests
+    """
+    return _manifest_fault(directory, "manifest.json", digest)
+
+
+def _manifest_fault(directory: str, name: str, digest: str) -> str | None:
+    path = os.path.join(directory, name)
+    found = digest_of(path)
+    if found != digest:
+        return f"{name}: {'missing' if found is None else f'found {found}, expected {digest}'}"
+    if os.path.getsize(path) > LONGEST_DOCUMENT_BYTES:
+        return f"{name}: longer than a manifest may be"
+    try:
+        with open(path, "rb") as stream:
+            manifests, blobs = bills.blobs(json.load(stream))
+    except ValueError as exc:
+        return f"{name}: {exc}"
+    for item in manifests:
+        fault = _manifest_fault(directory, item.partition(":")[2] + ".manifest.json", item)
+        if fault:
+            return fault
+    for item in blobs:
+        found = digest_of(os.path.join(directory, item.partition(":")[2]))
+        if found != item:
+            return f"{item}: {'missing' if found is None else f'found {found}'}"
+    return None
+
+
+def write(path: str, work_dir: str, bill: bills.Bill) -> None:
+    """Write an archive, complete or not at all, with the bill first.
+
+    :param path: of the archive
+    :param work_dir: folder with the images, files and documents
+    :param bill: its bill
+    """
+    names = [bills.BILL, *_DOCUMENTS, *(f"files/{entry['name']}" for entry in bill["files"])]
+    for number in range(len(bill["images"])):
+        names += [f"images/{number}/{name}" for name in sorted(os.listdir(image_dir(work_dir, number)))
+                  if _IMAGE.fullmatch(f"images/{number}/{name}")]
+    partial = path + ".partial"
+    with tarfile.open(partial, "w", format=tarfile.PAX_FORMAT) as archive:
+        for name in names:
+            archive.add(os.path.join(work_dir, name), name, recursive=False, filter=_anonymous)
+    os.replace(partial, path)
+
+
+def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = member.mtime = 0
+    member.uname = member.gname = ""
+    member.mode = 0o644
+    return member
+
+
+def bill_of(path: str, checksum: str | None = None) -> bills.Bill:
+    """Return the bill of an archive.
+
+    :param path: of the archive
+    :param checksum: that its bill must have, ``sha256:`` and 64 hexadecimal digits; None for any
+    :raises ArchiveError: for what is no archive, or not the expected one
+    """
+    try:
+        with tarfile.open(path, "r:") as archive:
+            member = archive.next()
+            if member is None or member.name != bills.BILL or not member.isreg():
+                raise ArchiveError(f"{path}: found no bill of materials at its beginning, expected an archive of this "
+                                   "collection; gather it again")
+            return _bill(path, archive.extractfile(member), member.size, checksum)
+    except (tarfile.TarError, EOFError) as exc:
+        raise ArchiveError(f"{path}: {exc}; copy or gather it again") from exc
+
+
+def _bill(path: str, stream: IO[bytes] | None, size: int, checksum: str | None) -> bills.Bill:
+    if stream is None or size > LONGEST_DOCUMENT_BYTES:
+        raise ArchiveError(f"{path}: its bill of materials has {size} bytes; gather it again")
+    content = stream.read()
+    found = "sha256:" + hashlib.sha256(content).hexdigest()
+    if checksum and found != checksum:
+        raise ArchiveError(f"{path}: checksum: found {found}, expected {checksum}; find out who changed the archive")
+    try:
+        return bills.parse(content)
+    except ValueError as exc:
+        raise ArchiveError(f"{path}: {exc}; gather it again") from exc
+
+
+def extract(path: str, work_dir: str, bill: bills.Bill, tell: Callable[[str], Any]) -> None:
+    """Extract what a bill names, each file under a name of our own, checked while it is written.
+
+    What was extracted before and is whole stays, so that a run that was cut goes on.
+
+    :param path: of the archive
+    :param work_dir: folder to write into
+    :param bill: of :func:`bill_of`
+    :param tell: callable that takes a line of progress
+    :raises ArchiveError: for anything that the bill does not name, and for contents with another digest
+    """
+    files = dict((f"files/{entry['name']}", entry["digest"]) for entry in bill["files"])
+    seen: set[str] = set()
+    try:
+        with tarfile.open(path, "r:") as archive:
+            for member in archive:
+                if member.name in seen or not member.isreg() or member.issparse():
+                    raise ArchiveError(f'{path}: "{member.name}": found twice or no plain file; '
+                                       "do not use this archive")
+                seen.add(member.name)
+                if member.name == bills.BILL or member.name in _DOCUMENTS:
+                    continue
+                digest, target = _target(path, work_dir, bill, files, member)
+                if digest_of(target) == digest:
+                    continue
+                tell(f"extracting {member.name}")
+                _copy(path, archive.extractfile(member), target, digest)
+    except (tarfile.TarError, EOFError) as exc:
+        raise ArchiveError(f"{path}: {exc}; copy or gather it again") from exc
+    _check(path, work_dir, bill)
+
+
+def _target(path: str, work_dir: str, bill: bills.Bill, files: dict[str, str],
+            member: tarfile.TarInfo) -> tuple[str, str]:
+    """Return the digest that a member must have, and the path to write it to, made of the bill and of digests only."""
+    if member.name in files:
+        return files[member.name], file_path(work_dir, member.name.partition("/")[2])
+    match = _IMAGE.fullmatch(member.name)
+    if not match or int(match.group(1)) >= len(bill["images"]):
+        raise ArchiveError(f'{path}: "{member.name}": found in the archive, expected only what its bill names; '
+                           "do not use this archive")
+    number = int(match.group(1))
+    digest = bill["images"][number]["digest"] if match.group(2) else "sha256:" + match.group(3)
+    return digest, os.path.join(image_dir(work_dir, number), member.name.rpartition("/")[2])
+
+
+def _copy(path: str, stream: IO[bytes] | None, target: str, digest: str) -> None:
+    if stream is None:
+        raise ArchiveError(f"{path}: cannot be read; copy it again")
+    os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+    computed, partial = hashlib.sha256(), target + ".partial"
+    with open(partial, "wb") as output:
+        for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
+            computed.update(chunk)
+            output.write(chunk)
+    found = "sha256:" + computed.hexdigest()
+    if found != digest:
+        os.unlink(partial)
+        raise ArchiveError(f"{path}: {os.path.basename(target)}: found {found}, expected {digest}; "
+                           "copy or gather it again")
+    os.replace(partial, target)
+
+
+def _check(path: str, work_dir: str, bill: bills.Bill) -> None:
+    faults = [f"file {entry['name']}: missing" for entry in bill["files"]
+              if not os.path.exists(file_path(work_dir, entry["name"]))]
+    for number, entry in enumerate(bill["images"]):
+        fault = image_fault(image_dir(work_dir, number), entry["digest"])
+        if fault:
+            faults.append(f"image {entry['name']}: {fault}")
+    if faults:
+        raise ArchiveError(f"{path}: not whole; copy or gather it again:\n" + "\n".join(f"- {item}" for item in faults))
+    for number in range(len(bill["images"])):
+        with open(os.path.join(image_dir(work_dir, number), VERSION_FILE), "wb") as stream:
+            stream.write(VERSION_TEXT)

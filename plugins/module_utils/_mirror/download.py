@@ -1,0 +1,55 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Downloads files: resumed where they were cut, and given their name only with the right checksum."""
+from __future__ import annotations
+
+import os
+import urllib.error
+from typing import Any
+
+from ansible.module_utils.urls import open_url
+
+from .._common.errors import ReportedError
+from .._common.redaction import redacted
+from . import archive
+
+_TIMEOUT_SECONDS = 60
+_CHUNK_BYTES = 1024 * 1024
+
+
+def file(url: str, target: str, checksum: str, ca_file: Any = None) -> None:
+    """Download a file.
+
+    :param url: where it is, HTTP or HTTPS
+    :param target: path to write; what was cut before is in ``<target>.partial``
+    :param checksum: ``sha256:`` and 64 hexadecimal digits
+    :param ca_file: file with the server's certificate authority; None for the system's
+    :raises ReportedError: when it can't be read, or is another one
+    """
+    os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+    partial = target + ".partial"
+    try:
+        _read(url, partial, ca_file)
+    except urllib.error.HTTPError as exc:
+        if exc.code != 416:
+            raise ReportedError(f"{redacted(url)}: HTTP {exc.code}; correct the URL") from exc
+        # All of it was there; its checksum says whether it is the right one.
+    except (OSError, ValueError) as exc:
+        raise ReportedError(f"{redacted(url)}: {exc}; run again to go on from where it stopped") from exc
+    found = archive.digest_of(partial)
+    if found != checksum:
+        os.unlink(partial)
+        raise ReportedError(f"{redacted(url)}: checksum: found {found}, expected {checksum}; correct the checksum, or "
+                            "find out who changed the file")
+    os.replace(partial, target)
+
+
+def _read(url: str, partial: str, ca_file: Any) -> None:
+    there = os.path.getsize(partial) if os.path.exists(partial) else 0
+    headers = {"Range": f"bytes={there}-"} if there else None
+    # A server that knows no ranges begins again.
+    with open_url(url, headers=headers, ca_path=ca_file, timeout=_TIMEOUT_SECONDS, use_netrc=False) as response, \
+            open(partial, "ab" if there and response.status == 206 else "wb") as stream:
+        for chunk in iter(lambda: response.read(_CHUNK_BYTES), b""):
+            stream.write(chunk)

@@ -1,0 +1,59 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the modules mirror_gather and mirror_unpack."""
+from __future__ import annotations
+
+from typing import Any
+
+from .._common.module import Module
+from .._plane.catalogue import NAMES, RENDERED
+from . import registry, service
+
+_LOGIN: dict[str, Any] = {"ca_file": {"type": "path"}, "username_file": {"type": "path"},
+          "password_file": {"type": "path", "no_log": False}}
+_DIGEST_FILE = {"name": {"type": "str", "required": True}, "url": {"type": "str", "required": True},
+                "checksum": {"type": "str", "required": True}}
+_TOGETHER = [("username_file", "password_file")]
+
+
+def _registry(params: dict[str, Any], url: str) -> registry.Registry:
+    return registry.Registry(registry.parse(url) if url else "", params["ca_file"], params["username_file"],
+                             params["password_file"])
+
+
+def run_mirror_gather() -> None:
+    """Run the module ``mirror_gather``."""
+    module = Module(dict(
+        _LOGIN,
+        archive={"type": "path", "required": True},
+        work_dir={"type": "path"},
+        release={"type": "str", "required": True},
+        parts={"type": "list", "elements": "str", "choices": list(NAMES),
+               "default": [part.name for part in RENDERED]},
+        source_dir={"type": "path"},
+        images={"type": "list", "elements": "str", "default": []},
+        files={"type": "list", "elements": "dict", "default": [], "options": _DIGEST_FILE},
+        files_ca_file={"type": "path"},
+        source_registry={"type": "str", "default": ""},
+    ), required_together=_TOGETHER)
+    params = module.params
+    with module.reporting():
+        module.finish(service.gather(params, _registry(params, params["source_registry"]), module.progress.event,
+                                     module.check_mode))
+
+
+def run_mirror_unpack() -> None:
+    """Run the module ``mirror_unpack``."""
+    module = Module(dict(
+        _LOGIN,
+        archive={"type": "path", "required": True},
+        checksum={"type": "str"},
+        work_dir={"type": "path"},
+        registry={"type": "str"},
+        files_dir={"type": "path"},
+    ), required_together=_TOGETHER, required_one_of=[("registry", "files_dir")])
+    params = module.params
+    with module.reporting():
+        target = _registry(params, params["registry"]) if params["registry"] else None
+        module.finish(service.unpack(params, target, module.progress.event, module.check_mode))

@@ -1,0 +1,182 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gathering an archive on a machine that reaches the registries, and unpacking it where nothing else is reached."""
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from .._common import whole_file
+from .._common.errors import RefusedError, ReportedError
+from .._common.formats import timestamp
+from .._common.problem import Problem
+from .._plane.catalogue import BY_NAME
+from .._plane.process import engine
+from . import archive, download, registry
+from . import bill as bills
+
+_DOCUMENT_MODE = 0o644
+
+
+class Wanted(NamedTuple):
+    """What an archive is to have.
+
+    :ivar images: names with tag
+    :ivar files: dicts ``name``, ``url`` and ``checksum``
+    """
+
+    images: list[str]
+    files: list[Mapping[str, Any]]
+
+
+def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[str, Any]],
+           source_dir: str | None) -> Wanted:
+    """Return what is to be gathered.
+
+    :param parts: names of parts of the plane, whose images are taken at the pinned version
+    :param images: further names of images
+    :param files: see :class:`Wanted`
+    :param source_dir: folder with the ``go.mod`` that pins the parts
+    :raises RefusedError: with all that is no name of an image or no file
+    """
+    parts, files = list(parts), list(files)
+    named = list(images)
+    if parts:
+        if not source_dir:
+            raise RefusedError([Problem("mirror-source", "", "source_dir", None, "the folder with go.mod",
+                                        "set it, or set parts to []")])
+        with open(os.path.join(source_dir, "go.mod"), encoding="utf-8") as stream:
+            pins = engine.GoMod(stream.read())
+        named += [f"{image}:{pins.version(BY_NAME[name].module)}" for name in parts
+                  for image in BY_NAME[name].images.values()]
+    names = sorted(dict.fromkeys(named))
+    found = [problem for name in names for problem in [bills.reference_problem(name)] if problem]
+    found += [problem for entry in files for problem in bills.file_problems(entry)]
+    twice = sorted(set(entry["name"] for entry in files if sum(other["name"] == entry["name"] for other in files) > 1))
+    found += [Problem("mirror-file", f'file "{name}"', "name", "twice", "once", "rename one") for name in twice]
+    if found:
+        raise RefusedError(found)
+    return Wanted(names, files)
+
+
+def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[[str], Any], check_mode: bool,
+           clock: Callable[[], float] = time.time) -> dict[str, Any]:
+    """Gather images and files into one archive, and return the module's result.
+
+    What an earlier run has gathered, whole, is kept in ``work_dir``, so that one that was cut goes on.
+
+    :param params: the parameters of the module ``mirror_gather``
+    :param source: where images are read from
+    :param tell: callable that takes a line of progress
+    :param check_mode: only ask for digests
+    :param clock: callable that returns seconds since 1970
+    :raises RefusedError: for wrong names
+    :raises ReportedError: when something can't be gathered, naming all that can't
+    """
+    items = wanted(params["parts"], params["images"], params["files"], params["source_dir"])
+    digests, errors = _digests(source, items.images)
+    if errors:
+        raise ReportedError("%d of %d images cannot be gathered:\n%s" % (
+            len(errors), len(items.images), "\n".join(f"- {text}" for text in errors)))
+    path, work_dir = params["archive"], params["work_dir"] or params["archive"] + ".d"
+    before = archive.bill_of(path) if os.path.exists(path) else None
+    planned = {"images": digests, "files": dict((entry["name"], entry["checksum"]) for entry in items.files)}
+    unchanged = before is not None and before["release"] == params["release"] and planned == {
+        kind: dict((entry["name"], entry["digest"]) for entry in before[kind]) for kind in ("images", "files")}
+    if unchanged or check_mode:
+        return _result(path, before if unchanged else bills.compose(
+            params["release"], digests, dict((name, (digest, 0)) for name, digest in planned["files"].items())),
+            not unchanged)
+    for number, name in enumerate(items.images):
+        directory = archive.image_dir(work_dir, number)
+        if archive.image_fault(directory, digests[name]):
+            tell(f"gathering {name}")
+            registry.fetch(source, name, digests[name], directory)
+            fault = archive.image_fault(directory, digests[name])
+            if fault:
+                raise ReportedError(f"{name}: {fault}; run again, and find out who changes what is sent if it stays")
+    sizes = {}
+    for entry in items.files:
+        target = archive.file_path(work_dir, entry["name"])
+        if archive.digest_of(target) != entry["checksum"]:
+            tell(f"gathering {entry['name']}")
+            download.file(entry["url"], target, entry["checksum"], params["files_ca_file"])
+        sizes[entry["name"]] = (entry["checksum"], os.path.getsize(target))
+    made = bills.compose(params["release"], digests, sizes)
+    created = timestamp(clock())
+    for name, content in ((bills.BILL, made), (bills.SPDX, bills.spdx(made, created)),
+                          (bills.CYCLONEDX, bills.cyclonedx(made, created))):
+        whole_file.write(os.path.join(work_dir, name), bills.dump(content), _DOCUMENT_MODE, False)
+    tell(f"writing {path}")
+    archive.write(path, work_dir, made)
+    if not params["work_dir"]:
+        shutil.rmtree(work_dir)
+    return _result(path, made, True)
+
+
+def _digests(source: registry.Registry, names: list[str]) -> tuple[dict[str, str], list[str]]:
+    digests, errors = {}, []
+    for name in names:
+        try:
+            found = registry.digest(source, name)
+        except registry.RegistryError as exc:
+            errors.append(str(exc))
+            continue
+        if found is None:
+            errors.append(f"{name}: not in {source.prefix or 'its registry'}; correct the image's name")
+        else:
+            digests[name] = found
+    return digests, errors
+
+
+def _result(path: str, bill: bills.Bill | None, changed: bool) -> dict[str, Any]:
+    return {"changed": changed, "archive": path, "bill": bill,
+            "checksum": "sha256:" + bills.checksum(bill) if bill else None}
+
+
+def unpack(params: Mapping[str, Any], target: registry.Registry | None, tell: Callable[[str], Any],
+           check_mode: bool) -> dict[str, Any]:
+    """Unpack an archive into a registry and a folder of an image server, and return the module's result.
+
+    Nothing is pushed or placed before all of the archive was found to be what its bill says.
+
+    :param params: the parameters of the module ``mirror_unpack``
+    :param target: where images are pushed to; None for files alone
+    :param tell: callable that takes a line of progress
+    :param check_mode: only compare with what is there
+    :raises ReportedError: for an archive that is not what it should be, and a registry that refuses
+    """
+    path = params["archive"]
+    bill = archive.bill_of(path, params["checksum"])
+    numbers = [number for number, entry in enumerate(bill["images"])
+               if target is not None and registry.digest(target, entry["name"]) != entry["digest"]]
+    files = [entry for entry in bill["files"] if params["files_dir"] and archive.digest_of(
+        os.path.join(params["files_dir"], entry["name"])) != entry["digest"]]
+    result = {"changed": bool(numbers or files), "bill": bill,
+              "pushed": [bill["images"][number]["name"] for number in numbers],
+              "placed": [entry["name"] for entry in files]}
+    if check_mode or not result["changed"]:
+        return result
+    work_dir = params["work_dir"] or path + ".d"
+    archive.extract(path, work_dir, bill, tell)
+    for number in numbers:
+        entry = bill["images"][number]
+        tell(f"pushing {entry['name']}")
+        assert target is not None
+        registry.push(target, entry["name"], archive.image_dir(work_dir, number))
+        found = registry.digest(target, entry["name"])
+        if found != entry["digest"]:
+            raise ReportedError(f"{entry['name']}: digest: found {found} in {target.prefix}, expected "
+                                f"{entry['digest']}; find out what the registry changes")
+    for entry in files:
+        os.makedirs(params["files_dir"], exist_ok=True)
+        partial = os.path.join(params["files_dir"], f".{entry['name']}.partial")
+        shutil.copyfile(archive.file_path(work_dir, entry["name"]), partial)
+        os.replace(partial, os.path.join(params["files_dir"], entry["name"]))
+    if not params["work_dir"]:
+        shutil.rmtree(work_dir)
+    return result

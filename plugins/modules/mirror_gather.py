@@ -1,0 +1,172 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gathers images and files for a site without the internet into one archive."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: mirror_gather
+short_description: Gather images and files for a site without the internet
+version_added: "0.1.0"
+description:
+  - Copies the container images of the plane's parts, further images, and files such as the agent's ramdisk, a node
+    image or manifests of a release into one archive, which M(metal3.baremetal.mirror_unpack) unpacks elsewhere.
+  - The archive begins with its bill of materials, which names all of it by SHA-256, also as SPDX 2.3
+    (C(bill.spdx.json)) and as CycloneDX 1.6 (C(bill.cdx.json)).
+  - Images are copied byte for byte and for all architectures, so that their digests stay what upstream says. Each is
+    asked for by the digest that its tag has at the beginning of the run.
+  - A run that was cut goes on - images that are whole and the begun part of a file are kept in O(work_dir). Everything
+    is read again and compared with its digest before the archive is written.
+options:
+  archive:
+    description: Path of the archive.
+    type: path
+    required: true
+  work_dir:
+    description: Folder for what is gathered. By default C(<archive>.d), which is removed when the archive is complete.
+    type: path
+  release:
+    description: What the archive is for, such as the collection's version. It is in the bill.
+    type: str
+    required: true
+  parts:
+    description: Parts of the plane, whose images are taken at the version that O(source_dir) pins.
+    type: list
+    elements: str
+    choices: [cert_manager, capi, cabpk, kcp, ipam, bmo, capm3]
+    default: [capi, cabpk, kcp, ipam, bmo, capm3]
+  source_dir:
+    description: Folder with the C(go.mod) that pins O(parts).
+    type: path
+  images:
+    description: Further images, by registry, path and tag, such as those of cert-manager, Ironic and the nodes.
+    type: list
+    elements: str
+    default: []
+  files:
+    description: Files to download.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: Name in the archive, and on the image server.
+        type: str
+        required: true
+      url:
+        description: Where it is, HTTP or HTTPS.
+        type: str
+        required: true
+      checksum:
+        description: C(sha256:) and its checksum.
+        type: str
+        required: true
+  files_ca_file:
+    description: File with the certificate authority of the servers of O(files); the system's by default.
+    type: path
+  source_registry:
+    description:
+      - Registry, and path if any, that images are read from in place of their own, with their whole name behind it,
+        such as V(mirror.example.org/all) for C(mirror.example.org/all/quay.io/metal3-io/…).
+    type: str
+    default: ""
+  ca_file:
+    description: File with the certificate authority of the registry; the system's by default.
+    type: path
+  username_file:
+    description: File with the name of a user of the registry. Without it nobody logs in.
+    type: path
+  password_file:
+    description: File with that user's password.
+    type: path
+requirements:
+  - skopeo
+extends_documentation_fragment:
+  - metal3.baremetal.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+  idempotent:
+    support: full
+seealso:
+  - module: metal3.baremetal.mirror_unpack
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Gather the plane, Ironic and the agent's ramdisk
+  metal3.baremetal.mirror_gather:
+    archive: /srv/metal3.tar
+    release: 0.1.0
+    source_dir: "{{ playbook_dir }}/../lab/engine"
+    images:
+      - quay.io/metal3-io/ironic:v39.0.0
+    files:
+      - name: ipa.initramfs
+        url: https://images.example.org/ipa.initramfs
+        checksum: sha256:8f1c2b9d0a7e4f35b6c8d1e2f3a4b5c6d7e8f90112233445566778899aabbccd
+"""
+
+RETURN = r"""
+archive:
+  description: Path of the archive.
+  returned: success
+  type: str
+  sample: /srv/metal3.tar
+bill:
+  description: What is in the archive; its C(files[].bytes) is 0 in check mode.
+  returned: success
+  type: dict
+  sample:
+    format: 1
+    release: 0.1.0
+    images: [{name: "quay.io/metal3-io/ip-address-manager:v1.13.2", digest: "sha256:8f1c…"}]
+    files: []
+checksum:
+  description: Checksum of the bill, which M(metal3.baremetal.mirror_unpack) takes. It stands for all of the archive.
+  returned: success
+  type: str
+  sample: sha256:8f1c2b9d0a7e4f35b6c8d1e2f3a4b5c6d7e8f90112233445566778899aabbccd
+problems:
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._mirror.module import run_mirror_gather
+
+
+def main():
+    """Run the module."""
+    run_mirror_gather()
+
+
+if __name__ == "__main__":
+    main()
