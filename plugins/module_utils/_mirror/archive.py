@@ -125,6 +125,8 @@ def bill_of(path: str, checksum: str | None = None) -> bills.Bill:
                 raise ArchiveError(f"{path}: found no bill of materials at its beginning, expected an archive of this "
                                    "collection; gather it again")
             return _bill(path, archive.extractfile(member), member.size, checksum)
+    except OSError as exc:
+        raise ArchiveError(f"{path}: {exc.strerror or exc}; correct the path") from exc
     except (tarfile.TarError, EOFError) as exc:
         raise ArchiveError(f"{path}: {exc}; copy or gather it again") from exc
 

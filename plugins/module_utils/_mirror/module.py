@@ -4,8 +4,11 @@
 """Running the modules mirror_gather and mirror_unpack."""
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from .._common.errors import ReportedError
 from .._common.module import Module
 from .._plane.catalogue import NAMES, RENDERED
 from . import registry, service
@@ -20,6 +23,15 @@ _TOGETHER = [("username_file", "password_file")]
 def _registry(params: dict[str, Any], url: str) -> registry.Registry:
     return registry.Registry(registry.parse(url) if url else "", params["ca_file"], params["username_file"],
                              params["password_file"])
+
+
+@contextmanager
+def _readable_errors() -> Iterator[None]:
+    """A full disk, a file that may not be read: no traceback."""
+    try:
+        yield
+    except OSError as exc:
+        raise ReportedError(f"{exc.filename or 'mirror'}: {exc.strerror or exc}") from exc
 
 
 def run_mirror_gather() -> None:
@@ -38,7 +50,7 @@ def run_mirror_gather() -> None:
         source_registry={"type": "str", "default": ""},
     ), required_together=_TOGETHER)
     params = module.params
-    with module.reporting():
+    with module.reporting(), _readable_errors():
         module.finish(service.gather(params, _registry(params, params["source_registry"]), module.progress.event,
                                      module.check_mode))
 
@@ -54,6 +66,6 @@ def run_mirror_unpack() -> None:
         files_dir={"type": "path"},
     ), required_together=_TOGETHER, required_one_of=[("registry", "files_dir")])
     params = module.params
-    with module.reporting():
+    with module.reporting(), _readable_errors():
         target = _registry(params, params["registry"]) if params["registry"] else None
         module.finish(service.unpack(params, target, module.progress.event, module.check_mode))

@@ -1,12 +1,13 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules plane_check and plane_components."""
+"""Running the modules plane_certificates_info, plane_check and plane_components."""
 from __future__ import annotations
 
+from .._common.terminal import columns
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from . import catalogue, fit_service, manifests
+from . import catalogue, expiry, expiry_service, fit_service, manifests
 from .cluster import certificates, service, sources
 from .process import user_folders
 
@@ -75,3 +76,21 @@ def run_plane_check() -> None:
     ))
     with module.reporting():
         module.finish(fit_service.run(module.connect(), module.params["parts"]))
+
+
+def run_plane_certificates_info() -> None:
+    """Run the module ``plane_certificates_info``."""
+    module = KubeModule(dict(
+        kube_argument_spec(),
+        pki_dir={"type": "path"},
+        namespaces={"type": "list", "elements": "str", "default": ["metal3"]},
+        warn_days={"type": "int", "default": 30},
+        show_table={"type": "bool", "default": False},
+    ))
+    module.require(cryptography=expiry.HAS_CRYPTOGRAPHY)
+    with module.reporting():
+        result = expiry_service.report(module.params, module.connect(), columns())
+        for namespace in module.params["namespaces"]:
+            if not any(row["place"].startswith(f"Secret {namespace}/") for row in result["certificates"]):
+                module.warn_without(namespace)
+        module.finish(result)

@@ -64,6 +64,9 @@ ARGUMENTS = {
     "lab_registry_images": dict(
         ((name, "/nonexistent") for name in ("ca_file", "username_file", "password_file", "engine_dir", "cache_dir")),
         url="https://127.0.0.1:1", versions={}),
+    "mirror_gather": {"archive": "gathered.tar", "release": "0.1.0", "parts": []},
+    "mirror_unpack": {"archive": str(REPOSITORY / "tests" / "unit" / "modules" / "empty_archive.tar"),
+                      "files_dir": "files"},
     "plane_certificate": {"directory": "certificates"},
     "plane_check": {"parts": []},
     "plane_components": {

@@ -1,0 +1,204 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which certificates a plane has: who serves each, who trusts it, and how long it is valid; pure."""
+from __future__ import annotations
+
+import base64
+import datetime
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from .._common.text_table import lines
+from .cluster.objects import client_configs
+
+try:
+    from cryptography import x509
+    from cryptography.exceptions import InvalidSignature
+    HAS_CRYPTOGRAPHY = True
+except ImportError:
+    HAS_CRYPTOGRAPHY = False
+
+Object = dict[str, Any]
+
+EXPIRED, EXPIRING, UNTRUSTED, UNREADABLE, FINE = "expired", "expiring", "untrusted", "unreadable", "ok"
+_FIRST = (UNREADABLE, EXPIRED, UNTRUSTED, EXPIRING, FINE)
+
+
+class Held(NamedTuple):
+    """Certificates as they were found.
+
+    :ivar place: file, or Secret and its key
+    :ivar holder: who serves or shows it, for a reader
+    :ivar pem: the certificates
+    :ivar authority: certificates of the authorities that are to have signed it, or None when nobody says which
+    :ivar trusted_by: who verifies it
+    """
+
+    place: str
+    holder: str
+    pem: bytes
+    authority: bytes | None
+    trusted_by: tuple[str, ...]
+
+
+def secret_data(secret: Object, key: str) -> bytes | None:
+    """Return what a Secret holds under a key, or None."""
+    try:
+        return base64.b64decode((secret.get("data") or {})[key], validate=True)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def of_webhooks(objects: Iterable[Object], secrets: Iterable[Object]) -> list[Held]:
+    """Return the serving certificates of webhooks, with the authority by which the API server verifies each.
+
+    :param objects: webhook configurations and definitions
+    :param secrets: of type ``kubernetes.io/tls``
+    """
+    secrets = list(secrets)
+    found: dict[tuple[str, str], Held] = {}
+    for obj in objects:
+        for config in client_configs(obj):
+            service, bundle = config.get("service") or {}, config.get("caBundle")
+            if not service or not bundle:
+                continue
+            host = f"{service['name']}.{service['namespace']}.svc"
+            serving = next((item for item in secrets if item["metadata"]["namespace"] == service["namespace"]
+                            and host in _names(secret_data(item, "tls.crt"))), None)
+            place = f"Secret {service['namespace']}/{serving['metadata']['name']}" if serving else f"Service {host}"
+            key = (place, bundle)
+            trusting = (*found[key].trusted_by, f"{obj['kind']} {obj['metadata']['name']}") if key in found else (
+                f"{obj['kind']} {obj['metadata']['name']}",)
+            found[key] = Held(place, f"webhook {host}", (serving and secret_data(serving, "tls.crt")) or b"",
+                              _decoded(bundle), tuple(dict.fromkeys(trusting)))
+    return [item._replace(trusted_by=_shortened(item.trusted_by)) for item in found.values()]
+
+
+def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:
+    # A provider has a dozen of definitions.
+    return names if len(names) <= 2 else (names[0], f"{len(names) - 1} more")
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text)
+    except ValueError:
+        return b""
+
+
+def of_secrets(secrets: Iterable[Object], known: Iterable[Held]) -> list[Held]:
+    """Return the certificates of TLS Secrets that no webhook serves, such as Ironic's.
+
+    :param known: of :func:`of_webhooks`
+    """
+    seen = set(item.place for item in known)
+    return [Held(place, "whoever mounts it", secret_data(item, "tls.crt") or b"", secret_data(item, "ca.crt"), ())
+            for item in secrets for place in [_place(item)] if place not in seen]
+
+
+def _place(secret: Object) -> str:
+    return f"Secret {secret['metadata']['namespace']}/{secret['metadata']['name']}"
+
+
+def of_clusters(secrets: Iterable[Object], load: Any) -> list[Held]:
+    """Return the authorities of workload clusters, and the client certificates of their kubeconfigs.
+
+    :param secrets: of type ``cluster.x-k8s.io/secret``
+    :param load: callable that takes the bytes of a kubeconfig and returns ``(client certificate, authority)`` as PEM
+    """
+    found = []
+    for item in secrets:
+        cluster = (item["metadata"].get("labels") or {}).get("cluster.x-k8s.io/cluster-name", "unknown")
+        if item["metadata"]["name"].endswith("-kubeconfig"):
+            client, authority = load(secret_data(item, "value") or b"")
+            found.append(Held(_place(item), f"clients of cluster {cluster}", client, authority,
+                              (f"API server of cluster {cluster}",)))
+        elif secret_data(item, "tls.crt"):
+            found.append(Held(_place(item), f"authority of cluster {cluster}", secret_data(item, "tls.crt") or b"",
+                              None, (f"cluster {cluster}",)))
+    return found
+
+
+def rows(held: Iterable[Held], now: datetime.datetime, warn_days: int) -> list[Object]:
+    """Return a row for each certificate, the most urgent first.
+
+    :param held: what was found
+    :param now: with a time zone
+    :param warn_days: fewer days left than this are reported as ``expiring``
+    """
+    result = [_row(item, now, warn_days) for item in held]
+    return sorted(result, key=lambda row: (
+        _FIRST.index(row["status"]), float("inf") if row["days_left"] is None else row["days_left"], row["place"]))
+
+
+def _row(item: Held, now: datetime.datetime, warn_days: int) -> Object:
+    row: Object = {"place": item.place, "holder": item.holder, "trusted_by": list(item.trusted_by), "subject": None,
+                   "issuer": None, "names": [], "not_after": None, "days_left": None, "status": UNREADABLE}
+    try:
+        certificate = x509.load_pem_x509_certificate(item.pem)
+        row.update(subject=certificate.subject.rfc4514_string(), issuer=certificate.issuer.rfc4514_string(),
+                   names=_names(item.pem))
+    except ValueError:
+        return row
+    left = certificate.not_valid_after_utc - now
+    row.update(not_after=certificate.not_valid_after_utc.strftime("%Y-%m-%dT%H:%M:%SZ"), days_left=left.days)
+    if left < datetime.timedelta(0):
+        row["status"] = EXPIRED
+    elif item.authority is not None and not signed(item.pem, item.authority, now):
+        row["status"] = UNTRUSTED
+    else:
+        row["status"] = EXPIRING if left < datetime.timedelta(days=warn_days) else FINE
+    return row
+
+
+def _names(pem: bytes | None) -> list[str]:
+    try:
+        certificate = x509.load_pem_x509_certificate(pem or b"")
+        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (ValueError, x509.ExtensionNotFound):
+        return []
+    return [*found.get_values_for_type(x509.DNSName),
+            *(str(address) for address in found.get_values_for_type(x509.IPAddress))]
+
+
+def signed(pem: bytes, authority: bytes, now: datetime.datetime) -> bool:
+    """Return whether one of several authorities, itself valid, has signed a certificate, or is it.
+
+    :param pem: the certificate; others after it may lead to the authority
+    :param authority: certificates of authorities
+    """
+    try:
+        chain = x509.load_pem_x509_certificates(pem)
+        trusted = [item for item in x509.load_pem_x509_certificates(authority)
+                   if item.not_valid_before_utc <= now <= item.not_valid_after_utc]
+    except ValueError:
+        return False
+    current = chain[0]
+    for _link in chain:
+        if current in trusted or any(_issued(current, item) for item in trusted):
+            return True
+        following = [item for item in chain if item != current and _issued(current, item)]
+        if not following:
+            return False
+        current = following[0]
+    return False
+
+
+def _issued(certificate: Any, issuer: Any) -> bool:
+    try:
+        certificate.verify_directly_issued_by(issuer)
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True
+
+
+def table(found: list[Object], width: int | None = None) -> list[str]:
+    """Return rows as lines of text.
+
+    :param found: from :func:`rows`
+    :param width: columns of the terminal
+    """
+    return lines(["status", "days", "certificate", "served by", "trusted by"], [
+        [row["status"], "-" if row["days_left"] is None else str(row["days_left"]), row["place"], row["holder"],
+         ", ".join(row["trusted_by"]) or "-"] for row in found], width, ["certificate", "served by", "trusted by"])

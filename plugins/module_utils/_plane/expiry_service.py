@@ -1,0 +1,98 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads the certificates of a plane: files of processes, Secrets and webhooks of a cluster; writes nothing."""
+from __future__ import annotations
+
+import base64
+import datetime
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .._common.errors import ReportedError
+from .._kube import kubeconfig
+from .._kube.advice import reading_failed
+from .._kube.errors import KubeError
+from .._metal3.kinds import KNOWN
+from . import expiry
+from .catalogue import PARTS
+
+Object = dict[str, Any]
+
+_WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "CustomResourceDefinition")
+_TLS, _OF_CLUSTER = "type=kubernetes.io/tls", "type=cluster.x-k8s.io/secret"
+_AUTHORITY = "ca.crt"
+
+
+def report(params: Mapping[str, Any], client: Any, width: int | None,
+           now: Callable[[], datetime.datetime] = lambda: datetime.datetime.now(datetime.timezone.utc)) -> Object:
+    """Return the result of the module ``plane_certificates_info``.
+
+    :param params: its parameters
+    :param client: a KubeClient
+    :param width: columns of the terminal
+    :param now: callable that returns the time
+    :raises ReportedError: for a folder that can't be read
+    :raises KubeError: when the API server can't be asked
+    """
+    warnings: list[str] = []
+    held = _of_files(params["pki_dir"]) if params["pki_dir"] else []
+    held += _of_cluster(client, params["namespaces"], warnings)
+    found = expiry.rows(held, now(), params["warn_days"])
+    return {"changed": False, "certificates": found, "table": expiry.table(found, width), "warnings": warnings,
+            "urgent": [row["place"] for row in found if row["status"] != expiry.FINE]}
+
+
+def _of_files(folder: str) -> list[expiry.Held]:
+    authority_file = os.path.join(folder, _AUTHORITY)
+    try:
+        authority = _read(authority_file)
+        found = [expiry.Held(authority_file, "authority of the processes", authority, None,
+                             ("all processes", "agents", "nodes"))]
+        for place, _folders, names in sorted(os.walk(folder)):
+            found += [expiry.Held(path, f"process {os.path.relpath(path, folder)[:-4]}", _read(path), authority,
+                                  (authority_file,))
+                      for name in sorted(names) if name.endswith(".crt")
+                      for path in [os.path.join(place, name)] if path != authority_file]
+    except OSError as exc:
+        raise ReportedError(f"{exc.filename}: {exc.strerror}; correct pki_dir") from exc
+    return found
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+def _of_cluster(client: Any, namespaces: list[str], warnings: list[str]) -> list[expiry.Held]:
+    webhooks = []
+    for kind in _WEBHOOKS:
+        # A list's items do not name their kind.
+        webhooks += [dict(item, kind=kind) for item in _listed(client, kind, None, None, warnings)]
+    secrets = [item for name in dict.fromkeys([part.namespace for part in PARTS] + namespaces)
+               for item in _listed(client, "Secret", name, _TLS, warnings)]
+    of_clusters = [item for name in namespaces for item in _listed(client, "Secret", name, _OF_CLUSTER, warnings)]
+    serving = expiry.of_webhooks(webhooks, secrets)
+    return serving + expiry.of_secrets(secrets, serving) + expiry.of_clusters(of_clusters, _of_kubeconfig)
+
+
+def _listed(client: Any, kind: str, namespace: str | None, selector: str | None, warnings: list[str]) -> list[Object]:
+    try:
+        return client.list(KNOWN[kind], namespace, None, selector)[0]
+    except KubeError as exc:
+        if exc.status != 403:
+            raise
+        warnings.append("certificates: not all are listed: %s" % reading_failed(
+            exc, KNOWN[kind], namespace, client.server))
+        return []
+
+
+def _of_kubeconfig(content: bytes) -> tuple[bytes, bytes | None]:
+    """Return client certificate and authority of a kubeconfig, of which only inline data is read."""
+    try:
+        _name, cluster, user = kubeconfig.choose(kubeconfig.inline(content, "kubeconfig"), None, "kubeconfig")
+        return (base64.b64decode(user["client-certificate-data"]),
+                base64.b64decode(cluster["certificate-authority-data"]))
+    except (KubeError, KeyError, TypeError, ValueError):
+        return b"", None

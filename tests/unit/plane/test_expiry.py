@@ -1,0 +1,127 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report of certificates: who serves and trusts each, which are urgent, and that no key is in it."""
+from __future__ import annotations
+
+import base64
+import datetime
+import json
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import expiry, expiry_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import certificates
+
+NOW = datetime.datetime.now(datetime.timezone.utc)
+HOST = "webhook.ipam.svc"
+KEY, PEM = certificates.self_signed([HOST])
+OTHER_KEY, OTHER = certificates.self_signed([HOST])
+
+
+def encoded(content):
+    return base64.b64encode(content).decode()
+
+
+def secret(name="serving", namespace="ipam", pem=PEM, **data):
+    return {"metadata": {"name": name, "namespace": namespace},
+            "data": dict({"tls.crt": encoded(pem), "tls.key": encoded(KEY)}, **data)}
+
+
+def webhook(name, authority=PEM):
+    return {"kind": "ValidatingWebhookConfiguration", "metadata": {"name": name}, "webhooks": [
+        {"clientConfig": {"caBundle": encoded(authority), "service": {"name": "webhook", "namespace": "ipam"}}}]}
+
+
+def rows(held, days=0):
+    return expiry.rows(held, NOW + datetime.timedelta(days=days), 30)
+
+
+def test_a_webhooks_certificate_is_found_by_its_name_and_verified_by_its_authority():
+    [row] = rows(expiry.of_webhooks([webhook("a"), webhook("b"), webhook("c")], [secret()]))
+    assert (row["status"], row["place"], row["days_left"]) == ("ok", "Secret ipam/serving", 364)
+    assert row["trusted_by"] == ["ValidatingWebhookConfiguration a", "2 more"] and row["names"] == [HOST]
+
+
+def test_one_of_another_authority_is_untrusted_and_one_without_a_secret_unreadable():
+    assert [row["status"] for row in rows(expiry.of_webhooks([webhook("a", OTHER)], [secret()]))] == ["untrusted"]
+    [row] = rows(expiry.of_webhooks([webhook("a")], []))
+    assert (row["status"], row["place"], row["days_left"]) == ("unreadable", f"Service {HOST}", None)
+
+
+@pytest.mark.parametrize("days, status", [(300, "ok"), (340, "expiring"), (400, "expired")])
+def test_days_decide_what_is_urgent(days, status):
+    held = expiry.of_webhooks([webhook("a")], [secret()])
+    assert [row["status"] for row in rows(held, days)] == [status]
+
+
+def test_the_most_urgent_are_the_first():
+    held = [expiry.Held(name, "", pem, authority, ()) for name, pem, authority in (
+        ("fine", PEM, None), ("untrusted", PEM, OTHER), ("unreadable", b"x", None))]
+    assert [row["place"] for row in rows(held)] == ["unreadable", "untrusted", "fine"]
+
+
+def test_a_certificate_is_trusted_by_a_chain_to_its_authority(tmp_path):
+    authority = certificates.Authority(str(tmp_path))
+    authority.make("test")
+    authority.issue({"name": "leaf", "common_name": "leaf", "organizations": [], "sans": ["leaf"],
+                     "usages": ["server"]})
+    leaf, root = ((tmp_path / f"{name}.crt").read_bytes() for name in ("leaf", "ca"))
+    assert expiry.signed(leaf, root, NOW) and expiry.signed(leaf, OTHER + root, NOW)
+    assert not expiry.signed(leaf, OTHER, NOW) and not expiry.signed(leaf, b"", NOW)
+    assert expiry.signed(leaf + root, root, NOW)
+    assert not expiry.signed(leaf, root, NOW + datetime.timedelta(days=20 * 365))
+
+
+class Reader:
+    server = "https://server"
+
+    def __init__(self, objects, forbidden=()):
+        self.objects, self.forbidden = objects, forbidden
+
+    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
+        if resource.kind in self.forbidden:
+            raise KubeError("forbidden", 403)
+        return [item for item in self.objects.get((resource.kind, field_selector), [])
+                if namespace in (None, item["metadata"]["namespace"])], "1"
+
+
+def kubeconfig(pem):
+    return encoded(json.dumps({
+        "apiVersion": "v1", "kind": "Config", "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {
+            "server": "https://c:6443", "certificate-authority-data": encoded(PEM)}}],
+        "users": [{"name": "u", "user": {"client-certificate-data": encoded(pem), "client-key-data": encoded(KEY)}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}).encode())
+
+
+def params(tmp_path=None):
+    return {"pki_dir": str(tmp_path) if tmp_path else None, "namespaces": ["metal3"], "warn_days": 30}
+
+
+def of_cluster(name, **data):
+    return {"metadata": {"name": name, "namespace": "metal3", "labels": {"cluster.x-k8s.io/cluster-name": "c1"}},
+            "data": data}
+
+
+def test_clusters_kubeconfigs_and_processes_are_reported_without_keys(tmp_path):
+    authority = certificates.Authority(str(tmp_path))
+    authority.make("test")
+    authority.issue({"name": "ironic", "common_name": "ironic", "organizations": [], "sans": ["127.0.0.1"],
+                     "usages": ["server"]})
+    client = Reader({("Secret", "type=cluster.x-k8s.io/secret"): [
+        of_cluster("c1-kubeconfig", value=kubeconfig(PEM)), of_cluster("c1-ca", **secret()["data"]),
+        of_cluster("c2-kubeconfig", value=encoded(b"a: &a [1]\nb: *a\n"))]})
+    result = expiry_service.report(params(tmp_path), client, None)
+    found = dict((row["place"].rpartition("/")[2], row["status"]) for row in result["certificates"])
+    assert found == {"c1-kubeconfig": "ok", "c1-ca": "ok", "c2-kubeconfig": "unreadable", "ca.crt": "ok",
+                     "ironic.crt": "ok"}
+    assert result["urgent"] == ["Secret metal3/c2-kubeconfig"]
+    assert "PRIVATE" not in json.dumps(result) and encoded(KEY) not in json.dumps(result)
+
+
+def test_what_may_not_be_read_is_warned_of():
+    result = expiry_service.report(params(), Reader({}, ["Secret"]), None)
+    assert result["certificates"] == [] and all("not all are listed" in text for text in result["warnings"])
+    assert result["warnings"]
