@@ -1,6 +1,7 @@
-"""Keep one user in a password file with bcrypt digests, the only ones that Ironic takes; tell "written" or "unchanged".
+"""Keep users in a password file with bcrypt digests, the only ones that Ironic takes; tell "written" or "unchanged".
 
-Arguments: file with the user's name, file with the password, password file.
+Arguments: password file, then for each user a file with the name and a file with the password. A user whose files are
+missing is left out, but for the first.
 """
 from __future__ import annotations
 
@@ -16,25 +17,28 @@ def read(path):
         return file.read().strip()
 
 
-def fits(path, username, password):
-    """Return whether the password file has just this user with this password."""
+def fits(path, users):
+    """Return whether the password file has just these users with these passwords."""
     if not os.path.exists(path):
         return False
-    found, _colon, digest = read(path).partition(":")
-    return found == username and bcrypt.checkpw(password.encode("utf-8"), digest.encode("ascii"))
+    found = dict(line.split(":", 1) for line in read(path).splitlines() if ":" in line)
+    return set(found) == set(users) and all(
+        bcrypt.checkpw(password.encode("utf-8"), found[name].encode("ascii")) for name, password in users.items())
 
 
-def main(username_file, password_file, path):
+def main(path, *files):
     """Write the password file if it doesn't fit."""
-    username, password = read(username_file), read(password_file)
-    if fits(path, username, password):
+    users = dict((read(name), read(password)) for name, password in zip(files[::2], files[1::2])
+                 if name == files[0] or (os.path.exists(name) and os.path.exists(password)))
+    if fits(path, users):
         print("unchanged")
         return
-    # The password is random and long, so that a low cost is enough; Ironic checks it at every request.
-    digest = bcrypt.hashpw(password.encode("utf-8"), bcrypt.gensalt(rounds=4)).decode("ascii")
+    # Passwords are random and long, so that a low cost is enough; Ironic checks them at every request.
+    lines = ["%s:%s\n" % (name, bcrypt.hashpw(password.encode("utf-8"), bcrypt.gensalt(rounds=4)).decode("ascii"))
+             for name, password in users.items()]
     descriptor = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write("%s:%s\n" % (username, digest))
+        file.writelines(lines)
     os.replace(path + ".new", path)
     print("written")
 
