@@ -1,4 +1,4 @@
-"""Keep users in a password file with bcrypt digests, the only ones that Ironic takes; tell "written" or "unchanged".
+"""Keep users in a password file with bcrypt digests, the only ones that Ironic takes; print "written" or "unchanged".
 
 Arguments: password file, then for each user a file with the name and a file with the password. A user whose files are
 missing is left out, but for the first.
