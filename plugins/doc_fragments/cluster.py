@@ -145,7 +145,9 @@ options:
     type: bool
     default: false
   failure_domains:
-    description: Failure domains; a host is in one by its label C(infrastructure.cluster.x-k8s.io/failure-domain).
+    description:
+      - Failure domains; a host is in one by its label C(infrastructure.cluster.x-k8s.io/failure-domain).
+      - A plain name is a domain with only the name.
     type: list
     elements: dict
     suboptions:
@@ -420,7 +422,9 @@ options:
     type: list
     elements: str
   users: &users
-    description: Users, as in Cluster API's C(v1beta2) KubeadmConfig.
+    description:
+      - Users, as in Cluster API's C(v1beta2) KubeadmConfig.
+      - A plain name is a user with only the name.
     type: list
     elements: dict
   ssh_user: &ssh_user

@@ -13,6 +13,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
+from .._common.plain_names import with_dictionaries
 from .._common.problem import Problem
 from .model import ClusterDescription
 from .spec import description_options, group_options, machine_options, network_options, pool_of_workers_options
@@ -91,7 +92,7 @@ def _checked(where, options, params, mistakes):
     if not isinstance(params, dict):
         mistakes.append(Problem("value", "", where, type(params).__name__, "a dictionary", "correct it"))
         params = {}
-    params = _with_right_shapes(where, options, params, mistakes)
+    params = _with_right_shapes(where, options, with_dictionaries(options, params), mistakes)
     result = ArgumentSpecValidator(options).validate(params)
     for error in result.errors:
         mistakes += _unknown(where, error, options) if isinstance(error, UnsupportedError) else [_invalid(where, error)]

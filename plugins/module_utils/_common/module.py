@@ -16,6 +16,7 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from . import redaction
 from .errors import ReportedError
 from .given import refuse_structures
+from .plain_names import with_dictionaries
 from .progress import Progress
 
 try:
@@ -40,6 +41,7 @@ class Module(AnsibleModule):
     """
 
     secret_keys = redaction.OBJECT_KEYS
+    params: dict[str, Any]
 
     def __init__(self, argument_spec: dict[str, dict[str, Any]],
                  check: Callable[[dict[str, Any]], None] | None = None, open_results: tuple[str, ...] = (),
@@ -65,6 +67,7 @@ class Module(AnsibleModule):
     def _load_params(self) -> None:
         """Keep what was given: Ansible turns dictionaries into texts, and empties lists with a wrong element."""
         super()._load_params()
+        self.params = with_dictionaries(self.argument_spec, self.params)
         self._given = copy.deepcopy(self.params)
 
     def require(self, **libraries: bool) -> None:

@@ -26,6 +26,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.testing import patch_module_args
 from fakes.api_server import WRITE, ApiServer, kubeconfig_of, status
 from fakes.http_ironic import HttpIronic
+from fakes.modules import FILES, MODULES, REPOSITORY, spec_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel, redaction
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.module import Module
@@ -41,10 +42,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process im
     provider,
 )
 
-REPOSITORY = pathlib.Path(__file__).parents[3]
-FILES = sorted((REPOSITORY / "plugins" / "modules").glob("*.py"))
-# The others are action plugins, which run on the controller.
-MODULES = [path.stem for path in FILES if "def main(" in path.read_text()]
 ACTION_GROUPS = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())["action_groups"]
 TABLES = pathlib.Path(__file__).parent / "bad_inputs"
 NAMESPACE = "metal3"
@@ -82,25 +79,6 @@ ARGUMENTS = {
 _URL = re.compile(r"(^|_)(url|address|endpoint|host|proxy|destination|checksum|source)$")
 CONNECTION = {*kube_argument_spec(), *ironic_argument_spec()}
 _KEY_FILE = re.compile(r"(^|_)key$")
-
-
-@functools.cache
-def spec_of(name):
-    """Return a module's argument spec."""
-    found = []
-
-    class Found(Exception):
-        """Ends the module as soon as its spec is known."""
-
-    def init(module, argument_spec, **_arguments):
-        found.append(argument_spec)
-        raise Found
-
-    module = importlib.import_module(f"ansible_collections.metal3.baremetal.plugins.modules.{name}")
-    with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Found):
-        patch.setattr(AnsibleModule, "__init__", init)
-        module.main()
-    return found[0]
 
 
 @functools.cache
