@@ -1,0 +1,146 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All tasks of the playbooks that may destroy or interrupt, found by walking them: each asks for its number."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+PLAYBOOKS = REPOSITORY / "playbooks"
+PREFIX = "metal3.baremetal."
+INTERRUPTING = ("power_off", "reboot", "reboot_hold", "detach")
+ERASING = ("abort", "clean", "deploy", "hold", "power_off", "provide", "reboot", "rebuild", "rescue", "service",
+           "undeploy", "unrescue")
+
+
+def _may_be(value, names):
+    """Say whether an option may have one of these values; an expression may have any."""
+    return value is not None and ("{{" in str(value) or value in names)
+
+
+# Module → whether a task of it may cost something, by its arguments.
+DESTROYING = {
+    "baremetal_host": lambda given: "absent" in str(given.get("hosts")) or any(
+        given.get(option) for option in ("allow_deprovision", "allow_power_off", "delete_only_detached")),
+    "baremetal_host_action": lambda given: _may_be(given.get("action"), INTERRUPTING),
+    "cluster": lambda given: True,
+    "host_claim": lambda given: _may_be(given.get("state"), ("absent",)),
+    "ip_claim": lambda given: _may_be(given.get("state"), ("absent",)),
+    "ip_pool": lambda given: _may_be(given.get("state"), ("absent",)),
+    "ironic_audit": lambda given: bool(given.get("repair")),
+    "ironic_node": lambda given: "absent" in str(given.get("nodes")) or given.get("force_nodes") is not None,
+    "ironic_node_action": lambda given: _may_be(given.get("action"), ERASING),
+    "ironic_port": lambda given: "absent" in str(given.get("ports")),
+    "plane_components": lambda given: _may_be(given.get("state"), ("absent",)),
+}
+
+
+def _loaded(path):
+    return yaml.safe_load(path.read_text()) or []
+
+
+def _role_file(role, name):
+    return REPOSITORY / "roles" / role.removeprefix(PREFIX) / "tasks" / (
+        name if name.endswith((".yml", ".yaml")) else name + ".yml")
+
+
+def _walk(tasks, folder, before=()):
+    """Yield ``(task, the tasks before it)`` of a list of tasks and of all that it imports."""
+    before = list(before)
+    for task in tasks:
+        if "block" in task:
+            yield from _walk(task["block"], folder, before)
+        elif "ansible.builtin.import_tasks" in task:
+            path = folder / task["ansible.builtin.import_tasks"]
+            inner = list(_walk(_loaded(path), path.parent, before))
+            yield from inner
+            before += [entry for entry, _earlier in inner]
+        elif "ansible.builtin.import_role" in task:
+            given = task["ansible.builtin.import_role"]
+            path = _role_file(given["name"], given.get("tasks_from", "main"))
+            # Of an entry point that an expression chooses, all are walked elsewhere.
+            if path.is_file():
+                inner = list(_walk(_loaded(path), path.parent, before))
+                yield from inner
+                before += [entry for entry, _earlier in inner]
+        else:
+            yield task, list(before)
+            before.append(task)
+
+
+def _plays():
+    for path in sorted(PLAYBOOKS.glob("*.yml")):
+        for play in _loaded(path):
+            if "import_playbook" in play:
+                continue
+            tasks = list(play.get("pre_tasks") or [])
+            tasks += [{"ansible.builtin.import_role": {"name": role["role"] if isinstance(role, dict) else role}}
+                      for role in play.get("roles") or []]
+            yield path.name, list(_walk(tasks + list(play.get("tasks") or []), path.parent))
+
+
+def _asks(task, given, before):
+    """Say how a task asks for its number: by the module, an option of it, or an assertion before it; empty when not."""
+    if "metal3_confirm" in str(given.get("confirm")):
+        return "module"
+    allowed = [given[option] for option in ("allow_deprovision", "allow_power_off") if option in given]
+    if allowed and all("confirmed" in str(value) or value is False for value in allowed):
+        return "option"
+    for earlier in before:
+        condition = str((earlier.get("ansible.builtin.assert") or {}).get("that"))
+        if "confirmed" in condition and earlier.get("when", "not ansible_check_mode") == "not ansible_check_mode":
+            return "assertion"
+    return "check mode" if task.get("check_mode") is True else ""
+
+
+def destroying_tasks():
+    found = {}
+    for playbook, tasks in _plays():
+        for task, before in tasks:
+            for module, costs in DESTROYING.items():
+                given = task.get(PREFIX + module)
+                if isinstance(given, dict) and costs(given):
+                    found[playbook, task["name"]] = _asks(task, given, before)
+    return found
+
+
+FOUND = destroying_tasks()
+# That each is found; a new one is added here by who has thought of what it costs.
+EXPECTED = {
+    ("cluster.yml", "Create or change the cluster"),
+    ("deprovision_hosts.yml", "Remove the image from the servers"),
+    ("enroll.yml", "Enrol the servers"),
+    ("firmware.yml", "Check whether the servers in use could be rebooted"),
+    ("firmware.yml", "Reboot the servers in use for which something is pending"),
+    ("host_action.yml", "Act on the servers"),
+    ("install.yml", "Install or remove Cluster API Provider Metal3"),
+    ("install.yml", "Install or remove Cluster API and its kubeadm providers"),
+    ("install.yml", "Install or remove the Bare Metal Operator"),
+    ("install.yml", "Install or remove the IP address manager"),
+    ("ironic_audit.yml", "Look again, and repair what was named"),
+    ("ironic_delete.yml", "Delete the nodes"),
+    ("ironic_delete.yml", "Find the nodes"),
+    ("ironic_deploy.yml", "Write the image to the servers"),
+    ("ironic_nodes.yml", "Make them available"),
+    ("ironic_undeploy.yml", "Remove the image from the servers"),
+    ("provision.yml", "Ask for the images"),
+    ("provision.yml", "Remove the image from the servers"),
+    ("provision.yml", "Write the image to the servers"),
+    ("teardown.yml", "Delete the cluster"),
+    ("unenroll.yml", "Delete the hosts"),
+    ("unenroll.yml", "Detach the hosts"),
+    ("uninstall.yml", "Remove the parts, the last first"),
+}
+
+
+def test_all_tasks_that_may_cost_something_are_known():
+    assert set(FOUND) == EXPECTED
+
+
+@pytest.mark.parametrize("place", sorted(FOUND), ids=" ".join)
+def test_a_task_that_may_cost_something_asks_for_its_number(place):
+    assert FOUND[place], place
