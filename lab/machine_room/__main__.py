@@ -44,10 +44,9 @@ def main(path):
 
     credentials = {server.name: Credentials.read(server.spec["bmc"]) for server in servers}
     redfish = BmcAccess(bmc.application(servers, settings), servers, credentials)
-    running = [
-        serve.server(redfish, settings.address, settings.redfish_port, settings.certificate_file, settings.key_file),
-        serve.server(room, settings.address, settings.port, settings.certificate_file, settings.key_file),
-    ]
+    running = [serve.server(application, address, port, settings.certificate_file, settings.key_file)
+               for address in settings.addresses
+               for application, port in ((redfish, settings.redfish_port), (room, settings.port))]
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_arguments: ended.set())

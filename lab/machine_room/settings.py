@@ -12,7 +12,7 @@ class Settings:
     :param servers_file: the lab's ``servers.json``
     :param machines_dir: folder with one folder for each server: disks, state, console log
     :param redfish_dir: state of sushy-tools: inserted virtual media
-    :param address: address to listen on
+    :param addresses: addresses to listen on
     :param redfish_port: port of all BMCs
     :param port: port of the API and of the agents
     :param url: how Ironic reaches the agents' port
@@ -28,7 +28,7 @@ class Settings:
     servers_file: str
     machines_dir: str
     redfish_dir: str
-    address: str
+    addresses: list
     redfish_port: int
     port: int
     url: str

@@ -17,6 +17,9 @@ description:
   - An image holds one static program, its user is C(65532), its entry point the one of upstream's image. The same
     program gives the same image. The images are kept in a cache folder whose name depends on the programs and their
     versions.
+  - With O(ironic_source_dir) also an image of Ironic, with the entry points, variables, probes and user of Metal3's
+    ironic-image, from Debian and the Ironic that the lab runs; it has no DHCP server. That needs root and takes a
+    minute. Its second name, C(quay.io/metal3-io/ironic-ipa-downloader), is for the init container of the manifests.
   - What the registry has already is not pushed again.
 options:
   url:
@@ -48,6 +51,12 @@ options:
     description: Folder for what is slow to make and shared by all labs.
     type: path
     required: true
+  ironic_source_dir:
+    description: Folder C(lab/ironic_image) of the collection. Requires O(services_python).
+    type: path
+  services_python:
+    description: The Python interpreter that runs the lab's Ironic; of Debian 12's version, 3.11.
+    type: path
 requirements:
   - skopeo
 extends_documentation_fragment:

@@ -23,12 +23,12 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def image_config(architecture: str, layer_digest: str, entrypoint: list[str], command: Sequence[str] = (),
+def image_config(architecture: str, layer_digests: Sequence[str], entrypoint: list[str], command: Sequence[str] = (),
                  user: str = "") -> bytes:
     """Return an image's configuration, OCI's application/vnd.oci.image.config.v1+json, as bytes.
 
     :param architecture: the kernel's name of it, for example ``x86_64``
-    :param layer_digest: SHA-256 of the uncompressed layer, hexadecimal
+    :param layer_digests: SHA-256 of each uncompressed layer, hexadecimal, the lowest first
     :param entrypoint: list of texts
     :param command: list of texts, the entry point's default arguments
     :param user: number or ``number:number``; root when left out
@@ -42,7 +42,7 @@ def image_config(architecture: str, layer_digest: str, entrypoint: list[str], co
         "architecture": ARCHITECTURES[architecture],
         "os": "linux",
         "config": process,
-        "rootfs": {"type": "layers", "diff_ids": ["sha256:" + layer_digest]},
+        "rootfs": {"type": "layers", "diff_ids": ["sha256:" + digest for digest in layer_digests]},
     }, sort_keys=True).encode()
 
 
@@ -115,7 +115,7 @@ def write_archive(path: str, reference: str, contents: list[Any], entrypoint: li
         with open(layer, "wb") as stream:
             write_layer(stream, contents)
         digest = _digest(layer)
-        config = image_config(architecture, digest, entrypoint, command, user)
+        config = image_config(architecture, [digest], entrypoint, command, user)
         config_name = hashlib.sha256(config).hexdigest() + ".json"
         layer_name = digest + "/layer.tar"
         manifest = json.dumps([{"Config": config_name, "RepoTags": [reference], "Layers": [layer_name]}]).encode()

@@ -4,11 +4,13 @@
 """Running the modules lab, lab_info, lab_disk_image, lab_node_image and lab_registry_images."""
 from __future__ import annotations
 
+from typing import Any
+
 from .._common.errors import ReportedError
 from .._common.module import Module
 from .._common.terminal import columns
 from .._plane.process import figures
-from . import addons, disk_image, lab_service, node_image, oci_layout, status
+from . import addons, disk_image, ironic_image, lab_service, node_image, oci_layout, status
 from . import registry as lab_registry
 from .layout import lab_dir
 
@@ -89,16 +91,23 @@ def run_lab_registry_images() -> None:
     files = ("ca_file", "username_file", "password_file", "engine_dir", "cache_dir")
     module = Module(dict(
         ((name, {"type": "path", "required": True, "no_log": False}) for name in files),
-        url={"type": "str", "required": True}, versions={"type": "dict", "required": True}))
+        url={"type": "str", "required": True}, versions={"type": "dict", "required": True},
+        ironic_source_dir={"type": "path"}, services_python={"type": "path"}),
+        required_together=[("ironic_source_dir", "services_python")])
     params = module.params
     with module.reporting(), lab_service.readable_errors():
-        images = lab_registry.ControllerImages(params["engine_dir"], params["versions"], params["cache_dir"])
-        if module.check_mode and not images.complete():
-            module.finish({"changed": True, "pushed": sorted(images.layouts())})
-        images.build(module.progress)
+        sources: list[Any] = [
+            lab_registry.ControllerImages(params["engine_dir"], params["versions"], params["cache_dir"])]
+        if params["ironic_source_dir"]:
+            sources.append(ironic_image.IronicImage(
+                params["ironic_source_dir"], params["services_python"], params["cache_dir"]))
+        layouts = dict(item for source in sources for item in source.layouts().items())
+        if module.check_mode and not all(source.complete() for source in sources):
+            module.finish({"changed": True, "pushed": sorted(layouts)})
+        for source in sources:
+            source.build(module.progress)
         registry = lab_registry.Registry(
             params["url"], params["ca_file"], params["username_file"], params["password_file"])
-        layouts = images.layouts()
         digests = dict((reference, oci_layout.manifest_digest(layout)) for reference, layout in layouts.items())
         missing = lab_registry.missing(registry, digests)
         if missing and not module.check_mode:

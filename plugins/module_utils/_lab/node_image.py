@@ -16,13 +16,11 @@ import uuid
 from typing import Any
 
 from .._common.errors import ReportedError
-from .._common.formats import duration
 from .._plane.process import cache_entry
-from . import addons, container_image
+from . import addons, container_image, debian_root
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
 RECIPE = "2"
-SUITE = "bookworm"
 DISK_GIB = 6
 MIB = 1024 ** 2
 SECTOR_BYTES = 512
@@ -46,43 +44,20 @@ NETFILTER_NAMES = (
     "iptables", "iptables-save", "iptables-restore", "ip6tables", "ip6tables-save", "ip6tables-restore")
 NODE_PROGRAMS = ("kubelet", "kubeadm", "kubectl")
 POD_PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "etcd")
-FORWARDED_APT_SETTINGS = (
-    "Acquire::Check-Valid-Until", "Acquire::Check-Date", "Acquire::http::Proxy", "Acquire::https::Proxy")
 NEEDED_COMMANDS = (
     ("mmdebstrap", "mmdebstrap"), ("mkfs.ext4", "e2fsprogs"), ("sfdisk", "fdisk"), ("qemu-img", "qemu-utils"),
     ("unshare", "util-linux"), ("setpriv", "util-linux"), ("chroot", "coreutils"))
-# What runs in it ends with this process, however that ends, and takes its mounts along.
-CONTAINED = ("setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
 CHROOT_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-TIMEOUT_SECONDS = 1200
 
 
 class NodeImageError(ReportedError):
     """The image could not be built; the message names the step and what to do."""
 
 
-def packages(text: str) -> list[str]:
-    """Return the package names of ``packages.txt``: one a line, comments after ``#``."""
-    return [line.split("#")[0].strip() for line in text.splitlines() if line.split("#")[0].strip()]
-
-
 def library_paths(ldd_output: str) -> list[str]:
     """Return the absolute paths in what ldd prints about one or several programs, without duplicates, in order."""
     found = re.findall(r"(?:=> |^\s+)(/\S+) \(0x", ldd_output, re.MULTILINE)
     return list(dict.fromkeys(found))
-
-
-def apt_sources(index_targets: str) -> list[str]:
-    """Return sources.list lines for Debian's own mirrors, as this machine uses them.
-
-    :param index_targets: lines ``<origin>|<address>|<release code name>|<component>``, from apt-get indextargets
-    """
-    lines = []
-    for line in index_targets.splitlines():
-        origin, address, code_name, component = line.split("|")
-        if origin == "Debian" and code_name.split("-")[0] == SUITE and component == "main":
-            lines.append(f"deb {address} {code_name} main")
-    return sorted(set(lines))
 
 
 def tree_digest(directory: str) -> str:
@@ -109,16 +84,9 @@ def file_digest(path: Any) -> Any:
 
 def _run(arguments: Any, step: Any, **options: Any) -> Any:
     try:
-        result = subprocess.run(
-            arguments, stdin=options.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            check=False, timeout=TIMEOUT_SECONDS, universal_newlines=True, **options)
-    except subprocess.TimeoutExpired as exc:
-        raise NodeImageError(f"{step}: {arguments[0]} did not end within {duration(TIMEOUT_SECONDS)}") from exc
-    if result.returncode:
-        text = " ".join((result.stderr or result.stdout).splitlines()[-15:])
-        raise NodeImageError("%s: %s failed (exit code %d): %s" % (
-            step, arguments[0], result.returncode, re.sub(r"https?://\S+", "(address)", text)))
-    return result.stdout
+        return debian_root.run(arguments, step, **options)
+    except debian_root.StepError as exc:
+        raise NodeImageError(str(exc)) from exc
 
 
 class NodeImage:
@@ -166,7 +134,7 @@ class NodeImage:
             work = os.path.join(partial, "work")
             root = os.path.join(work, "root")
             os.makedirs(os.path.join(work, "images"))
-            progress.event(f"Installing Debian {SUITE}")
+            progress.event(f"Installing Debian {debian_root.SUITE}")
             self._install_debian(root)
             progress.event("Making the container images")
             references = self._make_container_images(root, os.path.join(work, "images"))
@@ -194,20 +162,8 @@ class NodeImage:
 
     def _install_debian(self, root: Any) -> None:
         with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
-            names = packages(stream.read())
-        command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--quiet", "--include=" + ",".join(names)]
-        for folder in ("man", "doc", "locale", "info"):
-            command.append(f"--dpkgopt=path-exclude=/usr/share/{folder}/*")
-        for setting in FORWARDED_APT_SETTINGS:
-            value = _run(["apt-config", "shell", "VALUE", setting], "reading apt's settings").strip()
-            if value:
-                command.append("--aptopt=%s %s" % (setting, value.split("=", 1)[1].replace("'", '"')))
-        sources = apt_sources(_run(
-            ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
-             "Created-By: Packages"], "reading apt's sources"))
-        command += [SUITE, root] + sources
-        _run(list(CONTAINED) + command, "installing Debian " + SUITE,
-             env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=os.path.dirname(root)))
+            names = debian_root.packages(stream.read())
+        debian_root.install(root, names, os.path.dirname(root), asked=_run)
 
     def _libraries(self, root: Any, paths: Any) -> Any:
         return library_paths(_run(
@@ -297,7 +253,7 @@ class NodeImage:
             _run(["systemctl", "--root", root, verb] + names, "choosing the services")
 
     def _import(self, root: Any, images: Any) -> None:
-        _run([*CONTAINED, sys.executable, os.path.join(self._source_dir, "import_images.py"), root, images],
+        _run([*debian_root.CONTAINED, sys.executable, os.path.join(self._source_dir, "import_images.py"), root, images],
              "importing the container images")
 
     def _clean(self, root: Any) -> None:

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from . import container_image
@@ -63,22 +64,27 @@ class _Hashed:
         return self._digest.hexdigest()
 
 
-def write(directory: str, contents: list[Any], entrypoint: list[str], architecture: str, user: str = "") -> str:
-    """Write an image of one layer into a folder, which is made.
+def write(directory: str, contents: list[Any], entrypoint: list[str], architecture: str, user: str = "",
+          base: str = "") -> str:
+    """Write an image of one layer, or of two, into a folder, which is made.
 
     :param directory: path of the folder
     :param contents: list of container_image.File and Link
     :param entrypoint: list of texts
     :param architecture: the kernel's name of it, for example ``x86_64``
     :param user: number or ``number:number``; root when left out
+    :param base: path of a tar file that becomes the layer below; none when left out
     :returns: the manifest's digest, ``sha256:...``
     """
     blobs = os.path.join(directory, "blobs", "sha256")
     os.makedirs(blobs, mode=0o755)
-    layer, content_digest = _layer(blobs, contents)
-    config = _blob(blobs, CONFIG_TYPE, container_image.image_config(architecture, content_digest, entrypoint, (), user))
+    layers = [_layer(blobs, lambda stream: _copy(base, stream))] if base else []
+    layers.append(_layer(blobs, lambda stream: container_image.write_layer(stream, contents)))
+    config = _blob(blobs, CONFIG_TYPE, container_image.image_config(
+        architecture, [digest for _descriptor, digest in layers], entrypoint, (), user))
     manifest = _blob(blobs, MANIFEST_TYPE, _json({
-        "schemaVersion": 2, "mediaType": MANIFEST_TYPE, "config": config, "layers": [layer]}))
+        "schemaVersion": 2, "mediaType": MANIFEST_TYPE, "config": config,
+        "layers": [descriptor for descriptor, _digest in layers]}))
     for name, content in (("oci-layout", {"imageLayoutVersion": "1.0.0"}),
                           ("index.json", {"schemaVersion": 2, "manifests": [manifest]})):
         with open(os.path.join(directory, name), "wb") as stream:
@@ -107,14 +113,19 @@ def _blob(blobs: str, media_type: str, data: bytes) -> dict[str, Any]:
     return _descriptor(media_type, digest, len(data))
 
 
-def _layer(blobs: str, contents: list[Any]) -> tuple[dict[str, Any], str]:
-    """Write the layer; return its descriptor and the digest of what is compressed in it."""
+def _copy(path: str, stream: Any) -> None:
+    with open(path, "rb") as source:
+        shutil.copyfileobj(source, stream, container_image.CHUNK_BYTES)
+
+
+def _layer(blobs: str, fill: Callable[[Any], None]) -> tuple[dict[str, Any], str]:
+    """Write a layer; return its descriptor and the digest of what is compressed in it."""
     path = os.path.join(blobs, "layer.partial")
     with open(path, "wb") as stream:
         packed = _Hashed(stream)
         # Neither a name nor a time: gzip's header would have both.
         with gzip.GzipFile("", "wb", COMPRESSION_LEVEL, packed, mtime=0) as compressing:
             plain = _Hashed(compressing)
-            container_image.write_layer(plain, contents)
+            fill(plain)
     shutil.move(path, os.path.join(blobs, packed.hexdigest()))
     return _descriptor(LAYER_TYPE, packed.hexdigest(), packed.size), plain.hexdigest()

@@ -28,6 +28,16 @@ MOVED_DEFINITIONS = {
     "hardwaredata.metal3.io": (CLUSTERCTL_LABEL, MOVE_LABEL),
 }
 
+# In BMO's module.
+IRONIC_FOLDER = "ironic-deployment"
+IRONIC_VARIANTS: dict[str, dict[str, Any]] = {
+    "plain": {"resources": ["../base"]},
+    "basic-auth": {"resources": ["../base"], "components": ["../components/basic-auth"]},
+    "tls": {"resources": ["../base"], "components": ["../components/tls"]},
+    # With TLS the web server checks passwords: upstream's overlay patches it.
+    "basic-auth_tls": {"resources": ["../overlays/basic-auth_tls"]},
+}
+
 _CLUSTER_SCOPED = ("Namespace", "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding",
                    "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[=-])([^}]*))?\}")
@@ -178,13 +188,38 @@ def render(provider: Any, version: Any, module_dir: Any, kubectl: Any, scratch: 
     """
     shutil.rmtree(scratch, ignore_errors=True)
     shutil.copytree(os.path.join(module_dir, provider.folder, "config"), os.path.join(scratch, "config"))
-    result = subprocess.run(
-        [kubectl, "kustomize", os.path.join(scratch, "config", "default")], stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, universal_newlines=True)
-    if result.returncode:
-        raise ManifestError("provider %s: kubectl kustomize failed (exit code %d): %s" % (
-            provider.name, result.returncode, end_of(" ".join(result.stderr.split()), 1000)))
     try:
-        dump(list(extra) + complete(parse(result.stdout), provider, version), path)
+        text = _kustomized(kubectl, os.path.join(scratch, "config", "default"))
+        dump(list(extra) + complete(parse(text), provider, version), path)
     except ManifestError as exc:
         raise ManifestError(f"provider {provider.name}: {exc}") from exc
+
+
+def _kustomized(kubectl: Any, directory: str) -> str:
+    result = subprocess.run(
+        [kubectl, "kustomize", directory], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        check=False, universal_newlines=True)
+    if result.returncode:
+        raise ManifestError("kubectl kustomize failed (exit code %d): %s" % (
+            result.returncode, end_of(" ".join(result.stderr.split()), 1000)))
+    return result.stdout
+
+
+def render_ironic(module_dir: str, kubectl: str, scratch: str, directory: str) -> None:
+    """Render the variants of BMO's ``ironic-deployment`` to a file each.
+
+    :param module_dir: BMO's folder in Go's module cache; only read
+    :param kubectl: the program
+    :param scratch: folder to work in; is made, and emptied before
+    :param directory: folder to write to
+    :raises ManifestError: with what kubectl says
+    """
+    shutil.rmtree(scratch, ignore_errors=True)
+    shutil.copytree(os.path.join(module_dir, IRONIC_FOLDER), scratch, copy_function=shutil.copyfile)
+    os.chmod(scratch, 0o755)
+    for name, kustomization in IRONIC_VARIANTS.items():
+        folder = os.path.join(scratch, "variant-" + name)
+        os.mkdir(folder)
+        dump([dict({"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}, **kustomization)],
+             os.path.join(folder, "kustomization.yaml"))
+        dump(parse(_kustomized(kubectl, folder)), os.path.join(directory, name + ".yaml"))

@@ -11,7 +11,7 @@ import tarfile
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import container_image, node_image
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import container_image, debian_root, node_image
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import cache_entry
 
 LDD = """/usr/sbin/nft:
@@ -27,7 +27,7 @@ LDD = """/usr/sbin/nft:
 
 
 def test_packages_without_their_reasons():
-    assert node_image.packages("# list\nkmod\nsocat   # kubeadm\n\n") == ["kmod", "socat"]
+    assert debian_root.packages("# list\nkmod\nsocat   # kubeadm\n\n") == ["kmod", "socat"]
 
 
 def test_libraries_that_ldd_lists():
@@ -43,7 +43,7 @@ def test_only_debians_own_sources_are_used():
         "Debian|http://mirror.example/debian/|trixie|main",
         "Others|https://packages.example/|bookworm|main",
     ])
-    assert node_image.apt_sources(targets) == [
+    assert debian_root.apt_sources(targets) == [
         "deb http://mirror.example/debian-security/ bookworm-security main",
         "deb http://mirror.example/debian/ bookworm main"]
 

@@ -7,23 +7,15 @@ from __future__ import annotations
 import hashlib
 
 import pytest
+from fakes.plane_server import GROUPS, Server, definition
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import service, sources
 
 IPAM = catalogue.BY_NAME["ipam"]
-GROUPS = {"cluster.x-k8s.io": ("clusters", "Cluster"), "cert-manager.io": ("issuers", "Issuer")}
-
-
-def definition(group, plural, kind, version="v1"):
-    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-            "metadata": {"name": f"{plural}.{group}"},
-            "spec": {"group": group, "names": {"plural": plural, "kind": kind}, "scope": "Namespaced",
-                     "versions": [{"name": version, "storage": True}]}}
 
 
 def shipped():
@@ -38,75 +30,6 @@ def shipped():
         {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
          "metadata": {"name": "ipam-webhook"}, "webhooks": []},
     ]
-
-
-class Server:
-    """Stores what is applied; Deployments are available and namespaces gone at once."""
-
-    server = "https://server"
-
-    def __init__(self):
-        self.objects, self.writes, self.probes, self.silent, self.version = {}, [], [], 0, 0
-        # What others do just before a deletion.
-        self.meanwhile = []
-        for group, (plural, kind) in GROUPS.items():
-            self.store("CustomResourceDefinition", None, definition(group, plural, kind))
-
-    def store(self, kind, namespace, body, manager="metal3.baremetal"):
-        self.version += 1
-        name = body["metadata"]["name"]
-        stored = dict(body, metadata=dict(
-            body["metadata"], uid="u-" + name, resourceVersion=str(self.version),
-            managedFields=[{"manager": manager, "operation": "Apply", "fieldsV1": {}}]))
-        if kind == "CustomResourceDefinition":
-            stored["status"] = {"conditions": [{"type": "Established", "status": "True"}]}
-        if kind == "Deployment":
-            stored["status"] = {"updatedReplicas": 1, "replicas": 1, "availableReplicas": 1}
-        self.objects[kind, namespace, name] = stored
-        return stored
-
-    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
-        return [obj for (kind, where, _name), obj in self.objects.items()
-                if kind == resource.kind and namespace in (None, where)], "1"
-
-    def get(self, resource, namespace, name):
-        return self.objects.get((resource.kind, namespace, name))
-
-    def apply(self, resource, namespace, body, dry_run=False, checked=None):
-        if dry_run:
-            return dict(body, metadata=dict(body["metadata"]))
-        self.writes.append(body["metadata"]["name"])
-        return self.store(resource.kind, namespace, body)
-
-    def delete(self, resource, namespace, name, dry_run=False, checked=None):
-        stored = self.objects[resource.kind, namespace, name]
-        if self.meanwhile and not dry_run:
-            self.meanwhile.pop()(self)
-            stored = self.objects[resource.kind, namespace, name]
-        if checked and precondition.identity(checked) != precondition.identity(stored):
-            raise KubeError("the object has been modified", 409, "Conflict")
-        if not dry_run:
-            self.writes.append("-" + name)
-            del self.objects[resource.kind, namespace, name]
-            if resource.kind == "Namespace":
-                self.objects = dict((key, obj) for key, obj in self.objects.items() if key[1] != name)
-        return True
-
-    def create(self, resource, namespace, body, dry_run=False):
-        assert dry_run
-        self.probes.append(resource.kind)
-        if self.silent:
-            self.silent -= 1
-            raise KubeError("failed calling webhook: connection refused", 500)
-        return body
-
-    def request(self, _method, path, **_options):
-        if path == "/version":
-            return {"gitVersion": "v1.35.4"}
-        served = {"/apis/ipam.metal3.io/v1alpha1": [{"name": "ippools", "kind": "IPPool", "namespaced": True}]}
-        if path not in served:
-            raise KubeError("not served", 404)
-        return {"resources": served[path]}
 
 
 class Clock:

@@ -4,6 +4,7 @@
 """From a part's manifests and settings to the objects of mode cluster; pure."""
 from __future__ import annotations
 
+import base64
 import copy
 from typing import Any
 
@@ -23,6 +24,11 @@ DEFINITION = "CustomResourceDefinition"
 def group(obj: Object) -> str:
     """Return the API group of an object."""
     return obj["apiVersion"].rpartition("/")[0]
+
+
+def encoded(text: str) -> str:
+    """Return a text as a Secret's ``data`` has it."""
+    return base64.b64encode(text.encode()).decode()
 
 
 def desired(part: Part, shipped: list[Object], settings: Object, version: str) -> list[Object]:

@@ -243,8 +243,7 @@ class Components(ManifestsService):
         """
         keep = self.params["definitions"] == "keep"
         # As they would be applied, so that a namespace of the user's choice is found; Secrets go with theirs.
-        items = [item for part, settings in self._chosen()
-                 for item in objects.desired(part, self.shipped[part.name][0], settings, self.shipped[part.name][1])]
+        items = [item for part, settings in self._chosen() for item in self._items(part, settings)]
         there = self._there(items)
         kept = [entry for entry in there if keep and entry.resource.kind == objects.DEFINITION]
         going = [entry for entry in there if entry not in kept]
@@ -259,6 +258,10 @@ class Components(ManifestsService):
                 "objects": [{"object": item.entry.title, "action": item.action} for item in written],
                 "counts": counts({"action": item.action, "error": ""} for item in written),
                 "diff": [difference(item.entry) for item in written if item.changed]}
+
+    def _items(self, part: Part, settings: Object) -> list[Object]:
+        """Return a part's objects, whose contents do not matter for a removal."""
+        return objects.desired(part, self.shipped[part.name][0], settings, self.shipped[part.name][1])
 
     def _there(self, items: list[Object]) -> list[Entry]:
         """Return the deletions of objects that are there."""

@@ -161,6 +161,7 @@ class Engine:
         self.directory = os.path.join(self._base, key(go_mod, go_sum, self.go_version, self._flags))
         self.bin_dir = os.path.join(self.directory, "bin")
         self.manifests_dir = os.path.join(self.directory, "manifests")
+        self.ironic_dir = os.path.join(self.directory, "ironic-manifests")
 
     def _read(self, name: str) -> str:
         path = os.path.join(self._source_dir, name)
@@ -180,7 +181,8 @@ class Engine:
 
     def complete(self, sets: list[str]) -> bool:
         """Tell whether all programs of these sets, and the manifests if they belong to them, are there."""
-        return not self.missing(sets) and (MANIFEST_SET not in sets or os.path.isdir(self.manifests_dir))
+        return not self.missing(sets) and (
+            MANIFEST_SET not in sets or (os.path.isdir(self.manifests_dir) and os.path.isdir(self.ironic_dir)))
 
     def versions(self, sets: Any) -> Any:
         """Return program name → pinned version.
@@ -220,6 +222,9 @@ class Engine:
                 progress.event(f"Rendering the manifests of {len(catalogue.RENDERED)} parts")
                 self._render(work, environ)
                 progress.wrote(self.manifests_dir, "created")
+            if MANIFEST_SET in sets and not os.path.isdir(self.ironic_dir):
+                self._render_ironic(work, environ)
+                progress.wrote(self.ironic_dir, "created")
             shutil.rmtree(work)
         return [program.name for program in missing]
 
@@ -278,6 +283,17 @@ class Engine:
             except manifests.ManifestError as exc:
                 raise EngineError(str(exc)) from exc
         os.rename(partial, self.manifests_dir)
+
+    def _render_ironic(self, work: str, environ: Mapping[str, str]) -> None:
+        partial = self.ironic_dir + ".partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        os.makedirs(partial)
+        try:
+            manifests.render_ironic(self._module_dir(BMO, environ), os.path.join(self.bin_dir, "kubectl"),
+                                    os.path.join(work, "src", "ironic"), partial)
+        except manifests.ManifestError as exc:
+            raise EngineError(f"Ironic: {exc}") from exc
+        os.rename(partial, self.ironic_dir)
 
     def _mod_file(self, work: str, environ: Mapping[str, str]) -> str:
         try:

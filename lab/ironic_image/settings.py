@@ -1,0 +1,106 @@
+"""What the environment says, in the names of Metal3's ironic-image; pure.
+
+Source: https://github.com/metal3-io/ironic-image, README.md ("Environment variables") and scripts/ironic-common.sh.
+"""
+from __future__ import annotations
+
+import dataclasses
+
+API_PORT = "6385"
+SOCKET = "/shared/ironic.sock"
+HTML = "/shared/html"
+DEPLOY_LOGS = "/shared/log/ironic/deploy"
+AGENT_IMAGES = HTML + "/images/ironic-python-agent"
+# Mounted by the component tls of BMO's kustomization.
+CERTIFICATE, KEY = "/certs/ironic/tls.crt", "/certs/ironic/tls.key"
+AUTHORITY = "/certs/ca/ironic/tls.crt"
+HTPASSWD_FILE = "/auth/ironic/htpasswd"
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """One container's settings.
+
+    :param environ: the environment
+    :param address: IP address that Ironic is reached at
+    :param tls: whether the API has a certificate
+    :param htpasswd: lines of the password file, or nothing
+    """
+
+    environ: dict
+    address: str
+    tls: bool
+    htpasswd: str
+
+    def get(self, name, default=""):
+        """Return a variable, or a default where it is missing or empty."""
+        return self.environ.get(name) or default
+
+    def flag(self, name, default):
+        """Return a variable that says true or false."""
+        return self.get(name, str(default)).lower() == "true"
+
+    @property
+    def host(self):
+        """Return the address as URLs have it."""
+        return f"[{self.address}]" if ":" in self.address else self.address
+
+    @property
+    def proxied(self):
+        """Return whether the web server stands in front of the API, as with TLS."""
+        return self.tls and self.flag("IRONIC_REVERSE_PROXY_SETUP", False)
+
+    @property
+    def listen_port(self):
+        """Return the port that the API listens on."""
+        return self.get("IRONIC_LISTEN_PORT", self.get("IRONIC_ACCESS_PORT", API_PORT))
+
+    @property
+    def http_port(self):
+        """Return the port of boot files."""
+        return self.get("HTTP_PORT", "80")
+
+    @property
+    def base_url(self):
+        """Return the API's URL."""
+        scheme = "https" if self.tls else "http"
+        port = self.get("IRONIC_ACCESS_PORT", API_PORT)
+        return self.get("IRONIC_BASE_URL", f"{scheme}://{self.host}:{port}")
+
+    @property
+    def http_url(self):
+        """Return the URL of boot files."""
+        return self.get("IRONIC_HTTP_URL", f"http://{self.host}:{self.http_port}")
+
+    @property
+    def listen_all(self):
+        """Return whether to listen on all interfaces."""
+        return self.flag("LISTEN_ALL_INTERFACES", True)
+
+
+def missing(environ):
+    """Return why Ironic cannot know its address, or None."""
+    names = ("IRONIC_IP", "PROVISIONING_IP", "PROVISIONING_INTERFACE", "PROVISIONING_MACS")
+    if any(environ.get(name) for name in names):
+        return None
+    return "PROVISIONING_IP: not set, expected an address of this node; or set PROVISIONING_INTERFACE"
+
+
+def address_of(links, environ):
+    """Return the address that Ironic is reached at, or None while no interface has it.
+
+    :param links: what ``ip -json address`` prints, parsed
+    :param environ: the environment
+    """
+    if environ.get("IRONIC_IP"):
+        return environ["IRONIC_IP"]
+    wanted = (environ.get("PROVISIONING_IP") or "").partition("/")[0]
+    macs = [mac for mac in (environ.get("PROVISIONING_MACS") or "").lower().split(",") if mac]
+    for link in links:
+        addresses = [entry["local"] for entry in link.get("addr_info") or [] if entry.get("scope") == "global"]
+        if wanted:
+            if wanted in addresses:
+                return wanted
+        elif addresses and (link.get("ifname") == environ.get("PROVISIONING_INTERFACE") or link.get("address") in macs):
+            return addresses[0]
+    return None

@@ -1,0 +1,121 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes the lab's image of Ironic, with the contract of ironic-image: Debian, and Ironic as the lab runs it."""
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from .._common.errors import ReportedError
+from .._plane.process import cache_entry
+from . import container_image, debian_root, oci_layout
+
+# Raise it when the image is made in another way than before: it is part of the cache's key.
+RECIPE = "1"
+# Debian's: the wheels of the services' Python environment run on the same version only.
+PYTHON = "python3.11"
+PACKAGES_DIR = f"/usr/local/lib/{PYTHON}/dist-packages"
+PROGRAM = "ironic-image"
+# Upstream's entry points, and where its manifests call them.
+ENTRY_POINTS = ("/usr/bin/runironic", "/usr/bin/runhttpd", "/usr/bin/runlogwatch.sh", "/usr/bin/rundnsmasq",
+                "/usr/bin/ironic-liveness", "/usr/bin/ironic-readiness", "/usr/local/bin/get-resource.sh")
+USER, GROUP = 997, 994
+HOOKS = (
+    'rm -f "$1"/var/log/*.log "$1"/var/log/apt/* "$1"/var/cache/debconf/*-old',
+    f'chroot "$1" groupadd -g {GROUP} ironic',
+    f'chroot "$1" useradd -u {USER} -g {GROUP} -d /data -M -s /usr/sbin/nologin ironic',
+    f'chroot "$1" install -d -o {USER} -g {GROUP} /conf /data /shared /certs /certs/ca',
+)
+# What other services of the same environment need, and numpy, which the console proxy alone would use.
+LEFT_OUT = ("__pycache__", "numpy", "numpy.libs", "pip", "sushy_tools", "flask", "supervisor", "yappi")
+IRONIC, DOWNLOADER = "quay.io/metal3-io/ironic", "quay.io/metal3-io/ironic-ipa-downloader"
+
+
+class IronicImageError(ReportedError):
+    """The image could not be made; the message says what to do."""
+
+
+class IronicImage:
+    """The image in the cache.
+
+    :param source_dir: the collection's ``lab/ironic_image``
+    :param services_python: the Python interpreter that runs the lab's Ironic
+    :param cache_dir: folder for what is slow to make, see user_folders.cache_dir()
+    :raises IronicImageError: for another Python than Debian's
+    """
+
+    def __init__(self, source_dir: str, services_python: str, cache_dir: str) -> None:
+        self._source_dir = source_dir
+        environment = os.path.dirname(os.path.dirname(services_python))
+        self._packages = os.path.join(environment, "lib", PYTHON, "site-packages")
+        found = glob.glob(os.path.join(self._packages, "ironic-[0-9]*.dist-info"))
+        if not found:
+            raise IronicImageError(
+                f"{services_python}: found no Ironic for {PYTHON}, expected the lab's environment made by {PYTHON}; "
+                f"run make with PYTHON={PYTHON}")
+        self.version = "v" + os.path.basename(found[0])[len("ironic-"):-len(".dist-info")]
+        digest = hashlib.sha256()
+        for part in (RECIPE, os.uname().machine, os.path.basename(environment)):
+            digest.update(part.encode() + b"\0")
+        for content in self._own():
+            digest.update(content.path.encode() + b"\0")
+            if isinstance(content, container_image.File):
+                with open(content.source, "rb") as stream:
+                    digest.update(stream.read() + b"\0")
+        self.directory = os.path.join(cache_dir, "ironic-image", digest.hexdigest()[:16])
+
+    def complete(self) -> bool:
+        """Tell whether the image is there."""
+        return os.path.isdir(self.directory)
+
+    def build(self, progress: Any) -> None:
+        """Make the image unless it is there; an interrupted build leaves nothing.
+
+        :param progress: a Progress
+        :raises IronicImageError: when this process is not root, or a step fails
+        """
+        if self.complete():
+            return
+        if os.geteuid() != 0:
+            raise IronicImageError("building the image of Ironic needs root: its files belong to several users; "
+                                   "run it with sudo")
+        with cache_entry.making(self.directory, progress) as partial:
+            if partial is None:
+                return
+            base = os.path.join(partial, "debian.tar")
+            progress.event(f"Installing Debian {debian_root.SUITE} for the image of Ironic")
+            with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
+                names = debian_root.packages(stream.read())
+            try:
+                debian_root.install(base, names, partial, HOOKS)
+            except debian_root.StepError as exc:
+                raise IronicImageError(f"image of Ironic: {exc}") from exc
+            progress.event("Writing the image of Ironic")
+            oci_layout.write(os.path.join(partial, "image"), self._own() + list(self._environment()), ["/bin/sh"],
+                             os.uname().machine, f"{USER}:{GROUP}", base)
+            os.unlink(base)
+
+    def layouts(self) -> dict[str, str]:
+        """Return the folder of the image by its names with tags."""
+        layout = os.path.join(self.directory, "image")
+        return {f"{IRONIC}:{self.version}": layout, f"{DOWNLOADER}:latest": layout}
+
+    def _own(self) -> list[Any]:
+        """Return the programs of this image, and the links by which upstream's manifests call them."""
+        contents: list[Any] = [
+            container_image.File(f"{PACKAGES_DIR}/ironic_image/{os.path.basename(path)}", path)
+            for path in sorted(glob.glob(os.path.join(self._source_dir, "*.py")))]
+        contents += [container_image.File("/usr/bin/" + os.path.basename(path), path)
+                     for path in sorted(glob.glob(os.path.join(self._source_dir, "bin", "*")))]
+        return contents + [container_image.Link(path, "/usr/bin/" + PROGRAM) for path in ENTRY_POINTS]
+
+    def _environment(self) -> Iterator[Any]:
+        for parent, folders, names in os.walk(self._packages):
+            folders[:] = sorted(name for name in folders if name not in LEFT_OUT)
+            for name in sorted(names):
+                path = os.path.join(parent, name)
+                yield container_image.File(f"{PACKAGES_DIR}/{os.path.relpath(path, self._packages)}", path)

@@ -1,0 +1,176 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ironic in a cluster: from BMO's kustomization ``ironic-deployment`` and settings to objects; pure."""
+from __future__ import annotations
+
+import copy
+import hashlib
+import ipaddress
+import json
+from typing import Any
+
+from ..._common.problem import Problem
+from ..catalogue import BMO, Part
+from . import objects as plane_objects
+from . import settings as part_settings
+
+Object = dict[str, Any]
+
+IMAGE = "quay.io/metal3-io/ironic"
+DOWNLOADER = "quay.io/metal3-io/ironic-ipa-downloader"
+# Names that upstream's manifests give; the credentials' is this collection's.
+DEPLOYMENT, CONFIG_MAP, HTPASSWD = "ironic", "ironic-bmo-configmap", "ironic-htpasswd"
+CERTIFICATE, AUTHORITY, CREDENTIALS = "ironic-cert", "ironic-cacert", "ironic-credentials"
+DHCP_CONTAINER = "ironic-dnsmasq"
+# Changes of what the pod reads once, at its start, must start it again.
+DIGEST_ANNOTATION = "metal3.baremetal/configuration"
+ADDRESS_PLACEHOLDER = "IRONIC_HOST_IP"
+# Port of upstream's probes.
+HTTP_PORT = 6180
+
+PART = Part("ironic", "Ironic", BMO, None, "", {DEPLOYMENT: IMAGE}, "baremetal-operator-system", None, None, None, None,
+            (), (("metal3.io/v1alpha1", "BareMetalHost"),), {}, {})
+
+# Option → variable of ironic-image.
+VARIABLES = {
+    "provisioning_ip": "PROVISIONING_IP", "provisioning_interface": "PROVISIONING_INTERFACE",
+    "dhcp_range": "DHCP_RANGE", "gateway_ip": "GATEWAY_IP", "dns_ip": "DNS_IP", "http_port": "HTTP_PORT",
+    "deploy_kernel_url": "DEPLOY_KERNEL_URL", "deploy_ramdisk_url": "DEPLOY_RAMDISK_URL",
+    "cache_url": "CACHEURL", "kernel_params": "IRONIC_KERNEL_PARAMS", "fast_track": "IRONIC_FAST_TRACK",
+    "vlan_interfaces": "IRONIC_ENABLE_VLAN_INTERFACES", "boot_iso_source": "IRONIC_BOOT_ISO_SOURCE",
+    "image_authority_file": "WEBSERVER_CACERT_FILE",
+}
+
+
+def variant(authentication: str, tls: str) -> str:
+    """Return the name of the rendered manifests that fit, see ``manifests.IRONIC_VARIANTS``."""
+    return "_".join((["basic-auth"] if authentication == "http_basic" else []) + ([] if tls == "none" else ["tls"])) \
+        or "plain"
+
+
+def problems(options: Object) -> list[Problem]:
+    """Return what does not fit in the options.
+
+    :param options: the parameters of the module ``plane_ironic``
+    """
+    found = []
+    address = options.get("provisioning_ip")
+    if not address and not options.get("provisioning_interface"):
+        found.append(Problem("ironic-address", "ironic", "provisioning_ip", None, "an address of the node",
+                             "set it, or provisioning_interface"))
+    if address and not _is_address(address):
+        found.append(Problem("ironic-address", "ironic", "provisioning_ip", address, "an IP address", "correct it"))
+    if options["tls"] == "cert_manager" and not address:
+        found.append(Problem("ironic-address", "ironic", "provisioning_ip", None, "the address of the certificate",
+                             "set it, because tls=cert_manager issues a certificate for it"))
+    if options["tls"] == "files":
+        found += [Problem("ironic-tls-file", "ironic", name, None, "text in PEM", "set it, because tls=files")
+                  for name in ("tls_certificate", "tls_key", "tls_authority") if not options.get(name)]
+    if bool(options.get("deploy_kernel_url")) != bool(options.get("deploy_ramdisk_url")):
+        found.append(Problem("ironic-agent", "ironic", "deploy_ramdisk_url", options.get("deploy_ramdisk_url"),
+                             "both URLs or none", "set deploy_kernel_url and deploy_ramdisk_url"))
+    if not options.get("deploy_kernel_url") and not options.get("cache_url"):
+        found.append(Problem("ironic-agent", "ironic", "deploy_kernel_url", None, "where the agent's kernel is",
+                             "set it and deploy_ramdisk_url, or cache_url"))
+    return found
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return bool(ipaddress.ip_address(text))
+    except ValueError:
+        return False
+
+
+def secrets(options: Object, credentials: dict[str, str]) -> list[Object]:
+    """Return the Secrets that the pod and the Bare Metal Operator mount.
+
+    :param options: see :func:`problems`
+    :param credentials: ``username``, ``password`` and ``htpasswd``; empty without authentication
+    """
+    found = []
+    if credentials:
+        found = [_secret(options, HTPASSWD, {"htpasswd": credentials["htpasswd"]}),
+                 _secret(options, CREDENTIALS, dict((key, credentials[key]) for key in ("username", "password")))]
+    if options["tls"] == "files":
+        found += [_secret(options, CERTIFICATE, {"tls.crt": options["tls_certificate"], "tls.key": options["tls_key"]}),
+                  _secret(options, AUTHORITY, {"tls.crt": options["tls_authority"]})]
+    return found
+
+
+def _secret(options: Object, name: str, data: dict[str, str]) -> Object:
+    return {"apiVersion": "v1", "kind": "Secret", "type": "Opaque",
+            "metadata": {"name": name, "namespace": options["namespace"]},
+            "data": dict((key, plane_objects.encoded(text)) for key, text in data.items())}
+
+
+def desired(shipped: list[Object], options: Object, made: list[Object]) -> list[Object]:
+    """Return all objects as they are applied.
+
+    :param shipped: the rendered objects; are not changed
+    :param options: see :func:`problems`
+    :param made: from :func:`secrets`
+    """
+    variables = environment(options)
+    result = [{"apiVersion": "v1", "kind": "ConfigMap", "data": variables,
+               "metadata": {"name": CONFIG_MAP, "namespace": options["namespace"]}}, *made]
+    for obj in copy.deepcopy(shipped):
+        if plane_objects.group(obj) == plane_objects.CERTIFICATE_GROUP:
+            if options["tls"] == "files":
+                continue
+            spec = obj["spec"]
+            if ADDRESS_PLACEHOLDER in (spec.get("ipAddresses") or []):
+                spec["ipAddresses"] = [options["provisioning_ip"]]
+        elif obj["kind"] == "Deployment":
+            _deployment(obj, options, variables, made)
+        obj["metadata"]["namespace"] = options["namespace"]
+        result.append(obj)
+    for obj in result:
+        obj["metadata"].setdefault("labels", {})[plane_objects.OWNER_LABEL[0]] = plane_objects.OWNER_LABEL[1]
+    return result
+
+
+def environment(options: Object) -> dict[str, str]:
+    """Return the ConfigMap's data: variable of ironic-image → text."""
+    named = dict((variable, _text(options[name])) for name, variable in VARIABLES.items()
+                 if options.get(name) not in (None, ""))
+    return dict(named, **dict((name, _text(value)) for name, value in (options.get("environment") or {}).items()))
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _deployment(obj: Object, options: Object, variables: dict[str, str], made: list[Object]) -> None:
+    template = obj["spec"]["template"]
+    pod = template["spec"]
+    if not options.get("dhcp_range"):
+        pod["containers"] = [item for item in pod["containers"] if item["name"] != DHCP_CONTAINER]
+    if options.get("deploy_kernel_url"):
+        # Nothing to download into the pod.
+        del pod["initContainers"]
+    for container in pod["containers"] + pod.get("initContainers", []):
+        container["imagePullPolicy"] = options.get("image_pull_policy") or "IfNotPresent"
+        if container["image"] == IMAGE:
+            container["image"] = part_settings.image(
+                IMAGE, options["image_version"], options.get("image_registry_mirror"), options.get("digest"))
+        elif container["image"] == DOWNLOADER:
+            container["image"] = part_settings.image(DOWNLOADER, "latest", options.get("image_registry_mirror"), None)
+        _probe_port(container, options["http_port"])
+    for option, field in (("node_selector", "nodeSelector"), ("tolerations", "tolerations"),
+                          ("priority_class", "priorityClassName")):
+        if options.get(option):
+            pod[field] = options[option]
+    if options.get("pull_secrets"):
+        pod["imagePullSecrets"] = [{"name": name} for name in options["pull_secrets"]]
+    read = json.dumps([variables, [item["data"] for item in made if item["metadata"]["name"] != CREDENTIALS]],
+                      sort_keys=True)
+    template["metadata"].setdefault("annotations", {})[DIGEST_ANNOTATION] = hashlib.sha256(read.encode()).hexdigest()
+
+
+def _probe_port(container: Object, port: int) -> None:
+    for name in ("livenessProbe", "readinessProbe"):
+        command = ((container.get(name) or {}).get("exec") or {}).get("command")
+        if command:
+            container[name]["exec"]["command"] = [word.replace(f":{HTTP_PORT}/", f":{port}/") for word in command]

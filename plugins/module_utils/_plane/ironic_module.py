@@ -1,0 +1,69 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the module plane_ironic."""
+from __future__ import annotations
+
+import os
+
+from .._common.errors import ReportedError
+from .._kube.connection import kube_argument_spec
+from .._kube.module import KubeModule
+from . import manifests
+from .cluster import ironic, ironic_service
+from .process import engine, user_folders
+
+
+def run_plane_ironic() -> None:
+    """Run the module ``plane_ironic``."""
+    module = KubeModule(dict(
+        kube_argument_spec(),
+        state={"type": "str", "choices": ["present", "absent"], "default": "present"},
+        source_dir={"type": "path", "required": True},
+        cache_dir={"type": "path"},
+        namespace={"type": "str", "default": ironic.PART.namespace},
+        authentication={"type": "str", "choices": ["http_basic", "none"], "default": "http_basic"},
+        credentials_dir={"type": "path"},
+        tls={"type": "str", "choices": ["cert_manager", "files", "none"], "default": "cert_manager"},
+        tls_certificate={"type": "str"},
+        tls_key={"type": "str", "no_log": True},
+        tls_authority={"type": "str"},
+        provisioning_ip={"type": "str"},
+        provisioning_interface={"type": "str"},
+        dhcp_range={"type": "str"},
+        gateway_ip={"type": "str"},
+        dns_ip={"type": "str"},
+        http_port={"type": "int", "default": ironic.HTTP_PORT},
+        deploy_kernel_url={"type": "str"},
+        deploy_ramdisk_url={"type": "str"},
+        cache_url={"type": "str"},
+        kernel_params={"type": "str"},
+        fast_track={"type": "bool", "default": True},
+        vlan_interfaces={"type": "str"},
+        boot_iso_source={"type": "str", "choices": ["http", "local"]},
+        image_authority_file={"type": "path"},
+        environment={"type": "dict"},
+        image_version={"type": "str", "default": "latest"},
+        image_registry_mirror={"type": "str"},
+        image_pull_policy={"type": "str", "choices": ["Always", "IfNotPresent", "Never"]},
+        digest={"type": "str"},
+        pull_secrets={"type": "list", "elements": "str", "no_log": False},
+        node_selector={"type": "dict"},
+        tolerations={"type": "list", "elements": "dict"},
+        priority_class={"type": "str"},
+        confirm={"type": "str"},
+        wait={"type": "bool", "default": True},
+        wait_timeout_seconds={"type": "int", "default": 300},
+    ))
+    module.require(PyYAML=manifests.HAS_YAML, bcrypt=ironic_service.HAS_BCRYPT)
+    params = module.params
+    with module.reporting():
+        rendered = engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir()).ironic_dir
+        path = os.path.join(rendered, ironic.variant(params["authentication"], params["tls"]) + ".yaml")
+        try:
+            shipped = manifests.load(path)
+        except OSError as exc:
+            raise ReportedError(f"{path}: {exc.strerror}, expected rendered manifests; run the module plane_programs "
+                                "first") from exc
+        run = ironic_service.IronicComponents(module.connect(), params, shipped, module.check_mode, module.progress)
+        module.finish(run.present() if params["state"] == "present" else run.absent())

@@ -1,0 +1,272 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Installs Ironic into a cluster, and removes it."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plane_ironic
+short_description: Install Ironic into a Kubernetes cluster
+version_added: "0.1.0"
+description:
+  - Installs Ironic as a pod in the network of its node, from the kustomization C(ironic-deployment) of the pinned Bare
+    Metal Operator with its components C(basic-auth) and C(tls), which M(metal3.baremetal.plane_programs) has rendered.
+  - User name and password are created once and kept in the Secret C(ironic-credentials), which the Bare Metal Operator
+    mounts, and as a bcrypt digest in C(ironic-htpasswd). No result has them.
+  - The pod starts again when its configuration, its password file or given certificates change.
+  - Waits until all containers are ready.
+options:
+  state:
+    description:
+      - V(present) installs Ironic, or changes it to what is described.
+      - V(absent) removes it with its Secrets. This is refused while there are BareMetalHosts, and when an object was
+        not applied by this collection. The namespace is kept.
+    type: str
+    choices: [present, absent]
+    default: present
+  source_dir:
+    description: Folder with the C(go.mod) that M(metal3.baremetal.plane_programs) has rendered manifests of.
+    type: path
+    required: true
+  cache_dir:
+    description: As for M(metal3.baremetal.plane_programs).
+    type: path
+  namespace:
+    description: Namespace of all objects. The Bare Metal Operator can only mount Secrets of its own.
+    type: str
+    default: baremetal-operator-system
+  authentication:
+    description: V(none) says that everybody who reaches the API may use it.
+    type: str
+    choices: [http_basic, none]
+    default: http_basic
+  credentials_dir:
+    description: Folder on the machine that the module runs on, into which the files C(username) and C(password) are
+      written, with mode 0600, for programs that use Ironic directly.
+    type: path
+  tls:
+    description:
+      - V(cert_manager) lets cert-manager issue the API's certificate for O(provisioning_ip), as upstream's manifests
+        say.
+      - V(files) takes O(tls_certificate), O(tls_key) and O(tls_authority).
+      - V(none) serves plain HTTP.
+    type: str
+    choices: [cert_manager, files, none]
+    default: cert_manager
+  tls_certificate:
+    description: Certificate of the API, in PEM, for V(tls=files).
+    type: str
+  tls_key:
+    description: Its key, in PEM.
+    type: str
+  tls_authority:
+    description: Certificates of the authorities that issued it, in PEM.
+    type: str
+  provisioning_ip:
+    description: Address of the node at which BMCs, agents and the operator reach Ironic (C(PROVISIONING_IP)).
+    type: str
+  provisioning_interface:
+    description: Interface that has it, in place of the address (C(PROVISIONING_INTERFACE)).
+    type: str
+  dhcp_range:
+    description: Range of addresses, C(first,last), that the pod's DHCP server lends (C(DHCP_RANGE)). Without it there
+      is no container with a DHCP server.
+    type: str
+  gateway_ip:
+    description: Gateway that the DHCP server names (C(GATEWAY_IP)).
+    type: str
+  dns_ip:
+    description: DNS server that the DHCP server names, or V(provisioning) (C(DNS_IP)).
+    type: str
+  http_port:
+    description: Port of boot files (C(HTTP_PORT)).
+    type: int
+    default: 6180
+  deploy_kernel_url:
+    description: URL of the agent's kernel (C(DEPLOY_KERNEL_URL)). With it there is no container that downloads the
+      agent.
+    type: str
+  deploy_ramdisk_url:
+    description: URL of the agent's ramdisk (C(DEPLOY_RAMDISK_URL)).
+    type: str
+  cache_url:
+    description: URL of a folder from which the agent's kernel and ramdisk are downloaded into the pod (C(CACHEURL)).
+    type: str
+  kernel_params:
+    description: Further kernel parameters of the agent (C(IRONIC_KERNEL_PARAMS)).
+    type: str
+  fast_track:
+    description: Whether a node keeps its agent between inspection, cleaning and deployment (C(IRONIC_FAST_TRACK)).
+    type: bool
+    default: true
+  vlan_interfaces:
+    description: VLAN interfaces that the agent creates for its inspection (C(IRONIC_ENABLE_VLAN_INTERFACES)).
+    type: str
+  boot_iso_source:
+    description: Whether BMCs get boot ISO images from where they are, or from the pod (C(IRONIC_BOOT_ISO_SOURCE)).
+    type: str
+    choices: [http, local]
+  image_authority_file:
+    description: Path in the container of the authorities of image servers (C(WEBSERVER_CACERT_FILE)), for example
+      V(/certs/ca/ironic/tls.crt) for O(tls_authority).
+    type: path
+  environment:
+    description: Further variables of the containers; C(OS_<section>__<option>) sets any of Ironic's options.
+    type: dict
+  image_version:
+    description: Tag of the image C(quay.io/metal3-io/ironic).
+    type: str
+    default: latest
+  image_registry_mirror:
+    description: Registry and path that image names are put behind, with upstream's host.
+    type: str
+  image_pull_policy:
+    description: When images are pulled; V(IfNotPresent) by default.
+    type: str
+    choices: [Always, IfNotPresent, Never]
+  digest:
+    description: Digest of the image, C(sha256:…).
+    type: str
+  pull_secrets:
+    description: Names of Secrets, in O(namespace), with credentials for the registry.
+    type: list
+    elements: str
+  node_selector:
+    description: Labels of the node that Ironic runs on, for example the one with O(provisioning_ip).
+    type: dict
+  tolerations:
+    description: Tolerations of the pod.
+    type: list
+    elements: dict
+  priority_class:
+    description: Name of the pod's PriorityClass.
+    type: str
+  confirm:
+    description: V(1), or V(ironic). Required when O(state=absent).
+    type: str
+  wait:
+    description: Whether to wait until Ironic is ready.
+    type: bool
+    default: true
+  wait_timeout_seconds:
+    description: How long to wait.
+    type: int
+    default: 300
+requirements:
+  - bcrypt >= 4.0
+  - kubernetes >= 31
+  - PyYAML >= 6.0
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - The API server checks the changes by a dry run, except for objects in a namespace that is yet to be created.
+        Nothing is waited for.
+  diff_mode:
+    support: full
+    details:
+      - Values of Secrets are hidden.
+  idempotent:
+    support: full
+seealso:
+  - module: metal3.baremetal.plane_components
+  - module: metal3.baremetal.ironic_check
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Install Ironic with a certificate of cert-manager
+  metal3.baremetal.plane_ironic:
+    kubeconfig: ~/.kube/management
+    source_dir: "{{ role_path }}/../../lab/engine"
+    provisioning_ip: 192.0.2.2
+    node_selector:
+      kubernetes.io/hostname: node-1
+    cache_url: https://images.example.org/agent
+
+- name: Remove it
+  metal3.baremetal.plane_ironic:
+    kubeconfig: ~/.kube/management
+    source_dir: "{{ role_path }}/../../lab/engine"
+    state: absent
+    confirm: "1"
+"""
+
+RETURN = r"""
+objects:
+  description: Each object and what became of it, or would in check mode.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: Kind, namespace and name.
+      type: str
+      returned: always
+    action:
+      description: V(created), V(updated), V(deleted) or V(unchanged).
+      type: str
+      returned: always
+  sample:
+    - {object: Deployment baremetal-operator-system/ironic, action: created}
+counts:
+  description: >-
+    How many objects there are: C(total), C(created), C(updated), C(deleted), C(unchanged) and C(failed).
+  returned: success
+  type: dict
+  sample: {total: 6, created: 6, updated: 0, deleted: 0, unchanged: 0, failed: 0}
+seconds:
+  description: How long the wait took, in seconds.
+  returned: when waited
+  type: float
+  sample: 34.1
+problems:
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
+server:
+  description: URL of the API server that the module worked on.
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.ironic_module import run_plane_ironic
+
+
+def main():
+    """Run the module."""
+    run_plane_ironic()
+
+
+if __name__ == "__main__":
+    main()

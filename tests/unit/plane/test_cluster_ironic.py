@@ -1,0 +1,151 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ironic in a cluster: options to objects, and credentials that are created once."""
+from __future__ import annotations
+
+import base64
+
+import bcrypt
+import pytest
+from fakes.plane_server import Server
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import manifests
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import ironic, ironic_service
+
+NAMESPACE = "baremetal-operator-system"
+
+
+def options(**changes):
+    return dict({
+        "namespace": NAMESPACE, "authentication": "http_basic", "credentials_dir": None, "tls": "files",
+        "tls_certificate": "certificate", "tls_key": "key", "tls_authority": "authority",
+        "provisioning_ip": "192.0.2.2", "http_port": 6180, "deploy_kernel_url": "https://images.example/kernel",
+        "deploy_ramdisk_url": "https://images.example/ramdisk", "fast_track": True, "image_version": "v39.0.0",
+        "environment": {"OS_CONDUCTOR__WORKERS_POOL_SIZE": 2000}, "confirm": None, "wait": False,
+        "wait_timeout_seconds": 1, "certificates": "cert_manager"}, **changes)
+
+
+def container(name, **more):
+    return dict({"name": name, "image": ironic.IMAGE, "imagePullPolicy": "Always"}, **more)
+
+
+def shipped():
+    probe = {"exec": {"command": ["sh", "-c", "curl -sSfk http://127.0.0.1:6180/images"]}}
+    return [
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "ironic"}, "spec": {"template": {
+            "metadata": {"labels": {"name": "ironic"}}, "spec": {
+                "initContainers": [container("ironic-ipa-downloader", image=ironic.DOWNLOADER)],
+                "containers": [container("ironic-dnsmasq"), container("ironic"),
+                               container("ironic-httpd", livenessProbe=probe)]}}}},
+        {"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "metadata": {"name": "ironic-cert"},
+         "spec": {"ipAddresses": ["IRONIC_HOST_IP"], "secretName": "ironic-cert"}}]
+
+
+def made(given):
+    credentials = {"username": "user", "password": "canary", "htpasswd": "user:digest"}
+    return dict(((item["kind"], item["metadata"]["name"]), item) for item in ironic.desired(
+        shipped(), given, ironic.secrets(given, credentials)))
+
+
+def pod(found):
+    return found["Deployment", "ironic"]["spec"]["template"]
+
+
+def test_manifests_are_chosen_by_authentication_and_tls():
+    names = set(ironic.variant(authentication, tls) for authentication in ("http_basic", "none")
+                for tls in ("cert_manager", "none"))
+    assert names == set(manifests.IRONIC_VARIANTS)
+
+
+def test_given_certificates_take_the_place_of_cert_managers():
+    found = made(options())
+    assert ("Certificate", "ironic-cert") not in found
+    assert base64.b64decode(found["Secret", "ironic-cert"]["data"]["tls.key"]) == b"key"
+    assert all(item["metadata"]["namespace"] == NAMESPACE for item in found.values())
+
+
+def test_a_certificate_of_cert_manager_has_the_provisioning_address():
+    found = made(options(tls="cert_manager"))
+    assert found["Certificate", "ironic-cert"]["spec"]["ipAddresses"] == ["192.0.2.2"]
+    assert ("Secret", "ironic-cert") not in found
+
+
+def test_without_a_range_no_dhcp_server_runs_and_nothing_is_downloaded_that_has_a_url():
+    spec = pod(made(options()))["spec"]
+    assert [item["name"] for item in spec["containers"]] == ["ironic", "ironic-httpd"]
+    assert "initContainers" not in spec
+    spec = pod(made(options(dhcp_range="192.0.2.10,192.0.2.20", deploy_kernel_url=None, deploy_ramdisk_url=None,
+                            cache_url="https://images.example")))["spec"]
+    assert spec["containers"][0]["name"] == "ironic-dnsmasq"
+    assert spec["initContainers"][0]["image"] == ironic.DOWNLOADER + ":latest"
+
+
+def test_images_probes_and_variables_follow_the_options():
+    found = made(options(http_port=8080, image_registry_mirror="mirror.example", node_selector={"a": "b"}))
+    spec = pod(found)["spec"]
+    assert set(item["image"] for item in spec["containers"]) == {"mirror.example/quay.io/metal3-io/ironic:v39.0.0"}
+    assert ":8080/images" in spec["containers"][1]["livenessProbe"]["exec"]["command"][2]
+    assert spec["nodeSelector"] == {"a": "b"}
+    assert found["ConfigMap", "ironic-bmo-configmap"]["data"] == {
+        "PROVISIONING_IP": "192.0.2.2", "HTTP_PORT": "8080", "IRONIC_FAST_TRACK": "true",
+        "DEPLOY_KERNEL_URL": "https://images.example/kernel", "DEPLOY_RAMDISK_URL": "https://images.example/ramdisk",
+        "OS_CONDUCTOR__WORKERS_POOL_SIZE": "2000"}
+
+
+def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
+    def digest(**changes):
+        return pod(made(options(**changes)))["metadata"]["annotations"][ironic.DIGEST_ANNOTATION]
+
+    assert digest() == digest(credentials_dir="/elsewhere")
+    assert len({digest(), digest(fast_track=False), digest(tls_key="other")}) == 3
+
+
+@pytest.mark.parametrize(("changes", "text"), [
+    ({"provisioning_ip": None}, "ironic: provisioning_ip: not set"),
+    ({"provisioning_ip": "node"}, "ironic: provisioning_ip: found node, expected an IP address"),
+    ({"provisioning_ip": None, "provisioning_interface": "eno1", "tls": "cert_manager"}, "tls=cert_manager issues"),
+    ({"tls_key": None}, "ironic: tls_key: not set"),
+    ({"deploy_ramdisk_url": None}, "set deploy_kernel_url and deploy_ramdisk_url"),
+    ({"deploy_kernel_url": None, "deploy_ramdisk_url": None}, "ironic: deploy_kernel_url: not set"),
+])
+def test_what_does_not_fit_is_refused_before_anything_is_written(changes, text):
+    server = Server()
+    with pytest.raises(RefusedError) as caught:
+        run(server, options(**changes)).present()
+    assert text in str(caught.value)
+    assert not server.writes
+
+
+def run(server, given):
+    return ironic_service.IronicComponents(
+        server, given, [shipped()[0]], False, Progress(None), sleep=lambda seconds: None, clock=lambda: 0.0)
+
+
+def test_credentials_are_created_once_kept_and_in_no_result(tmp_path):
+    server, given = Server(), options(credentials_dir=str(tmp_path / "ironic"))
+    result = run(server, given).present()
+    stored = server.objects["Secret", NAMESPACE, "ironic-credentials"]["data"]
+    password = base64.b64decode(stored["password"]).decode()
+    assert len(password) == ironic_service.PASSWORD_LENGTH and password not in str(result)
+    user, _colon, digest = base64.b64decode(
+        server.objects["Secret", NAMESPACE, "ironic-htpasswd"]["data"]["htpasswd"]).decode().partition(":")
+    assert bcrypt.checkpw(password.encode(), digest.encode())
+    assert (tmp_path / "ironic" / "password").read_text() == password
+    assert (tmp_path / "ironic" / "password").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "ironic" / "username").read_text() == user
+    server.writes.clear()
+    assert run(server, given).present()["changed"] is False
+    assert server.writes == []
+
+
+def test_removal_asks_for_a_confirmation_and_keeps_the_namespace(tmp_path):
+    server = Server()
+    run(server, options()).present()
+    with pytest.raises(ReportedError, match="metal3_confirm=1"):
+        run(server, options()).absent()
+    run(server, options(confirm="1")).absent()
+    assert not [kind for kind, namespace, _name in server.objects if namespace == NAMESPACE]
+    assert ("Namespace", None, NAMESPACE) in server.objects
