@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import contextlib
-import copy
+import functools
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -68,7 +68,9 @@ class Module(AnsibleModule):
         """Keep what was given: Ansible turns dictionaries into texts, and empties lists with a wrong element."""
         super()._load_params()
         self.params = with_dictionaries(self.argument_spec, self.params)
-        self._given = copy.deepcopy(self.params)
+        self._given = _copied(self.params)
+        # A warning may have asked for it before.
+        self.__dict__.pop("_given_secrets", None)
 
     def require(self, **libraries: bool) -> None:
         """Fail unless libraries are installed.
@@ -115,7 +117,9 @@ class Module(AnsibleModule):
 
     def exit_json(self, **result: Any) -> None:
         """Return the result."""
-        super().exit_json(**self._leaving(result, self._secrets(named_only=True)))
+        # Commands, contents of files and of Secrets may be ordinary words: a result that is no message stays as it is.
+        parameters = self._read_parameters()
+        super().exit_json(**self._leaving(result, parameters, parameters.named | self._given_secrets.named))
 
     def fail_json(self, msg: str, **result: Any) -> None:
         """Fail with ``msg``, while arguments are checked with all problems; without secrets.
@@ -131,29 +135,42 @@ class Module(AnsibleModule):
         if sys.exc_info()[0] is not None:
             # Else Ansible takes the traceback itself, with the message as it is.
             result.setdefault("exception", traceback.format_exc())
-        super().fail_json(**self._leaving(dict(result, msg=msg), self._secrets()))
+        parameters = self._read_parameters()
+        super().fail_json(**self._leaving(dict(result, msg=msg), parameters, self._secrets(parameters)))
 
     def warn(self, warning: str, **options: Any) -> None:
         """Add a warning."""
-        super().warn(redaction.without_secrets(warning, self._secrets()), **options)
+        super().warn(redaction.without_secrets(warning, self._secrets(self._read_parameters())), **options)
 
-    def _secrets(self, named_only: bool = False) -> set[str]:
-        """Return the secrets in the parameters.
+    def _read_parameters(self) -> redaction.Parameters:
+        return redaction.read_parameters(self.params, self.argument_spec, self.secret_keys)
 
-        :param named_only: leave out those that may be ordinary words (commands, contents of files and of Secrets): a
-            result that is no message must stay as it is
-        """
-        return set().union(*(redaction.secret_texts(given, self.argument_spec, self.secret_keys, named_only)
-                             for given in (self._given, self.params)))
+    @functools.cached_property
+    def _given_secrets(self) -> redaction.Parameters:
+        return redaction.read_parameters(self._given, self.argument_spec, self.secret_keys)
 
-    def _leaving(self, result: dict[str, Any], secrets: set[str]) -> dict[str, Any]:
-        shown = redaction.hidden_parameters(self.params, self.argument_spec, self.secret_keys)
-        result = dict({"invocation": {"module_args": shown}}, **result)
+    def _secrets(self, parameters: redaction.Parameters) -> set[str]:
+        """Return all secrets in the parameters, as they are and as they were given."""
+        given = self._given_secrets
+        return parameters.named | parameters.placed | given.named | given.placed
+
+    def _leaving(self, result: dict[str, Any], parameters: redaction.Parameters, secrets: set[str]) -> dict[str, Any]:
+        result = dict({"invocation": {"module_args": parameters.shown}}, **result)
         closed = dict((key, value) for key, value in result.items() if key not in self._open_results)
         result.update(redaction.without_secrets(closed, secrets, self.secret_keys.shortest))
-        # Ansible looks for each secret in each value of a result, which takes seconds for a thousand passwords.
-        self.no_log_values: set[str] = redaction.occurring_in(result, self.no_log_values)
+        # Ansible looks for each secret in each value of a result, which takes seconds for a thousand passwords; those
+        # that are hidden by now are in no value.
+        hidden = set() if self._open_results else set(
+            text for text in secrets if len(text.strip()) >= self.secret_keys.shortest)
+        self.no_log_values: set[str] = redaction.occurring_in(result, self.no_log_values - hidden)
         return result
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of what was read as JSON; ``copy.deepcopy`` takes five times as long."""
+    if isinstance(value, dict):
+        return dict((key, _copied(item)) for key, item in value.items())
+    return [_copied(item) for item in value] if isinstance(value, list) else value
 
 
 def _as_text(diff: Any) -> Any:

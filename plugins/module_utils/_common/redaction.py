@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .occurring_texts import occurring
@@ -112,8 +112,28 @@ def hidden_parameters(params: Mapping[str, Any], spec: Mapping[str, Any] | None 
     :param spec: its argument spec; without it, secrets are found by their keys only
     :param keys: which keys hold secrets
     """
+    return read_parameters(params, spec, keys).shown
+
+
+class Parameters(NamedTuple):
+    """A module's parameters: as they may be shown, and the secrets in them.
+
+    :ivar shown: see :func:`hidden_parameters`
+    :ivar named: secrets by the name of their option or key
+    :ivar placed: what is hidden for its place only: commands, contents of files and of Secrets
+    """
+
+    shown: dict[str, Any]
+    named: set[str]
+    placed: set[str]
+
+
+def read_parameters(params: Mapping[str, Any], spec: Mapping[str, Any] | None = None,
+                    keys: Keys = OBJECT_KEYS) -> Parameters:
+    """Return parameters without their secrets, and these, by one way through them; see :func:`hidden_parameters`."""
     walk = _Walk(keys)
-    return _without_documents(walk.shown(params, params) if spec is None else walk.options(params, spec))
+    shown = walk.shown(params, params) if spec is None else walk.options(params, spec)
+    return Parameters(_without_documents(shown), walk.named, walk.placed)
 
 
 def secret_texts(value: Any, spec: Mapping[str, Any] | None = None, keys: Keys = OBJECT_KEYS,
@@ -139,7 +159,8 @@ def without_secrets(value: Any, texts: Iterable[str], shortest: int = OBJECT_KEY
     :param shortest: shorter ones are left
     """
     forms = set(form for text in texts for form in _forms(text) if len(form) >= shortest)
-    there = occurring_in(value, forms)
+    text = _joined(value)
+    there = occurring(forms, text)
     value = _cleaned(value, sorted(there, key=len, reverse=True)) if there else value
     # Messages are cut at 2000 characters at most; a longer look back would take long for long texts.
     longest = min(max(map(len, forms), default=0), 2500)
@@ -147,13 +168,13 @@ def without_secrets(value: Any, texts: Iterable[str], shortest: int = OBJECT_KEY
     for form in forms:
         if len(form) > _BEGINNING:
             beginnings.setdefault(form[:_BEGINNING], []).append(form)
-    return _without_beginnings(value, beginnings, longest) if beginnings else value
+    return _without_beginnings(value, beginnings, longest) if beginnings and "..." in text else value
 
 
 def occurring_in(value: Any, texts: Iterable[str]) -> set[str]:
     """Return those of many texts that occur in a structure."""
     texts = set(f"{text}" for text in texts)
-    return occurring(texts, "\n".join(set(_leaves(value)))) if texts else texts
+    return occurring(texts, _joined(value)) if texts else texts
 
 
 class _Walk:
@@ -176,6 +197,8 @@ class _Walk:
 
     def _option(self, values: dict[str, Any], name: str, option: Any) -> Any:
         value = values[name]
+        if value is None:
+            return None
         if option is None or option.get("no_log"):
             return self._mark(value, value)
         if name in _DOCUMENTS:
@@ -205,6 +228,8 @@ class _Walk:
 
     def _field(self, parent: dict[str, Any], key: str, old: Any, kind: Any, depth: int) -> Any:
         value = parent[key]
+        if value is None:
+            return None
         # Only Secrets have stringData, whatever their kind is written as.
         if key == "stringData" or (key == "data" and kind == "Secret"):
             if isinstance(value, dict):
@@ -287,16 +312,21 @@ def _forms(text: str) -> tuple[str, ...]:
     return text.strip(), " ".join(text.split()), plain, escaped, json.dumps(text)[1:-1], repr(text)[1:-1], encoded
 
 
-def _leaves(value: Any) -> Iterator[str]:
-    """Yield all values in a structure as texts."""
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from _leaves(item)
-    elif isinstance(value, (list, tuple, set)):
-        for item in value:
-            yield from _leaves(item)
-    else:
-        yield f"{value}"
+def _joined(value: Any) -> str:
+    """Return all values in a structure as one text, each that is there more than once only once."""
+    leaves: set[str] = set()
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            leaves.add(item)
+        elif isinstance(item, dict):
+            left.extend(item.values())
+        elif isinstance(item, (list, tuple, set)):
+            left.extend(item)
+        else:
+            leaves.add(f"{item}")
+    return "\n".join(leaves)
 
 
 def _without_beginnings(value: Any, beginnings: dict[str, list[str]], longest: int) -> Any:
