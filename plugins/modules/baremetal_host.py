@@ -517,7 +517,6 @@ options:
       - In check mode it has no effect, because what check mode detaches stays attached.
     type: bool
     default: false
-    version_added: 0.2.0
   confirm_names:
     description:
       - Names of the servers that the variable C(metal3_confirm) of the playbooks is about. With them, a refusal for
