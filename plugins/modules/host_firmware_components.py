@@ -20,6 +20,10 @@ description:
     BMO changes firmware while it prepares a host: when the host is enrolled, or at once when the host is
     V(available). On a host that is provisioned it does so when the host is switched off and on again, and only when
     the host's HostUpdatePolicy says V(onReboot); see M(metal3.baremetal.host_update_policy).
+  - >-
+    With O(wait_for=applied), the annotation C(metal3.baremetal/retry) of the hosts is set to the present time, once
+    when BMO pauses after an earlier failure and other images are asked for, and once when the images are flashed. BMO
+    then looks at the host at once, and the next change of power begins without a pause.
 options:
   hosts:
     description: The hosts and their images.

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support import HOST, NAMESPACE, asked_of, eventually
+from support import HOST, NAMESPACE, asked_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
@@ -28,7 +28,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds imp
 pytestmark = pytest.mark.usefixtures("as_operator")
 
 HARDWARE_DATA = KNOWN["HardwareData"]
-COMPONENTS = KNOWN["HostFirmwareComponents"]
 CONSUMER = {"apiVersion": "example.org/v1", "kind": "Somebody", "name": "else", "namespace": NAMESPACE}
 STATUS = "baremetalhost.metal3.io/status"
 PAUSED = "baremetalhost.metal3.io/paused"
@@ -43,26 +42,7 @@ def pair(lab):
     for name in names:
         lab.wait_for_host(name, lambda host: state_of(host) == "available" and host["status"].get("poweredOn"),
                           "available and on")
-        end_pauses(lab, name)
     return names
-
-
-def end_pauses(lab, name):
-    """Let BMO look at a host now, and begin its pauses anew.
-
-    After a flash BMO 0.13 turns the host between available and preparing until it has read the firmware again, at each
-    turn after a pause twice as long (controller-runtime's rate limiter). A power change begins with such a pause, by
-    then of minutes, unless BMO has found nothing to do before: a change of an annotation makes it look.
-    """
-    def is_steady():
-        found = lab.kube.get(COMPONENTS, NAMESPACE, name) or {}
-        return all(condition["status"] == "False" for condition in (found.get("status") or {}).get("conditions") or []
-                   if condition["type"] == "ChangeDetected")
-
-    eventually(is_steady, 120, f"{name}: no change of the firmware left")
-    for value in ("now", None):
-        lab.kube.patch(HOST, NAMESPACE, name, {"metadata": {"annotations": {"example.org/look": value}}})
-        lab.wait_for_host(name, lambda host: state_of(host) == "available", "available")
 
 
 @pytest.fixture

@@ -21,7 +21,8 @@ UNHEALTHY = "capm3.metal3.io/unhealthy"
 UNHEALTHY_DEPRECATED = "capi.metal3.io/unhealthy"
 # The value of PAUSED by which CAPM3 knows that it paused a host itself, with its Cluster.
 PAUSED_BY_CAPM3 = "metal3.io/capm3"
-# This collection's own: BMO looks at a host again at once when any annotation changes (updateEventHandler).
+# This collection's own, with the time as its value: BMO looks at a host again at once when any annotation changes
+# (updateEventHandler), whatever pause it makes after a failure or a flash.
 RETRY = "metal3.baremetal/retry"
 # Marks, in the value of DETACHED, a host that was detached only while its BMC address changes; BMO ignores the key.
 FOR_BMC_CHANGE = "metal3.baremetal/bmc-change"

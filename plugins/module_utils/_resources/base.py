@@ -36,6 +36,7 @@ class Family:
     :ivar watches: kinds that a wait looks at beside its own
     :ivar has_table: whether results have a table
     :ivar has_schema: whether objects have a schema that can be shown
+    :ivar wakes_hosts: whether BMO is asked to look at the hosts at once when what was waited for is done
     :ivar clears_conditions: whether the conditions go before the spec is changed, so that BMO sets them again
     """
 
@@ -48,7 +49,7 @@ class Family:
     metadata: tuple[host_fields.Field, ...] = host_fields.METADATA
     reads: tuple[str, ...] = (HOST,)
     watches: tuple[str, ...] = (HOST,)
-    clears_conditions = False
+    clears_conditions = wakes_hosts = False
     has_table = has_schema = False
 
     def check(self, label, entry):
@@ -83,6 +84,18 @@ class Family:
         :param before: the host as it was before the wait, or None
         """
         return Verdict(REACHED, "", "")
+
+    def is_lasting(self, obj, verdict):
+        """True when a failure stays one, whatever becomes of the host."""
+        return False
+
+    def is_held_up(self, obj, seen, before):
+        """True when BMO pauses after a failure that was there before the wait, and would do now what is asked for."""
+        return False
+
+    def has_new_pause(self, obj, seen):
+        """True when BMO has finished what was asked for, and nobody has ended its pauses since."""
+        return False
 
     def judge_deletion(self, obj, seen):
         """Return the Verdict on an object that is to be gone."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .._common.awaited import FAILED, WAITING, Verdict
 from .._host import annotations as host_annotations
-from .._host.goals import state_of
+from .._host.goals import error_of, state_of
 from .base import HOST, condition, host_verdict, is_observed, is_true, is_working
 
 POLICY = "HostUpdatePolicy"
@@ -69,6 +69,16 @@ def observed_verdict(obj, seen, before, what):
         return Verdict(FAILED, f"BMO refuses the {what} ({condition(obj, VALID).get('message')})",
                        f"look at the events of the {obj.get('kind') or 'object'}, and correct the {what}")
     return None
+
+
+def is_held_up(obj, seen, before):
+    """True when BMO has taken an object as it is now, and still pauses for an error that the host had before the wait.
+
+    BMO pauses up to hours after errors in a row (``calculateBackoff``); a change of an annotation ends the pause.
+    """
+    host = seen.host_of(obj)
+    return host is not None and is_seen(obj) and is_true(obj, VALID) and bool(error_of(host)[2]) \
+        and error_of(host) == error_of(before)
 
 
 def is_seen(obj):

@@ -7,12 +7,22 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from .._common import text_table
-from .._common.awaited import REACHED, WAITING, Verdict
+from .._common.awaited import FAILED, REACHED, WAITING, Verdict
 from .._common.field_checks import show
 from .._common.problem import Problem
+from .._host import annotations as host_annotations
 from .._host.fields import METADATA, field
-from .base import Family, host_verdict, is_true, is_working
-from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_power, host_state, observed_verdict
+from .base import Family, condition, host_verdict, is_true, is_working
+from .firmware_change import (
+    CHANGED,
+    READS,
+    change_verdict,
+    conditions_facts,
+    host_power,
+    host_state,
+    is_held_up,
+    observed_verdict,
+)
 
 # BMO's ValidateHostFirmwareComponents; the others begin with NIC_PREFIX.
 NAMES = ("bmc", "bios")
@@ -32,7 +42,7 @@ class FirmwareComponents(Family):
     fields = (field("updates", "updates", "list", required=True, element="dict", fields=(
         field("component", "component", required=True), field("url", "url", required=True))),)
     reads = watches = READS
-    has_table = True
+    has_table = wakes_hosts = True
 
     def check(self, label, entry):
         """Names and URLs."""
@@ -75,10 +85,25 @@ class FirmwareComponents(Family):
             return with_component(obj, change_verdict(obj, seen, "firmwareUpdates", before))
         verdict = host_verdict(host, before)
         if verdict.cause:
-            return with_component(obj, verdict)
+            # Of an image that is asked for now, it is this flash that failed, also when that was before the wait.
+            return with_component(obj, verdict._replace(outcome=FAILED) if blamed(obj, verdict) else verdict)
         if is_true(obj, CHANGED):
             return Verdict(WAITING, "waits for BMO to notice that the updates are done", "")
         return Verdict(REACHED, "", "")
+
+    def is_lasting(self, obj, verdict):
+        """True when an image failed: BMO notes it as done, and makes the host available when its pause is over."""
+        return verdict.outcome == FAILED and bool(blamed(obj, verdict))
+
+    def is_held_up(self, obj, seen, before):
+        """True when other images are asked for than those that could not be flashed."""
+        return bool(pending(obj)) and is_held_up(obj, seen, before)
+
+    def has_new_pause(self, obj, seen):
+        """True when images were flashed after BMO was last asked to look at the host."""
+        changed, host = condition(obj, CHANGED), seen.host_of(obj)
+        return host is not None and bool((obj.get("spec") or {}).get("updates")) and changed.get("status") == "False" \
+            and (changed.get("lastTransitionTime") or "") > host_annotations.of(host).get(host_annotations.RETRY, "")
 
     def facts(self, obj, seen):
         """Versions, and what is still to be flashed."""
@@ -116,9 +141,14 @@ def pending(obj):
             if done.get(update["component"]) != update["url"]]
 
 
+def blamed(obj, verdict):
+    """Return the wanted updates whose image the message of a Verdict names."""
+    return [update for update in (obj.get("spec") or {}).get("updates") or [] if update["url"] in verdict.detail]
+
+
 def with_component(obj, verdict):
     """Return a Verdict whose cause tells the component that is meant: Ironic only tells the image's URL."""
-    meant = [update for update in (obj.get("spec") or {}).get("updates") or [] if update["url"] in verdict.detail]
+    meant = blamed(obj, verdict)
     if not meant:
         return verdict
     # One URL may be the beginning of another.

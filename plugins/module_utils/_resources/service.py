@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from typing import Any, Callable
 
-from .._common.awaited import Awaited
+from .._common.awaited import WAITING, Awaited
 from .._common.errors import RefusedError
 from .._common.object_shape import of_kind
 from .._common.problem import Problem
@@ -21,6 +21,13 @@ from .._kube.reconcile import Reconcile
 from .._kube.report import counts, difference
 from .._metal3.kinds import KNOWN, resource_for
 from .base import Seen, check_host, check_typed, desired, label_of
+from .wake import wake
+
+# BMO 0.13 prepares a host again and again after a flash until it has read the firmware once more, each time after a
+# pause twice as long (controller-runtime's rate limiter: 5 ms, at last minutes). Only a look at a host with nothing to
+# do ends that; otherwise the next change of power begins with such a pause.
+_DONE = "Asked BMO to look at %s once more, so that a change of power begins without a pause"
+_HELD_UP = "BMO pauses after an earlier failure of %s; asked it to try again now"
 
 
 class Item:
@@ -39,6 +46,10 @@ class Item:
         self.action = DONE[UNCHANGED]
         self.error = ""
         self.seconds = 0.0
+        # What the wait has found: whether it was not over at once, and whether BMO was asked to end its pause.
+        self.worked_on = self.woken = False
+        self.before: dict[str, Any] | None = None
+        self.lasting: Any = None
 
     def result(self, family, namespace, seen):
         """Return the entry's result as plain data."""
@@ -109,6 +120,7 @@ class FamilyService:
         self.writes = FamilyWrites(client, check_mode, progress, sleep, family, self._problems_again)
         self.seen = Seen({})
         self.diffs: list[dict[str, Any]] = []
+        self.warnings: list[str] = []
 
     def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.
@@ -124,7 +136,7 @@ class FamilyService:
         results = [item.result(self.family, self.namespace, self.seen) for item in items]
         return {"changed": any(result["changed"] for result in results), self.family.option: results,
                 "counts": counts(results), "diff": self.diffs, "table": self.family.table(results, columns()),
-                "seconds": round(self.clock() - began_at, 3)}
+                "seconds": round(self.clock() - began_at, 3), "warnings": self.warnings}
 
     # Reading and checking
 
@@ -202,11 +214,25 @@ class FamilyService:
                                            self._judge(item, baseline))) for item in items)
         loop = WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
         loop.run(awaited, self._steps(now + self.timeout_seconds),
-                 lambda objects, name: objects[self.family.kind].get(name))
+                 lambda objects, name: objects[self.family.kind].get(name), looked=lambda: self._end_pauses(items))
         now = self.clock()
         for item in items:
             item.seconds = awaited[item.name].seconds_taken(now)
             item.error = awaited[item.name].error(self.timeout_seconds, now, loop.silence())
+        self._wake([item for item in items if item.stored and not item.error and (
+            item.worked_on or self.family.has_new_pause(item.stored, self.seen))], _DONE)
+
+    def _end_pauses(self, items):
+        held_up = [item for item in items if item.present and item.stored and not item.woken
+                   and self.family.is_held_up(item.stored, self.seen, item.before)]
+        for item in held_up:
+            item.woken = True
+        self._wake(held_up, _HELD_UP)
+
+    def _wake(self, items, why):
+        if self.family.wakes_hosts and self.goal == "applied":
+            hosts = [self.seen.host_of(item.stored) for item in items]
+            self.warnings += wake(self.client, [host for host in hosts if host is not None], self.progress, why)
 
     def _judge(self, item, baseline):
         """Return the callable that takes the item's object, or None, and returns the Verdict on it."""
@@ -214,8 +240,12 @@ class FamilyService:
             item.stored = stored
             if not item.present:
                 return self.family.judge_deletion(stored, self.seen)
-            before = baseline.host_of(stored) if stored else None
-            return self.family.judge(stored, self.seen, self.goal, before)
+            item.before = baseline.host_of(stored) if stored else None
+            verdict = item.lasting or self.family.judge(stored, self.seen, self.goal, item.before)
+            if stored and self.family.is_lasting(stored, verdict):
+                item.lasting = verdict
+            item.worked_on = item.worked_on or verdict.outcome == WAITING
+            return verdict
         return decide
 
     def _steps(self, deadline):

@@ -103,7 +103,9 @@ class Server:
         if checked is precondition.ABSENT or (stored is None and verb == "DELETE"):
             fits = stored is None
         else:
-            fits = stored is not None and precondition.identity(checked) == precondition.identity(stored)
+            # A uid alone is a precondition as well.
+            fits = stored is not None and (
+                precondition.identity(checked).items() <= precondition.identity(stored).items())
         if not fits:
             raise KubeError(f"{resource.kind} {name}: the object has been modified", 409)
 

@@ -4,6 +4,8 @@
 """A run over the objects of one family, against an API server in memory."""
 from __future__ import annotations
 
+import copy
+
 import pytest
 from fakes.progress import Reports
 from fakes.resources import Cluster
@@ -204,3 +206,129 @@ def test_a_deletion_names_what_it_deletes(cluster):
     result, items, dummy2 = run(cluster, "DataImage", [{"name": "h1", "state": "absent"}])
     assert items[0]["action"] == "deleted" and result["diff"][0]["before"] == {
         "spec": {"url": "http://192.0.2.1/b.iso"}}
+
+
+FIRMWARE = "HostFirmwareComponents"
+RETRY = "metal3.baremetal/retry"
+UPDATES = [{"component": "bios", "url": "https://192.0.2.1/new"}]
+OLD = [{"component": "bios", "url": "https://192.0.2.1/old"}]
+FAILED_FLASH = {"operationalStatus": "error", "errorType": "preparation error", "errorMessage": "no", "errorCount": 3}
+
+
+class FlashingCluster(Cluster):
+    """The server, with an operator that flashes when the wait has begun, unless it pauses after a failure.
+
+    :param asks: images that are asked for already
+    :param status: fields of the host's status
+    """
+
+    def __init__(self, asks=(), **status):
+        super().__init__()
+        self.add("BareMetalHost", "h1", spec={"online": True}, status=dict({
+            "provisioning": {"state": "available"}, "operationalStatus": "OK", "poweredOn": True}, **status))
+        self.add(FIRMWARE, "h1", spec={"updates": list(asks)}, status={
+            "components": [{"component": "bios", "initialVersion": "1"}], "updates": list(asks), "conditions": [
+                {"type": "Valid", "status": "True"},
+                {"type": "ChangeDetected", "status": "False", "lastTransitionTime": "2026-11-23T00:00:00Z"}]})
+
+    def woken(self):
+        return RETRY in self.objects["BareMetalHost", "h1"]["metadata"].get("annotations", {})
+
+    def watch(self, resource, *arguments, **options):
+        paused = self.objects["BareMetalHost", "h1"]["status"]["operationalStatus"] == "error" and not self.woken()
+        stored = self.objects[FIRMWARE, "h1"]
+        if resource.kind == "BareMetalHost" and self.woken():
+            self.objects["BareMetalHost", "h1"]["status"].update(operationalStatus="OK")
+            yield {"type": "MODIFIED", "object": copy.deepcopy(self.objects["BareMetalHost", "h1"])}
+        if resource.kind == FIRMWARE and not paused and stored["status"]["updates"] != stored["spec"]["updates"]:
+            stored["status"]["updates"] = stored["spec"]["updates"]
+            self.change(FIRMWARE, "h1")
+            yield {"type": "MODIFIED", "object": copy.deepcopy(stored)}
+
+
+def flash(cluster, **params):
+    return run(cluster, FIRMWARE, [{"name": "h1", "updates": UPDATES}],
+               **dict({"wait_for": "applied", "wait_timeout_seconds": 10}, **params))
+
+
+def test_bmo_is_asked_to_look_at_a_host_whose_flash_is_done():
+    cluster = FlashingCluster()
+    result, items, reports = flash(cluster)
+    assert (items[0]["action"], items[0]["error"], result["warnings"]) == ("updated", "", [])
+    assert cluster.woken() and any("look at h1 once more" in line for line in reports.lines), reports.lines
+
+
+@pytest.mark.parametrize("cluster, params", [
+    (FlashingCluster(), {"wait_for": "valid"}),
+    (FlashingCluster(), {"check_mode": True}),
+])
+def test_a_host_that_nothing_was_flashed_to_is_not_written(cluster, params):
+    dummy, items, dummy2 = flash(cluster, **params)
+    assert items[0]["error"] == "" and not cluster.woken()
+
+
+def test_bmo_is_asked_once_for_each_flash():
+    """Also by a run that finds the flash done: in a play, settings and firmware are waited for one after the other."""
+    cluster = FlashingCluster(asks=UPDATES)
+    flash(cluster)
+    assert cluster.woken()
+    before = len(cluster.writes())
+    flash(cluster)
+    assert len(cluster.writes()) == before
+
+
+def test_other_images_end_the_pause_after_a_flash_that_failed():
+    cluster = FlashingCluster(asks=OLD, **FAILED_FLASH)
+    dummy, items, reports = flash(cluster)
+    assert items[0]["error"] == "" and items[0]["seconds"] < 10
+    assert any("BMO pauses after an earlier failure of h1" in line for line in reports.lines), reports.lines
+
+
+def test_a_host_that_may_not_be_written_is_a_warning_and_no_failure():
+    cluster = FlashingCluster()
+    cluster.failures["BareMetalHost", "h1"] = "BareMetalHost metal3/h1: denied"
+    result, items, dummy = flash(cluster)
+    assert items[0]["error"] == "" and len(result["warnings"]) == 1
+    assert "h1: BMO was not asked to look at the host (BareMetalHost metal3/h1: denied)" in result["warnings"][0]
+
+
+def test_a_host_that_is_another_one_by_now_is_left():
+    cluster = FlashingCluster()
+    cluster.meanwhile["BareMetalHost", "h1"] = lambda: cluster.objects["BareMetalHost", "h1"]["metadata"].update(
+        uid="another")
+    result, items, dummy = flash(cluster)
+    assert (items[0]["error"], result["warnings"], cluster.woken()) == ("", [], False)
+
+
+class FailingCluster(FlashingCluster):
+    """The server, with an operator whose flash failed before the wait; it gives up and makes the host available."""
+
+    def __init__(self):
+        self.watches = 0
+        super().__init__(asks=UPDATES, **dict(
+            FAILED_FLASH, errorMessage=f"Firmware update failed: {UPDATES[0]['url']} is no firmware"))
+        self.add("BareMetalHost", "h2", spec={"online": True}, status={
+            "provisioning": {"state": "available"}, "operationalStatus": "OK", "poweredOn": True})
+        self.add(FIRMWARE, "h2", spec={"updates": []}, status=dict(
+            copy.deepcopy(self.objects[FIRMWARE, "h1"]["status"]), updates=[]))
+
+    def watch(self, resource, *arguments, **options):
+        host = self.objects["BareMetalHost", "h1"]
+        self.watches += resource.kind == "BareMetalHost"
+        # Not in the first one, with which the wait begins.
+        if resource.kind == "BareMetalHost" and host["status"]["operationalStatus"] == "error" and self.watches > 1:
+            host["status"].update(operationalStatus="OK")
+            self.change("BareMetalHost", "h1")
+            yield {"type": "MODIFIED", "object": copy.deepcopy(host)}
+
+
+def test_a_flash_that_failed_before_the_wait_is_no_success():
+    """In a play, settings are waited for first; BMO notes the image as done and forgets the error after its pause."""
+    cluster = FailingCluster()
+    # The wait goes on for the other host, after the first one is available again.
+    dummy, items, dummy2 = run(cluster, FIRMWARE, [{"name": name, "updates": UPDATES} for name in ("h1", "h2")],
+                               wait_for="applied", wait_timeout_seconds=2)
+    assert cluster.objects["BareMetalHost", "h1"]["status"]["operationalStatus"] == "OK"
+    assert "bios: " in items[0]["error"] and "is no firmware" in items[0]["error"], items[0]["error"]
+    assert items[1]["error"].startswith("not applied within")
+    assert not cluster.woken()
