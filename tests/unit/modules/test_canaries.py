@@ -69,6 +69,8 @@ ARGUMENTS = {
     "plane_components": {
         "parts": [], "certificates": "collection", "wait": False,
         "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
+    # Its manifests are not rendered here: it ends before it writes.
+    "plane_ironic": {"source_dir": "/nonexistent", "wait": False},
     "plane_processes": {"supervisor_dir": "supervisor", "programs": [{"name": "p", "command": ["/nonexistent"]}]},
     "plane_provider": {
         "management_plane": {"dir": "/nonexistent"}, "providers": [],
