@@ -11,7 +11,9 @@ import difflib
 import ipaddress
 import re
 from collections import namedtuple
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from .._common import redaction
 
@@ -36,7 +38,7 @@ DRIVERS = (
 Scheme = namedtuple("Scheme", ["name", "driver", "transport", "default_port"])
 
 
-def _schemes():
+def _schemes() -> dict[str, Scheme]:
     table = {}
     for driver in DRIVERS:
         if driver.protocol == "ipmi":
@@ -83,7 +85,7 @@ class AddressError(ValueError):
     :param hint: what to do
     """
 
-    def __init__(self, expected, hint):
+    def __init__(self, expected: str, hint: str):
         super().__init__(f"expected {expected}; {hint}")
         self.expected = expected
         self.hint = hint
@@ -95,52 +97,52 @@ class BmcAddress(namedtuple("BmcAddress", ["scheme", "host", "port", "path", "qu
     __slots__ = ()
 
     @property
-    def driver(self):
+    def driver(self) -> Driver:
         """The Driver behind the scheme."""
         return self.scheme.driver
 
     @property
-    def effective_port(self):
+    def effective_port(self) -> int:
         """The port given, or the scheme's default."""
         return self.port or self.scheme.default_port
 
     @property
-    def uses_tls(self):
+    def uses_tls(self) -> bool:
         """True when the BMC is asked over TLS."""
         return self.scheme.transport == "https"
 
     @property
-    def supports_virtual_media(self):
+    def supports_virtual_media(self) -> bool:
         """True when the deploy ramdisk is booted from virtual media."""
         return self.driver.boot == "virtual-media"
 
     @property
-    def system(self):
+    def system(self) -> str:
         """Path of the Redfish system, empty when the BMC's only one is meant."""
         return "" if self.path.strip("/") in _REDFISH_ROOTS else self.path.rstrip("/")
 
     @property
-    def endpoint(self):
+    def endpoint(self) -> str:
         """The service's URL for Redfish (``https://host:port``), ``host:port`` for IPMI."""
         authority = "%s:%d" % (_bracketed(self.host), self.effective_port)
         return authority if self.driver.protocol == "ipmi" else f"{self.scheme.transport}://{authority}"
 
     @property
-    def identity(self):
+    def identity(self) -> tuple[str, str, int, str]:
         """What tells one server from another whatever the spelling: protocol, host, port, system."""
         return self.driver.protocol, self.host.lower(), self.effective_port, self.system
 
-    def __str__(self):
+    def __str__(self) -> str:
         query = "?" + urlencode(sorted(self.query.items())) if self.query else ""
         port = "" if self.effective_port == self.scheme.default_port else ":%d" % self.port
         return f"{self.scheme.name}://{_bracketed(self.host)}{port}{self.system}{query}"
 
 
-def _bracketed(host):
+def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def parse(address):
+def parse(address: Any) -> BmcAddress:
     """Read a BMC address.
 
     A bare host or IP address is IPMI, as for BMO. What BMO would take for something else than was meant
@@ -176,7 +178,7 @@ def parse(address):
     return BmcAddress(scheme, host, port, parts.path, _query(scheme, parts.query))
 
 
-def path_mistake(path):
+def path_mistake(path: str) -> str:
     """Return what a URL's path must not hold, for a message; empty when it is one.
 
     :param path: text, which may come from a BMC
@@ -184,13 +186,13 @@ def path_mistake(path):
     return _mistake(_NO_PATH, path)
 
 
-def _mistake(forbidden, text):
+def _mistake(forbidden: re.Pattern[str], text: str) -> str:
     found = forbidden.search(text) or _BROKEN_ESCAPE.search(text)
     # As ASCII: it may be a control character, or half of one.
     return ascii(found.group()) if found else ""
 
 
-def _split_scheme(address):
+def _split_scheme(address: str) -> tuple[str, str]:
     if "://" in address:
         name, dummy, rest = address.partition("://")
         return name.lower(), rest
@@ -211,7 +213,7 @@ def _split_scheme(address):
     return name, rest
 
 
-def _known_scheme(name):
+def _known_scheme(name: str) -> Scheme:
     if name in SCHEMES:
         return SCHEMES[name]
     base = name.partition("+")[0]
@@ -226,7 +228,7 @@ def _known_scheme(name):
         "correct the scheme of bmc.address%s" % (" (perhaps %s)" % near[0] if near else ""))
 
 
-def _split(name, rest):
+def _split(name: str, rest: str) -> SplitResult:
     try:
         # The scheme is replaced, so that urlsplit treats all of them alike.
         return urlsplit("http://" + rest)
@@ -234,7 +236,7 @@ def _split(name, rest):
         raise AddressError(f"{name}://host[:port][/path]", f"correct bmc.address ({exc})") from exc
 
 
-def _host(parts):
+def _host(parts: SplitResult) -> str:
     bracketed = "[" in parts.netloc or "]" in parts.netloc
     if bracketed and not re.match(r"^\[[^][]*\](:[0-9]*)?$", parts.netloc):
         raise AddressError("brackets around an IPv6 address only", "correct the host in bmc.address")
@@ -262,7 +264,7 @@ def _host(parts):
     return host
 
 
-def _is_ip(text):
+def _is_ip(text: str) -> bool:
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -270,7 +272,7 @@ def _is_ip(text):
     return True
 
 
-def _query(scheme, text):
+def _query(scheme: Scheme, text: str) -> dict[str, str]:
     query = dict(parse_qsl(text, keep_blank_values=True))
     if not text:
         return query
@@ -288,7 +290,8 @@ def _query(scheme, text):
     return query
 
 
-def build(scheme, host, port=None, path="", query=None):
+def build(scheme: str, host: str, port: int | None = None, path: str = "",
+          query: Mapping[str, str] | None = None) -> str:
     """Return the normal form of an address made of parts.
 
     :param scheme: name of a scheme
@@ -307,7 +310,7 @@ def build(scheme, host, port=None, path="", query=None):
     return str(parse(text))
 
 
-def described(address):
+def described(address: BmcAddress) -> dict[str, Any]:
     """Return a BmcAddress as plain data, with what follows from its scheme; the keys of filter bmc_address_parse."""
     driver = address.driver
     return {
@@ -319,12 +322,12 @@ def described(address):
     }
 
 
-def normalise(address):
+def normalise(address: str) -> str:
     """Return the shortest spelling of an address: scheme given, default port and bare service root left out."""
     return str(parse(address))
 
 
-def identity_of(address):
+def identity_of(address: Any) -> tuple[str, str, int, str] | None:
     """Return the identity of an address as text, None when it can't be read."""
     try:
         return parse(address).identity
@@ -332,6 +335,6 @@ def identity_of(address):
         return None
 
 
-def redacted(address):
+def redacted(address: Any) -> str:
     """Return an address of any type for messages, without user name and password."""
     return redaction.redacted(str(address))

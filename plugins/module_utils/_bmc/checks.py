@@ -8,10 +8,11 @@ Nothing here asks a BMC. Order is that of the way in: what fails early leaves th
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from .._common.formats import duration
 from . import system_checks as bmc_system_checks
-from .verdict import PROBLEM, WARNING, Finding, Verdict, ok, stopped, unknown, unread
+from .verdict import PROBLEM, WARNING, Finding, Limits, Verdict, ok, stopped, unknown, unread
 
 DAY_SECONDS = 86400
 # Redfish Standard Registry of Privileges: what it takes to set boot and power, and virtual media.
@@ -21,7 +22,7 @@ _WANTED_PRIVILEGE = "ConfigureManager"
 _LOW_LOCKOUT_THRESHOLD = 3
 
 
-def verdicts(host, facts, limits):
+def verdicts(host: dict[str, Any], facts: dict[str, Any], limits: Limits) -> list[Verdict]:
     """Return the verdicts of one server, in the order of :data:`CHECKS`.
 
     :param host: ``{"name", "address", "boot_mac_address", "boot_mode", "any_certificate"}``; ``address`` is a
@@ -44,7 +45,7 @@ def verdicts(host, facts, limits):
     return found
 
 
-def login_verdict(host, facts, limits):
+def login_verdict(host: dict[str, Any], facts: dict[str, Any], limits: Limits) -> Verdict:
     """Return the one verdict of a server of which only the login was tried.
 
     Refused credentials are the problem. What kept them from being tried is a warning: those that use the BMC later may
@@ -69,7 +70,7 @@ def login_verdict(host, facts, limits):
                           actual=f"not tried: {found.actual}")
 
 
-def shared(servers):
+def shared(servers: list[tuple[str, dict[str, Any]]]) -> dict[str, Verdict]:
     """Return a verdict for each server that looks like another one of the list, by its name.
 
     Two addresses that lead to one server are two hosts that take it from each other.
@@ -90,7 +91,7 @@ def shared(servers):
 
 # The way in ---------------------------------------------------------------------------------------------------------
 
-def _reach(host, facts, dummy_limits):
+def _reach(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     address = host["address"]
     where = f"{address.host}:{address.effective_port}"
     if facts["reached"]:
@@ -99,7 +100,7 @@ def _reach(host, facts, dummy_limits):
                    "check its power and network, and host and port in bmc.address")
 
 
-def _tls(host, facts, limits):
+def _tls(host: dict[str, Any], facts: dict[str, Any], limits: Limits) -> Finding:
     if not host["address"].uses_tls:
         return Finding(WARNING, "bmc.address", "no TLS", "TLS: credentials cross the network in clear",
                        "use a scheme without +http if the BMC has TLS")
@@ -128,7 +129,7 @@ def _tls(host, facts, limits):
     return ok(f"{about} verified{until}")
 
 
-def _service(dummy_host, facts, dummy_limits):
+def _service(dummy_host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     if stopped(facts, "service"):
         return Finding(PROBLEM, "bmc.address", facts["error"]["text"], "a Redfish service below /redfish/v1",
                        "check that Redfish is switched on in the BMC, and port and scheme of bmc.address")
@@ -137,7 +138,7 @@ def _service(dummy_host, facts, dummy_limits):
     return ok(f"Redfish {facts['service']['redfish_version']}")
 
 
-def _login(host, facts, dummy_limits):
+def _login(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     login = facts["login"]
     if stopped(facts, "credentials"):
         return Finding(WARNING, "bmc.username", facts["error"]["text"], "bmc.username and bmc.password",
@@ -163,7 +164,7 @@ def _login(host, facts, dummy_limits):
 
 # The account --------------------------------------------------------------------------------------------------------
 
-def _privileges(dummy_host, facts, dummy_limits):
+def _privileges(dummy_host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     account = facts["account"]
     if account.get("password_change_required"):
         return Finding(PROBLEM, "bmc.username", "the password must be changed first",
@@ -183,13 +184,13 @@ def _privileges(dummy_host, facts, dummy_limits):
     return ok(f"role {account['role'] or 'with ' + ', '.join(account['privileges'])}")
 
 
-def _too_little(account):
+def _too_little(account: dict[str, Any]) -> Finding:
     return Finding(PROBLEM, "bmc.username", f"role {account['role'] or '?'} without {_NEEDED_PRIVILEGE}",
                    f"{_NEEDED_PRIVILEGE}, to set power and boot device",
                    "give the account the role Operator or Administrator")
 
 
-def _lockout(dummy_host, facts, dummy_limits):
+def _lockout(dummy_host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     account = facts["account"]
     threshold, lock_seconds = account.get("lockout_threshold"), account["lockout_duration_seconds"]
     if account.get("locked"):
@@ -210,7 +211,7 @@ def _lockout(dummy_host, facts, dummy_limits):
 
 # IPMI ---------------------------------------------------------------------------------------------------------------
 
-def _ipmi_reach(host, facts, dummy_limits):
+def _ipmi_reach(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     address = host["address"]
     where = f"{address.host}:{address.effective_port}/udp"
     if stopped(facts, "reach"):
@@ -219,7 +220,7 @@ def _ipmi_reach(host, facts, dummy_limits):
     return ok(f"{where} answers") if facts["reached"] else unread(facts)
 
 
-def _ipmi_privilege(host, facts, dummy_limits):
+def _ipmi_privilege(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     level = host["address"].query.get("privilegelevel", "ADMINISTRATOR")
     if stopped(facts, "login") and facts["error"]["kind"] == "privilege":
         return Finding(PROBLEM, "bmc.username", f"{level} is refused", f"an account with the level {level}",
@@ -227,13 +228,13 @@ def _ipmi_privilege(host, facts, dummy_limits):
     return ok(level) if facts["login"]["ok"] else unread(facts)
 
 
-def _ipmi_power(dummy_host, facts, dummy_limits):
+def _ipmi_power(dummy_host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     if not facts["ipmi"]["power"]:
         return Finding(PROBLEM, "bmc.address", "no power state", "on or off", "check whether the BMC is healthy")
     return ok(f"power {facts['ipmi']['power']}")
 
 
-def _ipmi_scheme(host, facts, dummy_limits):
+def _ipmi_scheme(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     if facts["redfish_version"]:
         return ok(f"{host['address'].scheme.name}; the BMC speaks Redfish {facts['redfish_version']} too, which can do "
                   "more: try redfish-virtualmedia")
@@ -268,5 +269,5 @@ CHECKS = (
 )
 
 
-def _date(seconds):
+def _date(seconds: float) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(seconds))

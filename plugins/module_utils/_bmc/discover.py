@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 from .._common import parallel
 from . import address as bmc_address
@@ -20,7 +22,8 @@ Scan = namedtuple("Scan", ["hosts", "ports", "transports", "username", "password
 _Answer = namedtuple("_Answer", ["servers", "refusal", "reached", "final"])
 
 
-def discover(scans, drivers, settings, progress=None):
+def discover(scans: list[Scan], drivers: list[str], settings: gather.Settings,
+             progress: Any = None) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
     """Return what answers at the hosts of scans.
 
     Scans that name the same host with the same credentials are gone through one after the other. What two of them name
@@ -52,14 +55,15 @@ def discover(scans, drivers, settings, progress=None):
     return list(servers.values()), refusals, len(set(host for host, *dummy in groups) - answered)
 
 
-def _counted(call, done):
+def _counted(call: Callable[[], Any], done: gather.Counter) -> Any:
     try:
         return call()
     finally:
         done.add(1)
 
 
-def _ask_host(host, scans, drivers, settings):
+def _ask_host(host: str, scans: list[Scan], drivers: list[str],
+              settings: gather.Settings) -> tuple[list[dict[str, Any]], list[dict[str, Any]], bool]:
     """Return ``(servers, refusals, whether anything answered)`` of one host, asked with one account.
 
     Ports and transports come one after the other: where one of them refuses the credentials, or shows a certificate
@@ -84,7 +88,7 @@ def _ask_host(host, scans, drivers, settings):
     return servers, refusals, any(answer.reached for answer in asked.values())
 
 
-def _doors(scan):
+def _doors(scan: Scan) -> Iterator[tuple[str, int]]:
     """Yield transport and port, IPMI last; without ports the standard one of each transport."""
     for transport in scan.transports:
         for port in scan.ports or [bmc_address.SCHEMES["redfish+" + transport].default_port]:
@@ -93,7 +97,7 @@ def _doors(scan):
         yield "ipmi", scan.ipmi_port
 
 
-def _ask(host, door, scan, drivers, settings):
+def _ask(host: str, door: tuple[str, int], scan: Scan, drivers: list[str], settings: gather.Settings) -> _Answer:
     transport, port = door
     scheme = "ipmi" if transport == "ipmi" else "redfish+" + transport
     address = bmc_address.parse(_text(scheme, host, port))
@@ -113,5 +117,5 @@ def _ask(host, door, scan, drivers, settings):
                    bool(facts["login"]["attempts"]) or error["stage"] == "tls")
 
 
-def _text(scheme, host, port):
+def _text(scheme: str, host: str, port: int) -> str:
     return "%s://%s:%d" % (scheme, "[%s]" % host if ":" in host else host, port)

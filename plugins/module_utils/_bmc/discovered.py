@@ -4,6 +4,7 @@
 """A server that was found by discovery, as it goes into an inventory."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .._common.mac_address import mac_error
@@ -25,7 +26,7 @@ _EXPECTED = {
 }
 
 
-def describe(facts, address, drivers):
+def describe(facts: dict[str, Any], address: bmc_address.BmcAddress, drivers: Sequence[str]) -> dict[str, Any]:
     """Return a server found by Redfish as plain data.
 
     :param facts: its facts, as ``bmc.gather`` returns them
@@ -83,7 +84,7 @@ def line(refusal: dict[str, Any]) -> str:
     return f"{refusal['host']}:{refusal['port']}: {refusal['stage']}: {refusal['text']}"
 
 
-def describe_ipmi(facts, address):
+def describe_ipmi(facts: dict[str, Any], address: bmc_address.BmcAddress) -> dict[str, Any]:
     """Return a server found by IPMI as plain data; IPMI reports no NIC."""
     ipmi = facts["ipmi"]
     return {
@@ -97,7 +98,7 @@ def describe_ipmi(facts, address):
     }
 
 
-def candidates(nics):
+def candidates(nics: list[dict[str, Any]]) -> list[str]:
     """Return the MAC addresses that a server may boot from: those with a link if there are any, else all.
 
     :param nics: the NICs of :func:`redfish_facts.facts`
@@ -107,11 +108,11 @@ def candidates(nics):
     return [nic["mac"] for nic in linked or usable]
 
 
-def _where(address):
+def _where(address: bmc_address.BmcAddress) -> dict[str, Any]:
     return {"host": address.host, "port": address.effective_port}
 
 
-def _scheme(facts, address, drivers):
+def _scheme(facts: dict[str, Any], address: bmc_address.BmcAddress, drivers: Sequence[str]) -> tuple[Any, Any]:
     recommended = facts["recommended"]
     if not drivers:
         return recommended["scheme"], recommended["reasons"]
@@ -126,7 +127,7 @@ def _scheme(facts, address, drivers):
     return recommended["scheme"], obstacles + recommended["reasons"]
 
 
-def _obstacle(driver, facts):
+def _obstacle(driver: bmc_address.Driver, facts: dict[str, Any]) -> str:
     problem, dummy = bmc_hardware.fits(driver, facts)
     if problem:
         return problem

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from .._common import mac_address
@@ -45,7 +46,7 @@ _UNSAFE = "!unsafe"
 _RESERVED = ("localhost", "all", "ungrouped")
 
 
-def read(text):
+def read(text: str) -> dict[str, Any]:
     """Return the content of a file that discovery wrote, empty for an empty text.
 
     :raises ValueError: when it was not written by discovery, or is no inventory any more
@@ -63,7 +64,7 @@ def read(text):
     return content
 
 
-def _is_inventory(content):
+def _is_inventory(content: Any) -> bool:
     if not isinstance(content, dict):
         return False
     groups = [content.get(group, {}) for group in (GROUP, CREDENTIALS_GROUP)]
@@ -74,7 +75,7 @@ def _is_inventory(content):
                for name, variables in hosts.items())
 
 
-def write(content):
+def write(content: dict[str, Any]) -> str:
     """Return the text of the file."""
     hosts = content.get(GROUP, {}).get("hosts", {})
     marked = dict((name, _Foreign(variables)) for name, variables in hosts.items())
@@ -90,20 +91,20 @@ class _Foreign(dict):
     """
 
 
-def _dumper():
+def _dumper() -> Any:
     class Dumper(yaml.SafeDumper):
-        def ignore_aliases(self, data):
+        def ignore_aliases(self, data: Any) -> bool:
             return True
 
     Dumper.add_representer(_Foreign, lambda dumper, value: dumper.represent_mapping(_UNSAFE, dict(value)))
     return Dumper
 
 
-def _loader():
+def _loader() -> Any:
     class Loader(yaml.SafeLoader):
         pass
 
-    def construct(loader, node):
+    def construct(loader: Any, node: Any) -> Any:
         if not isinstance(node, yaml.MappingNode):
             raise ValueError(f"{_UNSAFE} before something else than the variables of a host")
         return loader.construct_mapping(node, deep=True)
@@ -112,7 +113,9 @@ def _loader():
     return Loader
 
 
-def merge(servers, content, known, options, taken=()):
+def merge(servers: list[dict[str, Any]], content: dict[str, Any], known: list[dict[str, Any]],
+          options: dict[str, Any],
+          taken: Iterable[str] = ()) -> tuple[dict[str, Any], list[dict[str, Any]], list[Problem]]:
     """Return the new content, what became of each server, and the problems.
 
     :param servers: what ``bmc_discovery`` found
@@ -153,7 +156,7 @@ def merge(servers, content, known, options, taken=()):
     return _content(hosts, credentials & set(hosts), options), report, problems
 
 
-def _clean(value):
+def _clean(value: Any) -> Any:
     """Return what discovery found with all its texts plain, whoever handed it over."""
     if isinstance(value, dict):
         return dict((plain(str(key)), _clean(item)) for key, item in value.items())
@@ -162,7 +165,7 @@ def _clean(value):
     return plain(value) if isinstance(value, str) else value
 
 
-def _mistakes(number, server):
+def _mistakes(number: int, server: Any) -> list[Problem]:
     """Return what keeps a server from being written: nothing does when it is as ``bmc_discovery`` returns it."""
     subject, wrong = "servers[%d]" % number, []
     if not isinstance(server, dict):
@@ -186,11 +189,11 @@ def _mistakes(number, server):
     ]
 
 
-def _is_mac(value):
+def _is_mac(value: Any) -> bool:
     return isinstance(value, str) and mac_address.mac_error(value) is None
 
 
-def _boot_nic_mistakes(server, given, ours, boot_nic):
+def _boot_nic_mistakes(server: dict[str, Any], given: Any, ours: Any, boot_nic: str) -> list[Problem]:
     """Return the problem of a boot NIC that a server does not have.
 
     What tells of no NIC at all (IPMI), or has a boot MAC address of a person's, is not concerned.
@@ -203,7 +206,7 @@ def _boot_nic_mistakes(server, given, ours, boot_nic):
         "correct it, or set boot_mac for this server and leave boot_nic empty")]
 
 
-def check_format(name_format):
+def check_format(name_format: str) -> list[Problem]:
     """Return the problems of a format for names."""
     try:
         fields = _fields(name_format)
@@ -218,11 +221,11 @@ def check_format(name_format):
     return []
 
 
-def _fields(name_format):
+def _fields(name_format: str) -> list[str]:
     return [part[1] for part in string.Formatter().parse(name_format) if part[1] is not None]
 
 
-def _content(hosts, credentials, options):
+def _content(hosts: dict[str, Any], credentials: set[str], options: dict[str, Any]) -> dict[str, Any]:
     content: dict[str, Any] = {GROUP: {"hosts": hosts}}
     variables: dict[str, Any] = dict((variable, "{{ %s }}" % options[option]) for variable, option in (
         ("bmc_username", "username_expression"), ("bmc_password", "password_expression")) if options[option])
@@ -234,7 +237,8 @@ def _content(hosts, credentials, options):
     return content
 
 
-def _variables(server, ours, entry, options):
+def _variables(server: dict[str, Any], ours: dict[str, Any], entry: dict[str, Any],
+               options: dict[str, Any]) -> dict[str, Any]:
     """Return a server's variables, without those that somebody else has set."""
     there = {"bmc.address": (entry.get("bmc") or {}).get("address"), "boot_mac_address": entry.get("boot_mac_address")}
     found = {"bmc_address": server["address"], "boot_mac": boot_mac(server, options["boot_nic"])}
@@ -254,7 +258,7 @@ def _variables(server, ours, entry, options):
     return variables
 
 
-def boot_mac(server, boot_nic):
+def boot_mac(server: dict[str, Any], boot_nic: str) -> str:
     """Return the MAC address that a server boots from, empty where that is not certain.
 
     :param server: what ``bmc_discovery`` found
@@ -266,7 +270,8 @@ def boot_mac(server, boot_nic):
     return only[0] if len(only) == 1 else ""
 
 
-def _named(servers, before, entries, name_format, reserved):
+def _named(servers: list[dict[str, Any]], before: dict[str, Any], entries: dict[str, Any], name_format: str,
+           reserved: Iterable[str]) -> tuple[list[tuple[str, dict[str, Any]]], list[Problem]]:
     """Return ``[(name, server)]`` and the problems: known servers keep their names."""
     named, problems, taken = [], [], {}
     ordered = sorted(servers, key=lambda server: server["address"])
@@ -293,7 +298,7 @@ def _named(servers, before, entries, name_format, reserved):
     return named, problems
 
 
-def _known_name(server, before, entries, by_uuid):
+def _known_name(server: dict[str, Any], before: dict[str, Any], entries: dict[str, Any], by_uuid: bool) -> str | None:
     """Return the name under which a server is known: by UUID, by the BMC's address, by a MAC address."""
     for name, variables in sorted(before.items()):
         if by_uuid and server["uuid"] and (variables.get(FACTS) or {}).get("uuid") == server["uuid"]:
@@ -311,7 +316,7 @@ def _known_name(server, before, entries, by_uuid):
     return None
 
 
-def _new_name(server, name_format):
+def _new_name(server: dict[str, Any], name_format: str) -> str:
     fields = dict((field, server[field]) for field in NAME_FIELDS if field != "host")
     fields["host"] = server["bmc"]["host"]
     name = _dns_name(name_format.format(**fields)) if all(fields[field] for field in _fields(name_format)) else ""
@@ -319,6 +324,6 @@ def _new_name(server, name_format):
     return name or _dns_name(f"server-{fields['host']}-{server['system_path'].rpartition('/')[2]}")
 
 
-def _dns_name(text):
+def _dns_name(text: str) -> str:
     """Return a text as the name of a BareMetalHost, which is a DNS name; empty when nothing of it can be in one."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:63].strip("-")

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
+from typing import Any
 
 from .._common.errors import RefusedError
 from .._common.module import Module
@@ -25,7 +27,7 @@ _VARIABLES = dict((option, "discover_" + option) for option in (
 _FIELD_NAMES = {"type": "str", "choices": ["options", "variables"], "default": "options"}
 
 
-def _names(module):
+def _names(module: Module) -> dict[str, str] | None:
     """Return ``{option: name}`` by which the reader knows an option, None for the options' own."""
     return _VARIABLES if module.params["field_names"] == "variables" else None
 
@@ -60,7 +62,7 @@ def run_bmc_discovery() -> None:
                    "problems": as_results(bmc_discovered.problems(servers, refusals, silent, count), names)})
 
 
-def _scans(params, names):
+def _scans(params: dict[str, Any], names: Mapping[str, str] | None) -> tuple[list[Scan], int]:
     """Return the Scans that the parameters ask for, and how many hosts they have."""
     scans, problems = [], []
     left = params["address_limit"]
@@ -73,13 +75,13 @@ def _scans(params, names):
         scans.append(Scan(hosts, target["ports"], target["transports"], target["username"], target["password"],
                           target["disable_certificate_verification"],
                           target["ipmi_port"] if target["ipmi"] else None))
-    hosts = set(host.lower() for scan in scans for host in scan.hosts)
-    if not hosts and not problems:
+    names_of_hosts = set(host.lower() for scan in scans for host in scan.hosts)
+    if not names_of_hosts and not problems:
         problems = [Problem("discovery-targets", "", "addresses", None,
                             "names, addresses, ranges or networks of BMCs", "set addresses")]
     if problems:
         raise RefusedError(problems, names)
-    return scans, len(hosts)
+    return scans, len(names_of_hosts)
 
 
 def run_discovered_inventory() -> None:
@@ -102,7 +104,7 @@ def run_discovered_inventory() -> None:
         module.finish(_inventory(module, module.params))
 
 
-def _inventory(module, params):
+def _inventory(module: Module, params: dict[str, Any]) -> dict[str, Any]:
     """Merge what was discovered into the inventory, write its file, and return the module's result."""
     path = params["path"]
     before = _present(path) if path else ""
@@ -127,11 +129,11 @@ def _inventory(module, params):
     return result
 
 
-def _bad_path(path, expected, hint):
+def _bad_path(path: str, expected: str, hint: str) -> RefusedError:
     return RefusedError([Problem("path-invalid", "", "path", path, expected, hint)])
 
 
-def _present(path):
+def _present(path: str) -> str:
     """Return a file's text, empty when there is none.
 
     :raises RefusedError: when its folder is missing
@@ -147,7 +149,7 @@ def _present(path):
         raise _bad_path(path, f"a file that can be read as UTF-8 ({exc})", "correct it") from exc
 
 
-def _replace(module, path, text):
+def _replace(module: Module, path: str, text: str) -> None:
     """Write a file as a whole."""
     descriptor, name = tempfile.mkstemp(dir=module.tmpdir)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:

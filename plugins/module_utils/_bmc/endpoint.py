@@ -7,6 +7,7 @@ from __future__ import annotations
 import socket
 import ssl
 import time
+from typing import Any
 
 from .._common.plain_text import plain
 
@@ -18,7 +19,7 @@ except ImportError:
     HAS_CRYPTOGRAPHY = False
 
 
-def probe(host, port, ca_cert, uses_tls, timeout_seconds):
+def probe(host: str, port: int, ca_cert: str | None, uses_tls: bool, timeout_seconds: float) -> dict[str, Any]:
     """Connect to a BMC and return what was found as plain data.
 
     :param host: host name or IP address
@@ -42,7 +43,7 @@ def probe(host, port, ca_cert, uses_tls, timeout_seconds):
     return {"reached": True, "error": "", "connect_seconds": seconds, "tls": tls}
 
 
-def trust(ca_cert):
+def trust(ca_cert: str | None) -> str | bool:
     """Return what ``requests`` is to verify with, the same that :func:`probe` verifies with.
 
     :param ca_cert: path of a file, None for the system's
@@ -54,7 +55,7 @@ def trust(ca_cert):
     return paths.cafile or paths.capath or True
 
 
-def certificate_facts(der):
+def certificate_facts(der: bytes | None) -> dict[str, Any]:
     """Return what a certificate says as plain data, times as seconds since 1970; empty without ``cryptography``.
 
     :param der: the certificate in DER form
@@ -68,7 +69,7 @@ def certificate_facts(der):
         return {}
 
 
-def _certificate_facts(certificate):
+def _certificate_facts(certificate: Any) -> dict[str, Any]:
     try:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
@@ -83,18 +84,18 @@ def _certificate_facts(certificate):
     }
 
 
-def reason(error):
+def reason(error: OSError) -> str:
     """Return the text of an OSError in the field's words."""
     if isinstance(error, (socket.timeout, TimeoutError)):
         return "no answer in time"
     return getattr(error, "strerror", None) or str(error)
 
 
-def _verifying(ca_cert):
+def _verifying(ca_cert: str | None) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=ca_cert)
 
 
-def _unseeing():
+def _unseeing() -> ssl.SSLContext:
     """A context that takes any certificate: only to read it, nothing is sent over the connection."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -102,7 +103,7 @@ def _unseeing():
     return context
 
 
-def _handshake(connection, host, context):
+def _handshake(connection: socket.socket, host: str, context: ssl.SSLContext) -> dict[str, Any]:
     try:
         with context.wrap_socket(connection, server_hostname=host) as tls:
             return {"verified": True, "error": "", "protocol": tls.version() or "",
@@ -116,7 +117,7 @@ def _handshake(connection, host, context):
         return {"verified": False, "error": f"handshake failed ({reason(exc)})", "protocol": "", "certificate": {}}
 
 
-def _shown_certificate(host, port, timeout_seconds):
+def _shown_certificate(host: str, port: int, timeout_seconds: float) -> dict[str, Any]:
     try:
         with socket.create_connection((host, port), timeout=timeout_seconds) as connection, \
                 _unseeing().wrap_socket(connection, server_hostname=host) as tls:

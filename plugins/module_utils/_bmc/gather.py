@@ -7,7 +7,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import namedtuple
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from .._common import parallel
 from .._common.plain_text import shortened
@@ -27,7 +29,7 @@ Settings = namedtuple("Settings", [
 _STANDARD_PORTS = frozenset(scheme.default_port for scheme in bmc_address.SCHEMES.values())
 
 
-def gather(targets, settings, progress=None):
+def gather(targets: Sequence[Target], settings: Settings, progress: Any = None) -> list[dict[str, Any]]:
     """Ask all BMCs and return the facts of each target, in the given order.
 
     Targets with one account are asked one after the other, so that none of them repeats a login that another one
@@ -45,7 +47,7 @@ def gather(targets, settings, progress=None):
         groups.setdefault(account_of(target), []).append(target)
     counter = Counter(len(targets), progress, "asking BMCs")
 
-    def ask(group):
+    def ask(group: Sequence[Target]) -> list[dict[str, Any]]:
         found = _ask_account(group, settings)
         counter.add(len(group))
         return found
@@ -59,7 +61,7 @@ def gather(targets, settings, progress=None):
     return [answers[id(target)] for target in targets]
 
 
-def account_of(target):
+def account_of(target: Target) -> tuple[Any, ...]:
     """Return what tells one account from another, whatever the way in.
 
     Standard ports of a host are doors to one BMC. At any other port there may be another one, behind one address.
@@ -79,14 +81,14 @@ class Counter:
     :param what: what is being done
     """
 
-    def __init__(self, total, progress, what):
+    def __init__(self, total: int, progress: Any, what: str):
         self._total = total
         self._progress = progress
         self._what = what
         self._done = 0
         self._lock = threading.Lock()
 
-    def add(self, count):
+    def add(self, count: int) -> None:
         """Count more that are done."""
         with self._lock:
             self._done += count
@@ -95,17 +97,17 @@ class Counter:
                 self._progress.status(self._what, f"{self._done} of {self._total} asked")
 
 
-def blank():
+def blank() -> dict[str, Any]:
     """Return the facts of a BMC that nothing is known of."""
     return dict(redfish_facts.facts({}), reached=False, connect_seconds=0.0, tls={}, error={}, unread={},
                 login={"ok": False, "method": "", "attempts": 0}, recommended={}, ipmi={}, redfish_version="")
 
 
-def _error(stage, kind, text):
+def _error(stage: str, kind: str, text: str) -> dict[str, Any]:
     return {"stage": stage, "kind": kind, "text": text}
 
 
-def _ask_account(group, settings):
+def _ask_account(group: Sequence[Target], settings: Settings) -> list[dict[str, Any]]:
     """Return the facts of targets with one account."""
     ways = {}
     for target in group:
@@ -119,7 +121,7 @@ def _ask_account(group, settings):
     return [answers[id(target)] for target in group]
 
 
-def _failed_login(facts):
+def _failed_login(facts: dict[str, Any]) -> dict[str, Any] | None:
     """Return what a failed login left of facts, None when the password may be tried once more."""
     error = facts["error"]
     if not error or error["stage"] != "login" or not facts["login"]["attempts"] or error["kind"] == "privilege":
@@ -127,13 +129,13 @@ def _failed_login(facts):
     return {"login": facts["login"], "error": error}
 
 
-def _ask_redfish(group, settings, failed):
+def _ask_redfish(group: Sequence[Target], settings: Settings, failed: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Return the facts of targets at one BMC with one way in."""
     common, found = _in_session(group[0], settings, partial(_surveys, group, settings), failed)
     return [dict(common) for dummy in group] if found is None else found
 
 
-def explore(target, settings):
+def explore(target: Target, settings: Settings) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the facts of a BMC as a whole, and those of each of its systems that the account may read.
 
     :param target: a Target whose address needs no system path
@@ -144,7 +146,8 @@ def explore(target, settings):
     return common, found or []
 
 
-def _in_session(target, settings, work, failed=None):
+def _in_session(target: Target, settings: Settings, work: Callable[..., list[dict[str, Any]]],
+                failed: dict[str, Any] | None = None) -> tuple[dict[str, Any], list[dict[str, Any]] | None]:
     """Go the way in and return ``(facts of the BMC, what work(read, root, facts) returns)``; None when it ended before.
 
     :param target: the Target with address and credentials
@@ -152,7 +155,7 @@ def _in_session(target, settings, work, failed=None):
     """
     common = blank()
 
-    def ended(stage, kind, text):
+    def ended(stage: str, kind: str, text: str) -> tuple[dict[str, Any], None]:
         return dict(common, error=_error(stage, kind, text)), None
 
     probed = endpoint.probe(target.address.host, target.address.effective_port, settings.ca_cert,
@@ -184,7 +187,7 @@ def _in_session(target, settings, work, failed=None):
         client.close()
 
 
-def _login(client, root, target):
+def _login(client: RedfishClient, root: dict[str, Any], target: Target) -> RedfishError | None:
     """Log in and return None, or the RedfishError."""
     try:
         client.login(root, target.username, target.password)
@@ -193,7 +196,8 @@ def _login(client, root, target):
     return None
 
 
-def _surveys(group, settings, read, root, common):
+def _surveys(group: Sequence[Target], settings: Settings, read: Callable[[str], dict[str, Any]], root: dict[str, Any],
+             common: dict[str, Any]) -> list[dict[str, Any]]:
     if settings.login_only:
         return [dict(common) for dummy in group]
     shared = Walk(read, root, time.time)
@@ -209,7 +213,8 @@ def _surveys(group, settings, read, root, common):
     return found
 
 
-def _surveys_of_all(target, read, root, common):
+def _surveys_of_all(target: Target, read: Callable[[str], dict[str, Any]], root: dict[str, Any],
+                    common: dict[str, Any]) -> list[dict[str, Any]]:
     shared = Walk(read, root, time.time)
     found = [(path, _survey(target, path, shared, common)) for path in shared.systems()]
     readable = [facts for dummy, facts in found if facts["system"]]
@@ -221,7 +226,7 @@ def _surveys_of_all(target, read, root, common):
     return readable
 
 
-def _survey(target, path, shared, common):
+def _survey(target: Target, path: str | None, shared: Walk, common: dict[str, Any]) -> dict[str, Any]:
     walk = shared.fork()
     if path:
         walk.system(path)
@@ -234,13 +239,13 @@ def _survey(target, path, shared, common):
     return facts
 
 
-def _ask_ipmi(group, settings, failed):
+def _ask_ipmi(group: Sequence[Target], settings: Settings, failed: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Return the facts of targets at one BMC; there is one server behind it."""
     facts = dict(blank(), **failed) if failed else explore_ipmi(group[0], settings)
     return [facts for dummy in group]
 
 
-def explore_ipmi(target, settings):
+def explore_ipmi(target: Target, settings: Settings) -> dict[str, Any]:
     """Return the facts of a BMC that speaks IPMI."""
     address = target.address
     facts = blank()
@@ -263,7 +268,7 @@ def explore_ipmi(target, settings):
     return facts
 
 
-def redfish_version(host, settings):
+def redfish_version(host: str, settings: Settings) -> str:
     """Return the version of the Redfish service at a host's standard port, empty when there is none.
 
     Only the service root is read, without credentials, so that its certificate does not matter.

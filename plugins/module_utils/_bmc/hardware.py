@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
+from typing import Any
 
 from . import address as bmc_address
 
@@ -49,7 +50,7 @@ _DISC_TYPES = ("CD", "DVD")
 _ALIASES = {"ilo5-redfish": "redfish", "ilo5-virtualmedia": "redfish-virtualmedia"}
 
 
-def find(facts):
+def find(facts: dict[str, Any]) -> Hardware | None:
     """Return the Hardware a server is, None when the table has none.
 
     :param facts: the facts of :func:`redfish_facts.facts`
@@ -63,18 +64,18 @@ def find(facts):
     return None
 
 
-def version(text):
+def version(text: str | None) -> tuple[int, ...]:
     """Return the numbers of the last dotted version in a text as a tuple: ``iLO 6 v1.57`` is ``(1, 57)``."""
     found = re.findall(r"[0-9]{1,9}(?:\.[0-9]{1,9})+", text or "")
     return tuple(int(number) for number in found[-1].split(".")) if found else ()
 
 
-def older(text, oldest):
+def older(text: str | None, oldest: str) -> bool:
     """Return whether a version is older than the oldest that will do; an unreadable one is not."""
     return bool(oldest) and bool(version(text)) and version(text) < version(oldest)
 
 
-def virtual_media_obstacle(facts):
+def virtual_media_obstacle(facts: dict[str, Any]) -> str:
     """Return why a server can't boot from virtual media, empty when nothing speaks against it.
 
     :param facts: the facts of :func:`redfish_facts.facts`
@@ -96,7 +97,7 @@ def virtual_media_obstacle(facts):
     return ""
 
 
-def choose(facts, address):
+def choose(facts: dict[str, Any], address: bmc_address.BmcAddress) -> dict[str, Any]:
     """Return the BMC address to write, and why: ``{"scheme", "address", "reasons"}``.
 
     :param facts: the facts of :func:`redfish_facts.facts`, with a system
@@ -122,7 +123,7 @@ def choose(facts, address):
             "address": bmc_address.build(scheme, address.host, address.port, facts["system"]["path"])}
 
 
-def fits(driver, facts):
+def fits(driver: bmc_address.Driver, facts: dict[str, Any]) -> tuple[str, str]:
     """Return why a driver can't or should not be used for a server: ``(problem, warning)``, both texts or empty.
 
     :param driver: a :class:`bmc_address.Driver` that speaks Redfish

@@ -40,12 +40,12 @@ class IpmiError(Exception):
     :param text: one line
     """
 
-    def __init__(self, kind, text):
+    def __init__(self, kind: str, text: str):
         super().__init__(text)
         self.kind = kind
 
 
-def ask(host, port, username, password, privilege, timeout_seconds):
+def ask(host: str, port: int, username: str, password: str, privilege: str, timeout_seconds: int) -> dict[str, str]:
     """Log in once and return what the BMC says of power and identity.
 
     The password is handed over in the environment, which only this user can read, and in no argument.
@@ -74,7 +74,7 @@ def ask(host, port, username, password, privilege, timeout_seconds):
     return read(done.stdout)
 
 
-def read(output):
+def read(output: str) -> dict[str, str]:
     """Return what :func:`ask` does, from the program's output.
 
     :raises IpmiError: when the output tells that there was no session

@@ -48,7 +48,7 @@ def bmc_argument_spec() -> dict[str, dict[str, Any]]:
         "type": "list", "elements": "dict", "required": True, "options": host})
 
 
-def settings(module):
+def settings(module: Module) -> Settings:
     """Return the Settings that a module's options say.
 
     :raises RefusedError: when they cannot be
@@ -68,8 +68,8 @@ def settings(module):
                     params["concurrency"])
 
 
-def _module(spec):
-    def check(given):
+def _module(spec: dict[str, Any]) -> Module:
+    def check(given: dict[str, Any]) -> None:
         problems = option_checks.check_list(
             None, None, "hosts", given.get("hosts"), bmc_argument_spec()["hosts"]["options"])
         if problems:

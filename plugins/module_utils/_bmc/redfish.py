@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import logging
 import time
-from urllib.parse import urlsplit
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 from .._common import answer_limits
 from .._common.formats import duration
@@ -51,7 +53,7 @@ class RedfishError(Exception):
     :param status: HTTP status, 0 without an answer
     """
 
-    def __init__(self, kind, text, status=0):
+    def __init__(self, kind: str, text: str, status: int = 0):
         super().__init__(plain(text))
         self.kind = kind
         self.status = status
@@ -67,7 +69,8 @@ class RedfishClient:
     :param clock: monotonic clock, in seconds
     """
 
-    def __init__(self, url, verify, connect_timeout_seconds, read_timeout_seconds, clock=time.monotonic):
+    def __init__(self, url: str, verify: str | bool, connect_timeout_seconds: float, read_timeout_seconds: float,
+                 clock: Callable[[], float] = time.monotonic):
         # One retry at most, and none of connections: sushy's 0 means its default, which is three.
         self._connector = sushy.connector.Connector(
             url, verify=verify, server_side_retries=1, server_side_retries_delay=1,
@@ -80,15 +83,15 @@ class RedfishClient:
         self._remaining_bytes = _ALL_BYTES
         self._origin = _origin(urlsplit(url))
         self._url = url
-        self._session_path = None
+        self._session_path: str | None = None
         self.login_attempts = 0
         self.login_method = ""
 
-    def root(self):
+    def root(self) -> dict[str, Any]:
         """Return the service root, which anybody may read; sent without credentials."""
         return self._get(ROOT)
 
-    def login(self, root, username, password):
+    def login(self, root: dict[str, Any], username: str, password: str) -> None:
         """Log in, by exactly one request that carries the password.
 
         A session where the service root names the place to make one (what Ironic does first), HTTP basic otherwise.
@@ -113,7 +116,7 @@ class RedfishClient:
         self._connector.set_http_basic_auth(username, password)
         self._get(link(root, "Systems") or _SYSTEMS, server_side_retries_left=0)
 
-    def read(self, path):
+    def read(self, path: str) -> dict[str, Any]:
         """Return a resource. A connection that breaks is tried once more: the credentials are known to be right."""
         try:
             return self._get(path)
@@ -122,7 +125,7 @@ class RedfishClient:
                 raise
         return self._get(path, headers={"Connection": "close"})
 
-    def close(self):
+    def close(self) -> None:
         """End the session, of which a BMC has few."""
         try:
             if self._session_path:
@@ -133,14 +136,14 @@ class RedfishClient:
         finally:
             self._connector.close()
 
-    def _get(self, path, **options):
+    def _get(self, path: str, **options: Any) -> dict[str, Any]:
         answer = self._send("get", path, **options)
         document = _json(answer.content)
         if not isinstance(document, dict):
             raise RedfishError("malformed", f"{path} is no JSON object", answer.status_code)
         return document
 
-    def _send(self, method, path, **options):
+    def _send(self, method: str, path: str, **options: Any) -> Any:
         """Send a request to a path of this BMC; redirects of a GET to another path of this BMC are followed."""
         options.setdefault("headers", _HEADERS)
         for dummy in range(_REDIRECT_LIMIT):
@@ -150,7 +153,7 @@ class RedfishClient:
             path = self._redirected(method, answer)
         raise RedfishError("malformed", "more than %d redirects" % _REDIRECT_LIMIT, answer.status_code)
 
-    def _redirected(self, method, answer):
+    def _redirected(self, method: str, answer: Any) -> str:
         """Return the path that an answer redirects to.
 
         :raises RedfishError: when it leads to another server, or is not the answer to a GET
@@ -167,7 +170,7 @@ class RedfishClient:
                     answer.status_code, method.upper(), shortened(where) or "nowhere", self._url), answer.status_code)
         return parts.path + ("?" + parts.query if parts.query else "")
 
-    def _exchange(self, method, path, **options):
+    def _exchange(self, method: str, path: str, **options: Any) -> Any:
         if self._clock() > self._deadline:
             raise RedfishError("unreachable", f"all that was asked took more than {duration(_ALL_SECONDS)}")
         try:
@@ -180,7 +183,7 @@ class RedfishClient:
         except (sushy.exceptions.SushyError, urllib3.exceptions.HTTPError, ValueError) as exc:
             raise RedfishError("malformed", shortened(str(exc))) from exc
 
-    def _bounded(self, answer, **dummy):
+    def _bounded(self, answer: Any, **dummy: Any) -> None:
         """Read an answer as far as any may go, and take away the body of an error that sushy could not read."""
         limit = min(_ANSWER_LIMIT_BYTES, self._remaining_bytes)
         try:
@@ -195,7 +198,7 @@ class RedfishClient:
             answer._content = b""
 
 
-def checked_path(link):
+def checked_path(link: str) -> str:
     """Return what of a link is sent to a BMC: its path and query.
 
     :param link: what a BMC gave as the path of one of its resources
@@ -210,7 +213,7 @@ def checked_path(link):
     return path
 
 
-def _path_of(location):
+def _path_of(location: str | None) -> str | None:
     """Return the path of a Location, which may be a whole URL; None when there is none."""
     try:
         return urlsplit(location or "").path or None
@@ -218,7 +221,7 @@ def _path_of(location):
         return None
 
 
-def _origin(parts):
+def _origin(parts: SplitResult) -> tuple[str, str, int | None]:
     """Return what tells one server from another.
 
     :raises ValueError: when the port is none
@@ -226,7 +229,7 @@ def _origin(parts):
     return parts.scheme, (parts.hostname or "").lower(), parts.port or {"https": 443, "http": 80}.get(parts.scheme)
 
 
-def _json(content):
+def _json(content: bytes) -> Any:
     """Return the value of a JSON document, None when it is none."""
     try:
         return json.loads(content)
@@ -234,7 +237,7 @@ def _json(content):
         return None
 
 
-def _is_error(document):
+def _is_error(document: Any) -> bool:
     """Return whether a document has the form of Redfish's errors, which sushy takes for granted."""
     error = document.get("error") if isinstance(document, dict) else None
     if not isinstance(error, dict):
@@ -243,22 +246,23 @@ def _is_error(document):
     return isinstance(details, dict) or (isinstance(details, list) and all(isinstance(item, dict) for item in details))
 
 
-def nested(resource, *names):
+def nested(resource: dict[str, Any], *names: str) -> dict[str, Any]:
     """Return the dict that properties lead to one after the other, empty where one is missing or no dict."""
     for name in names:
-        resource = resource.get(name)
-        if not isinstance(resource, dict):
+        found = resource.get(name)
+        if not isinstance(found, dict):
             return {}
+        resource = found
     return resource
 
 
-def link(resource, *names):
+def link(resource: dict[str, Any], *names: str) -> str | None:
     """Return the path that the last of the properties points to, None where there is none."""
     path = nested(resource, *names).get("@odata.id")
     return path if isinstance(path, str) and path else None
 
 
-def _kind(status):
+def _kind(status: int) -> str:
     if status in (401, 403):
         return "unauthorized"
     if status == 404:
@@ -266,11 +270,11 @@ def _kind(status):
     return "unavailable" if status >= 500 else "refused"
 
 
-def _told(error):
+def _told(error: Any) -> str:
     return "HTTP %d%s" % (error.status_code, " (%s)" % shortened(str(error.detail)) if error.detail else "")
 
 
-def _cause(error):
+def _cause(error: BaseException) -> str:
     """Return the innermost reason of a failed connection."""
     cause = error.__context__
     while cause is not None and cause.__context__ is not None:

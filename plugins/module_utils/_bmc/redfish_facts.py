@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from datetime import datetime, timezone
+from typing import Any
 
 from .._common.plain_text import plain
 from .address import path_mistake
@@ -17,7 +19,7 @@ from .address import path_mistake
 _MAC = re.compile(r"^[0-9a-f]{12}$")
 
 
-def facts(parts, clock_asked=(0.0, 0.0)):
+def facts(parts: Mapping[str, Any], clock_asked: tuple[float, float] = (0.0, 0.0)) -> dict[str, Any]:
     """Return a system's facts as plain data; what the BMC does not tell is empty, 0, or None where 0 has a meaning.
 
     :param parts: the resources of a ``bmc.survey.Survey``
@@ -40,7 +42,7 @@ def facts(parts, clock_asked=(0.0, 0.0)):
     }
 
 
-def normal_mac(value):
+def normal_mac(value: Any) -> str:
     """Return a MAC address in lower case with colons, empty when it is none (or all zeros)."""
     digits = re.sub(r"[^0-9a-f]", "", str(value or "").lower())
     if not _MAC.match(digits) or not digits.strip("0"):
@@ -48,35 +50,36 @@ def normal_mac(value):
     return ":".join(digits[place:place + 2] for place in range(0, 12, 2))
 
 
-def text(resource, name):
+def text(resource: dict[str, Any], name: str) -> str:
     """Return a property as plain text without blanks around it, empty when it is missing or no text."""
     value = resource.get(name)
     return plain(value.strip()) if isinstance(value, str) else ""
 
 
-def _number(resource, name):
+def _number(resource: dict[str, Any], name: str) -> int | float:
     value = resource.get(name)
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return value if is_number else 0
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+        return value
+    return 0
 
 
-def _dict(resource, name):
+def _dict(resource: dict[str, Any], name: str) -> dict[str, Any]:
     value = resource.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def _texts(resource, name):
+def _texts(resource: dict[str, Any], name: str) -> list[str]:
     value = resource.get(name)
     return [plain(item) for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def _path(resource):
+def _path(resource: dict[str, Any]) -> str:
     """Return the path that a resource gives itself, empty when it is none."""
     path = re.split("[?#]", text(resource, "@odata.id"))[0].rstrip("/")
     return path if re.match("/[^/]", path) and not path_mistake(path) else ""
 
 
-def _system(system):
+def _system(system: dict[str, Any]) -> dict[str, Any]:
     if not system:
         return {}
     boot = _dict(system, "Boot")
@@ -107,7 +110,7 @@ def _system(system):
     }
 
 
-def _manager(manager, clock_asked):
+def _manager(manager: dict[str, Any], clock_asked: tuple[float, float]) -> dict[str, Any]:
     if not manager:
         return {}
     return {
@@ -120,7 +123,7 @@ def _manager(manager, clock_asked):
     }
 
 
-def clock_drift(reported, asked):
+def clock_drift(reported: str, asked: tuple[float, float]) -> int | None:
     """Return by how many seconds a clock is ahead (positive) or behind, None when it was not reported.
 
     What the answer's way took is no drift: a time between question and answer counts as exact.
@@ -143,14 +146,14 @@ def clock_drift(reported, asked):
     return round(seconds - after if seconds > after else seconds - before)
 
 
-def _offset_seconds(offset):
+def _offset_seconds(offset: str | None) -> int:
     if not offset or offset == "Z":
         return 0
     seconds = int(offset[1:3]) * 3600 + int(offset[4:6]) * 60
     return -seconds if offset[0] == "-" else seconds
 
 
-def _nic(nic):
+def _nic(nic: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": text(nic, "Id") or text(nic, "Name"),
         # The permanent one is what a network boot and the inspection see.
@@ -161,7 +164,7 @@ def _nic(nic):
     }
 
 
-def _media(media):
+def _media(media: dict[str, Any]) -> dict[str, Any]:
     actions = _dict(media, "Actions")
     return {
         "name": text(media, "Id") or text(media, "Name"),
@@ -176,7 +179,7 @@ def _media(media):
     }
 
 
-def _secure_boot(resource):
+def _secure_boot(resource: dict[str, Any]) -> dict[str, Any]:
     if not resource:
         return {}
     enabled = resource.get("SecureBootEnable")
@@ -184,7 +187,7 @@ def _secure_boot(resource):
             "current": text(resource, "SecureBootCurrentBoot"), "mode": text(resource, "SecureBootMode")}
 
 
-def _bios(resource):
+def _bios(resource: dict[str, Any]) -> dict[str, Any]:
     attributes = resource.get("Attributes")
     if not isinstance(attributes, dict):
         return {}
@@ -194,19 +197,19 @@ def _bios(resource):
                                if "password" not in name.lower())}
 
 
-def _attribute(value):
+def _attribute(value: Any) -> str | int | float | None:
     """Return a BIOS attribute, which is a text, a number, a truth value or null."""
     if isinstance(value, str):
         return plain(value)
     return value if isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)) else None
 
 
-def _firmware(entry):
+def _firmware(entry: dict[str, Any]) -> dict[str, Any]:
     return {"id": text(entry, "Id"), "name": text(entry, "Name") or text(entry, "Id"),
             "version": text(entry, "Version"), "updateable": entry.get("Updateable") is True}
 
 
-def _account(parts):
+def _account(parts: Mapping[str, Any]) -> dict[str, Any]:
     service, account, role = (parts.get(part) or {} for part in ("account_service", "account", "role"))
     return {
         "role": text(role, "Id") or text(role, "RoleId") or text(account, "RoleId"),
@@ -220,6 +223,6 @@ def _account(parts):
     }
 
 
-def _whole(resource, name):
+def _whole(resource: dict[str, Any], name: str) -> int | None:
     value = resource.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -5,15 +5,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from typing import Any
 
 from .._common.field_checks import show
 from . import address as bmc_address
 from . import checks as bmc_checks
-from .gather import Target, blank, gather
+from .gather import Settings, Target, blank, gather
 from .verdict import PROBLEM, WARNING, Limits, Verdict, unknown, worst
 
 
-def survey(hosts, settings, progress=None):
+def survey(hosts: list[dict[str, Any]], settings: Settings,
+           progress: Any = None) -> list[tuple[dict[str, Any], dict[str, Any], bmc_address.AddressError | None]]:
     """Ask the BMCs of a list of hosts.
 
     :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address`` and ``boot_mode``
@@ -30,7 +33,7 @@ def survey(hosts, settings, progress=None):
     return [(host, next(answers) if error is None else blank(), error) for host, error in read]
 
 
-def _host(entry):
+def _host(entry: dict[str, Any]) -> tuple[dict[str, Any], bmc_address.AddressError | None]:
     bmc = entry.get("bmc") or {}
     host = {"name": entry["name"], "address": None, "boot_mac_address": entry.get("boot_mac_address"),
             "boot_mode": entry.get("boot_mode"),
@@ -42,23 +45,24 @@ def _host(entry):
     return host, None
 
 
-def info(hosts, settings, progress=None):
+def info(hosts: list[dict[str, Any]], settings: Settings, progress: Any = None) -> list[dict[str, Any]]:
     """Return the facts of a list of hosts as plain data."""
     return [dict(facts, name=host["name"], address=str(host["address"] or ""),
                  error=_address_error(entry, error) if error else facts["error"])
             for entry, (host, facts, error) in zip(hosts, survey(hosts, settings, progress))]
 
 
-def _address_error(entry, error):
+def _address_error(entry: dict[str, Any], error: Any) -> dict[str, Any]:
     return {"stage": "address", "kind": "invalid", "text": f"{_shown(entry) or 'not set'}: {error}"}
 
 
-def _shown(entry):
+def _shown(entry: dict[str, Any]) -> str | None:
     address = (entry.get("bmc") or {}).get("address")
     return show(bmc_address.redacted(address)) if address else None
 
 
-def preflight(hosts, settings, certificate_days, clock_drift_seconds, progress=None, names=None):
+def preflight(hosts: list[dict[str, Any]], settings: Settings, certificate_days: int, clock_drift_seconds: int,
+              progress: Any = None, names: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
     """Return what a preflight says of a list of hosts.
 
     :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address`` and ``boot_mode``
@@ -96,13 +100,13 @@ def preflight(hosts, settings, certificate_days, clock_drift_seconds, progress=N
     return results
 
 
-def shortened(result):
+def shortened(result: dict[str, Any]) -> dict[str, Any]:
     """Return what a preflight says of a server without facts and without what is in order."""
     result = dict(result, checks=[check for check in result["checks"] if check["status"] in (WARNING, PROBLEM)])
     del result["facts"]
     return result
 
 
-def _without_attributes(facts):
+def _without_attributes(facts: dict[str, Any]) -> dict[str, Any]:
     """Hundreds of BIOS attributes for each server are for ``bmc_info``."""
     return dict(facts, bios=dict((key, value) for key, value in facts["bios"].items() if key != "attributes"))

@@ -4,6 +4,9 @@
 """From a service root to the resources of one system: which are read, in which order, and what may be missing."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from .redfish import RedfishError, checked_path, link, nested
 
 # More members than a server has of anything read here; a BMC that repeats itself ends there.
@@ -19,9 +22,9 @@ class Survey:
     :param root: the service root
     """
 
-    def __init__(self, root):
-        self.parts = {"root": root}
-        self.unread = {}
+    def __init__(self, root: dict[str, Any]):
+        self.parts: dict[str, Any] = {"root": root}
+        self.unread: dict[str, str] = {}
         # Seconds since 1970 before and after the manager was asked for its clock.
         self.clock_asked = (0.0, 0.0)
 
@@ -34,7 +37,7 @@ class Walk:
     :param now: callable that returns seconds since 1970
     """
 
-    def __init__(self, read, root, now):
+    def __init__(self, read: Callable[[str], dict[str, Any]], root: dict[str, Any], now: Callable[[], float]):
         self._read = read
         self._now = now
         features = nested(root, "ProtocolFeaturesSupported", "ExpandQuery")
@@ -42,7 +45,7 @@ class Walk:
         self._cut = ""
         self.survey = Survey(root)
 
-    def fork(self):
+    def fork(self) -> Walk:
         """Return a walk that begins with all that this one has read, for another system of the same BMC."""
         other = Walk(self._read, self.survey.parts["root"], self._now)
         other.survey.parts.update(self.survey.parts)
@@ -50,7 +53,7 @@ class Walk:
         other._cut = self._cut
         return other
 
-    def systems(self):
+    def systems(self) -> list[str]:
         """Read the paths of the systems and return them."""
         parts = self.survey.parts
         collection = self._part("systems", link(parts["root"], "Systems"))
@@ -63,7 +66,7 @@ class Walk:
                     self.survey.unread["systems"] = str(exc)
         return parts.get("systems") or []
 
-    def system(self, path):
+    def system(self, path: str | None) -> None:
         """Read a system and what belongs to it.
 
         :param path: path of the system
@@ -80,7 +83,7 @@ class Walk:
         # Newer services have it at the system, older ones at the manager.
         self._many("virtual_media", link(system, "VirtualMedia") or link(parts.get("manager") or {}, "VirtualMedia"))
 
-    def account(self, username):
+    def account(self, username: str | None) -> None:
         """Read the lockout policy, and the account of that name with its role.
 
         :param username: who is logged in
@@ -95,12 +98,12 @@ class Walk:
             parts["account"] = account
             self._one("role", link(account, "Links", "Role"))
 
-    def firmware(self):
+    def firmware(self) -> None:
         """Read the firmware inventory, which is long with some vendors."""
         self._one("update_service", link(self.survey.parts["root"], "UpdateService"))
         self._many("firmware", link(self.survey.parts.get("update_service") or {}, "FirmwareInventory"))
 
-    def _manager(self, system):
+    def _manager(self, system: dict[str, Any]) -> None:
         managers = _paths({"Members": nested(system, "Links").get("ManagedBy")})
         if not managers:
             managers = _paths(self._part("manager", link(self.survey.parts["root"], "Managers")) or {})
@@ -111,17 +114,17 @@ class Walk:
         self._one("manager", path)
         self.survey.clock_asked = (before, self._now())
 
-    def _one(self, part, path):
+    def _one(self, part: str, path: str | None) -> None:
         resource = self._part(part, path)
         if resource is not None:
             self.survey.parts[part] = resource
 
-    def _many(self, part, path):
+    def _many(self, part: str, path: str | None) -> None:
         members = self._members(part, path)
         if members or part not in self.survey.unread:
             self.survey.parts[part] = members
 
-    def _part(self, part, path):
+    def _part(self, part: str, path: str | None) -> dict[str, Any] | None:
         """Read a resource, or note why it is missing and return None."""
         unread = self.survey.unread
         if not path:
@@ -138,7 +141,8 @@ class Walk:
                     self._cut = str(exc)
         return None
 
-    def _members(self, part, path, wanted=None):
+    def _members(self, part: str, path: str | None,
+                 wanted: Callable[[dict[str, Any]], bool] | None = None) -> list[dict[str, Any]]:
         """Return the members of a collection; with ``wanted`` only the first for which it is true, as a list."""
         collection = None
         if path and self._expands:
@@ -157,10 +161,10 @@ class Walk:
         return found
 
 
-def _members_of(collection):
+def _members_of(collection: dict[str, Any]) -> list[dict[str, Any]]:
     members = collection.get("Members")
     return [member for member in members if isinstance(member, dict)] if isinstance(members, list) else []
 
 
-def _paths(collection):
-    return [link(member) for member in _members_of(collection) if link(member)]
+def _paths(collection: dict[str, Any]) -> list[str]:
+    return [path for path in map(link, _members_of(collection)) if path]

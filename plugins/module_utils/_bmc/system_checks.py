@@ -7,19 +7,21 @@ Each is a function ``(host, facts, limits) -> Finding``; see :mod:`checks`.
 """
 from __future__ import annotations
 
+from typing import Any
+
 from .._common.field_checks import show
 from .._common.formats import duration
 from .._common.mac_address import mac_error
 from . import hardware as bmc_hardware
 from .redfish_facts import normal_mac
-from .verdict import PROBLEM, WARNING, Finding, ok, unknown, unread
+from .verdict import PROBLEM, WARNING, Finding, Limits, ok, unknown, unread
 
 # What each way to boot the deploy ramdisk asks of the boot override.
 _BOOT_TARGETS = {"ipxe": ("Pxe",), "virtual-media": ("Cd", "UsbCd"), "uefi-http": ("UefiHttp",)}
 _POWER_STATES = ("On", "Off", "PoweringOn", "PoweringOff", "Paused")
 
 
-def system(host, facts, dummy_limits):
+def system(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     """There is a system, and only one that can be meant."""
     if facts["system"]:
         system = facts["system"]
@@ -34,7 +36,7 @@ def system(host, facts, dummy_limits):
                    "the path of a system of this BMC", "correct the path in bmc.address")
 
 
-def power(dummy_host, facts, dummy_limits):
+def power(dummy_host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     """The power state can be read, and set."""
     state, resets = facts["system"]["power_state"], facts["system"]["reset_types"]
     if state not in _POWER_STATES:
@@ -47,7 +49,7 @@ def power(dummy_host, facts, dummy_limits):
     return ok(f"power {state.lower()}")
 
 
-def boot_override(host, facts, dummy_limits):
+def boot_override(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     """The server takes the boot device that the scheme sets."""
     boot = facts["system"]["boot"]
     wanted = _BOOT_TARGETS[host["address"].driver.boot]
@@ -69,7 +71,7 @@ def boot_override(host, facts, dummy_limits):
     return ok(f"targets {', '.join(boot['targets'])}")
 
 
-def virtual_media(host, facts, dummy_limits):
+def virtual_media(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     """An image can be inserted, where the scheme boots from one."""
     needed = host["address"].supports_virtual_media
     obstacle = bmc_hardware.virtual_media_obstacle(facts)
@@ -87,7 +89,7 @@ def virtual_media(host, facts, dummy_limits):
     return ok("there is")
 
 
-def secure_boot(host, facts, dummy_limits):
+def secure_boot(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     """Secure boot is as the boot mode wants it."""
     wanted = host["boot_mode"] == "UEFISecureBoot"
     secure_boot = facts["secure_boot"]
@@ -109,7 +111,7 @@ def secure_boot(host, facts, dummy_limits):
     return ok(f"secure boot {state}")
 
 
-def bios(dummy_host, facts, dummy_limits):
+def bios(dummy_host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     """The BIOS has attributes, from which HostFirmwareSettings are made."""
     attributes = facts["bios"].get("attributes")
     if not attributes:
@@ -119,7 +121,7 @@ def bios(dummy_host, facts, dummy_limits):
     return ok(f"{len(attributes)} attributes")
 
 
-def clock(dummy_host, facts, limits):
+def clock(dummy_host: dict[str, Any], facts: dict[str, Any], limits: Limits) -> Finding:
     """The BMC's clock is right."""
     drift = (facts["manager"] or {}).get("clock_drift_seconds")
     if drift is None:
@@ -132,7 +134,7 @@ def clock(dummy_host, facts, limits):
     return ok("the BMC's clock is right" if not drift else f"the BMC's clock is {duration(abs(drift))} off")
 
 
-def hardware(dummy_host, facts, dummy_limits):
+def hardware(dummy_host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     """Vendor, model and firmware are in the supported-hardware table."""
     entry = bmc_hardware.find(facts)
     system, firmware = facts["system"], (facts["manager"] or {}).get("firmware_version") or "?"
@@ -149,7 +151,7 @@ def hardware(dummy_host, facts, dummy_limits):
     return ok(f"{entry.name}{level}{f'; {entry.note}' if entry.note else ''}")
 
 
-def scheme(host, facts, dummy_limits):
+def scheme(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     """The address's scheme fits the server; the best one is named."""
     name = host["address"].scheme.name
     choice = facts["recommended"]
@@ -161,7 +163,7 @@ def scheme(host, facts, dummy_limits):
     return ok(f"{name}; best is {advice}")
 
 
-def boot_mac(host, facts, dummy_limits):
+def boot_mac(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     """The boot MAC address is one of those that the BMC reports."""
     given = host["boot_mac_address"]
     malformed = mac_error(given) if given else None

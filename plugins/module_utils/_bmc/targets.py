@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Sequence
+from typing import Any
 
 from .._common.problem import Problem
 from . import address as bmc_address
 
 
-def expand(texts, limit):
+def expand(texts: Sequence[Any], limit: int) -> tuple[list[str], list[Problem]]:
     """Return the hosts that texts stand for, each once, in the given order; and the mistakes.
 
     :param texts: each a name, an IP address, a range ``192.0.2.10-192.0.2.50`` (the end may be the last number only),
@@ -40,7 +42,7 @@ def expand(texts, limit):
     return list(hosts), problems
 
 
-def _bounds(text):
+def _bounds(text: str) -> tuple[Any, Any]:
     """Return the first and last address of a text, None twice for a name."""
     if "/" in text:
         try:
@@ -71,7 +73,7 @@ def _bounds(text):
     return None, None
 
 
-def _address(text):
+def _address(text: str) -> Any:
     try:
         # A zone means something on one machine only, and BMO refuses it.
         return None if "%" in text else ipaddress.ip_address(text.strip("[]"))

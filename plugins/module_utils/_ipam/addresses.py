@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import ipaddress
 import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .range import contains, span_of
+from .range import Address, Span, contains, span_of
 
 # More than anybody wants to see at once; an IPv6 range has more than fit into memory.
 LIMIT = 65536
 
 
-def spans_of(ranges):
+def spans_of(ranges: Any) -> list[Span]:
     """Return the Spans of ranges in the order given.
 
     :param ranges: list of dicts with ``start``, ``end``, ``subnet``; a text stands for a subnet or, with a dash, for
@@ -33,14 +34,14 @@ def spans_of(ranges):
     return spans
 
 
-def _as_range(range_):
+def _as_range(range_: Any) -> dict[str, Any]:
     if not isinstance(range_, str):
         return range_
     first, dash, last = range_.partition("-")
     return {"start": first.strip(), "end": last.strip()} if dash else {"subnet": range_.strip()}
 
 
-def addresses(ranges, exclude=(), limit=None):
+def addresses(ranges: Any, exclude: Iterable[str] = (), limit: int | None = None) -> list[str]:
     """Return the addresses of ranges as texts, in the order in which IPAM hands them out, each once.
 
     :param exclude: addresses to leave out
@@ -61,18 +62,18 @@ def addresses(ranges, exclude=(), limit=None):
     return [str(address) for address in found]
 
 
-def _numbers(span):
+def _numbers(span: Span) -> Iterator[Address]:
     address = type(span.first)
     return (address(number) for number in range(int(span.first), int(span.last) + 1))
 
 
-def has(ranges, address):
+def has(ranges: Any, address: str) -> bool:
     """Say whether an address is in one of the ranges."""
     wanted = address_of(address)
     return any(contains(span, wanted) for span in spans_of(ranges))
 
 
-def address_of(text):
+def address_of(text: Any) -> Address:
     """Return an address as an ipaddress object.
 
     :raises ValueError: naming what was seen

@@ -5,17 +5,18 @@
 from __future__ import annotations
 
 import ipaddress
+from typing import Any
 
 from .._common.problem import Problem
 from .pool import API_VERSION
-from .range import LONGEST_SEARCH, contains, span_of, too_far
+from .range import LONGEST_SEARCH, Address, contains, span_of, too_far
 
 # IPAM, ipam/ippool_manager.go: IPAddressAnnotation
 ADDRESS_ANNOTATION = "ipAddress"
 CAPI_API_VERSION = "ipam.cluster.x-k8s.io/v1beta2"
 
 
-def render(claim, namespace):
+def render(claim: dict[str, Any], namespace: str) -> dict[str, Any]:
     """Return the object of one claim description.
 
     :param claim: dict with ``name``, ``pool`` and optional ``address`` (asks for this one), ``kind`` (IPClaim or
@@ -43,7 +44,8 @@ def render(claim, namespace):
             "spec": {"pool": {"name": claim["pool"], "namespace": namespace}}}
 
 
-def claim_problems(claims, pools, usages, namespace):
+def claim_problems(claims: list[dict[str, Any]], pools: dict[str, dict[str, Any]], usages: dict[str, dict[str, Any]],
+                   namespace: str) -> list[Problem]:
     """Return every mistake in a list of claim descriptions.
 
     :param claims: list of descriptions; of one with ``state`` absent only kind and name count
@@ -89,13 +91,13 @@ class _Free:
     :param usage: the result of ``ipam_usage.usage``
     """
 
-    def __init__(self, pool, usage):
+    def __init__(self, pool: dict[str, Any], usage: dict[str, Any]):
         self._total = usage["total"]
         self._free = self._left = max(0, usage["free"])
         # IPAM keeps one address for each name of a claim, of whichever kind (``status.allocations``).
         self._served = set(entry["claim"] for entry in usage["allocations"]) | set(pool.get("pre_allocations") or {})
 
-    def take(self, name):
+    def take(self, name: str) -> bool:
         """Take an address for a claim unless it has one, and say whether there was one left."""
         if name in self._served:
             return True
@@ -105,7 +107,7 @@ class _Free:
         self._served.add(name)
         return True
 
-    def exhausted(self):
+    def exhausted(self) -> str:
         """Say why there is none left."""
         if not self._free:
             return "no free address of %d" % self._total
@@ -113,7 +115,8 @@ class _Free:
             self._free, "" if self._free == 1 else "es", self._total)
 
 
-def _address(subject, claim, pool, usage, wanted):
+def _address(subject: str, claim: dict[str, Any], pool: dict[str, Any], usage: dict[str, Any],
+             wanted: dict[tuple[str, Address], str]) -> list[Problem]:
     try:
         address = ipaddress.ip_address(claim["address"])
     except ValueError:

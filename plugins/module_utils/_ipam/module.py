@@ -16,14 +16,14 @@ from .options import STATE, pool_options
 from .service import ClaimService, PoolService, read_usage
 
 
-def _module(kind, option, spec):
+def _module(kind: str, option: str, spec: dict[str, Any]) -> KubeModule:
     """Return a module with a list of pools or claims.
 
     :param kind: Kubernetes kind that messages name
     :param option: name of the list option
     :param spec: argument spec
     """
-    def check(given):
+    def check(given: dict[str, Any]) -> None:
         problems = option_checks.check_list(
             kind, given.get("namespace") or "metal3", option, given.get(option), spec[option]["options"])
         if "state" in given:
@@ -75,7 +75,7 @@ def run_ip_claim() -> None:
     _finish(module, result, "claims")
 
 
-def _require_pools(params):
+def _require_pools(params: dict[str, Any]) -> None:
     lacking = [claim["name"] for claim in params["claims"] if claim["state"] == "present" and not claim["pool"]]
     if lacking:
         raise RefusedError(Problem("pool-required", f"claims: {name}", "pool", None, "the name of an IPPool", "set it")
@@ -95,7 +95,7 @@ def run_ip_address_info() -> None:
     module.finish(dict(result, changed=False))
 
 
-def _finish(module, result, items):
+def _finish(module: KubeModule, result: dict[str, Any], items: str) -> None:
     errors = [item["error"] for item in result[items] if item["error"]]
     module.finish(result, "\n".join([f"{len(errors)} of {len(result[items])} {items} failed:"] + [
         f"- {text}" for text in errors]) if errors else "")

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterable
+from typing import Any
 
 API_VERSION = "ipam.metal3.io/v1alpha1"
 
@@ -15,7 +17,7 @@ _POOL_FIELDS = (("cluster_name", "clusterName"), ("prefix", "prefix"), ("gateway
                 ("allocation_strategy", "allocationStrategy"))
 
 
-def render(pool, namespace):
+def render(pool: dict[str, Any], namespace: str) -> dict[str, Any]:
     """Return the IPPool object of one pool description.
 
     :param pool: dict with ``name``, ``ranges`` and optional ``name_prefix`` (default: the name), ``cluster_name``,
@@ -37,7 +39,7 @@ def render(pool, namespace):
     return {"apiVersion": API_VERSION, "kind": "IPPool", "metadata": metadata, "spec": spec}
 
 
-def describe(obj):
+def describe(obj: dict[str, Any]) -> dict[str, Any]:
     """Return the description of an IPPool object: the reverse of :func:`render`.
 
     :param obj: an IPPool as listed
@@ -50,9 +52,9 @@ def describe(obj):
     return pool
 
 
-def _fields(source, names):
+def _fields(source: dict[str, Any], names: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return dict((theirs, source[ours]) for ours, theirs in names if source.get(ours) not in (None, [], {}, ""))
 
 
-def _reverse(source, names):
+def _reverse(source: dict[str, Any], names: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return dict((ours, source[theirs]) for ours, theirs in names if theirs in source)

@@ -6,24 +6,28 @@ from __future__ import annotations
 
 import ipaddress
 from collections import namedtuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Union
 
 # Addresses; about a second of IPAM's time.
 LONGEST_SEARCH = 1000000
 # first and last are ipaddress objects, both included.
+Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
+Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 Span = namedtuple("Span", ["first", "last"])
 
 
-def size(span):
+def size(span: Span) -> int:
     """Return how many addresses a span has."""
     return int(span.last) - int(span.first) + 1
 
 
-def contains(span, address):
+def contains(span: Span, address: Address) -> bool:
     """Say whether an ipaddress object lies in a span; False for another address family."""
     return address.version == span.first.version and span.first <= address <= span.last
 
 
-def too_far(spans, address):
+def too_far(spans: Iterable[Span], address: Address) -> int:
     """Say how many addresses IPAM would try before a wished one, when it would block everything else meanwhile.
 
     It counts up from the first address of the first range (``allocateAddress`` of ``ipam/ippool_manager.go``), with one
@@ -42,7 +46,7 @@ def too_far(spans, address):
     return 0
 
 
-def overlap(left, right):
+def overlap(left: Span, right: Span) -> Span | None:
     """Return the Span that two spans have in common, or None."""
     if left.first.version != right.first.version:
         return None
@@ -50,7 +54,7 @@ def overlap(left, right):
     return Span(first, last) if first <= last else None
 
 
-def network_of(range_):
+def network_of(range_: Mapping[str, Any]) -> Network | None:
     """Return the subnet of a range as an ip_network object, or None when the range has none.
 
     :param range_: dict with optional ``subnet``
@@ -59,7 +63,7 @@ def network_of(range_):
     return ipaddress.ip_network(range_["subnet"], strict=False) if range_.get("subnet") else None
 
 
-def span_of(range_):
+def span_of(range_: Mapping[str, Any]) -> Span:
     """Return the addresses of a range.
 
     With ``start``, IPAM counts up from it to ``end``, and to the subnet's last address when there is one. Without

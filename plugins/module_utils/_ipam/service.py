@@ -17,7 +17,7 @@ from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.follow import follow_kinds
 from .._kube.plan import DELETE, UNCHANGED, Entry, by_name, deletion
-from .._kube.reconcile import Reconcile
+from .._kube.reconcile import Reconcile, Written
 from .._kube.report import counts, difference
 from .._kube.resources import Resource
 from .._metal3.kinds import CAPI_VERSION, KNOWN, resource_for
@@ -42,7 +42,7 @@ class Addresses:
     :raises KubeError: when they can't be listed
     """
 
-    def __init__(self, client, namespace):
+    def __init__(self, client: Any, namespace: str):
         resources = (POOL,) + ADDRESS_RESOURCES + tuple(CLAIM_RESOURCES.values())
         outcomes = bulk.run([lambda resource=resource: _listed(client, resource, namespace) for resource in resources])
         for outcome in outcomes:
@@ -55,12 +55,12 @@ class Addresses:
         self.addresses = [item for item in own + capi if item["spec"].get("address")]
         self.claims = claims + capi_claims
 
-    def usage(self, name):
+    def usage(self, name: str) -> dict[str, Any]:
         """Return who has which address of a pool (see ``ipam_usage.usage``)."""
         return usage(self.pools[name], self.addresses, self.claims)
 
 
-def _listed(client, resource, namespace):
+def _listed(client: Any, resource: Resource, namespace: str) -> list[dict[str, Any]]:
     try:
         return client.list(resource, namespace)[0]
     except KubeError as exc:
@@ -73,7 +73,8 @@ def _listed(client, resource, namespace):
         raise
 
 
-def read_usage(client, namespace, names=None, cluster_name=None):
+def read_usage(client: Any, namespace: str, names: list[str] | None = None,
+               cluster_name: str | None = None) -> dict[str, Any]:
     """Return the result of ``ip_address_info``.
 
     :param names: pools to tell of, None for all
@@ -93,17 +94,18 @@ class PoolWrites(Reconcile):
     :param service: the PoolService
     """
 
-    def __init__(self, client, check_mode, progress, sleep, service):
+    def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any],
+                 service: PoolService):
         super().__init__(client, check_mode, progress, sleep, resource_for)
         self._service = service
         self._known = {}
 
-    def read_again(self, entry):
+    def read_again(self, entry: Entry) -> dict[str, Any] | None:
         """Return the pool; its addresses are read again as well."""
-        known = self._known[entry.name] = Addresses(self.client, entry.namespace)
+        known = self._known[entry.name] = Addresses(self.client, entry.namespace or self._service.namespace)
         return known.pools.get(entry.name)
 
-    def problems_again(self, entry, stored):
+    def problems_again(self, entry: Entry, stored: dict[str, Any] | None) -> list[Any]:
         """Return which addresses in use stand in the way."""
         return self._service.problems_with(entry.name, self._known[entry.name])
 
@@ -126,7 +128,7 @@ class PoolService:
         self.present = [pool for pool in self.pools if _is_present(pool)]
         self.writes = PoolWrites(client, check_mode, progress, sleep, self)
 
-    def run(self):
+    def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.
 
         :raises RefusedError: when the list has mistakes
@@ -138,7 +140,7 @@ class PoolService:
         return {"changed": any(item.changed for item in written), "pools": results, "counts": counts(results),
                 "diff": [difference(item.entry) for item in written if item.changed]}
 
-    def _entries(self, known):
+    def _entries(self, known: Addresses) -> list[Entry]:
         names = set(pool.get("name") for pool in self.pools)
         others = [ipam_pool.describe(pool) for name, pool in sorted(known.pools.items()) if name not in names]
         found = ipam_validation.pool_problems(self.pools, self.namespace, others) + self._strategy()
@@ -150,7 +152,7 @@ class PoolService:
             [ipam_pool.render(pool, self.namespace) for pool in self.present], {(POOL, self.namespace): known.pools}))
         return [planned.get(pool["name"]) or self._deletion(pool["name"], known) for pool in self.pools]
 
-    def _deletion(self, name, known):
+    def _deletion(self, name: str, known: Addresses) -> Entry:
         return deletion(POOL, known.pools[name]) if name in known.pools else _not_there(POOL, self.namespace, name)
 
     def problems_with(self, name: str, known: Addresses) -> list[Any]:
@@ -158,14 +160,14 @@ class PoolService:
         pool = next(pool for pool in self.pools if pool["name"] == name)
         return self._change_problems(pool, known) if _is_present(pool) else self._use_problems(name, known)
 
-    def _change_problems(self, pool, known):
+    def _change_problems(self, pool: dict[str, Any], known: Addresses) -> list[Problem]:
         current = known.pools.get(pool["name"])
         if current is None:
             return []
         allocated = [entry["address"] for entry in known.usage(pool["name"])["allocations"]]
         return ipam_validation.change_problems(pool, ipam_pool.describe(current), self.namespace, allocated)
 
-    def _strategy(self):
+    def _strategy(self) -> list[Problem]:
         """IPAM 1.13 has no allocationStrategy and would drop the field without a word."""
         asking = [pool["name"] for pool in self.present if pool.get("allocation_strategy")]
         if not asking:
@@ -179,26 +181,26 @@ class PoolService:
                         "none, for the IPAM of this API server has no such field", "upgrade IPAM or leave it out")
                 for name in asking]
 
-    def _use_problems(self, name, known):
+    def _use_problems(self, name: str, known: Addresses) -> list[Problem]:
         used = known.usage(name)["allocations"] if name in known.pools else []
         return [Problem("ip-pool-in-use", f"IPPool {self.namespace}/{name}", "", "%d addresses in use (%s)" % (
             len(used), few([f"{entry['address']} by {entry['claim']}" for entry in used], 5)), "none",
             "delete the claims, or the cluster that has them, first")] if used else []
 
 
-def _is_present(entry):
+def _is_present(entry: dict[str, Any]) -> bool:
     return entry.get("state") != "absent"
 
 
-def _not_there(resource, namespace, name):
+def _not_there(resource: Resource, namespace: str, name: str) -> Entry:
     return Entry(resource, namespace, name, UNCHANGED, None, None, {}, {})
 
 
-def _message(item):
+def _message(item: Any) -> str | None:
     return item.error.message if item.error is not None else ""
 
 
-def _pool_result(item, known):
+def _pool_result(item: Any, known: Addresses) -> dict[str, Any]:
     result = {"name": item.entry.name, "action": item.action, "error": _message(item)}
     stored = item.entry.desired and (item.value if item.error is None else item.entry.current or item.entry.desired)
     if stored:
@@ -214,26 +216,27 @@ class ClaimWrites(Reconcile):
     :param check: callable that takes a claim that others changed meanwhile, and returns why it must not be deleted
     """
 
-    def __init__(self, client, check_mode, progress, sleep, check):
+    def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any],
+                 check: Callable[..., Any]):
         super().__init__(client, check_mode, progress, sleep, resource_for)
         self._check = check
         # Claims that are there in check mode only, (kind, name): what would be created again cannot be tried.
         self.renewed = frozenset()
 
-    def can_try(self, entry):
+    def can_try(self, entry: Entry) -> bool:
         """Say whether the claim's name is free."""
         return entry.action == DELETE or (entry.resource.kind, entry.name) not in self.renewed
 
-    def read_again(self, entry):
+    def read_again(self, entry: Entry) -> dict[str, Any] | None:
         """Return the claim in its shape."""
         stored = super().read_again(entry)
         return stored and dict(object_shape.shaped(stored, object_shape.CLAIM), kind=entry.resource.kind)
 
-    def problems_again(self, entry, stored):
+    def problems_again(self, entry: Entry, stored: dict[str, Any] | None) -> list[Any]:
         """Return what keeps the claim from being written, or deleted."""
         if entry.action == DELETE:
             return self._check(stored)
-        return _claim_change(entry.desired, stored, entry.namespace)
+        return _claim_change(entry.desired, stored, entry.namespace or "")
 
 
 class ClaimService:
@@ -260,7 +263,7 @@ class ClaimService:
         self.clock = clock
         self.sleep = sleep
 
-    def run(self):
+    def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.
 
         :raises RefusedError: when the list has mistakes
@@ -274,10 +277,10 @@ class ClaimService:
         return {"changed": any(item.changed for item in written), "claims": results, "counts": counts(results),
                 "diff": [difference(item.entry) for item in written if item.changed]}
 
-    def _writes(self, check):
+    def _writes(self, check: Callable[..., Any]) -> ClaimWrites:
         return ClaimWrites(self.client, self.check_mode, self.progress, self.sleep, check)
 
-    def _write(self, known, current):
+    def _write(self, known: Addresses, current: Any) -> tuple[list[Written], list[dict[str, Any]]]:
         described = dict((name, ipam_pool.describe(pool)) for name, pool in known.pools.items())
         usages = dict((name, known.usage(name)) for name in known.pools)
         found = ipam_claim.claim_problems(self.claims, described, usages, self.namespace)
@@ -310,7 +313,7 @@ class ClaimService:
             results.append(result)
         return [item for item in removed if item.error is None] + list(written.values()), results
 
-    def _remove_refused(self, items, current):
+    def _remove_refused(self, items: list[dict[str, Any]], current: Any) -> list[Written]:
         """Delete the claims that IPAM has refused: it does not look at them again."""
         refused = [current[_of(item)] for item in items if self.renew and _refused(current.get(_of(item))) is not None]
         removed = self._writes(_renewal_problems).write([
@@ -320,7 +323,7 @@ class ClaimService:
             self._until_gone(gone)
         return removed
 
-    def _owner_problems(self, claim):
+    def _owner_problems(self, claim: dict[str, Any]) -> list[Problem]:
         """Whoever owns a claim uses its address, which would be free for another server."""
         metadata = claim["metadata"]
         owners = [f"{owner.get('kind')} {owner.get('name')}" for owner in metadata.get("ownerReferences") or []]
@@ -330,12 +333,12 @@ class ClaimService:
                         f"no owner (it belongs to {', '.join(owners)})",
                         "delete the owner instead, or name the claim in force_claims")]
 
-    def _until_gone(self, entries):
+    def _until_gone(self, entries: list[Entry]) -> None:
         now = self.clock()
         items = dict((_key(entry), Awaited("gone", now, _gone)) for entry in entries)
         self._follow(items, self.wait_timeout_seconds or 60)
 
-    def _follow(self, items, timeout_seconds):
+    def _follow(self, items: dict[tuple[str, str], Awaited], timeout_seconds: float) -> str:
         """Wait for claims, ``{(kind, name): Awaited}``, and return why nothing newer is known, empty when it is."""
         resources = [CLAIM_RESOURCES[kind] for kind in sorted(set(kind for kind, dummy in items))]
         loop = WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
@@ -347,10 +350,10 @@ class ClaimService:
                      objects[keys[label][0]].get(keys[label][1]), object_shape.CLAIM))
         return loop.silence()
 
-    def _keys(self):
+    def _keys(self) -> list[tuple[str, str]]:
         return [(claim.get("kind") or "IPClaim", claim["name"]) for claim in self.claims]
 
-    def _wait(self, results):
+    def _wait(self, results: list[dict[str, Any]]) -> None:
         now = self.clock()
         kept = frozenset(key for claim, key in zip(self.claims, self._keys()) if _is_present(claim))
         items = dict((key, Awaited("answered", now, _answered) if key in kept else Awaited("gone", now, _gone))
@@ -370,7 +373,7 @@ class ClaimService:
                 if (result["kind"], result["name"]) in kept:
                     result["address"] = _address_of(known, result["kind"], result["name"])
 
-    def _advice(self, name):
+    def _advice(self, name: str) -> str:
         """Say what a claim that IPAM does not answer may wait for."""
         pool = next((claim["pool"] for claim in self.claims if claim["name"] == name and claim.get("pool")), None)
         stored = self.client.get(POOL, self.namespace, pool) if pool else None
@@ -381,7 +384,7 @@ class ClaimService:
         return "look at the log of IPAM's controller"
 
 
-def _gone(claim):
+def _gone(claim: dict[str, Any] | None) -> Verdict:
     """Return the Verdict on a claim that is to be gone."""
     if claim is None:
         return Verdict(REACHED, "", "")
@@ -389,7 +392,7 @@ def _gone(claim):
     return Verdict(WAITING, f"it is held by {', '.join(finalizers)}" if finalizers else "it is still there", "")
 
 
-def _answered(claim):
+def _answered(claim: dict[str, Any] | None) -> Verdict:
     """Return the Verdict on a claim that IPAM is to answer."""
     refused = _refused(claim)
     if refused:
@@ -400,7 +403,7 @@ def _answered(claim):
     return Verdict(WAITING, "IPAM has not answered yet" if claim else "it does not exist", "")
 
 
-def _claim_change(item, current, namespace):
+def _claim_change(item: Any, current: dict[str, Any] | None, namespace: str) -> list[Problem]:
     """IPAM's webhook refuses another pool for a claim; another address is not looked at once there is one."""
     if current is None:
         return []
@@ -419,7 +422,7 @@ def _claim_change(item, current, namespace):
     return found
 
 
-def _refused(claim):
+def _refused(claim: dict[str, Any] | None) -> str | None:
     """Return why IPAM refused a claim, or None."""
     status = (claim or {}).get("status") or {}
     if (status.get("address") or status.get("addressRef") or {}).get("name"):
@@ -432,25 +435,25 @@ def _refused(claim):
     return None
 
 
-def _key(entry):
+def _key(entry: Entry) -> tuple[str, str]:
     return entry.resource.kind, entry.name
 
 
-def _of(item):
+def _of(item: Any) -> tuple[str, str]:
     return item["kind"], item["metadata"]["name"]
 
 
-def _renewal_problems(claim):
+def _renewal_problems(claim: dict[str, Any]) -> list[str]:
     return [] if _refused(claim) is not None else ["it is no longer refused; run again"]
 
 
-def _claim_result(item, known):
+def _claim_result(item: Written, known: Addresses | None) -> dict[str, Any]:
     kind, name = _key(item.entry)
     return {"kind": kind, "name": name, "action": item.action, "error": _message(item),
             "address": _address_of(known, kind, name) if known else None}
 
 
-def _address_of(known, kind, name):
+def _address_of(known: Addresses, kind: str, name: str) -> str | None:
     for item in known.addresses:
         spec = item["spec"]
         reference = spec.get("claim") if kind == "IPClaim" else spec.get("claimRef")

@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import ipaddress
+from typing import Any
 
 from .pool import describe
-from .range import contains, size, span_of
+from .range import Span, contains, size, span_of
 
 CLAIM_KINDS = ("IPClaim", "IPAddressClaim")
 
 
-def usage(pool, addresses, claims):
+def usage(pool: dict[str, Any], addresses: list[dict[str, Any]], claims: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what is allocated of one pool.
 
     :param pool: an IPPool object
@@ -60,30 +61,31 @@ def usage(pool, addresses, claims):
     }
 
 
-def _pool_name(claim):
+def _pool_name(claim: dict[str, Any]) -> str | None:
     spec = claim.get("spec") or {}
     return (spec.get("pool") or spec.get("poolRef") or {}).get("name")
 
 
-def _address_pool(item):
+def _address_pool(item: dict[str, Any]) -> str | None:
     return _pool_name(item)
 
 
-def _address_claim(item):
+def _address_claim(item: dict[str, Any]) -> tuple[str, str | None]:
     spec = item["spec"]
     if "claim" in spec:
         return "IPClaim", spec["claim"].get("name")
     return "IPAddressClaim", (spec.get("claimRef") or {}).get("name")
 
 
-def _owner(claim):
+def _owner(claim: dict[str, Any]) -> str | None:
     """Return who asked for the address: the claim's owner (a Metal3Data, for CAPM3's claims), or None."""
     owners = [owner for owner in claim["metadata"].get("ownerReferences") or []
               if owner.get("kind") and owner.get("name")]
     return f"{owners[0]['kind']}/{owners[0]['name']}" if owners else None
 
 
-def _leak(item, claim, kind, claim_name, spans):
+def _leak(item: dict[str, Any], claim: dict[str, Any] | None, kind: str, claim_name: str | None,
+          spans: list[Span]) -> str | None:
     if claim is None:
         return f"its {kind} {claim_name or '(none)'} does not exist"
     if claim["metadata"].get("deletionTimestamp"):
@@ -95,12 +97,12 @@ def _leak(item, claim, kind, claim_name, spans):
     return None
 
 
-def _answered(claim):
+def _answered(claim: dict[str, Any]) -> bool:
     status = claim.get("status") or {}
     return bool((status.get("address") or status.get("addressRef") or {}).get("name"))
 
 
-def _unanswered(claim):
+def _unanswered(claim: dict[str, Any]) -> dict[str, Any]:
     status = claim.get("status") or {}
     reason = status.get("errorMessage")
     for condition in status.get("conditions") or []:

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import ipaddress
 import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from .._common.problem import Problem
-from .range import LONGEST_SEARCH, contains, network_of, overlap, size, span_of, too_far
+from .range import LONGEST_SEARCH, Span, contains, network_of, overlap, size, span_of, too_far
 
 
-def pool_problems(pools, namespace, existing=(), needed=None):
+def pool_problems(pools: list[dict[str, Any]], namespace: str, existing: Iterable[dict[str, Any]] = (),
+                  needed: Mapping[str, int] | None = None) -> list[Problem]:
     """Return every mistake in a list of pool descriptions.
 
     :param pools: list of descriptions, see ``ipam_pool.render``; of one with ``state`` absent only the name counts
@@ -32,7 +35,7 @@ def pool_problems(pools, namespace, existing=(), needed=None):
         found += mistakes
         spans[number] = [(subject, field, span) for field, span in own]
         found += _preallocations(subject, pool, [span for _field, span in own])
-        found += _capacity(subject, pool, [span for _field, span in own], (needed or {}).get(pool.get("name")))
+        found += _capacity(subject, pool, [span for _field, span in own], (needed or {}).get(pool.get("name") or ""))
     found += _doubled(pools, namespace)
     others = []
     for pool in existing:
@@ -46,7 +49,8 @@ def pool_problems(pools, namespace, existing=(), needed=None):
     return found
 
 
-def change_problems(pool, current, namespace, allocated=()):
+def change_problems(pool: dict[str, Any], current: dict[str, Any], namespace: str,
+                    allocated: Iterable[str] = ()) -> list[Problem]:
     """Return what IPAM's webhook would refuse in a change of an existing pool.
 
     :param pool: the new description
@@ -68,7 +72,7 @@ def change_problems(pool, current, namespace, allocated=()):
     return found
 
 
-def _names(subject, pool):
+def _names(subject: str, pool: dict[str, Any]) -> list[Problem]:
     if not pool.get("name"):
         return [Problem("pool", subject, "name", None, "a name")]
     if not pool.get("ranges"):
@@ -76,7 +80,7 @@ def _names(subject, pool):
     return []
 
 
-def _ranges(subject, pool):
+def _ranges(subject: str, pool: dict[str, Any]) -> tuple[list[tuple[str, Span]], list[Problem]]:
     spans, found = [], []
     for number, range_ in enumerate(pool.get("ranges") or []):
         field = "ranges[%d]" % number
@@ -107,7 +111,7 @@ def _ranges(subject, pool):
     return spans, found
 
 
-def _unreadable(subject, field, range_):
+def _unreadable(subject: str, field: str, range_: dict[str, Any]) -> list[Problem]:
     found = []
     for key in ("start", "end", "gateway"):
         if range_.get(key):
@@ -126,7 +130,7 @@ def _unreadable(subject, field, range_):
     return found
 
 
-def _address(subject, field, text):
+def _address(subject: str, field: str, text: str) -> list[Problem]:
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -134,11 +138,12 @@ def _address(subject, field, text):
     return []
 
 
-def _outside(address, range_):
-    return ipaddress.ip_address(address) not in network_of(range_)
+def _outside(address: str, range_: dict[str, Any]) -> bool:
+    network = network_of(range_)
+    return network is not None and ipaddress.ip_address(address) not in network
 
 
-def _prefix(subject, field, pool, range_, span):
+def _prefix(subject: str, field: str, pool: dict[str, Any], range_: dict[str, Any], span: Span) -> list[Problem]:
     prefix = range_.get("prefix") or pool.get("prefix")
     where = field + ".prefix" if range_.get("prefix") else "prefix"
     if prefix is None:
@@ -154,7 +159,7 @@ def _prefix(subject, field, pool, range_, span):
     return []
 
 
-def _gateway(subject, field, pool, range_, span):
+def _gateway(subject: str, field: str, pool: dict[str, Any], range_: dict[str, Any], span: Span) -> list[Problem]:
     gateway = range_.get("gateway") or pool.get("gateway")
     where = field + ".gateway" if range_.get("gateway") else "gateway"
     prefix = range_.get("prefix") or pool.get("prefix")
@@ -182,7 +187,7 @@ def _gateway(subject, field, pool, range_, span):
     return found
 
 
-def _shared_addresses(subject, pool):
+def _shared_addresses(subject: str, pool: dict[str, Any]) -> list[Problem]:
     found = []
     if pool.get("gateway"):
         found += _address(subject, "gateway", pool["gateway"])
@@ -191,7 +196,7 @@ def _shared_addresses(subject, pool):
     return found
 
 
-def _preallocations(subject, pool, spans):
+def _preallocations(subject: str, pool: dict[str, Any], spans: list[Span]) -> list[Problem]:
     found, seen = [], {}
     for claim, text in sorted((pool.get("pre_allocations") or {}).items()):
         field = f"pre_allocations.{claim}"
@@ -214,7 +219,7 @@ def _preallocations(subject, pool, spans):
     return found
 
 
-def _capacity(subject, pool, spans, needed):
+def _capacity(subject: str, pool: dict[str, Any], spans: list[Span], needed: int | None) -> list[Problem]:
     if not spans or not needed:
         return []
     total = sum(size(span) for span in spans)
@@ -225,7 +230,7 @@ def _capacity(subject, pool, spans, needed):
         "widen a range or add one")]
 
 
-def _doubled(pools, namespace):
+def _doubled(pools: list[dict[str, Any]], namespace: str) -> list[Problem]:
     found, seen = [], set()
     for pool in pools:
         key = (pool.get("namespace") or namespace, pool.get("name"))
@@ -237,7 +242,7 @@ def _doubled(pools, namespace):
     return found
 
 
-def _overlap(left, right):
+def _overlap(left: tuple[str, str, Span], right: tuple[str, str, Span]) -> list[Problem]:
     common = overlap(left[2], right[2])
     if common is None:
         return []

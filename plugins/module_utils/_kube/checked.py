@@ -76,11 +76,12 @@ def write(tasks: Sequence[Any], send: Callable[[Any], Any], decide: Callable[[An
     return results
 
 
-def _call(function, task):
+def _call(function: Callable[[Any], Any], task: Any) -> Callable[[], Any]:
     return lambda: function(task)
 
 
-def _decide_again(positions, due, results, decide, unanswered):
+def _decide_again(positions: list[int], due: dict[int, Any], results: list[Any], decide: Callable[[Any], Any],
+                  unanswered: set[int]) -> None:
     for position, outcome in zip(positions, bulk.run([_call(decide, due[position]) for position in positions])):
         if outcome.error is not None:
             results[position] = Written(None, outcome.error, due.pop(position))
@@ -93,6 +94,6 @@ def _decide_again(positions, due, results, decide, unanswered):
             due[position] = outcome.value
 
 
-def _gave_up(error):
+def _gave_up(error: KubeError) -> KubeError:
     return KubeError("%s (changed by others %d times in a row between reading and writing; run again)" % (
         error.cause, ROUNDS), error.status, error.reason)

@@ -122,8 +122,8 @@ def stores_nothing_new(entry: Entry, answer: Any) -> bool:
     return entry.action == UPDATE and isinstance(answer, dict) and _comparable(answer) == _comparable(entry.current)
 
 
-def _lister(client, resource, namespace):
-    def call():
+def _lister(client: Any, resource: Resource, namespace: str | None) -> Callable[[], dict[str, Object]]:
+    def call() -> dict[str, Object]:
         try:
             return by_name(client.list(resource, namespace)[0])
         except KubeError as exc:
@@ -134,7 +134,7 @@ def _lister(client, resource, namespace):
     return call
 
 
-def _compared(resource, namespace, item, current):
+def _compared(resource: Resource, namespace: str | None, item: Object, current: Object | None) -> tuple[Entry, bool]:
     name = item["metadata"]["name"]
     if current is None:
         return Entry(resource, namespace, name, CREATE, item, None, {}, desired_part(item)), False
@@ -144,7 +144,7 @@ def _compared(resource, namespace, item, current):
     return entry, difference.ambiguous and not difference.differs
 
 
-def _settled(client, compared):
+def _settled(client: Any, compared: list[tuple[Entry, bool]]) -> list[Entry]:
     """Ask the server, by a dry run, about the objects for which data alone does not decide."""
     doubtful = [position for position, (_entry, doubt) in enumerate(compared) if doubt]
     entries = [entry for entry, _doubt in compared]
@@ -156,10 +156,11 @@ def _settled(client, compared):
     return entries
 
 
-def _trial(client, entry):
+def _trial(client: Any, entry: Entry) -> Callable[[], Any]:
     return lambda: client.apply(entry.resource, entry.namespace, entry.desired, dry_run=True)
 
 
-def _comparable(obj):
-    metadata = dict((key, value) for key, value in obj["metadata"].items() if key not in _VOLATILE_METADATA)
+def _comparable(obj: Object | None) -> Object:
+    obj = obj or {}
+    metadata = dict((key, value) for key, value in obj.get("metadata", {}).items() if key not in _VOLATILE_METADATA)
     return dict(obj, metadata=metadata)

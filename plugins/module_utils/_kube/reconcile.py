@@ -107,7 +107,7 @@ class Reconcile:
         """Run reading calls, and those that the API server did not answer again; see ``bulk.persist``."""
         return bulk.persist(calls, self.progress.event, self.sleep)
 
-    def _run(self, entries, dry_run):
+    def _run(self, entries: Sequence[Entry], dry_run: bool) -> list[Written]:
         due = [entry for entry in entries if entry.changes]
         outcomes = iter(checked.write(due, lambda entry: self._sent(entry, dry_run), self._decide,
                                       self.progress.event, self.sleep))
@@ -118,18 +118,18 @@ class Reconcile:
                 self.progress.wrote(item.entry.title, item.action)
         return written
 
-    def _written(self, outcome):
+    def _written(self, outcome: Any) -> Written:
         entry = outcome.task
         if outcome.error is None and plan.stores_nothing_new(entry, outcome.value):
             entry = entry._replace(action=UNCHANGED)
         return Written(entry, outcome.value, outcome.error, outcome.error is not None and entry.title in self._begun)
 
-    def _sent(self, entry, dry_run):
+    def _sent(self, entry: Entry, dry_run: bool) -> Any:
         if dry_run and not self.can_try(entry):
             return entry.desired
         return self.send(entry, dry_run)
 
-    def _decide(self, entry):
+    def _decide(self, entry: Entry) -> Any:
         """Return what is to be done about an object that has changed since it was read."""
         stored = self.read_again(entry)
         if entry.action == DELETE and (stored is None or stored["metadata"].get("deletionTimestamp")):
@@ -185,7 +185,7 @@ class Reconcile:
         return plan.planned_for(self.client, entry, entry.desired, stored)
 
 
-def _uid(obj):
+def _uid(obj: Object | None) -> str | None:
     return (obj or {}).get("metadata", {}).get("uid")
 
 
@@ -205,11 +205,11 @@ def raise_refused(client: Any, written: Sequence[Written], dry_run: bool = False
             "\n".join("- " + line for line in _clean(refused, written))))
 
 
-def _refusal(item, title):
-    text = item.error.message
+def _refusal(item: Written, title: str) -> str:
+    text = item.error.message if item.error else ""
     return text if text.startswith(item.entry.resource.kind + " ") else f"{title}: {text}"
 
 
-def _clean(lines, written):
+def _clean(lines: list[str], written: Sequence[Written]) -> list[str]:
     # Webhooks quote what they refuse.
     return without_secrets(lines, set().union(*(secret_texts(item.entry.desired) for item in written)))

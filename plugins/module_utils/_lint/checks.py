@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import ipaddress
 from collections import namedtuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from .._bmc import address as bmc_address
 from .._cluster.checks.hosts import shortages
@@ -18,7 +20,7 @@ from .._host import fields as host_fields
 from .._host import objects as host_objects
 from .._host import validation as host_validation
 from .._host.rules import combinations as host_combinations
-from .._ipam.range import contains, span_of
+from .._ipam.range import Span, contains, span_of
 from .._ipam.validation import pool_problems
 
 # namespace: of the hosts; hosts: entries for baremetal_host; clusters: {inventory name: parameters of a cluster};
@@ -35,12 +37,13 @@ _OF_TYPES = ("unknown-variable", "value")
 Finding = namedtuple("Finding", ["kind", "problem"])
 
 
-def finding(code, kind, name, field, actual, expected, hint=None):
+def finding(code: str, kind: str, name: str, field: str, actual: Any, expected: str,
+            hint: str | None = None) -> Finding:
     """Return a Finding of the lint's own."""
     return Finding(kind, Problem(code, name, field, actual, expected, hint))
 
 
-def lint(site):
+def lint(site: Site) -> list[Finding]:
     """Return all Findings of a Site, errors and warnings, in the order of hosts, clusters, pools."""
     found = _hosts(site)
     descriptions = {}
@@ -57,7 +60,7 @@ def lint(site):
 
 # Servers ------------------------------------------------------------------------------------------------------------
 
-def _hosts(site):
+def _hosts(site: Site) -> list[Finding]:
     found, broken = [], set()
     if not site.hosts:
         found.append(finding("no-hosts", "site", "", "", "no server", "servers in the group of servers",
@@ -77,7 +80,7 @@ def _hosts(site):
     return found + _secrets(site, broken)
 
 
-def _secrets(site, broken):
+def _secrets(site: Site, broken: set[str]) -> list[Finding]:
     if site.secrets is None:
         return []
     known = set(site.secrets)
@@ -94,7 +97,7 @@ def _secrets(site, broken):
 
 # Clusters -----------------------------------------------------------------------------------------------------------
 
-def _cluster(name, site):
+def _cluster(name: str, site: Site) -> tuple[Any, list[Finding]]:
     """Return ``(description, Findings)``; the description is None when it can't be compared with other parts."""
     description, mistakes, problems, _objects = check_description(site.clusters[name])
     versions = version_problems(description, dict(newest_providers(), **(site.providers or {})), None)
@@ -110,7 +113,7 @@ def _cluster(name, site):
     return description, found + _sizes(name, description)
 
 
-def _sizes(name, description):
+def _sizes(name: str, description: Any) -> list[Finding]:
     """Numbers of machines that are not given: in a new cluster there are few, and a lost variable looks the same."""
     found = []
     if description.keeps_workers:
@@ -124,11 +127,11 @@ def _sizes(name, description):
     return found
 
 
-def _joined(*parts):
+def _joined(*parts: str | None) -> str:
     return ".".join(part for part in parts if part)
 
 
-def _of_problems(kind, name, problems, description=None):
+def _of_problems(kind: str, name: str, problems: Iterable[Problem], description: Any = None) -> list[Finding]:
     """Return the Findings of Problems; the fields of a cluster's pools are those of its networks."""
     pools = {}
     if description is not None:
@@ -138,7 +141,7 @@ def _of_problems(kind, name, problems, description=None):
             for problem in problems]
 
 
-def _pools(site, descriptions):
+def _pools(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
     """Pools that the site describes by themselves, and pools of clusters that share a namespace."""
     found = []
     given = site.pools or []
@@ -169,7 +172,7 @@ def _pools(site, descriptions):
     return found
 
 
-def _unknown_pools(descriptions, namespace, names):
+def _unknown_pools(descriptions: dict[str, Any], namespace: str, names: Iterable[str]) -> list[Finding]:
     return [finding("unknown-pool", "cluster", name, f"networks.{network}.{family}.pool", pool,
                     "one of %s" % (", ".join(sorted(names)) or "no pools, for none is described"),
                     "describe the pool, or give ranges")
@@ -178,7 +181,7 @@ def _unknown_pools(descriptions, namespace, names):
             if not settings.get("ranges") and pool not in names]
 
 
-def _between_clusters(descriptions):
+def _between_clusters(descriptions: dict[str, Any]) -> list[Finding]:
     found, endpoints = [], {}
     for name, description in sorted(descriptions.items()):
         key = "%(host)s:%(port)d" % description.endpoint
@@ -189,7 +192,7 @@ def _between_clusters(descriptions):
     return found
 
 
-def _capacity(site, descriptions):
+def _capacity(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
     hosts = [_as_object(host, site.namespace) for host in site.hosts if _may_be_free(host)]
     owners = dict((description.subject, name)
                   for name, description in descriptions.items())
@@ -216,24 +219,26 @@ def _capacity(site, descriptions):
     return found
 
 
-def _may_be_free(host):
+def _may_be_free(host: dict[str, Any]) -> Any:
     """Say whether Cluster API could take a server, once enrolled."""
     named = isinstance(host.get("name"), str) and host.get("state") != "absent"
     return named and not any(host.get(option) for option in (
         "image", "custom_deploy", "externally_provisioned", "consumer_ref"))
 
 
-def _as_object(host, namespace):
+def _as_object(host: dict[str, Any], namespace: str) -> dict[str, Any]:
     """Return a server as the BareMetalHost that it will be, as far as choosing a host goes."""
-    both = [host.get(kind) if isinstance(host.get(kind), dict) else {} for kind in ("labels", "annotations")]
-    labels, annotations = [dict((key, text_of(value)) for key, value in items.items()) for items in both]
+    given = [host.get(kind) for kind in ("labels", "annotations")]
+    labels, annotations = [
+        dict((key, text_of(value)) for key, value in items.items()) if isinstance(items, dict) else {}
+        for items in given]
     return {"metadata": {"name": host["name"], "namespace": namespace, "labels": labels, "annotations": annotations},
             "status": {"provisioning": {"state": "available"}}}
 
 
 # Addresses ----------------------------------------------------------------------------------------------------------
 
-def _spans(descriptions, pools):
+def _spans(descriptions: dict[str, Any], pools: Any) -> Iterator[tuple[str | None, dict[str, Any], str, Span]]:
     """Yield ``(owner, pool, field, Span)`` of all ranges that can be read."""
     described = [(name, pool) for name, description in descriptions.items() for pool in description.pools]
     for owner, pool in described + [(None, pool) for pool in pools or []]:
@@ -245,7 +250,7 @@ def _spans(descriptions, pools):
                 continue
 
 
-def _addresses(site, descriptions):
+def _addresses(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
     found = []
     for owner, pool, field, span in _spans(descriptions, site.pools):
         for kind, name, option, address in _taken(site, descriptions):
@@ -260,7 +265,7 @@ def _addresses(site, descriptions):
     return found
 
 
-def _taken(site, descriptions):
+def _taken(site: Site, descriptions: dict[str, Any]) -> list[tuple[str, str, str, Any]]:
     """Return ``(kind, name, option, address)`` of what has a fixed address."""
     texts = []
     for host in site.hosts:
@@ -282,7 +287,7 @@ def _taken(site, descriptions):
     return result
 
 
-def _provisioning(site, descriptions):
+def _provisioning(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
     if not site.provisioning_cidr:
         return []
     try:

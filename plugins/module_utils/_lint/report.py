@@ -10,6 +10,7 @@ A finding here is a dict: the fields of its Problem (``code``, ``subject``, ``fi
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
@@ -25,25 +26,25 @@ TOOL = "metal3.baremetal.site_lint"
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def place(item):
+def place(item: dict[str, Any]) -> str:
     """Return ``path:line`` of a finding, as much of it as is known."""
     if not item["path"]:
         return ""
     return "%s:%d" % (item["path"], item["line"]) if item["line"] else item["path"]
 
 
-def line(item):
+def line(item: dict[str, Any]) -> Any:
     """Return a finding as one line, which may quote what a BMC once reported and steers no terminal."""
     found = place(item)
     return plain(f"{found + ': ' if found else ''}{item['level']} {item['code']}: {' '.join(item['text'].split())}")
 
 
-def count(findings):
+def count(findings: list[dict[str, Any]]) -> dict[str, int]:
     """Return ``{"error": n, "warning": n}``."""
     return dict((level, sum(item["level"] == level for item in findings)) for level in (ERROR, WARNING))
 
 
-def text(findings, hosts, clusters):
+def text(findings: list[dict[str, Any]], hosts: int, clusters: int) -> str:
     """Return all findings as text: a line of numbers, then a line for each.
 
     :param hosts: how many servers were looked at
@@ -54,11 +55,11 @@ def text(findings, hosts, clusters):
     return "\n".join([f"{', '.join(numbers)}: {', '.join(levels)}"] + [line(item) for item in findings])
 
 
-def _number(number, noun):
+def _number(number: int, noun: str) -> str:
     return "%d %s%s" % (number, noun, "" if number == 1 else "s")
 
 
-def sarif(findings, tool_version):
+def sarif(findings: list[dict[str, Any]], tool_version: str) -> dict[str, Any]:
     """Return a SARIF log as plain data.
 
     :param tool_version: version of the collection
@@ -79,7 +80,7 @@ def sarif(findings, tool_version):
     }
 
 
-def _result(item, position):
+def _result(item: dict[str, Any], position: Mapping[str, int]) -> dict[str, Any]:
     result = {"ruleId": item["code"], "ruleIndex": position, "level": item["level"], "message": {"text": item["text"]}}
     location: dict[str, Any] = {}
     if item["path"]:
@@ -97,11 +98,11 @@ def _result(item, position):
     return result
 
 
-def _uri(path):
+def _uri(path: str) -> str:
     return ("file://" if path.startswith("/") else "") + quote(path)
 
 
-def junit(findings, strict=False, skipped=()):
+def junit(findings: list[dict[str, Any]], strict: bool = False, skipped: Collection[str] = ()) -> str:
     """Return JUnit XML: a test case for each rule, which fails with its errors.
 
     Warnings are in the text of the rule's case, which passes with them.
@@ -129,9 +130,9 @@ def junit(findings, strict=False, skipped=()):
          f"  <testsuite name={quoteattr(TOOL)} {head}>"] + cases + ["  </testsuite>", "</testsuites>", ""])
 
 
-def _text(text):
+def _text(text: str) -> Any:
     return escape(_NO_XML.sub("?", text))
 
 
-def _attribute(text):
+def _attribute(text: str) -> Any:
     return quoteattr(_NO_XML.sub("?", text))

@@ -22,19 +22,19 @@ _CLUSTER_SOURCE = "webhooks and CRDs of Cluster API 1.13 and CAPM3 1.13; module_
 _POOL_SOURCE = "IPAM 1.13; module_utils/_ipam/validation.py"
 
 
-def _host(rule, summary, file):
+def _host(rule: str, summary: str, file: str) -> Rule:
     return Rule(rule, ERROR, "host", summary, f"{_HOST_SOURCE}{file}.py")
 
 
-def _cluster(rule, summary, file="validation", source=_CLUSTER_SOURCE):
+def _cluster(rule: str, summary: str, file: str = "validation", source: str = _CLUSTER_SOURCE) -> Rule:
     return Rule(rule, ERROR, "cluster", summary, f"{source}{file}.py")
 
 
-def _pool(rule, summary):
+def _pool(rule: str, summary: str) -> Rule:
     return Rule(rule, ERROR, "pool", summary, _POOL_SOURCE)
 
 
-def _site(rule, level, summary, source, kind="site"):
+def _site(rule: str, level: str, summary: str, source: str, kind: str = "site") -> Rule:
     return Rule(rule, level, kind, summary, source)
 
 
@@ -120,7 +120,7 @@ RULES = _OF_THE_LINT + _OF_MODULES
 BY_NAME = dict((rule.rule, rule) for rule in RULES)
 
 
-def as_markdown():
+def as_markdown() -> str:
     """Return the documentation of all rules."""
     lines = ["# Rules of the lint", "",
              "Playbook `metal3.baremetal.lint` and module `metal3.baremetal.site_lint`. This file is made from",

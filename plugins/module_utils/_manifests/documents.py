@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import base64
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from .._common.problem import Problem
 
@@ -16,7 +18,7 @@ except ImportError:
     HAS_YAML = False
 
 
-def read(sources):
+def read(sources: Sequence[Any]) -> tuple[list[dict[str, Any]], list[Problem]]:
     """Return ``(objects, problems)`` of manifests.
 
     :param sources: list of paths of files, texts of YAML documents (unlike paths with a line break) and objects
@@ -52,7 +54,7 @@ def read(sources):
     return objects, problems
 
 
-def _documents(source, title):
+def _documents(source: Any, title: str) -> Any:
     """Return the YAML documents of a path or a text, and problems."""
     try:
         if "\n" not in source:
@@ -71,11 +73,11 @@ def _documents(source, title):
         return [], [Problem("manifest", title, None, " ".join(str(exc).split()), "YAML documents", "correct them")]
 
 
-def _dictionary(value):
+def _dictionary(value: Any) -> Any:
     return value if isinstance(value, dict) else {}
 
 
-def _faults(title, item):
+def _faults(title: str, item: Any) -> list[Problem]:
     if not isinstance(item, dict):
         return [Problem(
             "manifest", title, None, type(item).__name__, "an object with apiVersion, kind and metadata.name",
@@ -109,7 +111,7 @@ def _faults(title, item):
     return found
 
 
-def placed(objects, resources, namespace):
+def placed(objects: list[dict[str, Any]], resources: Mapping[tuple[str, str], Any], namespace: str) -> tuple[Any, Any]:
     """Return ``(objects, problems)``: each object with the namespace that it belongs into.
 
     :param objects: from :func:`read`
@@ -138,7 +140,7 @@ def placed(objects, resources, namespace):
     return result, problems
 
 
-def _without_text(obj):
+def _without_text(obj: dict[str, Any]) -> Any:
     """Return a Secret with its ``stringData``, which the server never gives back, as ``data``."""
     if obj["kind"] != "Secret" or not obj.get("stringData"):
         return obj
@@ -147,7 +149,7 @@ def _without_text(obj):
     return dict(((key, value) for key, value in obj.items() if key != "stringData"), data=data)
 
 
-def title(obj):
+def title(obj: dict[str, Any]) -> str:
     """Return how an object is named in messages: ``Kind namespace/name``."""
     metadata = obj["metadata"]
     return f"{obj['kind']} {metadata['namespace'] + '/' if metadata.get('namespace') else ''}{metadata['name']}"

@@ -52,6 +52,6 @@ def run_service_probe() -> None:
     module.finish(dict(result, changed=False))
 
 
-def _client(module):
+def _client(module: KubeModule) -> Any:
     module.require(kubernetes=HAS_KUBERNETES, PyYAML=HAS_YAML)
     return client_for(module, required=not module.check_mode)

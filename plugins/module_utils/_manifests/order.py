@@ -4,6 +4,8 @@
 """In which order objects are written, so that what an object needs is there before it; pure."""
 from __future__ import annotations
 
+from typing import Any
+
 # What everything else may be in or of.
 FOUNDATIONS = ("Namespace", "CustomResourceDefinition")
 # What pods refer to comes before them, or they start with an error and a delay.
@@ -12,7 +14,7 @@ WORKLOADS = ("Pod", "ReplicaSet", "Deployment", "DaemonSet", "StatefulSet", "Job
 WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "APIService")
 
 
-def waves(objects):
+def waves(objects: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """Return objects in lists that are to be written one after the other; none of the lists is empty.
 
     Objects whose kind is defined by one of the others come last: webhooks of the workloads may check them.
@@ -26,7 +28,7 @@ def waves(objects):
     return [wave for wave in result if wave]
 
 
-def _wave(obj, groups):
+def _wave(obj: dict[str, Any], groups: Any) -> int:
     if obj["kind"] in FOUNDATIONS:
         return 0
     if obj["apiVersion"].rpartition("/")[0] in groups:

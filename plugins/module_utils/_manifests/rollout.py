@@ -7,6 +7,8 @@ The rules are those of ``kubectl rollout status`` and of the conditions that the
 """
 from __future__ import annotations
 
+from typing import Any
+
 # What waiting does not put right.
 DEFINITIVE_REASONS = ("InvalidImageName", "ErrImageNeverPull")
 # What may pass, when a Secret or a registry comes late, and is a failure when it stays.
@@ -14,11 +16,11 @@ STUCK_REASONS = ("ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff", "Create
                  "CreateContainerError", "RunContainerError")
 
 
-def _condition(obj, kind):
+def _condition(obj: dict[str, Any], kind: str) -> dict[str, Any]:
     return next((entry for entry in (obj.get("status") or {}).get("conditions") or [] if entry["type"] == kind), {})
 
 
-def _deployment(obj, status):
+def _deployment(obj: dict[str, Any], status: dict[str, Any]) -> str | None:
     wanted = obj["spec"].get("replicas", 1)
     updated, available = status.get("updatedReplicas") or 0, status.get("availableReplicas") or 0
     if updated < wanted:
@@ -28,7 +30,7 @@ def _deployment(obj, status):
     return None if available >= wanted else "%d of %d pods available" % (available, wanted)
 
 
-def _daemon_set(_obj, status):
+def _daemon_set(_obj: dict[str, Any], status: dict[str, Any]) -> str | None:
     wanted = status.get("desiredNumberScheduled") or 0
     for field, text in (("updatedNumberScheduled", "updated"), ("numberAvailable", "available")):
         if (status.get(field) or 0) < wanted:
@@ -36,7 +38,7 @@ def _daemon_set(_obj, status):
     return None
 
 
-def _stateful_set(obj, status):
+def _stateful_set(obj: dict[str, Any], status: dict[str, Any]) -> str | None:
     wanted = obj["spec"].get("replicas", 1)
     ready = status.get("readyReplicas") or 0
     if ready < wanted:
@@ -46,15 +48,15 @@ def _stateful_set(obj, status):
     return None
 
 
-def _job(obj, _status):
+def _job(obj: dict[str, Any], _status: dict[str, Any]) -> str | None:
     return None if _condition(obj, "Complete").get("status") == "True" else "not complete"
 
 
-def _definition(obj, _status):
+def _definition(obj: dict[str, Any], _status: dict[str, Any]) -> str | None:
     return None if _condition(obj, "Established").get("status") == "True" else "not established"
 
 
-def _certificate(obj, _status):
+def _certificate(obj: dict[str, Any], _status: dict[str, Any]) -> str | None:
     # Of cert-manager; other groups have a kind of this name too.
     if not obj["apiVersion"].startswith("cert-manager.io/"):
         return None
@@ -69,7 +71,7 @@ _OBSERVED = ("Deployment", "DaemonSet", "StatefulSet")
 WITH_PODS = _OBSERVED + ("Job",)
 
 
-def missing(obj):
+def missing(obj: dict[str, Any] | None) -> str | None:
     """Return what an object lacks to be rolled out, in words, or None when it is.
 
     :param obj: an object of one of :data:`KINDS`, as stored; None when it is not there
@@ -83,7 +85,7 @@ def missing(obj):
     return _RULES[obj["kind"]](obj, status)
 
 
-def failure(obj):
+def failure(obj: dict[str, Any] | None) -> str | None:
     """Return why an object will not be rolled out, in words, or None when it may be.
 
     :param obj: as for :func:`missing`
@@ -98,7 +100,7 @@ def failure(obj):
     return None
 
 
-def selects(obj, pod):
+def selects(obj: dict[str, Any], pod: dict[str, Any]) -> bool:
     """Say whether a pod is one of an object's, by its selector (LabelSelector, Kubernetes API)."""
     selector = obj["spec"].get("selector") or {}
     labels = pod["metadata"].get("labels") or {}
@@ -113,7 +115,7 @@ def selects(obj, pod):
     return bool(selector)
 
 
-def pod_trouble(pod):
+def pod_trouble(pod: dict[str, Any]) -> tuple[str, str] | None:
     """Return ``(reason, text)`` of what keeps a pod from being ready, or None.
 
     :param pod: a Pod as stored
@@ -136,5 +138,5 @@ def pod_trouble(pod):
     return None
 
 
-def _told(reason, message):
+def _told(reason: str, message: str | None) -> tuple[str, str]:
     return reason, f"{reason}: {' '.join((message or 'no message').split())}"

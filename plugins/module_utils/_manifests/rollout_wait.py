@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .._common.awaited import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._common.errors import ReportedError
 from .._common.formats import duration
 from .._common.wait_loop import WaitLoop, poll
 from .._kube import bulk
+from .._kube.errors import KubeError
 from .._kube.patience import Patience
-from .._kube.plan import by_name
+from .._kube.plan import Entry, by_name
 from .._kube.resources import KNOWN
 from . import rollout
 
@@ -27,7 +30,7 @@ class RolloutError(ReportedError):
     :param lines: one for each object, with the cause
     """
 
-    def __init__(self, message, lines):
+    def __init__(self, message: str, lines: list[str]):
         super().__init__("%s:\n%s" % (message, "\n".join("- " + line for line in lines)))
 
 
@@ -38,13 +41,13 @@ class RolloutItem(Awaited):
     :param clock: monotonic clock, in seconds
     """
 
-    def __init__(self, entry, clock):
+    def __init__(self, entry: Entry, clock: Callable[[], float]):
         super().__init__("rolled out", clock())
         self.entry = entry
         self._clock = clock
         self._stuck_since = {}
 
-    def update(self, observed, now):
+    def update(self, observed: Any, now: float) -> Any:
         """Take ``(objects, pods)`` as :meth:`RolloutWait._read` returns them."""
         objects, pods = observed
         stored = objects[(self.entry.resource, self.entry.namespace)].get(self.entry.name)
@@ -60,7 +63,7 @@ class RolloutItem(Awaited):
         parts = [text] + [line for _key, line, _due in troubles] + ([cause] if cause else [])
         return self.settle(Verdict(FAILED if failed else WAITING, "; ".join(parts), ""), now)
 
-    def _troubles(self, stored, pods):
+    def _troubles(self, stored: Any, pods: list[dict[str, Any]]) -> list[tuple[tuple[str, bool], str, bool]]:
         """Return ``(key, line, due)`` for each of the object's pods that is not ready; due when it stays so."""
         if stored is None or stored["kind"] not in rollout.WITH_PODS:
             return []
@@ -90,7 +93,8 @@ class RolloutWait:
     :param sleep: callable that waits a number of seconds
     """
 
-    def __init__(self, client, entries, progress, clock=time.monotonic, sleep=time.sleep):
+    def __init__(self, client: Any, entries: Sequence[Entry], progress: Any,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep):
         self.client = client
         self.entries = [entry for entry in entries if entry.resource.kind in rollout.KINDS]
         self.progress = progress
@@ -98,7 +102,7 @@ class RolloutWait:
         self.sleep = sleep
         self._patience = Patience(clock)
 
-    def until(self, timeout_seconds):
+    def until(self, timeout_seconds: float) -> float:
         """Wait until all are rolled out and return the seconds that it took.
 
         :raises RolloutError: when one can't be, or is not in time
@@ -117,16 +121,16 @@ class RolloutWait:
                 raise RolloutError(message, lines + [line for line in (loop.silence(),) if line])
         return round(self.clock() - began_at, 1)
 
-    def _is_passing(self, error):
+    def _is_passing(self, error: KubeError) -> bool:
         return not self._patience.is_final(error) and (error.retriable or error.status == 401)
 
-    def _read(self, items):
+    def _read(self, items: dict[str, RolloutItem]) -> tuple[dict[Any, Any], dict[str, Any]]:
         """Return ``(objects, pods)`` of what is waited for, as they are now."""
         waiting = [item.entry for item in items.values() if item.waiting]
         keys = sorted(set((entry.resource, entry.namespace) for entry in waiting), key=str)
-        pods = sorted(set(entry.namespace for entry in waiting if entry.resource.kind in rollout.WITH_PODS))
+        namespaces = sorted(set(entry.namespace or "" for entry in waiting if entry.resource.kind in rollout.WITH_PODS))
         calls = [lambda key=key: by_name(self.client.list(*key)[0]) for key in keys]
-        calls += [lambda namespace=namespace: self.client.list(KNOWN["Pod"], namespace)[0] for namespace in pods]
+        calls += [lambda namespace=namespace: self.client.list(KNOWN["Pod"], namespace)[0] for namespace in namespaces]
         outcomes = bulk.run(calls)
         errors = [outcome.error for outcome in outcomes if outcome.error is not None]
         if errors:
@@ -134,4 +138,4 @@ class RolloutWait:
             raise next((error for error in errors if not self._is_passing(error)), errors[0])
         self._patience.answered()
         values = [outcome.value for outcome in outcomes]
-        return dict(zip(keys, values)), dict(zip(pods, values[len(keys):]))
+        return dict(zip(keys, values)), dict(zip(namespaces, values[len(keys):]))

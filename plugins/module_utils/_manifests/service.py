@@ -56,7 +56,7 @@ class ManifestsService:
         self.check_mode = check_mode
         self.progress = progress
         self.sleep = sleep
-        self.resources: dict[tuple[str, str], Resource | None] = {}
+        self.resources: dict[tuple[str, str], Any] = {}
         self.writes = self.writes_of(client, check_mode, progress, sleep)
 
     def writes_of(self, client: Any, check_mode: bool, progress: Any,
@@ -64,7 +64,7 @@ class ManifestsService:
         """Return the writes of the run; a room that has rules of its own returns a class of its own."""
         return ManifestsWrites(client, check_mode, progress, sleep, self._resource_of)
 
-    def _resource_of(self, api_version, kind):
+    def _resource_of(self, api_version: str, kind: str) -> Resource:
         return self.resources[api_version, kind]
 
     def objects(self) -> list[dict[str, Any]]:
@@ -108,7 +108,7 @@ class ManifestsService:
         written = tried if self.check_mode else self._write([item.entry for item in tried])
         return self._result(written)
 
-    def _plan(self, objects):
+    def _plan(self, objects: list[dict[str, Any]]) -> list[Entry]:
         """Return the entries of all objects, as the server's state asks for."""
         self.resources = resolve(self.client, objects, self.writes.persist)
         placed, problems = documents.placed(objects, self.resources, self.namespace)
@@ -116,10 +116,10 @@ class ManifestsService:
             raise RefusedError(problems)
         return self.writes.plan(placed)
 
-    def _write(self, entries):
+    def _write(self, entries: list[Entry]) -> list[Written]:
         by_title = dict((entry.title, entry) for entry in entries)
         written = dict((entry.title, Written(entry, entry.current, None)) for entry in entries)
-        for wave in self.waves([entry.desired for entry in entries]):
+        for wave in self.waves([entry.desired for entry in entries if entry.desired is not None]):
             due = [by_title[documents.title(obj)] for obj in wave]
             due = [entry for entry in due if entry.changes]
             if not due:
@@ -148,7 +148,7 @@ class ManifestsService:
         """
 
     @staticmethod
-    def _result(written):
+    def _result(written: list[Written]) -> dict[str, Any]:
         objects = [{"object": item.entry.title, "action": item.action} for item in written]
         return {"changed": any(item.changed for item in written), "objects": objects,
                 "counts": counts(dict(item, error="") for item in objects),

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+from typing import Any
 
 from .._common.errors import ReportedError
 from .._common.formats import duration
@@ -32,7 +34,8 @@ class ServiceProbe:
     :param sleep: callable that waits a number of seconds
     """
 
-    def __init__(self, client, params, progress, clock=time.monotonic, sleep=time.sleep):
+    def __init__(self, client: Any, params: dict[str, Any], progress: Any,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep):
         self.client = client
         self.params = params
         self.progress = progress
@@ -42,7 +45,7 @@ class ServiceProbe:
         self.path = f"{KNOWN['Service'].path(params['namespace'], service)}/proxy/{params['path'].lstrip('/')}"
         self.title = f"Service {params['namespace']}/{params['name']}"
 
-    def run(self):
+    def run(self) -> dict[str, Any]:
         """Ask until enough different answers have come; return them and the seconds that it took.
 
         :raises ProbeError: when they do not come in time
@@ -66,7 +69,7 @@ class ServiceProbe:
         raise ProbeError("%s: found %d different answers within %s (%s), expected %d; last error: %s" % (
             self.title, len(answers), duration(timeout_seconds), ", ".join(sorted(answers)) or "none", wanted, error))
 
-    def _ask(self, remaining_seconds):
+    def _ask(self, remaining_seconds: float) -> Any:
         # Once, however little time is left.
         seconds = min(REQUEST_TIMEOUT_SECONDS, max(1, remaining_seconds))
         answer = self.client.request("GET", self.path, subject=self.title, timeout_seconds=seconds, any_content=True)
