@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 
 GIGABYTE = 10 ** 9
 _MINUTE = 60
@@ -19,7 +20,8 @@ def duration(seconds: float) -> str:
     :param seconds: the duration; a part of a second is left out
     :returns: at most two units, the second one only when it is not zero
     """
-    seconds = max(0, int(seconds))
+    # A server may ask for any pause, for example of 1e400 seconds.
+    seconds = max(0, int(min(seconds, sys.maxsize)))
     if seconds < _MINUTE:
         return f"{seconds} s"
     if seconds < _HOUR:
