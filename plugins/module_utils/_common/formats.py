@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import datetime
-import sys
 
 GIGABYTE = 10 ** 9
 _MINUTE = 60
 _HOUR = 3600
+_LONGEST_SECONDS = 10 ** 12
 # Up to here whole GiB would hide too much of an amount of memory.
 _EXACT_MEBIBYTES = 10 * 1024
 
@@ -21,7 +21,7 @@ def duration(seconds: float) -> str:
     :returns: at most two units, the second one only when it is not zero
     """
     # A server may ask for any pause, for example of 1e400 seconds.
-    seconds = max(0, int(min(seconds, sys.maxsize)))
+    seconds = max(0, int(min(seconds, _LONGEST_SECONDS)))
     if seconds < _MINUTE:
         return f"{seconds} s"
     if seconds < _HOUR:
