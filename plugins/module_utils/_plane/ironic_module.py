@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from .._common.errors import ReportedError
 from .._kube.connection import kube_argument_spec
@@ -12,6 +13,21 @@ from .._kube.module import KubeModule
 from . import manifests
 from .cluster import ironic, ironic_service
 from .process import engine, user_folders
+
+
+def rendered(params: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rendered objects that fit the options.
+
+    :param params: the module's parameters
+    :raises ReportedError: when they were not rendered
+    """
+    directory = engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir()).ironic_dir
+    path = os.path.join(directory, ironic.variant(params["authentication"], params["tls"]) + ".yaml")
+    try:
+        return list(manifests.load(path))
+    except OSError as exc:
+        raise ReportedError(f"{path}: {exc.strerror}, expected rendered manifests; run the module plane_programs "
+                            "first") from exc
 
 
 def run_plane_ironic() -> None:
@@ -58,12 +74,6 @@ def run_plane_ironic() -> None:
     module.require(PyYAML=manifests.HAS_YAML, bcrypt=ironic_service.HAS_BCRYPT)
     params = module.params
     with module.reporting():
-        rendered = engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir()).ironic_dir
-        path = os.path.join(rendered, ironic.variant(params["authentication"], params["tls"]) + ".yaml")
-        try:
-            shipped = manifests.load(path)
-        except OSError as exc:
-            raise ReportedError(f"{path}: {exc.strerror}, expected rendered manifests; run the module plane_programs "
-                                "first") from exc
+        shipped = rendered(params)
         run = ironic_service.IronicComponents(module.connect(), params, shipped, module.check_mode, module.progress)
         module.finish(run.present() if params["state"] == "present" else run.absent())

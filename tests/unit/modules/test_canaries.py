@@ -36,6 +36,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors im
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import follow, patience
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kube_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry as lab_registry
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import ironic_module
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
     controllers,
     process_group,
@@ -69,8 +70,8 @@ ARGUMENTS = {
     "plane_components": {
         "parts": [], "certificates": "collection", "wait": False,
         "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
-    # Its manifests are not rendered here: it ends before it writes.
-    "plane_ironic": {"source_dir": "/nonexistent", "wait": False},
+    "plane_ironic": {"source_dir": "/nonexistent", "wait": False, "provisioning_ip": "192.0.2.2",
+                     "cache_url": "http://127.0.0.1:1/", "tls": "none"},
     "plane_processes": {"supervisor_dir": "supervisor", "programs": [{"name": "p", "command": ["/nonexistent"]}]},
     "plane_provider": {
         "management_plane": {"dir": "/nonexistent"}, "providers": [],
@@ -215,6 +216,7 @@ def run(monkeypatch, capfd, tmp_path):
         monkeypatch.setattr(provider, function, lambda *_arguments: [])
     monkeypatch.setattr(lab_registry.ControllerImages, "build", lambda *_arguments: None)
     monkeypatch.setattr(lab_registry.ControllerImages, "layouts", lambda *_arguments: {})
+    monkeypatch.setattr(ironic_module, "rendered", lambda _params: [])
     monkeypatch.setattr(lab_registry, "missing", lambda *_arguments: [])
     monkeypatch.setenv(PROGRESS_FILE_VARIABLE, str(progress))
     monkeypatch.chdir(tmp_path)
