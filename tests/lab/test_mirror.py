@@ -70,7 +70,7 @@ def archive(lab, gathering):
     work = Path(gathering["mirror_archive"] + ".d")
     running = lab.start("mirror_gather", extra=gathering)
     # The first image is whole once the second is begun.
-    eventually(lambda: (work / "images" / "1").exists(), 300, "the second image", interval_seconds=0.01)
+    eventually((work / "images" / "1").exists, 300, "the second image", interval_seconds=0.01)
     running.kill()
     assert not Path(gathering["mirror_archive"]).exists()
     first = dict((path.name, path.stat().st_mtime_ns) for path in (work / "images" / "0").iterdir())

@@ -111,6 +111,8 @@ class IronicImage:
             for path in sorted(glob.glob(os.path.join(self._source_dir, "*.py")))]
         contents += [container_image.File("/usr/bin/" + os.path.basename(path), path)
                      for path in sorted(glob.glob(os.path.join(self._source_dir, "bin", "*")))]
+        # The programs' first lines name it without a version, as ansible-test wants it.
+        contents.append(container_image.Link("/usr/bin/python", "python3"))
         return contents + [container_image.Link(path, "/usr/bin/" + PROGRAM) for path in ENTRY_POINTS]
 
     def _environment(self) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from .._plane.catalogue import NAMES, RENDERED
 from . import registry, service
 
 _LOGIN: dict[str, Any] = {"ca_file": {"type": "path"}, "username_file": {"type": "path"},
-          "password_file": {"type": "path", "no_log": False}}
+                          "password_file": {"type": "path", "no_log": False}}
 _DIGEST_FILE = {"name": {"type": "str", "required": True}, "url": {"type": "str", "required": True},
                 "checksum": {"type": "str", "required": True}}
 _TOGETHER = [("username_file", "password_file")]

@@ -163,15 +163,10 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, tell: Ca
         return result
     work_dir = params["work_dir"] or path + ".d"
     archive.extract(path, work_dir, bill, tell)
-    for number in numbers:
-        entry = bill["images"][number]
-        tell(f"pushing {entry['name']}")
-        assert target is not None
-        registry.push(target, entry["name"], archive.image_dir(work_dir, number))
-        found = registry.digest(target, entry["name"])
-        if found != entry["digest"]:
-            raise ReportedError(f"{entry['name']}: digest: found {found} in {target.prefix}, expected "
-                                f"{entry['digest']}; find out what the registry changes")
+    if target is not None:
+        for number in numbers:
+            tell(f"pushing {bill['images'][number]['name']}")
+            _push(target, bill["images"][number], archive.image_dir(work_dir, number))
     for entry in files:
         os.makedirs(params["files_dir"], exist_ok=True)
         partial = os.path.join(params["files_dir"], f".{entry['name']}.partial")
@@ -180,3 +175,12 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, tell: Ca
     if not params["work_dir"]:
         shutil.rmtree(work_dir)
     return result
+
+
+def _push(target: registry.Registry, entry: Mapping[str, Any], directory: str) -> None:
+    """Push an image and read back what the registry has."""
+    registry.push(target, entry["name"], directory)
+    found = registry.digest(target, entry["name"])
+    if found != entry["digest"]:
+        raise ReportedError(f"{entry['name']}: digest: found {found} in {target.prefix}, expected "
+                            f"{entry['digest']}; find out what the registry changes")

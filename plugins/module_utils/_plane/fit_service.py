@@ -83,7 +83,7 @@ def described(matrix: list[Object]) -> dict[str, Any]:
 
 
 def verified(there: fit.Plane, planned: Mapping[str, fit.Planned], wanted: Iterable[str], warnings: list[str],
-           others: Iterable[Problem] = ()) -> dict[str, Any]:
+             others: Iterable[Problem] = ()) -> dict[str, Any]:
     """Return the matrix and warnings of what fits.
 
     :param there: what is in the cluster

@@ -189,7 +189,7 @@ def test_a_key_of_an_unknown_kind_is_issued_again():
     """OpenSSL knows more of them than the library, which ended in a traceback."""
     (asked,) = objects.certificates(objects.desired(IPAM, shipped(), {"name": "ipam"}, "v1.13.2"))
     stored = certificates.secret(asked, None)
-    unknown = bytes.fromhex("30" "10" "020100" "3005" "06032a0304" "0404" "00000000")
+    unknown = bytes.fromhex("30 10 020100 3005 06032a0304 0404 00000000")
     pem = b"-----BEGIN PRIVATE KEY-----\n" + base64.b64encode(unknown) + b"\n-----END PRIVATE KEY-----\n"
     stored["data"]["tls.key"] = base64.b64encode(pem).decode()
     with pytest.raises(UnsupportedAlgorithm):

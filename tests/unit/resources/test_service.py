@@ -305,8 +305,8 @@ class FailingCluster(FlashingCluster):
 
     def __init__(self):
         self.watches = 0
-        super().__init__(asks=UPDATES, **dict(
-            FAILED_FLASH, errorMessage=f"Firmware update failed: {UPDATES[0]['url']} is no firmware"))
+        status = dict(FAILED_FLASH, errorMessage=f"Firmware update failed: {UPDATES[0]['url']} is no firmware")
+        super().__init__(asks=UPDATES, **status)
         self.add("BareMetalHost", "h2", spec={"online": True}, status={
             "provisioning": {"state": "available"}, "operationalStatus": "OK", "poweredOn": True})
         self.add(FIRMWARE, "h2", spec={"updates": []}, status=dict(

@@ -37,7 +37,7 @@ READERS = {
     "a text that may hold secrets": redaction._parts,
     "text for the terminal": plain_text.plain,
     "a quantity": lambda text: unreadable(quantity.parse, text + "x"),
-    "what ipmitool prints": lambda text: ipmi.read(text),
+    "what ipmitool prints": ipmi.read,
     "a clock": lambda text: redfish_facts.clock_drift(text, (0, 0)),
     "a certificate": registries._CERTIFICATES.fullmatch,
     "a checksum file": lambda text: image_checks.checksum_in_file(text, "https://x/node.qcow2"),

@@ -162,7 +162,7 @@ class Components(ManifestsService):
         there, warnings = fit_service.read(self.client)
         planned = dict((name, fit.Planned(version, items)) for name, (items, version) in self.shipped.items())
         return fit_service.verified(there, planned, [part.name for part in self.parts], warnings,
-                                  self._other_installations(there) + self._needs(there))
+                                    self._other_installations(there) + self._needs(there))
 
     def _other_installations(self, there: fit.Plane) -> list[Problem]:
         """Return problems with parts that are in another namespace, or newer."""
