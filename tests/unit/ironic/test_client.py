@@ -95,7 +95,7 @@ def test_tls_settings(params, environment, arguments):
     (json.dumps({"error_message": json.dumps({"code": 404, "title": "Not Found", "description": ""})}), "Not Found"),
     ("<html>gone</html>", "a page of HTML, which is no answer of Ironic's: check the endpoint, and what is between "
      "here and there"),
-    ("[" * 100000, "[" * 500),
+    ("[" * 100000, "[" * 500 + "..."),
     ("", "no message"),
     ("[]", "no message"),
 ])

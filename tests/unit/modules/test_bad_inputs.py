@@ -92,9 +92,11 @@ class Ironic:
         if method != "GET":
             self.writes.append((method, path))
             raise IronicError(f"{subject}: refused by the test", status=403)
-        key = path.strip("/").partition("/")[0]
+        key, _slash, name = path.strip("/").partition("/")
         found = [item for item in self.objects if item["path"] == key]
         answer = {key: found} if key in ("nodes", "ports", "drivers") else {}
+        if name and name != "detail":
+            answer = next((item for item in found if item["uuid"] == name), {})
         return types.SimpleNamespace(
             headers={"X-OpenStack-Ironic-API-Maximum-Version": "1.96"}, content=b"{}", json=lambda: answer)
 

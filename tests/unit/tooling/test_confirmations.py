@@ -130,6 +130,7 @@ EXPECTED = {
     ("provision.yml", "Ask for the images"),
     ("provision.yml", "Remove the image from the servers"),
     ("provision.yml", "Write the image to the servers"),
+    ("rotate_credentials.yml", "Install or remove the Bare Metal Operator"),
     ("teardown.yml", "Delete the cluster"),
     ("unenroll.yml", "Delete the hosts"),
     ("unenroll.yml", "Detach the hosts"),
