@@ -68,10 +68,11 @@ def test_a_certificate_is_trusted_by_a_chain_to_its_authority(tmp_path):
     authority.issue({"name": "leaf", "common_name": "leaf", "organizations": [], "sans": ["leaf"],
                      "usages": ["server"]})
     leaf, root = ((tmp_path / f"{name}.crt").read_bytes() for name in ("leaf", "ca"))
-    assert expiry.signed(leaf, root, NOW) and expiry.signed(leaf, OTHER + root, NOW)
-    assert not expiry.signed(leaf, OTHER, NOW) and not expiry.signed(leaf, b"", NOW)
-    assert expiry.signed(leaf + root, root, NOW)
-    assert not expiry.signed(leaf, root, NOW + datetime.timedelta(days=20 * 365))
+    now = datetime.datetime.now(datetime.timezone.utc)
+    assert expiry.signed(leaf, root, now) and expiry.signed(leaf, OTHER + root, now)
+    assert not expiry.signed(leaf, OTHER, now) and not expiry.signed(leaf, b"", now)
+    assert expiry.signed(leaf + root, root, now)
+    assert not expiry.signed(leaf, root, now + datetime.timedelta(days=20 * 365))
 
 
 class Reader:

@@ -19,7 +19,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process im
 
 @pytest.fixture
 def layout(tmp_path):
-    made = supervisor.Layout(str(tmp_path / "lab" / "supervisor"))
+    # Short, for the path of its socket.
+    made = supervisor.Layout(str(tmp_path / "s"))
     supervisor.Supervisor(made).write_config()
     return made
 
