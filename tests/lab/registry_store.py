@@ -14,6 +14,7 @@ from support import REPOSITORY
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import registries
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import node_image, oci_layout, registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
@@ -64,7 +65,7 @@ def opened(lab, folder):
     (folder / "no-login").write_text("{}")
     versions = {"ip-address-manager": VERSION}
     images = registry.ControllerImages(lab.figures["engine_dir"], versions, str(folder))
-    images.build(SimpleNamespace(event=print))
+    images.build(Progress())
     layout = images.layouts()[IMAGE]
     return SimpleNamespace(
         host=host, folder=folder, trust=folder / "trust", login=folder / "login", no_login=folder / "no-login",
