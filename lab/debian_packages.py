@@ -119,7 +119,7 @@ def apt_get(*arguments, inherited=()):
                             check=False, text=True, pass_fds=inherited,
                             env=dict(os.environ, DEBIAN_FRONTEND="noninteractive"))
     if result.returncode:
-        raise PackagesError("failed (exit code %d): %s\n%s" % (result.returncode, " ".join(command), result.stdout))
+        raise PackagesError(f"failed (exit code {result.returncode}): {' '.join(command)}\n{result.stdout}")
 
 
 def install(packages, services):
@@ -153,8 +153,8 @@ def prefix_for_root(packages):
         return []
     if shutil.which("sudo"):
         return ["sudo"]
-    raise PackagesError("these Debian packages are missing: %s. Neither root nor sudo is at hand; as root: "
-                        "apt-get install %s" % (", ".join(packages), " ".join(packages)))
+    raise PackagesError(f"these Debian packages are missing: {', '.join(packages)}. Neither root nor sudo is at hand; "
+                        f"as root: apt-get install {' '.join(packages)}")
 
 
 def main(arguments=None):
@@ -169,7 +169,7 @@ def main(arguments=None):
                 packages.update(parse(stream.read()))
         if not shutil.which("dpkg-query"):
             print("debian_packages.py: no dpkg-query here, so this is not Debian. The programs of these packages are "
-                  "needed, and not checked: %s" % ", ".join(packages), file=sys.stderr)
+                  f"needed, and not checked: {', '.join(packages)}", file=sys.stderr)
             return 0
         remove_leftover()
         wanted = missing(packages)
@@ -177,8 +177,8 @@ def main(arguments=None):
             return 0
         as_root = prefix_for_root(wanted)
         if as_root:
-            print("Debian packages: %s are missing; sudo is going to install them and may ask for your password."
-                  % ", ".join(wanted), file=sys.stderr)
+            print(f"Debian packages: {', '.join(wanted)} are missing; sudo is going to install them and may ask for "
+                  "your password.", file=sys.stderr)
             command = [*as_root, sys.executable, os.path.abspath(__file__), *map(os.path.abspath, options.lists)]
             return subprocess.run(command, check=False).returncode
         print(f"Debian packages: installing {', '.join(wanted)}", file=sys.stderr)

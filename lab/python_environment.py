@@ -94,8 +94,8 @@ def package_index():
             answer = session.get(f"{options.index_url.rstrip('/')}/{canonical(name)}/",
                                  headers={"Accept": "application/vnd.pypi.simple.v1+json"})
             if answer.status_code != 200 or "json" not in answer.headers.get("Content-Type", ""):
-                raise VenvError("%s: the package index answered with status code %d and content type %s; expected 200 "
-                                "and JSON (PEP 691)" % (name, answer.status_code, answer.headers.get("Content-Type")))
+                raise VenvError(f"{name}: the package index answered with status code {answer.status_code} and content "
+                                f"type {answer.headers.get('Content-Type')}; expected 200 and JSON (PEP 691)")
             return answer.json()["files"]
 
         yield files
@@ -128,7 +128,7 @@ def resolve(in_file):
              "--dry-run", "--ignore-installed", "--only-binary", ":all:", "--report", "-", "--requirement",
              wanted.name], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
     if result.returncode:
-        raise VenvError("pip could not resolve %s (exit code %d)" % (in_file, result.returncode))
+        raise VenvError(f"pip could not resolve {in_file} (exit code {result.returncode})")
     return json.loads(result.stdout)
 
 

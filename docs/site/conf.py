@@ -36,7 +36,7 @@ def ansible_reference(_app, _environment, node, content):
     """Return a link to Ansible's documentation, None for what is not there."""
     label = node.get("reftarget", "")
     match = PLUGIN.match(label)
-    page = "collections/ansible/builtin/%s.html" % match.group(1) if match else LABELS.get(label)
+    page = f"collections/ansible/builtin/{match.group(1)}.html" if match else LABELS.get(label)
     if page is None:
         return None
     return nodes.reference("", "", content, internal=False, refuri=ANSIBLE + page)

@@ -80,6 +80,6 @@ def _fault(entry, value):
     if kind == "Integer":
         whole = isinstance(value, int) and not isinstance(value, bool)
         fits = whole and entry["LowerBound"] <= value <= entry["UpperBound"]
-        return None if fits else "expected %d to %d" % (entry["LowerBound"], entry["UpperBound"])
+        return None if fits else f"expected {entry['LowerBound']} to {entry['UpperBound']}"
     fits = isinstance(value, str) and entry.get("MinLength", 0) <= len(value) <= entry.get("MaxLength", 255)
-    return None if fits else "expected a text of at most %d characters" % entry.get("MaxLength", 255)
+    return None if fits else f"expected a text of at most {entry.get('MaxLength', 255)} characters"

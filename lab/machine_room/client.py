@@ -42,7 +42,7 @@ class MachineRoomClient:
         url = f"{self._url}/v1/{path}{'?' + urllib.parse.urlencode(query) if query else ''}"
         answer = self._web.request(url, method, body, {"Authorization": "Bearer " + self._token})
         if answer.status != 200:
-            raise MachineRoomError("%s %s: %d %s" % (method, path, answer.status, answer.text()))
+            raise MachineRoomError(f"{method} {path}: {answer.status} {answer.text()}")
         return answer.json()
 
     def servers(self):

@@ -27,8 +27,7 @@ def contents(web, value):
         except Unreachable as error:
             raise ConfigDriveError(f"Can't download the configdrive: {error}") from error
         if answer.status >= 400:
-            raise ConfigDriveError("Can't download the configdrive content from %s: status code %d"
-                                   % (value, answer.status))
+            raise ConfigDriveError(f"Can't download the configdrive content from {value}: status code {answer.status}")
         data = answer.body
     try:
         return gzip.decompress(base64.b64decode(data, validate=False))
@@ -49,5 +48,5 @@ def write(disk, iso):
         raise ConfigDriveError(f"Failed to create config drive on disk {disk.name}: {error}") from error
     room = partition["size"] * partitions.SECTOR_BYTES
     if len(iso) > room:
-        raise ConfigDriveError("Config drive size exceeds maximum limit: %d bytes, room for %d" % (len(iso), room))
+        raise ConfigDriveError(f"Config drive size exceeds maximum limit: {len(iso)} bytes, room for {room}")
     disk.write([iso], offset=partition["start"] * partitions.SECTOR_BYTES)

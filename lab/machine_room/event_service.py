@@ -51,7 +51,7 @@ def subscribe():
     if text:
         return redfish.fault(400, text)
     if len(server.subscriptions) >= SUBSCRIPTION_LIMIT:
-        return redfish.fault(503, "there are %d subscriptions, and no room for more" % SUBSCRIPTION_LIMIT)
+        return redfish.fault(503, f"there are {SUBSCRIPTION_LIMIT} subscriptions, and no room for more")
     identity = uuid.uuid4().hex[:8]
     server.configure(subscriptions=dict(server.subscriptions, **{identity: {
         "destination": wanted["Destination"], "context": wanted.get("Context") or "",

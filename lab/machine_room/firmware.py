@@ -80,13 +80,13 @@ def from_network(web, boot_url, macs):
         if answer.status == 404:
             continue
         if answer.status != 200:
-            raise FirmwareError("network boot: %s answered %d" % (url, answer.status))
+            raise FirmwareError(f"network boot: {url} answered {answer.status}")
         found = IPXE_LINE.search(answer.body.decode("utf-8", "replace"))
         # For an adopted node, which boots from its disk, Ironic leaves the kernel out and the parameters in.
         if not found or "://" not in found.group(1):
             raise FirmwareError(f"network boot: {url} names no kernel")
         kernel = web.request(found.group(1), method="HEAD")
         if kernel.status != 200:
-            raise FirmwareError("network boot: kernel %s answered %d" % (found.group(1), kernel.status))
+            raise FirmwareError(f"network boot: kernel {found.group(1)} answered {kernel.status}")
         return _parameters(found.group(2))
     raise FirmwareError(f"network boot: no configuration found for {', '.join(macs)}")

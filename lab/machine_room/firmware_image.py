@@ -24,7 +24,7 @@ def read_image(web, url):
     except (Unreachable, ValueError) as error:
         raise FirmwareImageError(f"image can't be downloaded: {error}") from error
     if answer.status != 200:
-        raise FirmwareImageError("image can't be downloaded: %s answered %d" % (url, answer.status))
+        raise FirmwareImageError(f"image can't be downloaded: {url} answered {answer.status}")
     try:
         image = json.loads(answer.body)
         component, version = image["component"], image["version"]

@@ -56,7 +56,7 @@ def inventory(server):
         "interfaces": interfaces(server),
         "cpu": {
             "model_name": spec["cpu_model"],
-            "frequency": "%d.0" % spec["cpu_mhz"],
+            "frequency": f"{spec['cpu_mhz']}.0",
             "count": spec["cpus"],
             "architecture": spec["architecture"],
             "flags": ["fpu", "aes", "lm", "sse4_2", "avx2"],

@@ -66,7 +66,7 @@ def expected_digest(web, info):
         except Unreachable as error:
             raise ImageError(f"checksum file: {error}") from error
         if answer.status != 200:
-            raise ImageError("checksum file %s: status code %d, expected 200" % (value, answer.status))
+            raise ImageError(f"checksum file {value}: status code {answer.status}, expected 200")
         value = parse_checksums(answer.body.decode("utf-8", "replace"),
                                 os.path.basename(urllib.parse.urlparse(info["urls"][0]).path))
     algorithm = algorithm or ALGORITHM_BY_LENGTH.get(len(value))
@@ -109,20 +109,20 @@ class Download:
                     self.bytes += len(chunk)
                     yield chunk
         except urllib.error.HTTPError as error:
-            raise ImageError("Received status code %d from %s, expected 200" % (error.code, url)) from error
+            raise ImageError(f"Received status code {error.code} from {url}, expected 200") from error
         except Unreachable as error:
             raise ImageError(str(error)) from error
         if announced is not None and int(announced) != self.bytes:
-            raise ImageError("%s: %d bytes received, %s announced" % (url, self.bytes, announced))
+            raise ImageError(f"{url}: {self.bytes} bytes received, {announced} announced")
         if digest.hexdigest() != self.expected:
-            raise ImageError("Image failed to verify against checksum. location: %s; image ID: %s; image checksum: %s; "
-                             "verification checksum: %s" % (url, self._info["id"], self.expected, digest.hexdigest()))
+            raise ImageError(f"Image failed to verify against checksum. location: {url}; image ID: {self._info['id']}; "
+                             f"image checksum: {self.expected}; verification checksum: {digest.hexdigest()}")
 
     def _read(self, answer, url):
         try:
             return answer.read(CHUNK_BYTES)
         except (OSError, http.client.HTTPException) as error:
-            raise ImageError("%s: the connection broke after %d bytes: %s" % (url, self.bytes, error)) from error
+            raise ImageError(f"{url}: the connection broke after {self.bytes} bytes: {error}") from error
 
 
 def _qemu_img(arguments, received):
@@ -158,8 +158,8 @@ def _convert(path, claimed, disk, received):
     except image_format.ImageFormatError as error:
         raise ImageError(str(error)) from error
     if size > disk.size:
-        raise ImageError("Writing image to device %s failed: image virtual size %d exceeds the disk's %d bytes"
-                         % (disk.name, size, disk.size))
+        raise ImageError(f"Writing image to device {disk.name} failed: image virtual size {size} exceeds the disk's "
+                         f"{disk.size} bytes")
     _qemu_img(["convert", "-n", "--target-is-zero", "-S", "64k", "-f", image_format.QCOW2, "-O", "raw", path,
                disk.path], received)
 
@@ -199,5 +199,5 @@ def fill_disk(disk):
     try:
         partitions.fill_disk(disk.path)
     except partitions.PartitionError as error:
-        raise ImageError("Unable to find a valid partition table on the disk after writing the image: %s"
-                         % error) from error
+        raise ImageError("Unable to find a valid partition table on the disk after writing the image: "
+                         f"{error}") from error

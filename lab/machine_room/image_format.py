@@ -38,25 +38,25 @@ def check_header(header, claimed):
     if claimed not in (None, QCOW2):
         raise ImageFormatError(f"Security: image format is {found}, but {claimed} was claimed; expected raw or qcow2")
     if found != QCOW2:
-        raise ImageFormatError("Security: image has no qcow2 header, but %s was claimed" % (claimed or QCOW2))
+        raise ImageFormatError(f"Security: image has no qcow2 header, but {claimed or QCOW2} was claimed")
     if len(header) < FEATURES_OFFSET:
-        raise ImageFormatError("qcow2 header: %d bytes, expected at least %d" % (len(header), FEATURES_OFFSET))
+        raise ImageFormatError(f"qcow2 header: {len(header)} bytes, expected at least {FEATURES_OFFSET}")
     _magic, version, backing_offset, backing_length = HEADER.unpack_from(header)
     if version not in VERSIONS:
-        raise ImageFormatError("qcow2 version %d: expected 2 or 3" % version)
+        raise ImageFormatError(f"qcow2 version {version}: expected 2 or 3")
     if backing_offset or backing_length:
         raise ImageFormatError("Security: the qcow2 image has a backing file; expected a self-contained image, as "
                                "qemu-img convert makes it")
     if version == 2:
         return
     if len(header) < HEADER_BYTES:
-        raise ImageFormatError("qcow2 header: %d bytes, expected at least %d" % (len(header), HEADER_BYTES))
+        raise ImageFormatError(f"qcow2 header: {len(header)} bytes, expected at least {HEADER_BYTES}")
     features = FEATURES.unpack_from(header, FEATURES_OFFSET)[0]
     if features & EXTERNAL_DATA_FILE:
         raise ImageFormatError("Security: the qcow2 image has an external data file; expected a self-contained image, "
                                "as qemu-img convert makes it")
     if features & ~KNOWN_FEATURES:
-        raise ImageFormatError("qcow2 header: unknown features %#x" % (features & ~KNOWN_FEATURES))
+        raise ImageFormatError(f"qcow2 header: unknown features {features & ~KNOWN_FEATURES:#x}")
 
 
 def virtual_size(text):

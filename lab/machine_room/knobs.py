@@ -54,7 +54,7 @@ class Knobs:
             elif not _is_a(KNOBS[name][0], value):
                 errors.append(f"knob {name}: expected a value like {KNOBS[name][0]()!r}, got {value!r}")
             elif KNOBS[name][0] is int and not 0 <= value <= NUMBER_LIMIT:
-                errors.append("knob %s: expected 0 to %d" % (name, NUMBER_LIMIT))
+                errors.append(f"knob {name}: expected 0 to {NUMBER_LIMIT}")
         if errors:
             raise ValueError("; ".join(errors))
         with self._lock:

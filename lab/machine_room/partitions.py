@@ -20,7 +20,7 @@ class PartitionError(Exception):
 def _run(arguments, text=None):
     result = subprocess.run(arguments, input=text, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS)
     if result.returncode:
-        raise PartitionError("%s: %s" % (arguments[0], result.stderr.strip() or "exit code %d" % result.returncode))
+        raise PartitionError("%s: %s" % (arguments[0], result.stderr.strip() or f"exit code {result.returncode}"))
     return result.stdout
 
 
@@ -67,8 +67,8 @@ def add_config_drive(path):
     start -= start % ALIGNMENT_SECTORS
     taken = max([partition["start"] + partition["size"] for partition in found["partitions"]] or [0])
     if taken > start:
-        raise PartitionError("no room for the config drive: partitions end at sector %d, it would start at %d"
-                             % (taken, start))
+        raise PartitionError(f"no room for the config drive: partitions end at sector {taken}, it would start at "
+                             f"{start}")
     _run(["sfdisk", "--quiet", "--append", "--no-reread", path], "start=%d, size=%d, type=%s%s\n" % (
-        start, end - start, "linux", ", name=%s" % CONFIG_DRIVE_LABEL if found["label"] == "gpt" else ""))
+        start, end - start, "linux", f", name={CONFIG_DRIVE_LABEL}" if found["label"] == "gpt" else ""))
     return next(partition for partition in table(path)["partitions"] if partition["start"] == start)

@@ -60,7 +60,7 @@ def choose(disks, hints):
         fitting = sorted((disk["size"], disk["name"]) for disk in disks if disk["size"] >= MIN_SIZE_BYTES)
         if not fitting:
             raise NoDevice("No suitable device was found for deployment - root device hints were not provided and all "
-                           "found block devices are smaller than %iB." % MIN_SIZE_BYTES)
+                           f"found block devices are smaller than {MIN_SIZE_BYTES}B.")
         return next(disk for disk in disks if disk["name"] == fitting[0][1])
     for disk in disks:
         if all(_matches(disk, hint, wanted) for hint, wanted in hints.items()):

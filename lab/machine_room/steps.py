@@ -63,8 +63,8 @@ def execute(agent, phase, step, node, arguments):
     try:
         return STEPS[step["step"]](agent, node, **arguments)
     except OSError as error:
-        raise AgentError("Unexpected exception performing %s step %s. %s: %s" % (
-            phase, step["step"], type(error).__name__, error),
+        raise AgentError(f"Unexpected exception performing {phase} step {step['step']}. {type(error).__name__}: "
+                         f"{error}",
             kind="CleaningError" if phase == "clean" else "DeploymentError") from error
 
 
@@ -138,10 +138,10 @@ def write_image(agent, node, image_info, configdrive=None):
 def _not_written(image_info, disk, error):
     """Return the real agent's words for an OSError: what stops it from streaming an image is a failed download."""
     if image_info.get("disk_format") == "raw":
-        return AgentError("Download of image %s failed: Unable to write image to device %s. Error: [Errno %s] %s" % (
-            image_info["id"], disk.name, error.errno, error.strerror), kind="ImageDownloadError")
-    return AgentError("Writing image to device %s failed with exit code 1. stdout: . stderr: qemu-img: error while "
-                      "writing: %s" % (disk.name, error.strerror), kind="ImageWriteError")
+        return AgentError(f"Download of image {image_info['id']} failed: Unable to write image to device {disk.name}. "
+                          f"Error: [Errno {error.errno}] {error.strerror}", kind="ImageDownloadError")
+    return AgentError(f"Writing image to device {disk.name} failed with exit code 1. stdout: . stderr: qemu-img: error "
+                      f"while writing: {error.strerror}", kind="ImageWriteError")
 
 
 STEPS = {

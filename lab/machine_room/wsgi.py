@@ -31,6 +31,6 @@ def answer(start_response, status, value=None, headers=()):
     :param headers: further headers as pairs
     """
     data = b"" if value is None else json.dumps(value).encode("utf-8")
-    start_response("%d %s" % (status, REASONS[status]), [
+    start_response(f"{status} {REASONS[status]}", [
         ("Content-Type", "application/json"), ("Content-Length", str(len(data)))] + list(headers))
     return [data]

@@ -74,8 +74,8 @@ def bmc_address_build(parts, **changes):
         if isinstance(parts, str):
             parts = bmc_address.described(bmc_address.parse(parts))
         elif not isinstance(parts, dict):
-            raise AnsibleFilterError("bmc_address_build: seen %s, expected a dictionary with host, or an address" %
-                                     type(parts).__name__)
+            raise AnsibleFilterError(f"bmc_address_build: seen {type(parts).__name__}, expected a dictionary with "
+                                     "host, or an address")
         parts = dict(((part, parts.get(part)) for part in PARTS), **changes)
         if not parts["scheme"] or not parts["host"]:
             raise AnsibleFilterError("bmc_address_build: seen no %s, expected scheme and host" % (

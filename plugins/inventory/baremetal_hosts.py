@@ -230,8 +230,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             # The display of Ansible would add the texts of all causes.
             raise AnsibleParserError(f"{path}: {exc}") from None
         except inventory_hosts.NameClash as exc:
-            raise AnsibleParserError("%s: %s; set host_names to %s, or select one of them by namespaces or sources" % (
-                path, exc, inventory_hosts.NAME_AND_NAMESPACE)) from None
+            raise AnsibleParserError(f"{path}: {exc}; set host_names to {inventory_hosts.NAME_AND_NAMESPACE}, or "
+                                     "select one of them by namespaces or sources") from None
         for group in GROUPS.values():
             inventory.add_group(group)
         for entry in entries:

@@ -56,11 +56,11 @@ def shifted(address, offset):
         result = first + offset
         network = netaddr.IPNetwork(str(address)) if slash else None
     except IndexError as exc:
-        raise ValueError("%s + %d: there is no such address" % (address, offset)) from exc
+        raise ValueError(f"{address} + {offset}: there is no such address") from exc
     except netaddr.AddrFormatError as exc:
         raise ValueError(f"address: found {address!r}, expected an IP address with a prefix length") from exc
     if network is None:
         return str(result)
     if result not in network:
-        raise ValueError("%s + %d: found %s, expected an address in %s" % (address, offset, result, network.cidr))
-    return "%s/%d" % (result, network.prefixlen)
+        raise ValueError(f"{address} + {offset}: found {result}, expected an address in {network.cidr}")
+    return f"{result}/{network.prefixlen}"

@@ -19,4 +19,4 @@ def mistake(given, known):
     near = [(name, difflib.get_close_matches(name, known, 1)) for name in unknown]
     hints = ", ".join(f"{found[0]} instead of {name}" for name, found in near if found)
     return "found unknown option%s %s, expected options of the plugin; correct %s" % (
-        "" if len(unknown) == 1 else "s", ", ".join(unknown), "(perhaps %s)" % hints if hints else "or remove it")
+        "" if len(unknown) == 1 else "s", ", ".join(unknown), f"(perhaps {hints})" if hints else "or remove it")

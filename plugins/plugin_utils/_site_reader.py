@@ -89,8 +89,8 @@ class SiteReader:
         return [lint_checks.finding(
             "cluster-group-nested", "cluster", name, "name", f"nothing, and the group {group} with groups below it",
             "cluster_name, or a group without groups below it",
-            "set cluster_name: the cluster's name would be %s, and a cluster that has another name now would be made a "
-            "second time" % group)
+            f"set cluster_name: the cluster's name would be {group}, and a cluster that has another name now would be "
+            "made a second time")
             for group, hosts in self._children or [] if group in self._nested for name in hosts
             if name in clusters and name not in unnamed and not self.variables[name].get("cluster_name")]
 
@@ -189,6 +189,6 @@ def _merged(findings):
     for item in merged.values():
         more = len(item["names"]) - 1
         if more:
-            item["subject"] = "%s and %d more" % (item["subject"], more)
+            item["subject"] = f"{item['subject']} and {more} more"
             item["text"] = problem_text(Problem(*(item[part] for part in Problem._fields)))
     return list(merged.values())

@@ -115,12 +115,12 @@ class Bench:
         self.wait(kubeconfig, f"kubeadmcontrolplane/{NAME}-control-plane", "jsonpath={.status.availableReplicas}=1")
         self.wait(kubeconfig, "cluster/" + NAME, "condition=Available")
         self.kubectl(workload, "rollout", "status", "daemonset/kube-flannel-ds",
-                     "--timeout=%ds" % TIMEOUT_SECONDS, namespace="kube-flannel")
+                     f"--timeout={TIMEOUT_SECONDS}s", namespace="kube-flannel")
         return time.monotonic() - began
 
     def wait(self, kubeconfig, what, condition):
         """Wait by kubectl until an object is in a condition."""
-        self.kubectl(kubeconfig, "wait", what, "--for=" + condition, "--timeout=%ds" % TIMEOUT_SECONDS)
+        self.kubectl(kubeconfig, "wait", what, "--for=" + condition, f"--timeout={TIMEOUT_SECONDS}s")
 
     def kubectl(self, kubeconfig, *arguments, namespace=NAMESPACE):
         """Run kubectl and return what it prints.
@@ -174,7 +174,7 @@ def main():
                     else:
                         seconds = bench.by_kubectl()
                         theirs.append(seconds)
-                    print("round %d, %s: %.1f s" % (number + 1, way, seconds), flush=True)
+                    print(f"round {number + 1}, {way}: {seconds:.1f} s", flush=True)
                 finally:
                     bench.remove()
                 if way == "playbook":

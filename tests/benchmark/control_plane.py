@@ -59,7 +59,7 @@ class ControlPlane:
     def _start(self):
         client_port, peer_port, port = free_ports(3)
         token = secrets.token_urlsafe(32)
-        client, peer = ("http://127.0.0.1:%d" % number for number in (client_port, peer_port))
+        client, peer = (f"http://127.0.0.1:{number}" for number in (client_port, peer_port))
         self._run("etcd", "--data-dir", self._dir / "etcd", "--listen-client-urls", client,
                   "--advertise-client-urls", client, "--listen-peer-urls", peer,
                   "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer, "--unsafe-no-fsync")
@@ -75,7 +75,7 @@ class ControlPlane:
         self.kubeconfig.write_text(yaml.safe_dump({
             "apiVersion": "v1", "kind": "Config", "current-context": "benchmark",
             "clusters": [{"name": "benchmark", "cluster": {
-                "server": "https://127.0.0.1:%d" % port,
+                "server": f"https://127.0.0.1:{port}",
                 "certificate-authority": str(self._dir / "certificates" / "apiserver.crt")}}],
             "users": [{"name": "benchmark", "user": {"token": token}}],
             "contexts": [{"name": "benchmark", "context": {"cluster": "benchmark", "user": "benchmark"}}]}))

@@ -38,17 +38,17 @@ def hardware(number):
     """Return what the operator writes of an inspected server of two CPUs, four disks and four NICs."""
     return {
         "cpu": {"arch": "x86_64", "count": 64, "clockMegahertz": 2400, "model": "A CPU @ 2.40GHz",
-                "flags": ["flag-%d" % flag for flag in range(100)]},
+                "flags": [f"flag-{flag}" for flag in range(100)]},
         "ramMebibytes": 262144,
-        "hostname": "host-%04d" % number,
-        "systemVendor": {"manufacturer": "A vendor", "productName": "A server", "serialNumber": "S%06d" % number},
+        "hostname": f"host-{number:04d}",
+        "systemVendor": {"manufacturer": "A vendor", "productName": "A server", "serialNumber": f"S{number:06d}"},
         "firmware": {"bios": {"date": "01/01/2026", "vendor": "A vendor", "version": "1.0"}},
-        "nics": [{"name": "eno%d" % port, "mac": "00:5c:52:%02x:%02x:%02x" % (*divmod(number, 256), port),
+        "nics": [{"name": f"eno{port}", "mac": "00:5c:52:%02x:%02x:%02x" % (*divmod(number, 256), port),
                   "ip": "198.18.%d.%d" % divmod(number, 250) if port == 1 else "", "model": "0x8086 0x1572",
                   "speedGbps": 25, "pxe": port == 1} for port in range(1, 5)],
-        "storage": [{"name": "/dev/disk/by-path/pci-0000:00:17.0-scsi-%d:0:0:0" % disk,
+        "storage": [{"name": f"/dev/disk/by-path/pci-0000:00:17.0-scsi-{disk}:0:0:0",
                      "alternateNames": ["/dev/sd" + "abcd"[disk]], "sizeBytes": 480103981056, "model": "A disk",
-                     "serialNumber": "D%06d%d" % (number, disk), "type": "SSD"} for disk in range(4)],
+                     "serialNumber": f"D{number:06d}{disk}", "type": "SSD"} for disk in range(4)],
     }
 
 
@@ -61,7 +61,7 @@ def make(control_plane, namespace, count):
         client.create(BMH, namespace, bmh)
         client.patch(BMH, namespace, host["name"], {"status": {
             "operationalStatus": "OK", "errorMessage": "", "errorCount": 0, "poweredOn": True,
-            "hardware": hardware(number), "provisioning": {"state": "available", "ID": "%032d" % number},
+            "hardware": hardware(number), "provisioning": {"state": "available", "ID": f"{number:032d}"},
         }}, subresource="status")
 
     for outcome in bulk.run([lambda number=number, host=host: call(number, host)
@@ -104,7 +104,7 @@ def measure_inventory(control_plane, work_dir, engine_dir, count):
         seconds, hosts = json.loads(output)
         plugin.append(seconds)
         if (hosts, seen) != (count, count):
-            raise RuntimeError("expected %d hosts, seen %d by the plugin, %d by kubectl" % (count, hosts, seen))
+            raise RuntimeError(f"expected {count} hosts, seen {hosts} by the plugin, {seen} by kubectl")
     output, seconds = timed([programs / "ansible-inventory", "-i", source, "--list"], environment)
     listed.append(seconds)
     result, seconds = Playbooks(control_plane, work_dir).run(task, {})
@@ -112,8 +112,8 @@ def measure_inventory(control_plane, work_dir, engine_dir, count):
         raise RuntimeError(f"k8s_info returned {len(result['resources'])} hosts")
     looked_up.append(seconds)
     plugin, listed, printed, looked_up = min(plugin), min(listed), min(printed), min(looked_up)
-    yield Figure("inventory of %d hosts with two keyed groups, plugin" % count, plugin, "s",
-                 "<= %d" % GOAL_SECONDS, plugin <= GOAL_SECONDS, "loading it and its packages included")
+    yield Figure(f"inventory of {count} hosts with two keyed groups, plugin", plugin, "s",
+                 f"<= {GOAL_SECONDS}", plugin <= GOAL_SECONDS, "loading it and its packages included")
     yield Figure("inventory: plugin / kubectl get -o json", plugin / printed, "x", "", None,
                  f"kubectl {printed:.2f} s")
     yield Figure("inventory: ansible-inventory --list as a whole", listed, "s", "", None, "")

@@ -37,11 +37,11 @@ Figure = namedtuple("Figure", ["name", "value", "unit", "goal", "met", "peer"])
 def entries(count):
     """Return hosts as baremetal_host takes them."""
     return [{
-        "name": "host-%04d" % number,
-        "labels": {"rack": "r%d" % (number // 40)},
+        "name": f"host-{number:04d}",
+        "labels": {"rack": f"r{number // 40}"},
         "boot_mac_address": "00:5c:52:%02x:%02x:01" % divmod(number, 256),
         "bmc": {"address": "redfish-virtualmedia://198.18.%d.%d/redfish/v1/Systems/1" % divmod(number, 250),
-                "username": "admin", "password": "password-%d" % number},
+                "username": "admin", "password": f"password-{number}"},
     } for number in range(count)]
 
 
@@ -118,7 +118,7 @@ def raw_sender(control_plane):
         answer = local.connection.getresponse()
         text = answer.read()
         if answer.status >= 300:
-            raise RuntimeError("%s %s: %d %s" % (method, path, answer.status, text[:300]))
+            raise RuntimeError(f"{method} {path}: {answer.status} {text[:300]}")
         json.loads(text)
 
     return send
@@ -178,7 +178,7 @@ def watch_latencies(control_plane, namespace, names):
         client.patch(BMH, namespace, name, status, subresource="status")
     watcher.join(130)
     if len(seen) != len(names):
-        raise RuntimeError("%d of %d changes were not seen" % (len(names) - len(seen), len(names)))
+        raise RuntimeError(f"{len(names) - len(seen)} of {len(names)} changes were not seen")
     return [seen[name] - written[name] for name in names]
 
 
@@ -195,25 +195,25 @@ def measure(control_plane, work_dir, count, sample):
     applied, posted, seconds, program, ours = [], [], [], [], None
     for number in range(ROUNDS):
         for times, method in ((applied, "PATCH"), (posted, "POST")):
-            theirs = control_plane.make_namespace("%s-%d" % (method.lower(), number))
+            theirs = control_plane.make_namespace(f"{method.lower()}-{number}")
             times.append(raw_writes(control_plane, theirs, hosts, method))
             remove_hosts(control_plane, theirs)
         if ours:
             remove_hosts(control_plane, ours)
-        ours = control_plane.make_namespace("ours-%d" % number)
+        ours = control_plane.make_namespace(f"ours-{number}")
         result, whole = playbooks.enrol(ours, hosts)
         if result["counts"]["created"] != count:
-            raise RuntimeError("expected %d hosts created, seen %s" % (count, result["counts"]))
+            raise RuntimeError(f"expected {count} hosts created, seen {result['counts']}")
         seconds.append(result["seconds"])
         program.append(whole)
     applied, posted, seconds, program = min(applied), min(posted), min(seconds), min(program)
-    yield Figure("enrol %d hosts, module" % count, seconds, "s", "", None,
-                 "raw HTTP, %d threads: server-side apply %.2f s, create %.2f s" % (THREADS, applied, posted))
+    yield Figure(f"enrol {count} hosts, module", seconds, "s", "", None,
+                 f"raw HTTP, {THREADS} threads: server-side apply {applied:.2f} s, create {posted:.2f} s")
     yield Figure("enrol: module / raw server-side apply", seconds / applied, "x", "<= 1.5", seconds <= 1.5 * applied,
                  "same objects, same writes")
     yield Figure("enrol: module / raw create", seconds / posted, "x", "<= 1.5", seconds <= 1.5 * posted,
                  "same objects by POST, which can't be run again")
-    yield Figure("enrol %d hosts, ansible-playbook as a whole" % count, program, "s", "", None, "")
+    yield Figure(f"enrol {count} hosts, ansible-playbook as a whole", program, "s", "", None, "")
 
     again, program = playbooks.enrol(ours, hosts)
     if again["changed"]:
@@ -224,7 +224,7 @@ def measure(control_plane, work_dir, count, sample):
 
     looped = playbooks.enrol_by_loop(control_plane.make_namespace("loop"), hosts[:sample]) / sample * count
     yield Figure("enrol: looped kubernetes.core.k8s / module", looped / seconds, "x", ">= 50", looped >= 50 * seconds,
-                 "%.0f s for %d hosts, extrapolated from %d" % (looped, count, sample))
+                 f"{looped:.0f} s for {count} hosts, extrapolated from {sample}")
 
     latencies = watch_latencies(control_plane, ours, [host["name"] for host in hosts[:200]])
     yield Figure(f"status change sent to seen on the watch, median of {len(latencies)}",

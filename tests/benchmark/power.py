@@ -78,12 +78,12 @@ def measure_power(control_plane, work_dir, count, sample):
         seconds.append(ours)
         program.append(whole)
     raw, seconds, program = min(raw), min(seconds), min(program)
-    yield Figure("power action on %d hosts, module" % count, seconds, "s", "", None,
-                 "the same patches by raw HTTP, %d threads: %.2f s" % (THREADS, raw))
+    yield Figure(f"power action on {count} hosts, module", seconds, "s", "", None,
+                 f"the same patches by raw HTTP, {THREADS} threads: {raw:.2f} s")
     yield Figure("power action: module / raw HTTP", seconds / raw, "x", "<= 1.5", seconds <= 1.5 * raw,
                  "the module reads all hosts first, and checks them")
-    yield Figure("power action on %d hosts, ansible-playbook as a whole" % count, program, "s", "", None, "")
+    yield Figure(f"power action on {count} hosts, ansible-playbook as a whole", program, "s", "", None, "")
     looped = by_loop(playbooks, names[:sample], False) / sample * count
     yield Figure("power action: looped kubernetes.core.k8s_json_patch / module", looped / seconds, "x", ">= 50",
-                 looped >= 50 * seconds, "%.0f s for %d hosts, extrapolated from %d" % (looped, count, sample))
+                 looped >= 50 * seconds, f"{looped:.0f} s for {count} hosts, extrapolated from {sample}")
     remove_hosts(control_plane, NAMESPACE)

@@ -38,14 +38,14 @@ def fleet(count):
 
 def hosts(ports):
     """Return entries for the fleet as bmc_preflight takes them."""
-    return [{"name": "host-%04d" % number, "boot_mac_address": "00:5c:52:%02x:%02x:01" % divmod(number, 256),
-             "bmc": {"address": "redfish-virtualmedia+http://127.0.0.1:%d/redfish/v1/Systems/1" % port,
+    return [{"name": f"host-{number:04d}", "boot_mac_address": "00:5c:52:%02x:%02x:01" % divmod(number, 256),
+             "bmc": {"address": f"redfish-virtualmedia+http://127.0.0.1:{port}/redfish/v1/Systems/1",
                      "username": "admin", "password": "right"}} for number, port in enumerate(ports)]
 
 
 def read_by_sushy(port):
     """Read of one BMC what a preflight judges, with sushy's own objects."""
-    root = sushy.Sushy("http://127.0.0.1:%d" % port, auth=sushy.auth.SessionAuth("admin", "right"))
+    root = sushy.Sushy(f"http://127.0.0.1:{port}", auth=sushy.auth.SessionAuth("admin", "right"))
     system = root.get_system("/redfish/v1/Systems/1")
     manager = system.managers[0]
     service = root._conn.get("/redfish/v1/AccountService/").json()
@@ -80,16 +80,16 @@ def measure_preflight(count, sample):
     """
     with fleet(count) as ports:
         seconds = preflight(ports, CONCURRENCY)
-        yield Figure("preflight of %d BMCs that take %d ms for an answer" % (count, LATENCY_SECONDS * 1000), seconds,
-                     "s", "", None, "%d at once" % CONCURRENCY)
-        yield Figure("enrolment's login to each of %d BMCs" % count, preflight(ports, CONCURRENCY, True), "s", "", None,
-                     "%d at once" % CONCURRENCY)
+        yield Figure(f"preflight of {count} BMCs that take {LATENCY_SECONDS * 1000} ms for an answer", seconds,
+                     "s", "", None, f"{CONCURRENCY} at once")
+        yield Figure(f"enrolment's login to each of {count} BMCs", preflight(ports, CONCURRENCY, True), "s", "", None,
+                     f"{CONCURRENCY} at once")
         began = time.monotonic()
         for port in ports[:sample]:
             read_by_sushy(port)
         looped = (time.monotonic() - began) / sample * count
         yield Figure("preflight: sushy's objects in a loop / module", looped / seconds, "x", ">= 20",
-                     looped >= 20 * seconds, "%.0f s for %d BMCs, extrapolated from %d" % (looped, count, sample))
+                     looped >= 20 * seconds, f"{looped:.0f} s for {count} BMCs, extrapolated from {sample}")
         alone = preflight(ports[:sample], 1) / sample * count
-        yield Figure("preflight: module, one BMC after the other / %d at once" % CONCURRENCY, alone / seconds, "x", "",
-                     None, "%.0f s for %d BMCs, extrapolated from %d" % (alone, count, sample))
+        yield Figure(f"preflight: module, one BMC after the other / {CONCURRENCY} at once", alone / seconds, "x", "",
+                     None, f"{alone:.0f} s for {count} BMCs, extrapolated from {sample}")

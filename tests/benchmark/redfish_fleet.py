@@ -25,7 +25,7 @@ def server(resources, number):
         # Required by the standard, and by sushy's objects.
         resource.setdefault("Id", path.rpartition("/")[2])
         resource.setdefault("Name", path)
-    own[SYSTEM].update(UUID="39373638-3935-584d-5139-%012d" % number, SerialNumber="MXQ%05d" % number)
+    own[SYSTEM].update(UUID=f"39373638-3935-584d-5139-{number:012d}", SerialNumber=f"MXQ{number:05d}")
     own[SYSTEM + "/EthernetInterfaces/1"]["MACAddress"] = "00:5c:52:%02x:%02x:01" % divmod(number, 256)
     # An account that may set power and boot.
     own["/redfish/v1/AccountService/Accounts/1"]["RoleId"] = "Administrator"

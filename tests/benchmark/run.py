@@ -70,7 +70,7 @@ def line(figure):
     """Return a figure as ``name: value unit (goal …: met or missed) peer``."""
     goal = f" (goal {figure.goal}: {'met' if figure.met else 'missed'})" if figure.goal else ""
     return "%s: %.3g %s%s%s" % (figure.name, figure.value, figure.unit, goal,
-                                "  [%s]" % figure.peer if figure.peer else "")
+                                f"  [{figure.peer}]" if figure.peer else "")
 
 
 if __name__ == "__main__":

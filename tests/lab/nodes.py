@@ -88,7 +88,7 @@ class Nodes:
         network = self.lab["bridge"]["network"].rsplit(".", 1)[0]
         hardware = servers.describe(2, {"memory_mib": MEMORY_MIB})
         specs = servers.servers(self.lab, hardware)
-        self.addresses = dict((spec["name"], "%s.%d" % (network, 10 + spec["number"])) for spec in specs)
+        self.addresses = dict((spec["name"], f"{network}.{10 + spec['number']}") for spec in specs)
         self.endpoint = self.addresses["server-01"]
         self.gateway = self.lab["bridge"]["address"].split("/")[0]
         self.specs = dict((spec["name"], spec) for spec in specs)
@@ -146,7 +146,7 @@ class Nodes:
         :param check: whether a failure fails the test; one that takes longer than ``seconds`` is one too
         """
         run = self.run_file(name)["pid"]
-        init = Path("/proc/%d/task/%d/children" % (run, run)).read_text().split()[0]
+        init = Path(f"/proc/{run}/task/{run}/children").read_text().split()[0]
         # Ended from within: nobody else can be sure to reach what the program has started.
         result = subprocess.run(
             ["nsenter", "--target", init, "--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup", "env", "-i",
@@ -173,7 +173,7 @@ class Nodes:
 
     def left(self, name):
         """Return what is there of a server's system on this machine: namespace, links, groups, loop devices."""
-        group = "m3lab%d" % INDEX
+        group = f"m3lab{INDEX}"
         found = [str(path) for path in Path("/sys/fs/cgroup").glob(f"*/{group}/{name}")]
         found += [str(path) for path in Path("/sys/fs/cgroup").glob(f"{group}/{name}")]
         found += [str(path) for path in Path("/run/netns").glob(f"{group}-{name}")]

@@ -16,7 +16,7 @@ Process = namedtuple("Process", ["state", "parent", "group", "session"])
 def seen(pid):
     """Return a Process, or None when it is gone."""
     try:
-        stat = Path("/proc/%d/stat" % pid).read_text(errors="replace")
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
         return None
     state, *numbers = stat.rpartition(")")[2].split()[:4]
@@ -83,6 +83,6 @@ def processes_of(directory):
     for pid, process in everybody().items():
         # It may have ended meanwhile, or be another user's.
         with contextlib.suppress(OSError):
-            if process.session == session or mark in Path("/proc/%d/environ" % pid).read_bytes().split(b"\0"):
+            if process.session == session or mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
                 found.append(pid)
     return found

@@ -56,7 +56,7 @@ def skopeo(*arguments, **options):
 
 def opened(lab, folder):
     """Return the registry, an image to push, and files for skopeo: the lab's authority, and the login for pushing."""
-    host = "127.0.0.1:%d" % lab.figures["ports"]["registry"]
+    host = f"127.0.0.1:{lab.figures['ports']['registry']}"
     username, password = ((lab.dir / "secrets" / f"registry_{name}").read_text() for name in ("username", "password"))
     (folder / "trust").mkdir()
     (folder / "trust" / "ca.crt").write_bytes((lab.dir / "pki" / "ca.crt").read_bytes())

@@ -118,6 +118,6 @@ def ensure(lab, room, module, before, tell):
     began = time.monotonic()
     tell(f"the lab before {module}, {origin}: {'; '.join(left)}; repairing it")
     repair(lab, room)
-    tell("repaired in %d s" % (time.monotonic() - began))
+    tell(f"repaired in {time.monotonic() - began} s")
     rest = differences(lab, room)
     assert not rest, f"the lab is not fit for {module}, {origin}: {'; '.join(rest)}"

@@ -53,7 +53,7 @@ def eventually(ask, seconds, what, interval_seconds=0.2, not_yet=()):
         if answer:
             return answer
         assert time.monotonic() < deadline, "not seen within %s s: %s%s" % (
-            seconds, what, "; last: %s" % error if error else "")
+            seconds, what, f"; last: {error}" if error else "")
         pause.wait(interval_seconds)
 
 
@@ -101,7 +101,7 @@ class Run:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise AssertionError("still running after %d s:\n%s" % (seconds, self.output)) from None
+            raise AssertionError(f"still running after {seconds} s:\n{self.output}") from None
         return self
 
     def kill(self):
@@ -165,7 +165,7 @@ class Lab:
         :param playbook: name of one of the collection's, or the Path of another one
         :param extra: extra variables
         """
-        log = Path(self._logs) / ("%02d-%s.log" % (next(self._numbers), Path(playbook).stem))
+        log = Path(self._logs) / (f"{next(self._numbers):02d}-{Path(playbook).stem}.log")
         own = isinstance(playbook, Path)
         command = [str(Path(sys.executable).parent / "ansible-playbook"),
                    str(playbook) if own else "metal3.baremetal." + playbook,
@@ -179,7 +179,7 @@ class Lab:
 
     def make(self, *arguments, seconds=600, environment=None):
         """Run make in the checkout, as the README says."""
-        log = Path(self._logs) / ("%02d-make-%s.log" % (next(self._numbers), arguments[0]))
+        log = Path(self._logs) / (f"{next(self._numbers):02d}-make-{arguments[0]}.log")
         # Left over from the make that runs these tests.
         inherited = dict((key, value) for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS")))
         with log.open("w") as stream:
@@ -227,7 +227,7 @@ class Lab:
 
         :param hosts: {name: variables} of the group baremetal; what the lab's inventory has of a host stays
         """
-        path = Path(self._logs) / ("%02d-inventory.json" % next(self._numbers))
+        path = Path(self._logs) / (f"{next(self._numbers):02d}-inventory.json")
         path.write_text(json.dumps({"baremetal": {"hosts": hosts}}))
         return path
 

@@ -33,8 +33,8 @@ MISTAKES = {
 
 
 def good(number):
-    return {"bmc_address": "redfish://192.0.2.%d/redfish/v1/Systems/1" % (100 + number), "bmc_username": "admin",
-            "bmc_password": "a-password-%d" % number, "boot_mac": f"00:5c:52:ff:00:{number:02x}"}
+    return {"bmc_address": f"redfish://192.0.2.{100 + number}/redfish/v1/Systems/1", "bmc_username": "admin",
+            "bmc_password": f"a-password-{number}", "boot_mac": f"00:5c:52:ff:00:{number:02x}"}
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ def faulty(lab, room, victims):
     """One preflight of all servers and one more host, four of them with a fault each."""
     wrong_password, wrong_system, silent, wrong_mac = victims
     bmc = lab.servers[wrong_mac]["bmc"]
-    username, password = ("{{ lookup('ansible.builtin.file', '%s') }}" % bmc[name + "_file"]
+    username, password = (f"{{{{ lookup('ansible.builtin.file', '{bmc[name + '_file']}') }}}}"
                           for name in ("username", "password"))
     before = lab.versions()
     room.set_knobs(silent, bmc_unreachable=True)
@@ -54,7 +54,7 @@ def test_all_servers_of_the_lab_are_ok(lab):
 
 def test_all_faults_are_reported_at_once(faulty, lab, victims):
     run, before, after = faulty
-    run.failed("4 problems at 4 of %d servers, found before anything was written" % (len(lab.servers) + 1))
+    run.failed(f"4 problems at 4 of {len(lab.servers) + 1} servers, found before anything was written")
     assert before == after
     wrong_password, wrong_system, silent, wrong_mac = ("\n".join(run.told_of(name)) for name in victims)
     assert "bmc_username: found HTTP 401" in wrong_password
@@ -137,8 +137,8 @@ def wanted(lab, site):
         with open(server["bmc"][name + "_file"], encoding="utf-8") as stream:
             return stream.read().strip()
 
-    server = "(lookup('ansible.builtin.file', '%s') | from_json | selectattr('name', 'equalto', inventory_hostname) " \
-             "| first)" % (lab.dir / "servers.json")
+    server = (f"(lookup('ansible.builtin.file', '{lab.dir / 'servers.json'}') | from_json | selectattr('name', "
+              "'equalto', inventory_hostname) | first)")
     return {
         "metal3_ca_file": str(lab.dir / "pki" / "ca.crt"),
         "discover_targets": [{"addresses": ["127.0.0.1"], "ports": [port], "username": secret(server, "username"),
@@ -191,9 +191,9 @@ def test_a_second_discovery_changes_nothing(lab, discovered, site, wanted):
     first, *others = wanted["discover_targets"]
     run = lab.playbook("discover", inventory=site, extra=dict(
         wanted, discover_targets=[dict(first, password="wrong"), *others]))
-    run.failed("127.0.0.1:%d: discover_username: found HTTP 401 (Incorrect username or password), expected credentials "
-               "that the BMC accepts; set discover_username and set discover_password to those of the BMC; they were "
-               "tried once" % first["ports"][0])
+    run.failed(f"127.0.0.1:{first['ports'][0]}: discover_username: found HTTP 401 (Incorrect username or password), "
+               "expected credentials that the BMC accepts; set discover_username and set discover_password to those of "
+               "the BMC; they were tried once")
     assert run.changed() == 0
     assert discovered[2].read_text() == before
 
@@ -270,7 +270,7 @@ def test_a_hostile_bmc_beside_the_labs(lab, tmp_path, wanted):
                 *wanted["discover_targets"],
                 {"addresses": ["127.0.0.1"], "ports": [bmc.port], "transports": ["http"], "username": "admin",
                  "password": "right"}]))]
-        runs[0].failed("127.0.0.1:%d: found the BMC names /redfish/v1/Systems/" % bmc.port)
+        runs[0].failed(f"127.0.0.1:{bmc.port}: found the BMC names /redfish/v1/Systems/")
         hosts = discovered_inventory.read((site / "00-discovered.yml").read_text())["baremetal"]["hosts"]
         name, = set(hosts) - set(lab.servers)
         assert len(hosts) == len(lab.servers) + 1

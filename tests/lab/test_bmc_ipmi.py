@@ -53,7 +53,7 @@ def fake_bmc():
 
 
 def preflight(port, username="admin", password="right", query="", settings=SETTINGS):
-    host = {"name": "a", "bmc": {"address": "ipmi://127.0.0.1:%d%s" % (port, query), "username": username,
+    host = {"name": "a", "bmc": {"address": f"ipmi://127.0.0.1:{port}{query}", "username": username,
                                  "password": password}}
     result, = bmc_service.preflight([host], settings, 30, 120)
     return result, dict((check["check"], check["status"]) for check in result["checks"])
@@ -103,6 +103,6 @@ def test_discovery_falls_back_to_ipmi(username, found, settings, closed_port):
     with fake_bmc() as (port, dummy):
         servers, refusals, silent = discover(
             [Scan(["127.0.0.1"], [closed_port], ["https"], username, "right", False, port)], [], settings)
-    assert [server["address"] for server in servers] == ["ipmi://127.0.0.1:%d" % port] * found
+    assert [server["address"] for server in servers] == [f"ipmi://127.0.0.1:{port}"] * found
     assert [refusal["stage"] for refusal in refusals] == ["login"] * (1 - found)
     assert silent == 0

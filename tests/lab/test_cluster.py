@@ -374,7 +374,7 @@ def test_workers_go_only_when_their_number_is_repeated(lab, tmp_path):
     named = ["%s on host %s" % item for item in machines.items()]
     for variables, number in (({"cluster_workers": {"pool-a": {"replicas": 1}}}, 1), ({"cluster_workers": {}}, 2)):
         run = lab.playbook("cluster", "-e", json.dumps(variables)).failed(
-            "expected %d, the number of machines" % number, *named)
+            f"expected {number}, the number of machines", *named)
         assert run.changed() == 0
         # Without --diff.
         told = lab.playbook("cluster", "--check", "-e", json.dumps(variables)).ok().output
@@ -417,7 +417,7 @@ def test_a_worker_that_loses_power_while_it_joins_comes_or_is_reported(lab, room
 def test_a_wrong_checksum_ends_the_wait_with_the_cause(lab):
     """A second cluster, whose image's checksum file says what is not so."""
     images = lab.dir / "www" / "images"
-    (images / "wrong.sha256").write_text("%064d  node.qcow2\n" % 0)
+    (images / "wrong.sha256").write_text(f"{0:064d}  node.qcow2\n")
     variables = small_cluster.variables(lab, "broken", {
         "checksum": lab.figures["urls"]["image_server"] + "/images/wrong.sha256"})
     try:

@@ -39,7 +39,7 @@ def store(lab, tmp_path_factory):
 def cluster(lab, store):
     """A cluster of one machine that has mirrors for three registries; returns a client of it."""
     (certificate, _key), _signer = bmc_certificates.issue(store.folder, "of-nodes")
-    url = "https://%s:%d" % (lab.figures["bridge"]["address"].partition("/")[0], lab.figures["ports"]["registry"])
+    url = f"https://{lab.figures['bridge']['address'].partition('/')[0]}:{lab.figures['ports']['registry']}"
     authority = (lab.dir / "pki" / "ca.crt").read_text()
     variables = dict(
         small_cluster.variables(lab, NAME, {}, endpoint=12),

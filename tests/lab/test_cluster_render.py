@@ -53,8 +53,8 @@ def test_the_api_server_takes_all_that_is_rendered_and_drops_nothing(lab, name):
     assert items
     for item in items:
         stored = try_out(lab, item)
-        assert covers(stored["spec"], item["spec"]), "%s %s: asked for %s, stored %s" % (
-            item["kind"], item["metadata"]["name"], item["spec"], stored["spec"])
+        assert covers(stored["spec"], item["spec"]), (f"{item['kind']} {item['metadata']['name']}: asked for "
+                                                      f"{item['spec']}, stored {stored['spec']}")
 
 
 def covers(stored, wanted):

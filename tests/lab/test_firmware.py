@@ -58,7 +58,7 @@ class Sink:
                 """Quiet."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = "http://127.0.0.1:%d/events" % self.server.server_port
+        self.url = f"http://127.0.0.1:{self.server.server_port}/events"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 

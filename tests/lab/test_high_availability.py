@@ -52,7 +52,7 @@ def cluster(lab, kind, record_testsuite_property):
                            f"{kind}: MiB of memory that {size} + 1 nodes take": memory - available_mib()}
                 for name, value in figures.items():
                     record_testsuite_property(name, value)
-                    print("%s: %d" % (name, value))
+                    print(f"{name}: {value}")
             assert lab.playbook("cluster", "-e", control_planes, seconds=SECONDS).ok().changed() == 0
             yield KubeClient({"kubeconfig": str(lab.dir / "kubeconfigs" / NAME)})
         finally:

@@ -228,7 +228,7 @@ def test_an_inspection_shows_what_changed(lab, pair):
     made = lab.kube.get(HARDWARE_DATA, NAMESPACE, pair[0])["metadata"]["uid"]
     run = lab.playbook("inspect", *on(pair[:1])).ok()
     assert run.changed() == 1
-    assert "%s  RAM   1 MiB   %d GiB" % (pair[0], lab.servers[pair[0]]["memory_mib"] // 1024) in run.output
+    assert f"{pair[0]}  RAM   1 MiB   {lab.servers[pair[0]]['memory_mib'] // 1024} GiB" in run.output
     again = lab.kube.get(HARDWARE_DATA, NAMESPACE, pair[0])["metadata"]
     assert again["uid"] != made and again["ownerReferences"][0]["uid"] == lab.host(pair[0])["metadata"]["uid"]
 

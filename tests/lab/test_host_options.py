@@ -51,7 +51,7 @@ VARIANTS = {
 
 
 def entry(name, number, **values):
-    address = "redfish://192.0.2.%d/redfish/v1/Systems/1" % (number + 1)
+    address = f"redfish://192.0.2.{number + 1}/redfish/v1/Systems/1"
     return dict({"name": "variant-" + name, "state": "present", "boot_mac_address": f"00:5c:52:fe:01:{number:02x}",
                  "bmc": {"address": address, "username": "u", "password": "p"}}, **values)
 

@@ -22,7 +22,7 @@ NAME = "ipam-test"
 
 def pool(last, **changes):
     return dict({"name": NAME, "prefix": 24, "gateway": "203.0.113.1", "ranges": [
-        {"start": "203.0.113.20", "end": "203.0.113.%d" % last}]}, **changes)
+        {"start": "203.0.113.20", "end": f"203.0.113.{last}"}]}, **changes)
 
 
 def pools(lab, *wanted, state="present", check_mode=False):
@@ -91,7 +91,7 @@ def test_what_could_not_be_answered_is_refused_before_it_is_written(lab):
 
 def test_a_claim_that_was_refused_is_created_again_when_asked(lab):
     """IPAM does not look at a refused claim again, even when the pool has grown."""
-    claims(lab, *[claim("c%d" % number) for number in range(3)])
+    claims(lab, *[claim(f"c{number}") for number in range(3)])
     late = ipam_claim.render(claim("late"), NAMESPACE)
     lab.kube.create(KNOWN["IPClaim"], NAMESPACE, late)
     eventually(lambda: "Exhausted" in str(usage(lab)["unanswered"]), 60, "the claim refused")

@@ -300,8 +300,7 @@ def test_an_abandoned_node_is_found_and_deleted(lab, client):
     repair = dict(where, ironic_audit_repair=[audit.NODE_WITHOUT_HOST], metal3_confirm=1)
     found = {"all_namespaces": True, "repair": [audit.NODE_WITHOUT_HOST], "confirm": "1"}
     try:
-        lab.playbook("ironic_audit", extra=where).failed("node %s: BareMetalHost %s/nobody is not there" % (
-            lost, NAMESPACE))
+        lab.playbook("ironic_audit", extra=where).failed(f"node {lost}: BareMetalHost {NAMESPACE}/nobody is not there")
         # As a kubeconfig of another cluster would have it.
         earlier = module(lab, "ironic_audit", hosts=[], all_namespaces=True)["findings"]
         refused = module(lab, "ironic_audit", hosts=[], earlier_findings=earlier, **found)

@@ -68,9 +68,9 @@ def test_nothing_listens_beyond_loopback_and_the_bridge(lab):
     for pid in processes_of(lab.dir):
         # Processes end meanwhile, and close what they had open.
         with contextlib.suppress(OSError):
-            for descriptor in os.listdir("/proc/%d/fd" % pid):
+            for descriptor in os.listdir(f"/proc/{pid}/fd"):
                 with contextlib.suppress(OSError):
-                    inodes.add(os.readlink("/proc/%d/fd/%s" % (pid, descriptor)))
+                    inodes.add(os.readlink(f"/proc/{pid}/fd/{descriptor}"))
     ports = set()
     for table, family, loopback in (("tcp", socket.AF_INET, "127.0.0.1"), ("tcp6", socket.AF_INET6, "::1")):
         for line in Path("/proc/net/" + table).read_text().splitlines()[1:]:

@@ -77,7 +77,7 @@ def test_the_lab_s_inventory_has_no_findings(lab):
 def test_each_mistake_is_reported_with_its_line(broken, rule, host, variable, name, text):
     run, site, sarif, dummy = broken
     number = next(number for number, line in enumerate((site / name).read_text().splitlines(), 1) if text in line)
-    run.failed("%s:%d: error %s: %s" % (name, number, rule, host))
+    run.failed(f"{name}:{number}: error {rule}: {host}")
     found = [result for result in sarif["runs"][0]["results"] if result["ruleId"] == rule and
              result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == name and
              result["locations"][0]["physicalLocation"]["region"]["startLine"] == number]

@@ -125,7 +125,7 @@ def test_a_node_pulls_upstreams_names_from_what_was_unpacked(lab, unpacking, gat
     _files, answers, _output = registry_store.pulled(lab, tmp_path, mirrors, [OPERATOR, IMAGE, other])
     for name in (OPERATOR, IMAGE):
         raw = registry_store.skopeo("inspect", "--raw", "--cert-dir", str(trust(tmp_path, lab)),
-                                    "docker://%s/%s" % (gathering["mirror_source_registry"].partition("//")[2], name))
+                                    f"docker://{gathering['mirror_source_registry'].partition('//')[2]}/{name}")
         assert json.loads(raw.stdout)["schemaVersion"] == 2
         assert "sha256:" + hashlib.sha256(raw.stdout.encode()).hexdigest() in answers[name], answers[name]
     # The lab's registry has it, this one does not.

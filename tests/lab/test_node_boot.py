@@ -149,7 +149,7 @@ def test_node_has_the_servers_identity_and_memory(nodes):
     for node in listed:
         server = nodes.specs[node["metadata"]["name"].partition("-")[2]]
         assert node["metadata"]["labels"]["metal3.io/uuid"] == server["uuid"]
-        assert node["status"]["capacity"]["memory"] == "%dMi" % MEMORY_MIB
+        assert node["status"]["capacity"]["memory"] == f"{MEMORY_MIB}Mi"
         assert node["status"]["nodeInfo"]["machineID"] == server["uuid"].replace("-", "")
 
 

@@ -54,7 +54,7 @@ def test_what_is_private_is_pulled_with_the_password_only(store):
 
 def test_containerd_of_a_node_pulls_by_upstreams_name_through_the_files_of_the_option(lab, store, tmp_path):
     """With a login, without one, with a fallback, from a mirror of another authority, and what no mirror has."""
-    url = "https://%s:%d" % (lab.figures["bridge"]["address"].partition("/")[0], lab.figures["ports"]["registry"])
+    url = f"https://{lab.figures['bridge']['address'].partition('/')[0]}:{lab.figures['ports']['registry']}"
     (other, _key), _signer = bmc_certificates.issue(tmp_path, "other")
     authority = (lab.dir / "pki" / "ca.crt").read_text()
     mirrors = [

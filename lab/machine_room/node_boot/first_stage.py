@@ -46,7 +46,7 @@ def memory_info(machine, memory_mib):
         if name.startswith("HugePages") or name == "Hugepagesize":
             lines.append(line)
         else:
-            lines.append("%-15s %8d kB" % (name + ":", sizes.get(name, 0)))
+            lines.append(f"{name + ':':<15} {sizes.get(name, 0):8d} kB")
     return "\n".join(lines) + "\n"
 
 
@@ -128,7 +128,7 @@ def _kernel_settings(root):
         target = os.path.join(settings, name)
         if os.path.exists(target):
             source = os.path.join(own, name.replace("/", "."))
-            _write(source, "%d\n" % value)
+            _write(source, f"{value}\n")
             linux.bind(source, target)
 
 

@@ -55,7 +55,7 @@ class LoopDevice:
     def _open(self, descriptor, offset, size, flags):
         with open(CONTROL, "rb") as control:
             self.number = fcntl.ioctl(control, LOOP_CTL_GET_FREE)
-        self.path = "/dev/loop%d" % self.number
+        self.path = f"/dev/loop{self.number}"
         if not os.path.exists(self.path):
             os.mknod(self.path, 0o600 | stat.S_IFBLK, os.makedev(LOOP_MAJOR, self.number))
         device = os.open(self.path, os.O_RDONLY if flags & LO_FLAGS_READ_ONLY else os.O_RDWR)

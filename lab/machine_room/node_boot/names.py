@@ -9,12 +9,12 @@ def lab_group(index):
 
     :param index: the lab's index
     """
-    return "m3lab%d" % index
+    return f"m3lab{index}"
 
 
 def network_namespace(index, server):
     """Return the name of a server's network namespace."""
-    return "m3lab%d-%s" % (index, server)
+    return f"m3lab{index}-{server}"
 
 
 def host_link(index, server, nic):

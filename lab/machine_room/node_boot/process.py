@@ -14,7 +14,7 @@ KILL_TIMEOUT_SECONDS = 10
 def start_time(pid):
     """Return when a process began, in clock ticks after the machine's start, or None if there is no such process."""
     try:
-        with open("/proc/%d/stat" % pid, encoding="utf-8", errors="replace") as file:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None

@@ -82,8 +82,8 @@ class Node:
             raise NotBootable(f"no partition with a Linux file system on {os.path.basename(disk)}")
         impossible = network_data.impossible_links(config_drive.network_data(disk, self.spec["folder"]))
         if impossible:
-            raise NotBootable("network data: %s: the lab's network carries neither bonds nor VLANs, describe plain "
-                              "links instead" % "; ".join(impossible))
+            raise NotBootable(f"network data: {'; '.join(impossible)}: the lab's network carries neither bonds nor "
+                              "VLANs, describe plain links instead")
         release(self.index, self.name, self.nics)
         os.makedirs(self.spec["root_folder"], mode=0o700, exist_ok=True)
         self.loops.append(LoopDevice(

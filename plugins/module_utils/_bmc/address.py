@@ -124,7 +124,7 @@ class BmcAddress(namedtuple("BmcAddress", ["scheme", "host", "port", "path", "qu
     @property
     def endpoint(self) -> str:
         """The service's URL for Redfish (``https://host:port``), ``host:port`` for IPMI."""
-        authority = "%s:%d" % (_bracketed(self.host), self.effective_port)
+        authority = f"{_bracketed(self.host)}:{self.effective_port}"
         return authority if self.driver.protocol == "ipmi" else f"{self.scheme.transport}://{authority}"
 
     @property
@@ -134,7 +134,7 @@ class BmcAddress(namedtuple("BmcAddress", ["scheme", "host", "port", "path", "qu
 
     def __str__(self) -> str:
         query = "?" + urlencode(sorted(self.query.items())) if self.query else ""
-        port = "" if self.effective_port == self.scheme.default_port else ":%d" % self.port
+        port = "" if self.effective_port == self.scheme.default_port else f":{self.port}"
         return f"{self.scheme.name}://{_bracketed(self.host)}{port}{self.system}{query}"
 
 
@@ -225,7 +225,7 @@ def _known_scheme(name: str) -> Scheme:
     raise AddressError(
         "ipmi, libvirt, or one of %s, each bare or with +http or +https" % ", ".join(
             driver.name for driver in DRIVERS if driver.protocol == "redfish"),
-        "correct the scheme of bmc.address%s" % (" (perhaps %s)" % near[0] if near else ""))
+        "correct the scheme of bmc.address%s" % (f" (perhaps {near[0]})" if near else ""))
 
 
 def _split(name: str, rest: str) -> SplitResult:
@@ -241,15 +241,15 @@ def _host(parts: SplitResult) -> str:
     if bracketed and not re.match(r"^\[[^][]*\](:[0-9]*)?$", parts.netloc):
         raise AddressError("brackets around an IPv6 address only", "correct the host in bmc.address")
     if not bracketed and parts.netloc.count(":") > 1:
-        raise AddressError("brackets around an IPv6 address", "write [%s] if it is one, or correct the host in "
-                           "bmc.address" % parts.netloc)
+        raise AddressError("brackets around an IPv6 address", f"write [{parts.netloc}] if it is one, or correct the "
+                                                              "host in bmc.address")
     host = parts.hostname
     if not host:
         raise AddressError("a host name or IP address after the scheme", "add it to bmc.address")
     if bracketed:
         if "%" in host:
-            raise AddressError("an IPv6 address without a zone", "remove %s from the host in bmc.address" % ascii(
-                host[host.index("%"):])[1:-1])
+            raise AddressError("an IPv6 address without a zone", f"remove {ascii(host[host.index('%'):])[1:-1]} from "
+                                                                 "the host in bmc.address")
         if not (":" in host and _is_ip(host)):
             raise AddressError("an IPv6 address in the brackets", "correct the host in bmc.address")
         return host
@@ -283,7 +283,7 @@ def _query(scheme: Scheme, text: str) -> dict[str, str]:
     unknown = sorted(set(query) - {"privilegelevel"})
     if unknown or not query:
         raise AddressError("only privilegelevel in the query of an IPMI address",
-                           "remove %s from bmc.address" % (", ".join(unknown) or "the query"))
+                           f"remove {', '.join(unknown) or 'the query'} from bmc.address")
     if query["privilegelevel"] not in PRIVILEGE_LEVELS:
         raise AddressError(f"privilegelevel one of {', '.join(PRIVILEGE_LEVELS)}",
                            "correct privilegelevel in bmc.address")
@@ -303,7 +303,7 @@ def build(scheme: str, host: str, port: int | None = None, path: str = "",
     """
     text = f"{scheme}://{_bracketed(host)}"
     if port is not None:
-        text += ":%d" % port
+        text += f":{port}"
     text += path
     if query:
         text += "?" + urlencode(sorted(query.items()))

@@ -118,4 +118,4 @@ def _ask(host: str, door: tuple[str, int], scan: Scan, drivers: list[str], setti
 
 
 def _text(scheme: str, host: str, port: int) -> str:
-    return "%s://%s:%d" % (scheme, "[%s]" % host if ":" in host else host, port)
+    return "%s://%s:%d" % (scheme, f"[{host}]" if ":" in host else host, port)

@@ -167,7 +167,7 @@ def _clean(value: Any) -> Any:
 
 def _mistakes(number: int, server: Any) -> list[Problem]:
     """Return what keeps a server from being written: nothing does when it is as ``bmc_discovery`` returns it."""
-    subject, wrong = "servers[%d]" % number, []
+    subject, wrong = f"servers[{number}]", []
     if not isinstance(server, dict):
         return [Problem("discovered-inventory", subject, "", server, "a server as bmc_discovery returns it")]
     wrong += [(field, "a text") for field in _TEXTS if not isinstance(server.get(field), str)]
@@ -212,12 +212,12 @@ def check_format(name_format: str) -> list[Problem]:
         fields = _fields(name_format)
     except ValueError as exc:
         return [Problem(
-            "discovered-inventory", "", "name_format", name_format, "a format like server-{serial_number} (%s)" % exc,
+            "discovered-inventory", "", "name_format", name_format, f"a format like server-{{serial_number}} ({exc})",
             "correct it")]
     unknown = [field for field in fields if field not in NAME_FIELDS]
     if unknown or not fields:
         return [Problem("discovered-inventory", "", "name_format", name_format, "one or more of %s" % ", ".join(
-            "{%s}" % field for field in NAME_FIELDS), "correct it")]
+            f"{{{field}}}" for field in NAME_FIELDS), "correct it")]
     return []
 
 
@@ -227,7 +227,7 @@ def _fields(name_format: str) -> list[str]:
 
 def _content(hosts: dict[str, Any], credentials: set[str], options: dict[str, Any]) -> dict[str, Any]:
     content: dict[str, Any] = {GROUP: {"hosts": hosts}}
-    variables: dict[str, Any] = dict((variable, "{{ %s }}" % options[option]) for variable, option in (
+    variables: dict[str, Any] = dict((variable, f"{{{{ {options[option]} }}}}") for variable, option in (
         ("bmc_username", "username_expression"), ("bmc_password", "password_expression")) if options[option])
     if options["disable_certificate_verification"]:
         variables["bmc_disable_certificate_verification"] = True

@@ -111,7 +111,7 @@ def _handshake(connection: socket.socket, host: str, context: ssl.SSLContext) ->
     except ssl.SSLCertVerificationError as exc:
         return {"verified": False, "error": exc.verify_message, "protocol": "", "certificate": {}}
     except ssl.SSLError as exc:
-        return {"verified": False, "error": "handshake failed (%s)" % (exc.reason or exc), "protocol": "",
+        return {"verified": False, "error": f"handshake failed ({exc.reason or exc})", "protocol": "",
                 "certificate": {}}
     except OSError as exc:
         return {"verified": False, "error": f"handshake failed ({reason(exc)})", "protocol": "", "certificate": {}}

@@ -273,7 +273,7 @@ def redfish_version(host: str, settings: Settings) -> str:
 
     Only the service root is read, without credentials, so that its certificate does not matter.
     """
-    address = bmc_address.parse("redfish://%s" % ("[%s]" % host if ":" in host else host))
+    address = bmc_address.parse("redfish://%s" % (f"[{host}]" if ":" in host else host))
     probed = endpoint.probe(host, address.effective_port, None, False, settings.connect_timeout_seconds)
     if not probed["reached"]:
         return ""

@@ -151,7 +151,7 @@ class RedfishClient:
             if answer.status_code not in _REDIRECTS:
                 return answer
             path = self._redirected(method, answer)
-        raise RedfishError("malformed", "more than %d redirects" % _REDIRECT_LIMIT, answer.status_code)
+        raise RedfishError("malformed", f"more than {_REDIRECT_LIMIT} redirects", answer.status_code)
 
     def _redirected(self, method: str, answer: Any) -> str:
         """Return the path that an answer redirects to.
@@ -166,8 +166,9 @@ class RedfishClient:
             parts, elsewhere = None, True
         if parts is None or elsewhere or method != "get":
             raise RedfishError(
-                "refused", "HTTP %d, a redirect of %s to %s, which is not followed: credentials go to %s only" % (
-                    answer.status_code, method.upper(), shortened(where) or "nowhere", self._url), answer.status_code)
+                "refused", f"HTTP {answer.status_code}, a redirect of {method.upper()} to "
+                           f"{shortened(where) or 'nowhere'}, which is not followed: credentials go to {self._url} "
+                           "only", answer.status_code)
         return parts.path + ("?" + parts.query if parts.query else "")
 
     def _exchange(self, method: str, path: str, **options: Any) -> Any:
@@ -190,7 +191,7 @@ class RedfishClient:
             content = answer_limits.read_answer(answer, limit)
         except answer_limits.AnswerTooLongError as exc:
             if limit < _ANSWER_LIMIT_BYTES:
-                raise RedfishError("unreachable", "answers of more than %d MiB in all" % (_ALL_BYTES // 1024 ** 2),
+                raise RedfishError("unreachable", f"answers of more than {_ALL_BYTES // 1024 ** 2} MiB in all",
                                    answer.status_code) from exc
             raise RedfishError("malformed", str(exc), answer.status_code) from exc
         self._remaining_bytes -= len(content)
@@ -209,7 +210,7 @@ def checked_path(link: str) -> str:
     found = path_mistake(bare) or path_mistake(query.replace("?", ""))
     if not path.startswith("/") or path.startswith("//") or found:
         raise RedfishError("malformed", "the BMC names %s, expected a path of its own in URL characters%s" % (
-            shortened(link), ", found %s" % found if found else ""))
+            shortened(link), f", found {found}" if found else ""))
     return path
 
 
@@ -271,7 +272,7 @@ def _kind(status: int) -> str:
 
 
 def _told(error: Any) -> str:
-    return "HTTP %d%s" % (error.status_code, " (%s)" % shortened(str(error.detail)) if error.detail else "")
+    return "HTTP %d%s" % (error.status_code, f" ({shortened(str(error.detail))})" if error.detail else "")
 
 
 def _cause(error: BaseException) -> str:

@@ -37,7 +37,7 @@ def expand(texts: Sequence[Any], limit: int) -> tuple[list[str], list[Problem]]:
             for number in range(int(first), int(last) + 1):
                 hosts[str(type(first)(number))] = None
     if total > limit:
-        problems.append(Problem("discovery-targets", "", "addresses", "%d addresses" % total, "%d at most" % limit,
+        problems.append(Problem("discovery-targets", "", "addresses", f"{total} addresses", f"{limit} at most",
                                 "give fewer, or raise address_limit if all of them are meant"))
     return list(hosts), problems
 

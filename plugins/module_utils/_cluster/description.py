@@ -144,9 +144,9 @@ def _check_shape(path, value, shape, found):
     else:
         for number, item in enumerate(value):
             if item is None and shape[0] is not None:
-                found.append(Problem("value", "", "%s[%d]" % (path, number), None, "a %s" % (
+                found.append(Problem("value", "", f"{path}[{number}]", None, "a %s" % (
                     "dictionary" if isinstance(shape[0], dict) else "list"), "set it, or remove the element"))
-            _check_shape("%s[%d]" % (path, number), item, shape[0], found)
+            _check_shape(f"{path}[{number}]", item, shape[0], found)
 
 
 def _no_text(path, value):

@@ -162,7 +162,7 @@ def _device_problems(subject, description):
     device = _device(description)
     if device is None:
         return [Problem(
-            "endpoint", subject, "endpoint.interface", None, "one of %s" % (", ".join(devices) or "no interfaces"),
+            "endpoint", subject, "endpoint.interface", None, f"one of {', '.join(devices) or 'no interfaces'}",
             "name the one that holds the address, or node_ip_network")]
     if devices and device not in devices:
         return [Problem("endpoint", subject, "endpoint.interface", device, f"one of {', '.join(devices)}",
@@ -176,7 +176,7 @@ def _device_problems(subject, description):
 def _dynamic_problems(subject, description, device):
     """A server that gives out addresses must leave the endpoint's out, which only the user can know."""
     try:
-        family = "ipv%d" % ipaddress.ip_address(description.endpoint["host"]).version
+        family = f"ipv{ipaddress.ip_address(description.endpoint['host']).version}"
     except ValueError:
         return []
     modes = [(name, (description.networks[name].get(family) or {}).get("mode"))
@@ -197,7 +197,7 @@ def _port_problems(subject, description):
         port = ((parent or {}).get("localAPIEndpoint") or {}).get("bindPort") or _BIND_PORT
         if port != description.endpoint["port"]:
             found.append(Problem("endpoint", subject, "endpoint.port", description.endpoint["port"],
-                                 "%d, the port of control_plane.%s.localAPIEndpoint.bindPort" % (port, field),
+                                 f"{port}, the port of control_plane.{field}.localAPIEndpoint.bindPort",
                                  f"nothing forwards another port with holder: {description.endpoint['holder']}"))
     return found
 
@@ -221,5 +221,5 @@ def holder_warning(description):
     if hidden or any(endpoint["host"] in text for text in texts + list(plane.get("pre_commands") or [])):
         return None
     return ("endpoint.holder", f"nothing, and no file or command of the control plane names {endpoint['host']}",
-            "without a holder of this address no machine joins: set holder to %s for the control plane machines "
-            "themselves, or to %s when a load balancer has it" % (" or ".join(_ON_MACHINES), NONE))
+            f"without a holder of this address no machine joins: set holder to {' or '.join(_ON_MACHINES)} for the "
+            f"control plane machines themselves, or to {NONE} when a load balancer has it")

@@ -92,8 +92,7 @@ def name_problems(clusters, children=None):
             found[inventory_name] = Problem(
                 "cluster-identity", _subject(inventory_name), PREFIX + "name", "%s, as of inventory host%s %s" % (
                     key, "s" if len(names) > 2 else "", ", ".join(name for name in names if name != inventory_name)),
-                "a name of its own", "set %sname for each of them, or give each a group directly below %s" % (
-                    PREFIX, GROUP))
+                "a name of its own", f"set {PREFIX}name for each of them, or give each a group directly below {GROUP}")
     return found
 
 

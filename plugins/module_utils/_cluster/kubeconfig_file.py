@@ -75,9 +75,9 @@ class KubeconfigFile:
         if not self._is_decided(self._known):
             # With the kubeconfig of another management cluster, it would be the file of a cluster that is running.
             return False, [
-                "cluster %s/%s: %s stays, because nothing says that it is this cluster's: when the run began, there "
-                "was no such cluster, or it had no endpoint; check the kubeconfig that the module connects with, or "
-                "delete the file yourself" % (self._service.namespace, self._service.name, self._path)]
+                f"cluster {self._service.namespace}/{self._service.name}: {self._path} stays, because nothing says "
+                "that it is this cluster's: when the run began, there was no such cluster, or it had no endpoint; "
+                "check the kubeconfig that the module connects with, or delete the file yourself"]
         if not check_mode:
             try:
                 os.unlink(self._path)
@@ -118,8 +118,8 @@ class KubeconfigFile:
         if len(found["clusters"]) != 1:
             raise self._refused(f"a kubeconfig of {len(servers)} clusters ({', '.join(sorted(servers))})")
         if not self._is_own(found["clusters"][0], wanted):
-            raise self._refused("the kubeconfig of another cluster (%s, %s)" % (
-                found["clusters"][0]["name"], ", ".join(servers)))
+            raise self._refused(f"the kubeconfig of another cluster ({found['clusters'][0]['name']}, "
+                                f"{', '.join(servers)})")
 
     def _is_own(self, entry, wanted):
         """Say whether a cluster's entry in a kubeconfig is this one's.

@@ -71,7 +71,7 @@ def count(found):
 def lines(found):
     """Return a line for each Loss, with its machines and their hosts."""
     return ["%s %s %s: %s" % (loss.kind, loss.owner, _what(loss), ", ".join(
-        "%s %s" % (machine, "on host %s" % host if host else "without a host") for machine, host in loss.machines))
+        "%s %s" % (machine, f"on host {host}" if host else "without a host") for machine, host in loss.machines))
         for loss in found]
 
 
@@ -81,7 +81,7 @@ def _what(loss):
         return f"is deleted with its {_number(total)}"
     if loss.cause == REPLACED:
         return f"replaces its {_number(total)}, each before another has taken its place (max_surge, max_unavailable)"
-    return "loses %s%s" % (_number(loss.count), " out of these %d" % total if total > loss.count else "")
+    return "loses %s%s" % (_number(loss.count), f" out of these {total}" if total > loss.count else "")
 
 
 def _number(number):

@@ -56,7 +56,7 @@ def _images(description):
 def _endpoint_problems(subject, endpoint):
     if not endpoint_answers(endpoint["host"], endpoint["port"]):
         return []
-    seen = "%s:%d, where something answers already" % (endpoint["host"], endpoint["port"])
+    seen = f"{endpoint['host']}:{endpoint['port']}, where something answers already"
     return [Problem(
         "endpoint", subject, "endpoint", seen, "an address that nobody has",
         "choose another, or find out what has it")]

@@ -51,4 +51,4 @@ def _mistake(subject, names, cluster):
     own = f"objects of this collection (label {MANAGED_BY_LABEL}: {MANAGER})"
     return Problem(
         "owned-by-others", subject, "adopt", f"{names}, which others have made", own, "choose another name, or "
-        "to take them over repeat the cluster's name %s (option adopt, variable cluster_adopt)" % cluster)
+        f"to take them over repeat the cluster's name {cluster} (option adopt, variable cluster_adopt)")

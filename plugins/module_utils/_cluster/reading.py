@@ -39,8 +39,8 @@ def _listed(client, resource, namespace):
         if exc.status == 404 and resource.group.startswith("ipam."):
             return []
         if exc.status == 404:
-            raise KubeError("the API server %s does not know %ss; install the management plane first (playbook "
-                            "metal3.baremetal.install)" % (client.server, resource.kind), 404) from exc
+            raise KubeError(f"the API server {client.server} does not know {resource.kind}s; install the management "
+                            "plane first (playbook metal3.baremetal.install)", 404) from exc
         raise
 
 

@@ -113,7 +113,7 @@ def problems(subject: str, description: ClusterDescription) -> list[Problem]:
     """
     found, names = [], []
     for number, mirror in enumerate(description.registry_mirrors or []):
-        field = "%s[%d]" % (OPTION, number)
+        field = f"{OPTION}[{number}]"
         registry, url, certificate = mirror["registry"], mirror["url"], mirror.get("ca_certificate")
         if registry != DEFAULT and not _REGISTRY.fullmatch(registry):
             found.append(Problem("registry-mirror", subject, field + ".registry", registry,

@@ -96,14 +96,15 @@ def cleaning_warnings(entries):
         subject = f"{entry.resource.kind} {entry.name}"
         if after is None:
             warnings.append(
-                "%s: automated_cleaning_mode host counts for new machines: those that there are, and their hosts, keep "
-                "%s until spec.automatedCleaningMode is taken from the Metal3Machine and set in the BareMetalHost" % (
-                    subject, before))
+                f"{subject}: automated_cleaning_mode host counts for new machines: those that there are, and their "
+                f"hosts, keep {before} until spec.automatedCleaningMode is taken from the Metal3Machine and set in the "
+                "BareMetalHost")
         elif loses_values(entry.desired):
             warnings.append(
-                "%s: CAPM3 1.13 can't change automated_cleaning_mode of machines whose host_selector_expressions have "
-                "Exists or DoesNotExist: those that there are keep %s; set spec.automatedCleaningMode of their "
-                "Metal3Machines by kubectl patch, or label the hosts for the operator In" % (subject, before))
+                f"{subject}: CAPM3 1.13 can't change automated_cleaning_mode of machines whose "
+                f"host_selector_expressions have Exists or DoesNotExist: those that there are keep {before}; set "
+                "spec.automatedCleaningMode of their Metal3Machines by kubectl patch, or label the hosts for the "
+                "operator In")
     return warnings
 
 

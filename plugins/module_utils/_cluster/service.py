@@ -262,7 +262,7 @@ class ClusterService:
         return dict(((KNOWN[kind], self.namespace), plan.by_name(items)) for kind, items in objects.items())
 
     def _of_kept(self, kept):
-        pools = sorted("%s (%d machines)" % (item["metadata"]["name"], item["spec"].get("replicas") or 0)
+        pools = sorted(f"{item['metadata']['name']} ({item['spec'].get('replicas') or 0} machines)"
                        for item in kept if item["kind"] == "MachineDeployment")
         return [f"{self.subject}: {renamed_field('workers', self.names)}: not set, so the stored pools stay unchanged: "
                 f"{', '.join(pools)}; describe them, or set it to {{}} to delete them"] if pools else []
@@ -338,16 +338,16 @@ class ClusterService:
         workload = self._workload() if answers else None
         if workload is None and not self.check_mode:
             result["warnings"].append(
-                "%s: its manifests are not applied, because it has no initialized control plane yet and wait_for is "
-                "none; run again when it has" % self.subject)
+                f"{self.subject}: its manifests are not applied, because it has no initialized control plane yet and "
+                "wait_for is none; run again when it has")
             return
         try:
             written = self._manifests(workload).write()
         except KubeError as exc:
             if not (self.check_mode and exc.retriable):
                 raise
-            result["warnings"].append("%s: its manifests are not compared, because its own API server does not "
-                                      "answer: %s" % (self.subject, exc.message))
+            result["warnings"].append(f"{self.subject}: its manifests are not compared, because its own API server "
+                                      f"does not answer: {exc.message}")
             return
         result["manifests"] = written["objects"]
         result["changed"] = result["changed"] or written["changed"]
@@ -370,8 +370,8 @@ class ClusterService:
         result.update(unused=[_title(item) for item in unused if item not in gone],
                       collected=[_title(item) for item in gone])
         result["warnings"] += [
-            "cluster %s/%s: %s is not described any more and stays, for it is still needed: %s; run again when that is "
-            "gone" % (self.namespace, self.name, _title(pool), ", ".join(users)) for pool, users in pools if users]
+            f"cluster {self.namespace}/{self.name}: {_title(pool)} is not described any more and stays, for it is "
+            f"still needed: {', '.join(users)}; run again when that is gone" for pool, users in pools if users]
 
     def _with_state(self, result: dict[str, Any]) -> dict[str, Any]:
         result["changed"] = result["changed"] or bool(result["collected"])
@@ -438,9 +438,9 @@ class ClusterService:
         return cluster_ownership.deletion_problem(self.subject, self.name, item, self.options.get("adopt")) is not None
 
     def _of_others(self, items):
-        return ["%s: not deleted, because others have made it: %s; delete it yourself, or repeat the cluster's name %s "
-                "(option adopt, variable teardown_adopt) to have it deleted" % (
-                    self.subject, ", ".join(map(_title, items)), self.name)] if items else []
+        return [f"{self.subject}: not deleted, because others have made it: {', '.join(map(_title, items))}; delete it "
+                f"yourself, or repeat the cluster's name {self.name} (option adopt, variable teardown_adopt) to have "
+                "it deleted"] if items else []
 
     # The workload cluster's kubeconfig
 

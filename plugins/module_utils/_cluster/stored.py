@@ -83,7 +83,7 @@ def templates_in_use(description, objects, desired):
     unused = set(item["metadata"]["name"] for item in unused_templates(objects, desired, description.name))
     result = []
     for group in description.groups:
-        names = re.compile("%s-[0-9a-f]{%d}" % (re.escape(group.owner), HASH_LENGTH))
+        names = re.compile(f"{re.escape(group.owner)}-[0-9a-f]{{{HASH_LENGTH}}}")
         result += [_restated(description, item, with_changes_in_place(item["spec"], group))
                    for item in objects.get("Metal3MachineTemplate") or []
                    if ours(item, description.name) and names.fullmatch(item["metadata"]["name"])

@@ -98,12 +98,11 @@ class ClusterWait:
         if item.verdict.outcome == REACHED:
             return self._snapshot
         if item.verdict.outcome == FAILED:
-            raise WaitFailedError("cluster %s/%s can't become ready:\n%s%s" % (
-                self.namespace, self.cluster, item.verdict.cause, self._endpoint()), self._steps or [])
+            raise WaitFailedError(f"cluster {self.namespace}/{self.cluster} can't become "
+                                  f"ready:\n{item.verdict.cause}{self._endpoint()}", self._steps or [])
         raise WaitFailedError(
-            "cluster %s/%s is not %s within %s: %s%s%s%s" % (
-                self.namespace, self.cluster, goal, duration(self.timeout_seconds),
-                item.verdict.cause or "it was not read yet", self._where(), self._endpoint(), silence),
+            f"cluster {self.namespace}/{self.cluster} is not {goal} within {duration(self.timeout_seconds)}: "
+            f"{item.verdict.cause or 'it was not read yet'}{self._where()}{self._endpoint()}{silence}",
             self._steps or [])
 
     def _run(self, goal, decide, kinds, status):

@@ -109,5 +109,5 @@ class ClusterWrites(Reconcile):
         """Refuse Losses that are larger than those that were checked."""
         for loss in losses:
             if loss.count > self.allowed.get((loss.kind, loss.owner), 0):
-                raise KubeError("changed by others since it was read, and would now take more machines away: %s; "
-                                "run again" % cluster_losses.lines([loss])[0], 409, "Conflict")
+                raise KubeError("changed by others since it was read, and would now take more machines away: "
+                                f"{cluster_losses.lines([loss])[0]}; run again", 409, "Conflict")

@@ -146,7 +146,7 @@ def read_answer(answer: Any, limit_bytes: int) -> bytes:
         length += len(piece)
         if length > limit_bytes:
             answer.close()
-            raise AnswerTooLongError("an answer of more than %d MiB" % (limit_bytes // 1024 ** 2))
+            raise AnswerTooLongError(f"an answer of more than {limit_bytes // 1024 ** 2} MiB")
     content = b"".join(pieces)
     # As requests keeps what it has read itself.
     answer._content, answer._content_consumed = content, True

@@ -48,13 +48,13 @@ def image_fetcher(ca_file: Any = None, reading_seconds: float = _READING_SECONDS
                     method, headers = "GET", {"Range": "bytes=0-0"}
                     continue
                 if exc.code not in _REDIRECTS or not exc.headers.get("Location"):
-                    raise OSError(_short("HTTP %d %s" % (exc.code, exc.reason))) from exc
+                    raise OSError(_short(f"HTTP {exc.code} {exc.reason}")) from exc
                 url = _redirected(url, exc.headers["Location"])
             except urllib.error.URLError as exc:
                 raise OSError(_short(exc.reason)) from exc
             except (http.client.HTTPException, ValueError) as exc:
                 raise OSError(_short(f"{type(exc).__name__}: {_without_query(str(exc))}")) from exc
-        raise OSError("more than %d redirections" % (_REDIRECTIONS - 1))
+        raise OSError(f"more than {_REDIRECTIONS - 1} redirections")
     return fetch
 
 

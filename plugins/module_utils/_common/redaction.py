@@ -24,7 +24,7 @@ CHANGED = "(hidden, changed)"
 # What stands before the last @ of the host, or of all when it has a colon with no port behind it: special characters
 # of passwords are often not escaped. None is longer: of a text with many addresses each would be read to its end.
 _NAME_AND_PASSWORD = r"(?!\[)[^/?#\s@:]*:(?!//)(?!\d*(?:[/?#]|$))[^\s'\"]{0,1024}"
-_USER_INFO = r"(?<=//)(?:%s|[^/?#\s'\"]*)(?=@)" % _NAME_AND_PASSWORD
+_USER_INFO = fr"(?<=//)(?:{_NAME_AND_PASSWORD}|[^/?#\s'\"]*)(?=@)"
 # Addresses may have no scheme.
 _URL_CREDENTIALS = re.compile(f"{_USER_INFO}|^{_NAME_AND_PASSWORD}(?=@)")
 

@@ -48,8 +48,8 @@ class BmcChange:
         due = [item for item in outcomes if values.get(item.name) is not None]
         if not due:
             return set()
-        self._progress.event("detaching %d hosts for the change of their BMC: %s" % (
-            len(due), ", ".join(item.name for item in due)))
+        self._progress.event(f"detaching {len(due)} hosts for the change of their BMC: "
+                             f"{', '.join(item.name for item in due)}")
         writes = Detaching(self._client, self._progress, self._sleep, self._rules,
                            dict((item.name, item) for item in due), current.secrets)
         answers = writes.write([annotating(self._namespace, item.current, values[item.name]) for item in due])
@@ -85,8 +85,8 @@ class BmcChange:
             if answer.error is None:
                 item.stored = answer.value
             else:
-                item.error = "%s; %s; attach the host (baremetal_host_action, action attach)" % (
-                    item.error or "the host is still detached", answer.error.message)
+                item.error = (f"{item.error or 'the host is still detached'}; {answer.error.message}; attach the host "
+                              "(baremetal_host_action, action attach)")
 
     def lacking(self, name, bmh):
         """Return what is to come until BMO has registered a host again that was detached; empty for all others."""

@@ -39,9 +39,9 @@ def warning(name, bmh):
     """Return what a user should know of new credentials of a stored host, empty when BMO tries them at once."""
     if state_of(bmh) not in STEADY:
         return ""
-    return ("%s: BMO has not logged in with the new user name and password: a host in state %s is not verified again, "
-            "and an error shows when Ironic asks the BMC next; check them at once by bmc_preflight (playbook "
-            "preflight)" % (name, state_of(bmh)))
+    return (f"{name}: BMO has not logged in with the new user name and password: a host in state {state_of(bmh)} is "
+            "not verified again, and an error shows when Ironic asks the BMC next; check them at once by bmc_preflight "
+            "(playbook preflight)")
 
 
 def _covers(credentials, metadata):

@@ -39,8 +39,8 @@ def hosts_everywhere(client, namespace):
     except KubeError as exc:
         if exc.status != 403:
             raise
-        warning = ("only hosts of namespace %s were compared for MAC and BMC addresses that are used twice; allow "
-                   "listing baremetalhosts in all namespaces to have all compared (%s)" % (namespace, exc.message))
+        warning = (f"only hosts of namespace {namespace} were compared for MAC and BMC addresses that are used twice; "
+                   f"allow listing baremetalhosts in all namespaces to have all compared ({exc.message})")
         return hosts_of(client, namespace), [], warning
     return (by_name([item for item in items if item["metadata"].get("namespace") == namespace]),
             [item for item in items if item["metadata"].get("namespace") != namespace], "")
@@ -72,8 +72,8 @@ def _list(client, namespace, label_selector=None):
         return [shaped(item, HOST) for item in client.list(BMH, namespace, label_selector)[0]]
     except KubeError as exc:
         if exc.status == 404:
-            raise KubeError("the API server %s does not know BareMetalHosts; install the Bare Metal Operator first "
-                            "(playbook metal3.baremetal.install)" % client.server, 404) from exc
+            raise KubeError(f"the API server {client.server} does not know BareMetalHosts; install the Bare Metal "
+                            "Operator first (playbook metal3.baremetal.install)", 404) from exc
         raise
 
 

@@ -60,5 +60,5 @@ def without_effect(host, bmh, spec, changed_secrets=()):
 
 def warning(name, options):
     """Return what a user should know of such a change."""
-    return ("%s: %s changed, but the server keeps what was deployed: deprovision it and provision it again for the "
-            "change to take effect" % (name, " and ".join(options)))
+    return (f"{name}: {' and '.join(options)} changed, but the server keeps what was deployed: deprovision it and "
+            "provision it again for the change to take effect")

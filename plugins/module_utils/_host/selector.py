@@ -64,14 +64,14 @@ def read(selector):
     :raises ValueError: naming the field, what was seen and what was expected
     """
     if not isinstance(selector, Mapping):
-        raise ValueError("selector: found %r, expected a dictionary with match_labels and match_expressions" % (
-            selector,))
+        raise ValueError(f"selector: found {selector!r}, expected a dictionary with match_labels and "
+                         "match_expressions")
     parts = {}
     for key, value in selector.items():
         if key not in _KEYS:
             near = difflib.get_close_matches(str(key), _KEYS, 1)
             raise ValueError("selector: found %s, expected match_labels or match_expressions%s" % (
-                key, " (perhaps %s)" % near[0] if near else ""))
+                key, f" (perhaps {near[0]})" if near else ""))
         parts[_KEYS[key]] = value
     labels, expressions = parts.get("labels") or {}, parts.get("expressions") or []
     if not isinstance(labels, Mapping):
@@ -82,13 +82,13 @@ def read(selector):
 
 
 def _expression(number, entry):
-    field = "match_expressions[%d]" % number
+    field = f"match_expressions[{number}]"
     if not isinstance(entry, Mapping) or not entry.get("key"):
         raise ValueError(f"{field}: found {entry!r}, expected a dictionary with key, operator and values")
     operator = _OPERATORS.get(str(entry.get("operator")).lower())
     if operator is None:
-        raise ValueError("%s.operator: found %s, expected In, NotIn, Exists or DoesNotExist" % (
-            field, entry.get("operator") or "nothing"))
+        raise ValueError(f"{field}.operator: found {entry.get('operator') or 'nothing'}, expected In, NotIn, Exists or "
+                         "DoesNotExist")
     values = entry.get("values") or []
     if not isinstance(values, list):
         raise ValueError(f"{field}.values: found {values!r}, expected a list")

@@ -261,6 +261,6 @@ def failure(hosts, goal):
     failed = [facts for facts in hosts if facts["failed"]]
     if not failed:
         return ""
-    lines = ["%d of %d hosts failed%s:" % (len(failed), len(hosts), " to become %s" % goal if goal else "")]
+    lines = ["%d of %d hosts failed%s:" % (len(failed), len(hosts), f" to become {goal}" if goal else "")]
     lines += [f"- {facts['name']} ({facts['state']}): {facts['error']}" for facts in failed]
     return "\n".join(lines)

@@ -106,7 +106,7 @@ def _head(path):
 
 def _label(entry, position):
     name = entry.get("name") if isinstance(entry, dict) else None
-    return name if isinstance(name, str) and name else "hosts[%d]" % position
+    return name if isinstance(name, str) and name else f"hosts[{position}]"
 
 
 def check_list(hosts, wait_for=None):

@@ -29,8 +29,7 @@ def spans_of(ranges: Any) -> list[Span]:
         try:
             spans.append(span_of(_as_range(range_)))
         except (ValueError, TypeError, AttributeError) as exc:
-            raise ValueError("ranges[%d]: found %s, expected start and end, or subnet (%s)" % (
-                number, range_, exc)) from exc
+            raise ValueError(f"ranges[{number}]: found {range_}, expected start and end, or subnet ({exc})") from exc
     return spans
 
 
@@ -58,7 +57,7 @@ def addresses(ranges: Any, exclude: Iterable[str] = (), limit: int | None = None
         found += itertools.islice(fresh, wanted - len(found))
         seen.append(span)
     if len(found) > LIMIT:
-        raise ValueError("ranges: found more than %d addresses, expected a limit" % LIMIT)
+        raise ValueError(f"ranges: found more than {LIMIT} addresses, expected a limit")
     return [str(address) for address in found]
 
 

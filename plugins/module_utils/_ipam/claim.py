@@ -67,7 +67,7 @@ def claim_problems(claims: list[dict[str, Any]], pools: dict[str, dict[str, Any]
         pool = pools.get(claim["pool"])
         if pool is None:
             found.append(Problem(
-                "ip-claim", subject, "pool", claim["pool"], "one of %s" % (", ".join(sorted(pools)) or "no pools"),
+                "ip-claim", subject, "pool", claim["pool"], f"one of {', '.join(sorted(pools)) or 'no pools'}",
                 "make the pool first (module ip_pool)"))
         elif claim.get("address"):
             mistakes = _address(subject, claim, pool, usages[claim["pool"]], wanted)
@@ -110,7 +110,7 @@ class _Free:
     def exhausted(self) -> str:
         """Say why there is none left."""
         if not self._free:
-            return "no free address of %d" % self._total
+            return f"no free address of {self._total}"
         return "%d free address%s of %d, which other claims of the list take" % (
             self._free, "" if self._free == 1 else "es", self._total)
 
@@ -131,8 +131,8 @@ def _address(subject: str, claim: dict[str, Any], pool: dict[str, Any], usage: d
     if not any(contains(span, address) for span in spans):
         found.append(Problem("ip-claim", subject, "address", address, f"an address in a range of pool {claim['pool']}"))
     elif too_far(spans, address):
-        found.append(Problem("ip-claim", subject, "address", "%s, after %d others" % (address, too_far(spans, address)),
-                             "one of the first %d addresses of pool %s" % (LONGEST_SEARCH, claim["pool"]),
+        found.append(Problem("ip-claim", subject, "address", f"{address}, after {too_far(spans, address)} others",
+                             f"one of the first {LONGEST_SEARCH} addresses of pool {claim['pool']}",
                              "IPAM counts up to it one by one and answers nobody meanwhile"))
     for entry in usage["allocations"]:
         if ipaddress.ip_address(entry["address"]) == address and entry["claim"] != claim["name"]:
@@ -140,8 +140,9 @@ def _address(subject: str, claim: dict[str, Any], pool: dict[str, Any], usage: d
                 Problem("ip-claim", subject, "address", f"{address}, which {entry['claim']} has", "a free address")
             )
     if (claim["pool"], address) in wanted:
-        found.append(Problem("ip-claim", subject, "address", "%s, which claim %s asks for too" % (
-            address, wanted[(claim["pool"], address)]), "an address of its own"))
+        found.append(Problem("ip-claim", subject, "address", f"{address}, which claim "
+                                                             f"{wanted[(claim['pool'], address)]} asks for "
+                                                             "too", "an address of its own"))
     wanted.setdefault((claim["pool"], address), claim["name"])
     for name, text in (pool.get("pre_allocations") or {}).items():
         same = ipaddress.ip_address(text) == address

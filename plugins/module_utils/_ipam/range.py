@@ -85,13 +85,13 @@ def span_of(range_: Mapping[str, Any]) -> Span:
         raise ValueError("neither start nor subnet")
     last = network.broadcast_address if network is not None else None
     if end is not None and last is not None and end.version != last.version:
-        raise ValueError("end is IPv%d, subnet IPv%d" % (end.version, last.version))
+        raise ValueError(f"end is IPv{end.version}, subnet IPv{last.version}")
     if end is not None:
         last = end if last is None else min(last, end)
     if last is None:
         last = type(first)(2 ** first.max_prefixlen - 1)
     if first.version != last.version:
-        raise ValueError("start is IPv%d, end or subnet IPv%d" % (first.version, last.version))
+        raise ValueError(f"start is IPv{first.version}, end or subnet IPv{last.version}")
     if network is not None and first not in network:
         raise ValueError(f"start {first} is outside subnet {network}")
     # As numbers: the two are of one version, which a type checker does not see.

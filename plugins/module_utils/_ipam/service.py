@@ -68,8 +68,8 @@ def _listed(client: Any, resource: Resource, namespace: str) -> list[dict[str, A
         if exc.status == 404 and resource.group != POOL.group:
             return []
         if exc.status == 404:
-            raise KubeError("the API server %s does not know %ss; install IPAM first (playbook "
-                            "metal3.baremetal.install)" % (client.server, resource.kind), 404) from exc
+            raise KubeError(f"the API server {client.server} does not know {resource.kind}s; install IPAM first "
+                            "(playbook metal3.baremetal.install)", 404) from exc
         raise
 
 
@@ -379,8 +379,8 @@ class ClaimService:
         stored = self.client.get(POOL, self.namespace, pool) if pool else None
         cluster = ((stored or {}).get("spec") or {}).get("clusterName")
         if cluster and self.client.get(KNOWN["Cluster"], self.namespace, cluster) is None:
-            return ("pool %s is of cluster %s, which does not exist: IPAM hands out nothing until it does, and looks "
-                    "at the pool again when the pool or a claim of it changes" % (pool, cluster))
+            return (f"pool {pool} is of cluster {cluster}, which does not exist: IPAM hands out nothing until it does, "
+                    "and looks at the pool again when the pool or a claim of it changes")
         return "look at the log of IPAM's controller"
 
 

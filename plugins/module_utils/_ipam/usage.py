@@ -31,7 +31,7 @@ def usage(pool: dict[str, Any], addresses: list[dict[str, Any]], claims: list[di
         try:
             spans.append(span_of(range_))
         except ValueError as exc:
-            unreadable.append("pools[%d]: %s" % (number, exc))
+            unreadable.append(f"pools[{number}]: {exc}")
     claims = [claim for claim in claims if _pool_name(claim) == name]
     by_name = dict(((claim["kind"], claim["metadata"]["name"]), claim) for claim in claims)
     allocations, leaked = [], []

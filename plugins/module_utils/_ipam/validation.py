@@ -29,7 +29,7 @@ def pool_problems(pools: list[dict[str, Any]], namespace: str, existing: Iterabl
     for number, pool in enumerate(pools):
         if pool.get("state") == "absent":
             continue
-        subject = "IPPool %s/%s" % (pool.get("namespace") or namespace, pool.get("name") or "pools[%d]" % number)
+        subject = "IPPool %s/%s" % (pool.get("namespace") or namespace, pool.get("name") or f"pools[{number}]")
         found += _names(subject, pool)
         own, mistakes = _ranges(subject, pool)
         found += mistakes
@@ -83,7 +83,7 @@ def _names(subject: str, pool: dict[str, Any]) -> list[Problem]:
 def _ranges(subject: str, pool: dict[str, Any]) -> tuple[list[tuple[str, Span]], list[Problem]]:
     spans, found = [], []
     for number, range_ in enumerate(pool.get("ranges") or []):
-        field = "ranges[%d]" % number
+        field = f"ranges[{number}]"
         mistakes = _unreadable(subject, field, range_)
         if mistakes:
             found += mistakes
@@ -101,8 +101,8 @@ def _ranges(subject: str, pool: dict[str, Any]) -> tuple[list[tuple[str, Span]],
                 Problem("pool", subject, field + ".end", range_["end"], f"an address in subnet {range_['subnet']}")
             )
         if spans and span.first.version != spans[0][1].first.version:
-            found.append(Problem("pool", subject, field, "IPv%d" % span.first.version,
-                                 "IPv%d like the pool's first range" % spans[0][1].first.version,
+            found.append(Problem("pool", subject, field, f"IPv{span.first.version}",
+                                 f"IPv{spans[0][1].first.version} like the pool's first range",
                                  "make one pool for each address family"))
         spans.append((field, span))
         found += _prefix(subject, field, pool, range_, span)
@@ -117,7 +117,7 @@ def _unreadable(subject: str, field: str, range_: dict[str, Any]) -> list[Proble
         if range_.get(key):
             found += _address(subject, f"{field}.{key}", range_[key])
     for number, server in enumerate(range_.get("dns_servers") or []):
-        found += _address(subject, "%s.dns_servers[%d]" % (field, number), server)
+        found += _address(subject, f"{field}.dns_servers[{number}]", server)
     if range_.get("subnet"):
         try:
             ipaddress.ip_interface(range_["subnet"])
@@ -151,11 +151,11 @@ def _prefix(subject: str, field: str, pool: dict[str, Any], range_: dict[str, An
                         "set prefix for the pool or for the range")]
     if not 1 <= prefix <= span.first.max_prefixlen:
         return [Problem(
-            "pool", subject, where, prefix, "1 to %d for IPv%d" % (span.first.max_prefixlen, span.first.version))]
+            "pool", subject, where, prefix, f"1 to {span.first.max_prefixlen} for IPv{span.first.version}")]
     network = network_of(range_)
     if network is not None and prefix != network.prefixlen:
         return [Problem(
-            "pool", subject, where, prefix, "%d, the prefix of %s.subnet %s" % (network.prefixlen, field, network))]
+            "pool", subject, where, prefix, f"{network.prefixlen}, the prefix of {field}.subnet {network}")]
     return []
 
 
@@ -172,11 +172,11 @@ def _gateway(subject: str, field: str, pool: dict[str, Any], range_: dict[str, A
         return []
     if address.version != span.first.version:
         return [
-            Problem("pool", subject, where, gateway, "an IPv%d address like those of %s" % (span.first.version, field))
+            Problem("pool", subject, where, gateway, f"an IPv{span.first.version} address like those of {field}")
         ]
     network = network_of(range_)
     if network is None and prefix and 1 <= prefix <= span.first.max_prefixlen:
-        network = ipaddress.ip_network("%s/%d" % (span.first, prefix), strict=False)
+        network = ipaddress.ip_network(f"{span.first}/{prefix}", strict=False)
     found = []
     if network is not None and address not in network and not address.is_link_local:
         found.append(Problem("pool", subject, where, gateway, f"an address in {network}, the network of {field}",
@@ -192,7 +192,7 @@ def _shared_addresses(subject: str, pool: dict[str, Any]) -> list[Problem]:
     if pool.get("gateway"):
         found += _address(subject, "gateway", pool["gateway"])
     for number, server in enumerate(pool.get("dns_servers") or []):
-        found += _address(subject, "dns_servers[%d]" % number, server)
+        found += _address(subject, f"dns_servers[{number}]", server)
     return found
 
 
@@ -212,8 +212,8 @@ def _preallocations(subject: str, pool: dict[str, Any], spans: list[Span]) -> li
             found.append(Problem("pool", subject, field, text, "an address in one of the ranges",
                                  "IPAM would answer \"Pre-allocated IP out of bond\""))
         elif too_far(spans, address):
-            found.append(Problem("pool", subject, field, "%s, after %d others" % (text, too_far(spans, address)),
-                                 "one of the first %d addresses of the ranges" % LONGEST_SEARCH,
+            found.append(Problem("pool", subject, field, f"{text}, after {too_far(spans, address)} others",
+                                 f"one of the first {LONGEST_SEARCH} addresses of the ranges",
                                  "IPAM counts up to it one by one and answers nobody meanwhile; let a range begin "
                                  "nearer to it"))
     return found
@@ -226,7 +226,7 @@ def _capacity(subject: str, pool: dict[str, Any], spans: list[Span], needed: int
     if total >= needed:
         return []
     return [Problem(
-        "pool-capacity", subject, "ranges", "%d addresses" % total, "at least %d" % needed,
+        "pool-capacity", subject, "ranges", f"{total} addresses", f"at least {needed}",
         "widen a range or add one")]
 
 

@@ -86,9 +86,9 @@ def _provision(action: str, options: dict[str, Any], node: dict[str, Any], minor
             return _NOTHING
     for option, needed in _MINORS.items():
         if options.get(option) and minor < needed:
-            return _refused("%s needs API version 1.%d, and this Ironic speaks 1.%d" % (option, needed, minor))
+            return _refused(f"{option} needs API version 1.{needed}, and this Ironic speaks 1.{minor}")
     if verb == "service" and options.get("disable_ramdisk") and minor < _SERVICE_WITHOUT_RAMDISK_MINOR:
-        return _refused("disable_ramdisk with service needs API version 1.%d" % _SERVICE_WITHOUT_RAMDISK_MINOR)
+        return _refused(f"disable_ramdisk with service needs API version 1.{_SERVICE_WITHOUT_RAMDISK_MINOR}")
     if action == "rescue" and node.get("rescue_interface") == "no-rescue":
         return _refused("its rescue interface is no-rescue; set interfaces.rescue with ironic_node "
                         "(Ironic's enabled_rescue_interfaces must have it)")
@@ -101,8 +101,8 @@ def _provision(action: str, options: dict[str, Any], node: dict[str, Any], minor
     if action == "deploy" and found.outcome == "none" and image.patch and options.get("redeploy"):
         return _refused(_PROTECTED) if node.get("protected") else _redeployed(options, steps, node, image)
     if action == "deploy" and found.outcome != "act" and image.patch:
-        return _refused("it is %s with %s, which differs in %s; use rebuild, or undeploy it first" % (
-            node["provision_state"], deploy_image.text(node), ", ".join(sorted(image.after["instance_info"]))))
+        return _refused(f"it is {node['provision_state']} with {deploy_image.text(node)}, which differs in "
+                        f"{', '.join(sorted(image.after['instance_info']))}; use rebuild, or undeploy it first")
     if found.outcome == "none":
         return _NOTHING
     if found.outcome == "join":

@@ -141,7 +141,7 @@ class ActionService:
         problems += [
             Problem(
                 "node-action", f"node {item.name}", "wait", "false",
-                "true: %d requests, one after the other, lead to the goal" % len(_goals(item.plan.requests)),
+                f"true: {len(_goals(item.plan.requests))} requests, one after the other, lead to the goal",
                 f"wait, or run {self._verb(item.plan.requests)} first")
             for item in items
             if not self.options["wait"] and len(_goals(item.plan.requests)) > 1
@@ -163,8 +163,8 @@ class ActionService:
         if not losing or confirmation.confirmed(given, names):
             return []
         return [Problem("confirmation-missing", "nodes", "confirm", given or None, confirmation.expected(names),
-                        "%s gives up the systems that may be deployed on %s; to continue set %s=%d in a playbook "
-                        "(module option confirm)" % (self.action, reasons, confirmation.VARIABLE, len(names)))]
+                        f"{self.action} gives up the systems that may be deployed on {reasons}; to continue set "
+                        f"{confirmation.VARIABLE}={len(names)} in a playbook (module option confirm)")]
 
     def _forced_by_uuid(self, item: Item) -> frozenset[str]:
         return frozenset([item.node["name"]] if item.node["uuid"] in self.forced else [])
@@ -200,7 +200,7 @@ class ActionService:
     def _send(self, items: list[Item]) -> None:
         """Send each node's next requests up to the first that is to be waited for."""
         for verb, count in sorted(Counter(self._verb(item.left) for item in items).items()):
-            self.progress.event("%s: %d of %d nodes" % (verb, count, len(self.options["nodes"])))
+            self.progress.event(f"{verb}: {count} of {len(self.options['nodes'])} nodes")
         outcomes = bulk.persist([self._sender(item) for item in items], self.progress.event, self.sleep)
         now = self.clock()
         for item, outcome in zip(items, outcomes):

@@ -44,7 +44,7 @@ def items(answer: Any, key: str, fields: Sequence[Any] | None = None) -> list[di
     if not isinstance(answer, dict) or not isinstance(answer.get(key), list):
         raise _wrong(f"list of {key}", "", answer if not isinstance(answer, dict) else answer.get(key),
                      f"a dictionary with a list of {key}")
-    return [item(entry, key, fields, "list of %s: number %d" % (key, number))
+    return [item(entry, key, fields, f"list of {key}: number {number}")
             for number, entry in enumerate(answer[key], 1)]
 
 
@@ -86,7 +86,7 @@ def shallow(answer: Any, subject: str) -> Any:
                  if isinstance(child, (dict, list))]
         if not level:
             return answer
-    raise _wrong(subject, "more than %d of them inside of each other" % _DEEPEST, level[0],
+    raise _wrong(subject, f"more than {_DEEPEST} of them inside of each other", level[0],
                  "no dictionary or list inside of so many others")
 
 
@@ -104,4 +104,4 @@ def _wrong(subject: str, field: str, seen: Any, expected: str) -> IronicError:
     kind = "nothing" if seen is None else next((text for types, text in _KINDS if isinstance(seen, types)), "a value")
     return IronicError("%s: Ironic's answer has %s where %s is expected%s; check whether the endpoint is that of an "
                        "Ironic, and what is between here and there" % (
-                           subject, kind, expected, " (%s)" % field if field else ""), reason="Answer")
+                           subject, kind, expected, f" ({field})" if field else ""), reason="Answer")

@@ -71,9 +71,9 @@ def _all_at_once(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]],
         return []
     if lost and set(owners) <= set((host["namespace"], host["name"]) for host in hosts):
         return [Finding(
-            NODES_LOST, "Ironic", "not one of the nodes that %d of %d BareMetalHosts had is there: Ironic's database "
-            "was lost or emptied (SQLite in a container does not outlive a restart), or this is not the operator's "
-            "Ironic" % (len(lost), len(hosts)), _AFTER_LOSS, None)]
+            NODES_LOST, "Ironic", f"not one of the nodes that {len(lost)} of {len(hosts)} BareMetalHosts had is there: "
+                                  "Ironic's database was lost or emptied (SQLite in a container does not outlive a "
+                                  "restart), or this is not the operator's Ironic", _AFTER_LOSS, None)]
     if owners:
         return [Finding(
             NO_NODE_OF_HOSTS, "Ironic", "not one of the operator's %d nodes is the node of one of %d BareMetalHosts" % (
@@ -105,7 +105,7 @@ def object_of(finding: Finding) -> str:
 
 
 def _label(node: dict[str, Any]) -> str:
-    return "node %s" % (node.get("name") or node["uuid"])
+    return f"node {node.get('name') or node['uuid']}"
 
 
 def _nodes_without_host(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]],
@@ -124,7 +124,7 @@ def _hosts_without_node(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]]
     there = set(node["uuid"] for node in nodes)
     names = set(ownership.host_of(node.get("name")) for node in nodes)
     return [Finding(HOST_WITHOUT_NODE, f"BareMetalHost {host['namespace']}/{host['name']}",
-                    "its node %s is not in Ironic" % (host.get("node_id") or "(none yet)"),
+                    f"its node {host.get('node_id') or '(none yet)'} is not in Ironic",
                     "the operator registers it again within a minute or two; if it does not, look at the host's error",
                     None)
             for host in hosts
@@ -179,8 +179,8 @@ def _macs_of_other_nodes(nodes: list[dict[str, Any]], ports: list[dict[str, Any]
             continue
         found.append(Finding(
             MAC_OF_OTHER_NODE, "BareMetalHost %s/%s" % mine,
-            "its boot MAC address %s is a port of %s, so that the operator does not register it" % (
-                port["address"], _label(node)),
+            f"its boot MAC address {port['address']} is a port of {_label(node)}, so that the operator does not "
+            "register it",
             f"correct the address, or delete the port there (repair {MAC_OF_OTHER_NODE})", ("port", port)))
     return found
 

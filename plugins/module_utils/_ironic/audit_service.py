@@ -89,7 +89,7 @@ def _malformed(option: str, entries: list[Any], texts: tuple[str, ...],
         wrong = [name for name in texts if not isinstance(entry.get(name), str)]
         wrong += [name for name in optional if not isinstance(entry.get(name, ""), (str, type(None)))]
         if wrong:
-            return [Problem("node-audit", "%s[%d]" % (option, number), wrong[0], "no text", f"what {module} returns")]
+            return [Problem("node-audit", f"{option}[{number}]", wrong[0], "no text", f"what {module} returns")]
     return []
 
 
@@ -101,8 +101,8 @@ def _implausible(due: list[audit.Finding], nodes: list[dict[str, Any]], params: 
     if by_host and not audit.belong_together(nodes, params["hosts"]):
         found.append(Problem(
             "node-audit", "repair", "",
-            "%d of the operator's %d nodes to delete or to take ports from, and not one that is the node "
-            "of one of the %d hosts" % (len(by_host), len(owned), len(params["hosts"])),
+            f"{len(by_host)} of the operator's {len(owned)} nodes to delete or to take ports from, and not one that is "
+            f"the node of one of the {len(params['hosts'])} hosts",
             "at least one node whose UUID a host has as its node_id",
             "these look like the hosts of another cluster or namespace, or like no hosts at all: check the kubeconfig "
             "(playbook: ironic_audit_kubeconfig) and the endpoint of Ironic; to delete nodes nevertheless, name each "
@@ -125,9 +125,9 @@ def _unconfirmed(due: list[audit.Finding], nodes: list[dict[str, Any]], params: 
     owned = [node for node in nodes if ownership.host_of(node.get("name"))]
     return [Problem(
         "confirmation-missing", "repair", "confirm", params.get("confirm") or None, confirmation.expected(subjects),
-        "so many nodes and ports would be deleted (%d of the operator's %d nodes); look at each, then repeat how "
-        "many in confirm (playbook: set metal3_confirm=%d)" % (
-            len([item for item in due if item.repair[0] == "node"]), len(owned), len(subjects)))]
+        f"so many nodes and ports would be deleted ({len([item for item in due if item.repair[0] == 'node'])} of the "
+        f"operator's {len(owned)} nodes); look at each, then repeat how many in confirm (playbook: set "
+        f"metal3_confirm={len(subjects)})")]
 
 
 def _label(item: audit.Finding) -> str:
@@ -162,7 +162,7 @@ def _delete_port(client: Any, item: audit.Finding, port: dict[str, str], hosts: 
         return
     node = client.node(port["node_uuid"], _NODE_FIELDS)
     if item.kind == audit.PORT_WITHOUT_NODE and node is not None:
-        raise changed(item.subject, "node_uuid", "no node", "node %s" % (node.get("name") or node["uuid"]))
+        raise changed(item.subject, "node_uuid", "no node", f"node {node.get('name') or node['uuid']}")
     if item.kind == audit.MAC_OF_OTHER_NODE and (node is None or (item.kind, item.subject) not in [
             (found.kind, found.subject) for found in audit.findings([node], [now], [], hosts, [])]):
         raise changed(item.subject, "node_uuid", "another host's node", "what it is not any more")

@@ -47,7 +47,7 @@ def _of_ironic(params: Mapping[str, Any], wanted: list[Any], result: dict[str, A
     before = clock()
     theirs = client.server_time()
     difference = None if theirs is None else theirs - (before + clock()) / 2
-    result.update(server=client.server, api_version="1.%d" % client.minor,
+    result.update(server=client.server, api_version=f"1.{client.minor}",
                   clock_difference_seconds=None if difference is None else round(difference, 1))
     drivers = client.list_drivers_in_detail()
     conductors = client.list_conductors()

@@ -117,8 +117,8 @@ def _endpoint_arguments(endpoint: str, params: dict[str, Any], environment: Any)
                               ("password" if username else "username"), reason="Configuration")
         auth.update(username=username, password=password)
     elif auth_type != "none":
-        raise IronicError("OS_AUTH_TYPE: found %s, expected none or http_basic with an endpoint; name a cloud of "
-                          "clouds.yaml for Keystone" % auth_type, reason="Configuration")
+        raise IronicError(f"OS_AUTH_TYPE: found {auth_type}, expected none or http_basic with an endpoint; name a "
+                          "cloud of clouds.yaml for Keystone", reason="Configuration")
     # An endpoint without login is read from baremetal_endpoint_override.
     return {"auth_type": auth_type, "auth": auth, "baremetal_endpoint_override": endpoint}
 
@@ -145,11 +145,11 @@ def _adapter(params: dict[str, Any]) -> Any:
             interface=region.get_interface("baremetal"), default_microversion=None)
         base = region.get_endpoint("baremetal") or adapter.get_endpoint()
     except (openstack.exceptions.SDKException, keystoneauth1.exceptions.ClientException) as exc:
-        raise IronicError("no usable Ironic given: set cloud (or OS_CLOUD), or endpoint (or OS_ENDPOINT); found: %s" %
-                          " ".join(str(exc).split()), reason="Configuration") from exc
+        raise IronicError("no usable Ironic given: set cloud (or OS_CLOUD), or endpoint (or OS_ENDPOINT); found: "
+                          f"{' '.join(str(exc).split())}", reason="Configuration") from exc
     if not base:
-        raise IronicError("cloud %s: found no service of type baremetal, expected one in its catalog or "
-                          "baremetal_endpoint_override" % settings["cloud"], reason="Configuration")
+        raise IronicError(f"cloud {settings['cloud']}: found no service of type baremetal, expected one in its catalog "
+                          "or baremetal_endpoint_override", reason="Configuration")
     base = base.rstrip("/")
     adapter.endpoint_override = base if base.endswith("/v1") else base + "/v1"
     return adapter
@@ -190,11 +190,11 @@ class IronicClient:
         newest = response.headers.get("X-OpenStack-Ironic-API-Maximum-Version", "")
         match = _VERSION.match(newest)
         if not match:
-            raise IronicError("%s does not answer as Ironic does: no API version in its answer; check the endpoint" %
-                              self.server, reason="Configuration")
+            raise IronicError(f"{self.server} does not answer as Ironic does: no API version in its answer; check the "
+                              "endpoint", reason="Configuration")
         if int(match.group(1)) < OLDEST_MINOR:
-            raise IronicError("Ironic at %s: found API version %s, expected 1.%d or newer" % (
-                self.server, newest, OLDEST_MINOR), reason="Version")
+            raise IronicError(f"Ironic at {self.server}: found API version {newest}, expected 1.{OLDEST_MINOR} or "
+                              "newer", reason="Version")
         return min(int(match.group(1)), NEWEST_MINOR)
 
     def _send(self, method: str, path: str, query: dict[str, str] | None, body: Any, subject: str,
@@ -205,7 +205,7 @@ class IronicClient:
         options = {} if body is None else {"json": body}
         try:
             response = self._adapter.request(
-                url, method, microversion="1.%d" % self.minor, raise_exc=False, timeout=self._timeout_seconds,
+                url, method, microversion=f"1.{self.minor}", raise_exc=False, timeout=self._timeout_seconds,
                 connect_retries=0, status_code_retries=0, redirect=False, **options)
         except answer_limits.AnswerTooLongError as exc:
             if not repeatable:
@@ -219,9 +219,9 @@ class IronicClient:
                                     response.headers.get("Retry-After"))
         if response.status_code >= 300:
             location = str(response.headers.get("Location")).split("?", 1)[0][:200]
-            raise IronicError("%s: Ironic %s redirects to %s, which is not followed: the login would go to another "
-                              "place; if that is where Ironic is, set endpoint to it" % (
-                                  subject, self.server, redacted(location)),
+            raise IronicError(f"{subject}: Ironic {self.server} redirects to {redacted(location)}, which is not "
+                              "followed: the login would go to another place; if that is where Ironic is, set endpoint "
+                              "to it",
                               response.status_code, "Configuration")
         return response
 
@@ -263,11 +263,11 @@ class IronicClient:
             if not answer.get("next") or not page:
                 return found
             if len(markers) >= _MOST_PAGES:
-                raise IronicError("list of %s: Ironic %s answers with more than %d pages; check the endpoint" % (
-                    key, self.server, _MOST_PAGES), reason="Answer")
+                raise IronicError(f"list of {key}: Ironic {self.server} answers with more than {_MOST_PAGES} pages; "
+                                  "check the endpoint", reason="Answer")
             if page[-1]["uuid"] in markers:
-                raise IronicError("list of %s: Ironic %s answers with the same page again and again; look at its log, "
-                                  "and at what is between here and there" % (key, self.server), reason="Answer")
+                raise IronicError(f"list of {key}: Ironic {self.server} answers with the same page again and again; "
+                                  "look at its log, and at what is between here and there", reason="Answer")
             markers.add(page[-1]["uuid"])
 
     def list_nodes(self, fields: Sequence[Any] | None = None, **filters: Any) -> list[dict[str, Any]]:
@@ -378,8 +378,8 @@ def _no_answer(subject: str, server: str, exc: Any, repeatable: bool) -> IronicE
                         keystoneauth1.exceptions.Unauthorized)):
         return IronicError(f"{subject}: no login at Ironic: {text}", reason="Configuration")
     if isinstance(exc, keystoneauth1.exceptions.SSLError):
-        return IronicError("%s: TLS with %s fails: %s; set ca_cert to the authority of Ironic's certificate" % (
-            subject, server, text), reason="Configuration")
+        return IronicError(f"{subject}: TLS with {server} fails: {text}; set ca_cert to the authority of Ironic's "
+                           "certificate", reason="Configuration")
     if not repeatable and not _never_sent(exc):
         return lost_answer(subject, text)
     return IronicError(f"{subject}: Ironic {server} does not answer; start it, or correct the endpoint: {text}",
@@ -392,5 +392,5 @@ def _no_json(subject: str, server: str, text: str, repeatable: bool) -> IronicEr
         return lost_answer(subject, f"no JSON, but: {begin}")
     # The first half of an answer; the next time it may be whole.
     cut = text.lstrip()[:1] in ("{", "[")
-    return IronicError("%s: %s answers with something that is no JSON (%s); check the endpoint, and what is between "
-                       "here and there" % (subject, server, begin), reason="Unreachable" if cut else "Answer")
+    return IronicError(f"{subject}: {server} answers with something that is no JSON ({begin}); check the endpoint, and "
+                       "what is between here and there", reason="Unreachable" if cut else "Answer")

@@ -75,8 +75,8 @@ class Delivery:
         if taken is False and self._request.resend == GUARDED:
             raise IronicError(lost.message, lost.status, "Unreachable") from lost
         seen = "could not be read" if taken is None else "shows no sign of it"
-        raise IronicError("%s: the node %s; it is not sent a second time, because that could do it twice; look at the "
-                          "server, then run again" % (lost.message, seen), lost.status, "Lost") from lost
+        raise IronicError(f"{lost.message}: the node {seen}; it is not sent a second time, because that could do it "
+                          "twice; look at the server, then run again", lost.status, "Lost") from lost
 
     def _taken(self) -> bool | None:
         """Return whether the node shows that Ironic has taken the request, None when it can't be read."""
@@ -112,8 +112,8 @@ def unchanged(client: Any, kind: str, known: dict[str, Any], fields: Sequence[st
 
 def changed(subject: str, field: str, before: Any, now: Any) -> IronicError:
     """Return the error of what is no longer as it was when something was decided about it."""
-    return IronicError("%s: it has changed since it was looked at (%s was %s, is %s), so nothing was done with it; run "
-                       "again" % (subject, field, before or "not set", now or "not set"))
+    return IronicError(f"{subject}: it has changed since it was looked at ({field} was {before or 'not set'}, is "
+                       f"{now or 'not set'}), so nothing was done with it; run again")
 
 
 def patch(client: Any, kind: str, uuid: str, operations: list[dict[str, Any]], subject: str,

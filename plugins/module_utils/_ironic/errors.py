@@ -75,8 +75,8 @@ def error_from_answer(status: int, text: str, subject: str, repeatable: bool = T
     """
     message = fault_of(text)
     if status == 401:
-        return IronicError("%s: Ironic refuses the login (HTTP %s: %s); check user name, password and auth_type" % (
-            subject, status, message), status, "Unauthorized")
+        return IronicError(f"{subject}: Ironic refuses the login (HTTP {status}: {message}); check user name, password "
+                           "and auth_type", status, "Unauthorized")
     advice = _ADVICE.get(status)
     if status in (502, 504) and not repeatable:
         return lost_answer(subject, f"HTTP {status}: {message}", status)
@@ -96,8 +96,8 @@ def lost_answer(subject: str, text: str, status: int | None = None) -> IronicErr
     :param text: what came instead of the answer
     :param status: HTTP status code, or None
     """
-    return IronicError("%s: Ironic's answer was lost (%s), so that it is not known whether Ironic acts on the "
-                       "request" % (subject, text), status, "Lost")
+    return IronicError(f"{subject}: Ironic's answer was lost ({text}), so that it is not known whether Ironic acts on "
+                       "the request", status, "Lost")
 
 
 def _seconds(text: str | None) -> int | None:

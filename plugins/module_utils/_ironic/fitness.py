@@ -54,14 +54,14 @@ def drivers_of(addresses: Iterable[str], schemes: Iterable[str]) -> tuple[list[A
         try:
             driver = parse(address).driver
         except AddressError as exc:
-            problems.append(Problem(CODE, "ironic", "bmc_addresses[%d]" % number, redacted(address), exc.expected,
+            problems.append(Problem(CODE, "ironic", f"bmc_addresses[{number}]", redacted(address), exc.expected,
                                     exc.hint))
             continue
         found[driver.name] = driver
     for number, scheme in enumerate(schemes):
         if scheme not in SCHEMES:
-            problems.append(Problem(CODE, "ironic", "bmc_schemes[%d]" % number, scheme, "a scheme of BMC addresses",
-                                    "such as %s" % ", ".join(driver.name for driver in DRIVERS)))
+            problems.append(Problem(CODE, "ironic", f"bmc_schemes[{number}]", scheme, "a scheme of BMC addresses",
+                                    f"such as {', '.join(driver.name for driver in DRIVERS)}"))
             continue
         found[SCHEMES[scheme].driver.name] = SCHEMES[scheme].driver
     return [found[name] for name in sorted(found)], problems
@@ -99,8 +99,8 @@ def version_problems(server: str, minor: int) -> list[Problem]:
     """
     if minor >= OPERATOR_MINOR:
         return []
-    return [Problem(CODE, "ironic", "API version", "1.%d of %s" % (minor, server),
-                    "1.%d or newer, which the Bare Metal Operator 0.13 needs" % OPERATOR_MINOR, "upgrade Ironic")]
+    return [Problem(CODE, "ironic", "API version", f"1.{minor} of {server}",
+                    f"1.{OPERATOR_MINOR} or newer, which the Bare Metal Operator 0.13 needs", "upgrade Ironic")]
 
 
 def driver_problems(wanted: Sequence[Any], enabled: Sequence[Mapping[str, Any]]) -> list[Problem]:

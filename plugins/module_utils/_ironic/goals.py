@@ -66,11 +66,11 @@ def _provision_verdict(wanted: Any, node: Any) -> Any:
             advice = f"see the conductor's log, {advice}"
         return Verdict(FAILED, f"it is {state}; last_error: {_error(node)}", advice)
     if wanted in states.HOLDS and state in states.STABLE:
-        return Verdict(FAILED, "its steps ended (it is %s) without a hold: Ironic left the step out, as version 39.0 "
-                       "does with all steps of its conductor" % state, "use another version of Ironic")
+        return Verdict(FAILED, f"its steps ended (it is {state}) without a hold: Ironic left the step out, as version "
+                               "39.0 does with all steps of its conductor", "use another version of Ironic")
     if state in states.STABLE:
-        return Verdict(FAILED, "it is %s, so that another client or Ironic stopped it; last_error: %s" % (
-            state, _error(node)), "run again")
+        return Verdict(FAILED, f"it is {state}, so that another client or Ironic stopped it; last_error: "
+                               f"{_error(node)}", "run again")
     return Verdict(WAITING, step_text(node), "")
 
 

@@ -77,7 +77,7 @@ def _add(client: Any, nodes: list[dict[str, Any]], name: str, path: str) -> None
 def _getter(client: Any, node: dict[str, Any], path: str) -> Callable[..., Any]:
     def call() -> dict[str, Any]:
         try:
-            subject = "node %s" % (node.get("name") or node["uuid"])
+            subject = f"node {node.get('name') or node['uuid']}"
             return answers.dictionary(client.request("GET", path_of("nodes", node["uuid"], path), subject=subject),
                                       subject)
         except IronicError as exc:

@@ -47,4 +47,4 @@ def _normal(address: str) -> str:
         host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
     except ValueError:
         return whole.rstrip("/").lower()
-    return "%s://%s:%s" % (parts.scheme, "[%s]" % host if ":" in host else host, port)
+    return "%s://%s:%s" % (parts.scheme, f"[{host}]" if ":" in host else host, port)

@@ -249,8 +249,8 @@ def _leave_maintenance(client: Any, path: str, subject: str) -> None:
     try:
         client.request("DELETE", path + "/maintenance", subject=subject)
     except IronicError as exc:
-        raise IronicError("%s; it was put into maintenance for its deletion and is still in it: take it out with "
-                          "ironic_node_action (maintenance_off)" % exc.message, exc.status) from exc
+        raise IronicError(f"{exc.message}; it was put into maintenance for its deletion and is still in it: take it "
+                          "out with ironic_node_action (maintenance_off)", exc.status) from exc
 
 
 def delete_port(client: Any, port: dict[str, Any], subject: str) -> None:

@@ -102,7 +102,7 @@ def _bmc_taken(subject: str, bmc: node_bmc.Bmc, node: dict[str, Any]) -> Any:
 
 
 def _repeated(values: list[str], subject: str, field: str) -> list[Any]:
-    return [Problem("node", subject, field, "%s %d times" % (value, count), "once", "remove the others")
+    return [Problem("node", subject, field, f"{value} {count} times", "once", "remove the others")
             for value, count in Counter(values).items() if count > 1]
 
 
@@ -133,8 +133,8 @@ def _check_node(option: dict[str, Any], current: dict[str, Any] | None, drivers:
             for key in node_fields.REQUIRED_DRIVER_INFO.get(driver or "", ())
             if not (option.get("driver_info") or {}).get(key)
         ]
-    found += [Problem("node", subject, field, option[field], "nothing: this Ironic speaks API version 1.%d" % minor,
-                      "it came with 1.%d" % needed)
+    found += [Problem("node", subject, field, option[field], f"nothing: this Ironic speaks API version 1.{minor}",
+                      f"it came with 1.{needed}")
               for field, needed in node_fields.MINORS.items() if option.get(field) is not None and minor < needed]
     return found + check_traits(subject, option.get("traits") or [])
 
@@ -185,12 +185,12 @@ def check_port(option: dict[str, Any], known: Any, node_uuid: str | None, move: 
         owner = (known.node_of(current) or {}).get("name")
         host = ownership.host_of(owner)
         advice = ownership.LEAVE_IT if host else "delete it there, or set move with ironic_port"
-        seen = "a port of BareMetalHost %s/%s" % host if host else "a port of node %s" % (owner or current["node_uuid"])
+        seen = "a port of BareMetalHost %s/%s" % host if host else f"a port of node {owner or current['node_uuid']}"
         found.append(Problem("node", subject, "node", seen, f"a port of node {option['node']}", advice))
     return found + [
         Problem(
-            "node", subject, field, option[field], "nothing: this Ironic speaks API version 1.%d" % minor,
-            "it came with 1.%d" % needed)
+            "node", subject, field, option[field], f"nothing: this Ironic speaks API version 1.{minor}",
+            f"it came with 1.{needed}")
         for field, needed in node_fields.PORT_MINORS.items()
         if option.get(field) is not None and minor < needed
     ]

@@ -53,7 +53,7 @@ class PortService:
                 "diff": self.diffs}
 
     def _problems(self, registry: Registry, owners: dict[str, Any]) -> list[Any]:
-        found = [Problem("port", "ports", "address", "%s %d times" % (address, count), "once", "remove the others")
+        found = [Problem("port", "ports", "address", f"{address} {count} times", "once", "remove the others")
                  for address, count in Counter(option["address"] for option in self.options).items() if count > 1]
         for option in self.options:
             subject, owner = f"port {option['address']}", owners[option["address"]]

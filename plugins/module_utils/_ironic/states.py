@@ -106,8 +106,8 @@ def _abort(state: str, minor: int | None) -> Route:
     if state not in ABORTS:
         return Route("refuse", [], state, f"it is {state}, which Ironic aborts only while it waits for the agent")
     if minor is not None and minor < needed:
-        return Route("refuse", [], state, "it is %s, which only API version 1.%d and newer abort; undeploy it" % (
-            state, needed))
+        return Route("refuse", [], state, f"it is {state}, which only API version 1.{needed} and newer abort; undeploy "
+                                          "it")
     return Route("act", ["abort"], ABORTS[state], "")
 
 
@@ -119,8 +119,8 @@ def _reason(action: str, state: str, target: str | None) -> str:
         return f"it is {state} on its way to {target or 'another state'}; wait for the end of that, or abort it"
     expected = f"it is {state}, and {action} needs {' or '.join(sorted(verb.accepted))}"
     if state == ADOPT_FAILED:
-        return "%s; correct the cause (last_error) and adopt it again: the system on its disks is not to be lost" % (
-            expected)
+        return (f"{expected}; correct the cause (last_error) and adopt it again: the system on its disks is not to be "
+                "lost")
     leading = first_action(state, verb.accepted)
     return f"{expected}; {leading} it first{_COSTS.get(leading, '')}" if leading else expected
 

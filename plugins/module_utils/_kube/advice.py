@@ -77,7 +77,7 @@ def allow(verb: str, plural: str, group: str, namespace: str | None) -> str:
     :param namespace: None for all namespaces, or for what has none
     """
     return "allow it by a %s with the verb %s on %s in the API group %s" % (
-        "Role and RoleBinding in namespace %s" % namespace if namespace else "ClusterRole and ClusterRoleBinding",
+        f"Role and RoleBinding in namespace {namespace}" if namespace else "ClusterRole and ClusterRoleBinding",
         verb, plural, group or '"" (the core group)')
 
 
@@ -120,6 +120,6 @@ def _advice(error: Any, resource: Any, namespace: str | None, server: str | None
     if error.status == 403:
         return allow(verb, resource.plural, resource.group, namespace)
     if error.status == 404:
-        return "the API server %s does not know %ss: install what serves them first (playbook " \
-            "metal3.baremetal.install)" % (server, resource.kind)
+        return (f"the API server {server} does not know {resource.kind}s: install what serves them first (playbook "
+             "metal3.baremetal.install)")
     return ""

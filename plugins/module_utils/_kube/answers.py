@@ -63,8 +63,8 @@ def read_object(value: Any, subject: str) -> dict[str, Any]:
 def _expect(parent: dict[str, Any], name: str, kind: Any, subject: str, title: str, prefix: str = "") -> None:
     value = parent.get(name)
     if value is not None and not isinstance(value, kind):
-        raise _invalid(subject, "%s: %s%s: found %s, expected %s" % (
-            title[:100], prefix, name, type(value).__name__, kind.__name__))
+        raise _invalid(subject, f"{title[:100]}: {prefix}{name}: found {type(value).__name__}, expected "
+                                f"{kind.__name__}")
 
 
 def list_subject(resource: Any, namespace: str | None) -> str:

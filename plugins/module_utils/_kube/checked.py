@@ -95,5 +95,5 @@ def _decide_again(positions: list[int], due: dict[int, Any], results: list[Any],
 
 
 def _gave_up(error: KubeError) -> KubeError:
-    return KubeError("%s (changed by others %d times in a row between reading and writing; run again)" % (
-        error.cause, ROUNDS), error.status, error.reason)
+    return KubeError(f"{error.cause} (changed by others {ROUNDS} times in a row between reading and writing; run "
+                     "again)", error.status, error.reason)

@@ -135,13 +135,13 @@ class KubeClient:
             # Not quoted: what was to be the JSON of a Secret is one still.
             is_markup = str(answer).lstrip().startswith("<")
             shown = text_of(answer) if is_markup else f"{len(content)} bytes that are no JSON object"
-            raise self._no_kubernetes(subject, "HTTP %d with %s" % (response.status, shown))
+            raise self._no_kubernetes(subject, f"HTTP {response.status} with {shown}")
         return answer
 
     def _refusal(self, response: Any, subject: str) -> KubeError:
         if 300 <= response.status < 400:
             response.close()
-            return self._no_kubernetes(subject, "HTTP %d, a redirection, which is not followed" % response.status)
+            return self._no_kubernetes(subject, f"HTTP {response.status}, a redirection, which is not followed")
         pause = _pause_seconds(response.headers.get("Retry-After")) \
             if response.status == 429 or response.status >= 500 else None
         return error_from_answer(response.status, decode(self._content(response, subject, TEXT_LIMIT_BYTES)), subject,
@@ -155,7 +155,7 @@ class KubeClient:
             size += len(part)
             if size > limit:
                 response.close()
-                raise self._no_kubernetes(subject, "an answer of more than %d MiB" % (limit // 1024 ** 2))
+                raise self._no_kubernetes(subject, f"an answer of more than {limit // 1024 ** 2} MiB")
         response.release_conn()
         return b"".join(parts)
 
@@ -282,7 +282,7 @@ class KubeClient:
                 *lines, pending = (pending + chunk).split(b"\n")
                 if len(pending) > EVENT_LIMIT_BYTES:
                     raise self._no_kubernetes(
-                        subject, "an event of more than %d MiB" % (EVENT_LIMIT_BYTES // 1024 ** 2))
+                        subject, f"an event of more than {EVENT_LIMIT_BYTES // 1024 ** 2} MiB")
                 for line in lines:
                     if line.strip():
                         yield read_event(line, subject)

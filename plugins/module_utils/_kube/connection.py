@@ -137,15 +137,15 @@ class Choice:
 
     def _check(self) -> None:
         if self["api_key"] is not None and self["client_cert"] is not None:
-            raise _wrong("%s and %s: found both, expected one of them: a server that accepts the certificate does not "
-                         "look at the token" % (self.name("api_key"), self.name("client_cert")), "leave one out")
+            raise _wrong(f"{self.name('api_key')} and {self.name('client_cert')}: found both, expected one of them: a "
+                         "server that accepts the certificate does not look at the token", "leave one out")
         if self["client_key"] is not None and self["client_cert"] is None:
-            raise _wrong("%s: found no %s, expected the certificate that the key belongs to" % (
-                self.name("client_key"), "client_cert"), "give both or none")
+            raise _wrong(f"{self.name('client_key')}: found no {'client_cert'}, expected the certificate that the key "
+                         "belongs to", "give both or none")
         for name in ("api_key", "client_cert"):
             if self[name] is not None and self["host"] is None and self["kubeconfig"] is None:
-                raise _wrong("%s: found neither host nor the option kubeconfig, expected one: it is not sent to "
-                             "the server of a kubeconfig that only the environment names" % self.name(name),
+                raise _wrong(f"{self.name(name)}: found neither host nor the option kubeconfig, expected one: it is "
+                             "not sent to the server of a kubeconfig that only the environment names",
                              "give host (or K8S_AUTH_HOST)")
         if self["api_key"] is not None:
             check_token(self["api_key"], self.name("api_key"))
@@ -305,18 +305,18 @@ class Connection:
             name = f"kubeconfig {os.pathsep.join(paths)}"
             return self._take(settings, config, name)
         if choice.kubeconfig is not None:
-            raise _wrong("%s: found no file %s that is not empty, expected a kubeconfig" % (
-                choice.name("kubeconfig"), os.pathsep.join(paths)), "correct kubeconfig, or make the file")
+            raise _wrong(f"{choice.name('kubeconfig')}: found no file {os.pathsep.join(paths)} that is not empty, "
+                         "expected a kubeconfig", "correct kubeconfig, or make the file")
         return self._load_service_account(settings)
 
     def _load_service_account(self, settings: Any) -> str:
         host, port = (self._environ.get(f"KUBERNETES_SERVICE_{part}") for part in ("HOST", "PORT"))
         token_file, authority = (os.path.join(SERVICE_ACCOUNT, name) for name in ("token", "ca.crt"))
         if not host or not port or not os.path.isfile(token_file) or not os.path.isfile(authority):
-            raise _wrong("no Kubernetes API server given: found neither kubeconfig nor host, no file %s and no service "
-                         "account of a pod" % DEFAULT_KUBECONFIG,
+            raise _wrong("no Kubernetes API server given: found neither kubeconfig nor host, no file "
+                         f"{DEFAULT_KUBECONFIG} and no service account of a pod",
                          "set kubeconfig (or KUBECONFIG), or host and api_key")
-        self._pin(check_server("https://%s:%s" % ("[%s]" % host if ":" in host else host, port),
+        self._pin(check_server("https://%s:%s" % (f"[{host}]" if ":" in host else host, port),
                                "KUBERNETES_SERVICE_HOST"), "the pod's service account")
         settings.host, settings.ssl_ca_cert = self._kubeconfig_server, authority
         self._user = "the pod's service account"
@@ -346,8 +346,8 @@ class Connection:
     def _pin(self, server: str, name: str) -> None:
         """Remember the server that credentials are for; a kubeconfig that names another one by now is not used."""
         if self._kubeconfig_server not in (None, server):
-            raise _wrong("%s: found server %s, expected %s as at the beginning of this run: credentials for another "
-                         "server are not sent to this one" % (name, server, self._kubeconfig_server),
+            raise _wrong(f"{name}: found server {server}, expected {self._kubeconfig_server} as at the beginning of "
+                         "this run: credentials for another server are not sent to this one",
                          "run again when the kubeconfig is as it is to be")
         self._kubeconfig_server = server
 

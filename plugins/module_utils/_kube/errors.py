@@ -107,5 +107,5 @@ def text_of(body: Any) -> str:
     text = str(body)[:100000]
     if re.match(r"\s*<", text):
         title = re.search(r"<title[^>]*>([^<]*)", text, re.IGNORECASE)
-        return "HTML%s" % (" (%s)" % cut(" ".join(title.group(1).split()), 100) if title else "")
+        return "HTML%s" % (f" ({cut(' '.join(title.group(1).split()), 100)})" if title else "")
     return cut(" ".join(text.split()), 300)

@@ -66,7 +66,7 @@ def parse(content: bytes, source: str) -> dict[Any, Any]:
     :raises KubeError: when it is none
     """
     if len(content) > MAX_BYTES:
-        raise invalid(source, "found %d bytes, expected a kubeconfig of at most %d" % (len(content), MAX_BYTES))
+        raise invalid(source, f"found {len(content)} bytes, expected a kubeconfig of at most {MAX_BYTES}")
     try:
         config = yaml.safe_load(content.decode("utf-8"))
     # Besides YAMLError: dates, numbers and depths that Python refuses.
@@ -91,7 +91,7 @@ def from_dict(config: Any, source: str) -> dict[Any, Any]:
 
 def _place(exc: Any) -> str:
     mark = getattr(exc, "problem_mark", None)
-    return " (line %d)" % (mark.line + 1) if mark is not None else ""
+    return f" (line {mark.line + 1})" if mark is not None else ""
 
 
 def _named(entries: Any, key: str, source: str) -> list[dict[str, Any]]:
@@ -102,10 +102,10 @@ def _named(entries: Any, key: str, source: str) -> list[dict[str, Any]]:
     part = _INLINE[key][0]
     for position, entry in enumerate(entries):
         if not isinstance(entry, dict) or not _is_text(entry.get("name")):
-            raise invalid(source, "%s[%d]: expected an entry with a name" % (key, position))
+            raise invalid(source, f"{key}[{position}]: expected an entry with a name")
         # kubectl writes null for a user without fields.
         if not isinstance(entry.get(part) or {}, dict):
-            raise invalid(source, "%s[%d].%s: found %s, expected a mapping" % (key, position, part, _kind(entry[part])))
+            raise invalid(source, f"{key}[{position}].{part}: found {_kind(entry[part])}, expected a mapping")
     return entries
 
 

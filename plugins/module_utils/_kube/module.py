@@ -48,8 +48,8 @@ class KubeModule(Module):
         except KubeError:
             # Who may not read namespaces learns nothing about them.
             return
-        self.warn("namespace %s: found none on %s, expected one; correct namespace, kubeconfig or host" % (
-            namespace, self.server))
+        self.warn(f"namespace {namespace}: found none on {self.server}, expected one; correct namespace, kubeconfig or "
+                  "host")
 
     def exit_json(self, **result: Any) -> None:
         """Return the result."""

@@ -54,8 +54,8 @@ def pages(client: Any, resource: Any, namespace: str | None = None, label_select
                 raise KubeError(f"{list_subject(resource, namespace)}: got the same page twice",
                                 reason="InvalidAnswer")
             if len(tokens) >= _MOST_PAGES:
-                raise KubeError("%s: found more than %d pages of %d objects" % (
-                    list_subject(resource, namespace), _MOST_PAGES, page_size), reason="InvalidAnswer")
+                raise KubeError(f"{list_subject(resource, namespace)}: found more than {_MOST_PAGES} pages of "
+                                f"{page_size} objects", reason="InvalidAnswer")
             tokens.add(token)
             pending = pool.submit(fetch, token) if token else None
             seen.update(_key(item) for item in items)

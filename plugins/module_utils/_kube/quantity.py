@@ -29,8 +29,8 @@ def parse(quantity: Any) -> Any:
     match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
     if not match:
         shown = quantity if len(text) <= _LONGEST else text[:_LONGEST] + "..."
-        raise ValueError("quantity: found %r, expected a number with an optional suffix of %s, as 16Gi" % (
-            shown, ", ".join(list(BINARY) + list(DECIMAL) + list(_FRACTIONS))))
+        raise ValueError(f"quantity: found {shown!r}, expected a number with an optional suffix of "
+                         f"{', '.join(list(BINARY) + list(DECIMAL) + list(_FRACTIONS))}, as 16Gi")
     number, suffix = Decimal(match.group(1)), match.group(2) or ""
     if suffix in _FACTORS:
         return number * _FACTORS[suffix]
@@ -53,5 +53,5 @@ def build(number: Any, binary: bool = True) -> Any:
         raise ValueError(f"quantity: found {number!r}, expected an integer")
     for suffix, factor in sorted((BINARY if binary else DECIMAL).items(), key=lambda item: -item[1]):
         if number and number % factor == 0:
-            return "%d%s" % (number // factor, suffix)
+            return f"{number // factor}{suffix}"
     return str(number)

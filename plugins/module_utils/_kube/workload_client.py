@@ -68,9 +68,9 @@ def client_for(module: Any, required: bool = True) -> Any:
         return client
     found = workload_client(client, params["cluster_namespace"], params["cluster_name"])
     if found is None and required:
-        raise KubeError("cluster %s/%s: found no Secret %s-kubeconfig, expected a cluster whose control plane is "
-                        "initialized; make it first (playbook metal3.baremetal.cluster)" % (
-                            params["cluster_namespace"], params["cluster_name"], params["cluster_name"]))
+        raise KubeError(f"cluster {params['cluster_namespace']}/{params['cluster_name']}: found no Secret "
+                        f"{params['cluster_name']}-kubeconfig, expected a cluster whose control plane is initialized; "
+                        "make it first (playbook metal3.baremetal.cluster)")
     if found is not None:
-        module.works_on(found, "cluster %s/%s: API server %%s" % (params["cluster_namespace"], params["cluster_name"]))
+        module.works_on(found, f"cluster {params['cluster_namespace']}/{params['cluster_name']}: API server %s")
     return found

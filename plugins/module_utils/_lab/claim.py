@@ -108,7 +108,7 @@ def ensure_folders(directory: str, check_mode: bool = False,
 def obstacles(figures: dict[str, Any]) -> list[str]:
     """Return why figures can't be used by a new lab, as texts; empty when they can."""
     bridge = figures["bridge"]
-    texts = ["port %d (%s) is taken" % (port, part) for part, port in sorted(ports.taken(figures["ports"]).items())]
+    texts = [f"port {port} ({part}) is taken" for part, port in sorted(ports.taken(figures["ports"]).items())]
     if bridge["name"] in network_devices():
         texts.append(f"network device {bridge['name']} exists")
     wanted = ipaddress.ip_network(bridge["network"])
@@ -132,7 +132,7 @@ def choose(name: str, environ: Mapping[str, str]) -> dict[str, Any]:
         found = ["another lab has it"] if index in claimed else obstacles(figures)
         if not found:
             return figures
-        seen.append("%d: %s" % (index, found[0]))
+        seen.append(f"{index}: {found[0]}")
     raise FiguresError(f"no index is free for lab {name}: {few(seen, 3, '; ')}")
 
 

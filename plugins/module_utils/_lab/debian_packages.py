@@ -37,8 +37,8 @@ def parse(text: Any) -> Any:
         for word in words[1:]:
             kind, colon, name = word.partition(":")
             if not (colon and name and kind in ("service", "program")):
-                raise PackagesError("line %r: expected 'service:<name>' or 'program:<name>' after the package, found %r"
-                                    % (line, word))
+                raise PackagesError(f"line {line!r}: expected 'service:<name>' or 'program:<name>' after the package, "
+                                    f"found {word!r}")
             (services if kind == "service" else programs).append(name)
         if len(programs) > 1:
             raise PackagesError(f"line {line!r}: expected one program, found {', '.join(programs)}")

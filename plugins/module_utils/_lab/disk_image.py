@@ -58,7 +58,7 @@ def build(path: str, size_mib: int, files: dict[str, str]) -> str:
     :raises DiskImageError: when a file is no text or its name no name, and when a program fails
     """
     if size_mib < LEAST_MIB:
-        raise DiskImageError("size_mib %d: expected at least %d" % (size_mib, LEAST_MIB))
+        raise DiskImageError(f"size_mib {size_mib}: expected at least {LEAST_MIB}")
     for name, text in files.items():
         if not isinstance(name, str) or name in ("", ".", "..") or "/" in name:
             raise DiskImageError(f'files: found the name "{name}", expected one without a folder')
@@ -76,9 +76,9 @@ def build(path: str, size_mib: int, files: dict[str, str]) -> str:
             stream.truncate(size_mib * MIB)
         filesystem_mib = size_mib - FIRST_MIB - LAST_MIB
         _run(["sfdisk", "--quiet", disk],
-             "label: gpt\nstart=%dMiB, size=%dMiB, name=%s\n" % (FIRST_MIB, filesystem_mib, LABEL))
-        _run(["mkfs.ext4", "-q", "-F", "-L", LABEL, "-d", root, "-E", "offset=%d" % (FIRST_MIB * MIB), disk,
-              "%dk" % (filesystem_mib * 1024)])
+             f"label: gpt\nstart={FIRST_MIB}MiB, size={filesystem_mib}MiB, name={LABEL}\n")
+        _run(["mkfs.ext4", "-q", "-F", "-L", LABEL, "-d", root, "-E", f"offset={FIRST_MIB * MIB}", disk,
+              f"{filesystem_mib * 1024}k"])
         result = digest(disk)
         checksum = os.path.join(work, "checksum")
         with open(checksum, "w", encoding="ascii") as stream:
@@ -97,9 +97,9 @@ def _run(arguments: list[str], text: str | None = None) -> None:
         result = subprocess.run(arguments, input=text, capture_output=True, text=True, check=False,
                                 timeout=TIMEOUT_SECONDS, env=environment)
     except FileNotFoundError:
-        raise DiskImageError("program %s is missing: install the Debian packages fdisk and e2fsprogs"
-                             % arguments[0]) from None
+        raise DiskImageError(f"program {arguments[0]} is missing: install the Debian packages fdisk and "
+                             "e2fsprogs") from None
     except subprocess.TimeoutExpired:
         raise DiskImageError(f"{arguments[0]}: no end after {duration(TIMEOUT_SECONDS)}") from None
     if result.returncode:
-        raise DiskImageError("%s: %s" % (arguments[0], result.stderr.strip() or "exit code %d" % result.returncode))
+        raise DiskImageError("%s: %s" % (arguments[0], result.stderr.strip() or f"exit code {result.returncode}"))

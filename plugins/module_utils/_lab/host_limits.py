@@ -30,9 +30,9 @@ def ensure(check_mode: bool = False, setting: str = SETTING, kept: str = KEPT) -
         return []
     if not check_mode:
         with open(kept, "w", encoding="ascii") as file:
-            file.write("%d\n" % current)
+            file.write(f"{current}\n")
         _write(setting, WANTED)
-    return ["%s: %d, wanted %d" % (setting, current, WANTED)]
+    return [f"{setting}: {current}, wanted {WANTED}"]
 
 
 def restore(setting: str = SETTING, kept: str = KEPT, links: str = LINKS) -> list[str]:
@@ -52,4 +52,4 @@ def restore(setting: str = SETTING, kept: str = KEPT, links: str = LINKS) -> lis
 
 def _write(setting: str, value: int) -> None:
     with open(setting, "w", encoding="ascii") as file:
-        file.write("%d\n" % value)
+        file.write(f"{value}\n")

@@ -73,9 +73,8 @@ def _check_packages(path: str) -> None:
         lacking = debian_packages.missing(debian_packages.parse(stream.read()))
     if lacking:
         raise debian_packages.PackagesError(
-            "these Debian packages are missing: %s. As root, to install them without starting their services: "
-            "python3 %s %s"
-            % (", ".join(lacking), os.path.join(os.path.dirname(path), "debian_packages.py"), path))
+            f"these Debian packages are missing: {', '.join(lacking)}. As root, to install them without starting their "
+            f"services: python3 {os.path.join(os.path.dirname(path), 'debian_packages.py')} {path}")
 
 
 def _services_environment(params: dict[str, Any], check_mode: bool, progress: Progress) -> tuple[str, bool]:

@@ -80,8 +80,8 @@ def labs_dir(environ: Mapping[str, str] | None = None) -> str:
     """
     home = (os.environ if environ is None else environ).get("METAL3_LAB_HOME")
     if home and not os.path.isabs(home):
-        raise ValueError("METAL3_LAB_HOME %r: expected an absolute path, as in METAL3_LAB_HOME=%s"
-                         % (home, os.path.join("$PWD", home)))
+        raise ValueError(f"METAL3_LAB_HOME {home!r}: expected an absolute path, as in "
+                         f"METAL3_LAB_HOME={os.path.join('$PWD', home)}")
     state = user_folders.base(environ, "XDG_STATE_HOME", os.path.join(".local", "state"))
     return os.path.realpath(home or os.path.join(state, "metal3.baremetal", "labs"))
 
@@ -94,8 +94,8 @@ def lab_dir(name: str, environ: Mapping[str, str] | None = None) -> str:
     :raises ValueError: for another name, and as ``labs_dir`` does
     """
     if not NAME_RULE.match(name):
-        raise ValueError("lab name %r: expected a lower case letter, then at most 19 lower case letters, digits or "
-                         "dashes" % (name,))
+        raise ValueError(f"lab name {name!r}: expected a lower case letter, then at most 19 lower case letters, digits "
+                         "or dashes")
     return os.path.join(labs_dir(environ), name)
 
 
@@ -109,7 +109,7 @@ def layout(name: str, index: int, environ: Mapping[str, str] | None = None) -> d
     """
     directory = lab_dir(name, environ)
     if not 0 <= index < INDEX_LIMIT:
-        raise ValueError("lab index %r: expected 0 to %d" % (index, INDEX_LIMIT - 1))
+        raise ValueError(f"lab index {index!r}: expected 0 to {INDEX_LIMIT - 1}")
     first = BASE_PORT + PORTS_PER_LAB * index
     network: Any = list(NETWORK.subnets(new_prefix=NETWORK_PREFIX))[index]
     ports = dict((part, first + offset) for part, offset in PORT_OFFSETS.items())
@@ -121,16 +121,16 @@ def layout(name: str, index: int, environ: Mapping[str, str] | None = None) -> d
         "address": "127.0.0.1",
         "ports": ports,
         "urls": {
-            "kubernetes": "https://127.0.0.1:%d" % ports["kube_apiserver"],
-            "ironic": "https://127.0.0.1:%d" % ports["ironic"],
-            "image_server": "https://127.0.0.1:%d" % ports["image_server"],
-            "registry": "https://127.0.0.1:%d" % ports["registry"],
-            "redfish": "https://127.0.0.1:%d" % ports["redfish"],
-            "machine_room": "https://127.0.0.1:%d" % ports["machine_room"],
+            "kubernetes": f"https://127.0.0.1:{ports['kube_apiserver']}",
+            "ironic": f"https://127.0.0.1:{ports['ironic']}",
+            "image_server": f"https://127.0.0.1:{ports['image_server']}",
+            "registry": f"https://127.0.0.1:{ports['registry']}",
+            "redfish": f"https://127.0.0.1:{ports['redfish']}",
+            "machine_room": f"https://127.0.0.1:{ports['machine_room']}",
         },
         "bridge": {
-            "name": "m3lab%d" % index,
+            "name": f"m3lab{index}",
             "network": str(network),
-            "address": "%s/%d" % (network[1], NETWORK_PREFIX),
+            "address": f"{network[1]}/{NETWORK_PREFIX}",
         },
     }

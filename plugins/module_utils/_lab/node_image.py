@@ -157,8 +157,8 @@ class NodeImage:
                 raise NodeImageError(f"{command} is missing: install the package {package}")
         for name in NODE_PROGRAMS + POD_PROGRAMS:
             if not os.access(os.path.join(self._bin_dir, name), os.X_OK):
-                raise NodeImageError("%s is missing: build the engine's sets management and node first"
-                                     % os.path.join(self._bin_dir, name))
+                raise NodeImageError(f"{os.path.join(self._bin_dir, name)} is missing: build the engine's sets "
+                                     "management and node first")
 
     def _install_debian(self, root: Any) -> None:
         with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
@@ -211,8 +211,8 @@ class NodeImage:
                 contents = [container_image.File(path, os.path.join(self._bin_dir, name))]
                 add(name, wanted[name], contents + (netfilter if name == "kube-proxy" else []), [path])
             else:
-                raise NodeImageError("kubeadm %s wants the image %s, which this module cannot build"
-                                     % (version, wanted[name]))
+                raise NodeImageError(f"kubeadm {version} wants the image {wanted[name]}, which this module cannot "
+                                     "build")
         flanneld = "/opt/bin/flanneld"
         add("flannel", f"{OWN_REGISTRY}/flannel-io/flannel:{self._addons.pins.version(addons.FLANNEL)}",
             [container_image.File(flanneld, self._addons.path("flanneld"))] + netfilter, [flanneld])
@@ -276,17 +276,17 @@ class NodeImage:
         with open(raw, "wb") as stream:
             stream.truncate(DISK_GIB * 1024 * MIB)
         sectors = (DISK_GIB * 1024 - 2) * MIB // SECTOR_BYTES
-        table = "label: gpt\nstart=%d, size=%d, type=%s, name=root\n" % (
-            FIRST_SECTOR, sectors, ROOT_PARTITION_TYPES[self._architecture])
+        table = (f"label: gpt\nstart={FIRST_SECTOR}, size={sectors}, type={ROOT_PARTITION_TYPES[self._architecture]}, "
+                 "name=root\n")
         with subprocess.Popen(["sfdisk", "--quiet", raw], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, universal_newlines=True) as process:
             errors = process.communicate(table, timeout=60)[1]
             if process.returncode:
-                raise NodeImageError("partitioning: sfdisk failed (exit code %d): %s" % (process.returncode, errors))
+                raise NodeImageError(f"partitioning: sfdisk failed (exit code {process.returncode}): {errors}")
         _run(["mkfs.ext4", "-q", "-F", "-L", "root", "-m", "0", "-i", str(BYTES_FOR_AN_INODE),
-              "-J", "size=%d" % JOURNAL_MIB, "-U", str(uuid.uuid5(uuid.NAMESPACE_OID, self.directory)),
-              "-E", "offset=%d,nodiscard,assume_storage_prezeroed=1" % (FIRST_SECTOR * SECTOR_BYTES),
-              "-d", root, raw, "%dk" % (sectors * SECTOR_BYTES // 1024)], "making the root file system")
+              "-J", f"size={JOURNAL_MIB}", "-U", str(uuid.uuid5(uuid.NAMESPACE_OID, self.directory)),
+              "-E", f"offset={FIRST_SECTOR * SECTOR_BYTES},nodiscard,assume_storage_prezeroed=1",
+              "-d", root, raw, f"{sectors * SECTOR_BYTES // 1024}k"], "making the root file system")
         _run(["qemu-img", "convert", "-m", "8", "-W", "-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd",
               raw, qcow2], "converting to qcow2")
         for path in (raw, qcow2):

@@ -62,8 +62,8 @@ def server_names(count: Any) -> list[str]:
     :raises ValueError: for a number outside this range
     """
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= SERVER_LIMIT:
-        raise ValueError("servers %r: expected a whole number, 1 to %d" % (count, SERVER_LIMIT))
-    return ["server-%02d" % number for number in range(1, count + 1)]
+        raise ValueError(f"servers {count!r}: expected a whole number, 1 to {SERVER_LIMIT}")
+    return [f"server-{number:02d}" for number in range(1, count + 1)]
 
 
 def _field_errors(where: str, values: Any, fields: tuple[Any, ...]) -> list[str]:
@@ -86,10 +86,10 @@ def _field_errors(where: str, values: Any, fields: tuple[Any, ...]) -> list[str]
 
 def _list_errors(where: str, values: list[Any], fields: tuple[Any, ...], limit: int) -> list[str]:
     if not isinstance(values, list) or len(values) > limit:
-        return ["%s: expected a list of at most %d entries" % (where, limit)]
+        return [f"{where}: expected a list of at most {limit} entries"]
     errors = []
     for position, value in enumerate(values):
-        errors += _field_errors("%s[%d]" % (where, position), value, fields)
+        errors += _field_errors(f"{where}[{position}]", value, fields)
     return errors
 
 
@@ -126,7 +126,7 @@ def describe(count: Any, defaults: dict[str, Any] | None = None, overrides: dict
     errors = hardware_errors("defaults", defaults)
     for name, values in sorted(overrides.items()):
         if not NAME_RULE.match(name):
-            errors.append("overrides.%s: expected a server's name, server-01 to server-%d" % (name, SERVER_LIMIT))
+            errors.append(f"overrides.{name}: expected a server's name, server-01 to server-{SERVER_LIMIT}")
         errors += hardware_errors(f"overrides.{name}", values)
     forced = {"bmc_scheme": bmc_scheme} if bmc_scheme else {}
     errors += hardware_errors("for all servers", forced)
@@ -177,11 +177,11 @@ def servers(lab: dict[str, Any], hardware: dict[str, Any]) -> list[dict[str, Any
         identity = uuid.uuid5(uuid.NAMESPACE_URL, f"metal3.baremetal/{lab['name']}/{name}")
         for position, disk in enumerate(values["disks"]):
             disk.setdefault("name", f"/dev/sd{string.ascii_lowercase[position]}")
-            disk.setdefault("serial", "%sD%02d" % (identity.hex[:10].upper(), position))
+            disk.setdefault("serial", f"{identity.hex[:10].upper()}D{position:02d}")
             disk.setdefault("wwn", f"0x5000c5{identity.hex[:8]}{position:02x}")
-            disk.setdefault("hctl", "0:0:%d:0" % position)
+            disk.setdefault("hctl", f"0:0:{position}:0")
         for position, nic in enumerate(values["nics"]):
-            nic.setdefault("name", "eno%d" % (position + 1))
+            nic.setdefault("name", f"eno{position + 1}")
             nic["mac"] = _mac(lab["index"], number, position)
         lent = AGENT_ADDRESS_OFFSET + (number - 1) % AGENT_ADDRESSES
         values["nics"][0]["address"] = str(network[lent])

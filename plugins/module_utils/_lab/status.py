@@ -48,7 +48,7 @@ def _health(info: dict[str, Any], fault: str | None) -> str:
 
 def _address(lab: dict[str, Any], name: str, check: dict[str, str]) -> str:
     if name in MAIN_PORTS:
-        return "127.0.0.1:%d" % lab["ports"][MAIN_PORTS[name]]
+        return f"127.0.0.1:{lab['ports'][MAIN_PORTS[name]]}"
     return check.get("url") or check.get("tcp") or "-"
 
 
@@ -104,7 +104,7 @@ def server_parts(lab: dict[str, Any], servers: list[dict[str, Any]],
         "program": server["name"],
         "kind": SIMULATED,
         "pid": room["pid"],
-        "address": "127.0.0.1:%d" % lab["ports"]["redfish"],
+        "address": f"127.0.0.1:{lab['ports']['redfish']}",
         "health": room["health"],
         "since": room["since"],
     } for server in servers]

@@ -174,7 +174,7 @@ def _pools(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
 
 def _unknown_pools(descriptions: dict[str, Any], namespace: str, names: Iterable[str]) -> list[Finding]:
     return [finding("unknown-pool", "cluster", name, f"networks.{network}.{family}.pool", pool,
-                    "one of %s" % (", ".join(sorted(names)) or "no pools, for none is described"),
+                    f"one of {', '.join(sorted(names)) or 'no pools, for none is described'}",
                     "describe the pool, or give ranges")
             for name, description in sorted(descriptions.items()) if description.namespace == namespace
             for network, family, settings, pool in description.pool_uses
@@ -244,7 +244,7 @@ def _spans(descriptions: dict[str, Any], pools: Any) -> Iterator[tuple[str | Non
     for owner, pool in described + [(None, pool) for pool in pools or []]:
         for number, range_ in enumerate(pool.get("ranges") or []):
             try:
-                yield owner, pool, "ranges[%d]" % number, span_of(range_)
+                yield owner, pool, f"ranges[{number}]", span_of(range_)
             except ValueError:
                 # Told by the rules for pools.
                 continue
@@ -301,7 +301,7 @@ def _provisioning(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
             for number, text in enumerate(getattr(description, option)):
                 other = ipaddress.ip_network(text)
                 if other.version == network.version and other.overlaps(network):
-                    found.append(finding("provisioning-overlap", "cluster", name, "%s[%d]" % (option, number),
+                    found.append(finding("provisioning-overlap", "cluster", name, f"{option}[{number}]",
                                          f"{other}, which overlaps the provisioning network {network}",
                                          "networks without common addresses", "choose another network"))
     return found

@@ -30,7 +30,7 @@ def place(item: dict[str, Any]) -> str:
     """Return ``path:line`` of a finding, as much of it as is known."""
     if not item["path"]:
         return ""
-    return "%s:%d" % (item["path"], item["line"]) if item["line"] else item["path"]
+    return f"{item['path']}:{item['line']}" if item["line"] else item["path"]
 
 
 def line(item: dict[str, Any]) -> Any:
@@ -124,7 +124,7 @@ def junit(findings: list[dict[str, Any]], strict: bool = False, skipped: Collect
         elif own:
             body = f"<system-out>{_text(text)}</system-out>"
         cases.append(f"    <testcase classname={quoteattr(TOOL)} name={quoteattr(rule.rule)}>{body}</testcase>")
-    head = 'tests="%d" failures="%d" errors="0" skipped="%d"' % (len(RULES), failures, len(skipped))
+    head = f'tests="{len(RULES)}" failures="{failures}" errors="0" skipped="{len(skipped)}"'
     return "\n".join(
         ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {head}>",
          f"  <testsuite name={quoteattr(TOOL)} {head}>"] + cases + ["  </testsuite>", "</testsuites>", ""])

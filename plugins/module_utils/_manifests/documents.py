@@ -26,12 +26,12 @@ def read(sources: Sequence[Any]) -> tuple[list[dict[str, Any]], list[Problem]]:
     """
     objects, problems = [], []
     for number, source in enumerate(sources, 1):
-        title = "manifests[%d]" % (number - 1)
+        title = f"manifests[{number - 1}]"
         if isinstance(source, dict):
             documents = [source]
         elif isinstance(source, str):
             if "\n" not in source:
-                title = "manifests[%d] (%s)" % (number - 1, source)
+                title = f"manifests[{number - 1}] ({source})"
             documents, found = _documents(source, title)
             problems += found
         else:

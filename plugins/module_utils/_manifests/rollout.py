@@ -24,17 +24,17 @@ def _deployment(obj: dict[str, Any], status: dict[str, Any]) -> str | None:
     wanted = obj["spec"].get("replicas", 1)
     updated, available = status.get("updatedReplicas") or 0, status.get("availableReplicas") or 0
     if updated < wanted:
-        return "%d of %d pods updated" % (updated, wanted)
+        return f"{updated} of {wanted} pods updated"
     if (status.get("replicas") or 0) > updated:
-        return "%d old pods are still there" % (status["replicas"] - updated)
-    return None if available >= wanted else "%d of %d pods available" % (available, wanted)
+        return f"{status['replicas'] - updated} old pods are still there"
+    return None if available >= wanted else f"{available} of {wanted} pods available"
 
 
 def _daemon_set(_obj: dict[str, Any], status: dict[str, Any]) -> str | None:
     wanted = status.get("desiredNumberScheduled") or 0
     for field, text in (("updatedNumberScheduled", "updated"), ("numberAvailable", "available")):
         if (status.get(field) or 0) < wanted:
-            return "%d of %d pods %s" % (status.get(field) or 0, wanted, text)
+            return f"{status.get(field) or 0} of {wanted} pods {text}"
     return None
 
 
@@ -42,9 +42,9 @@ def _stateful_set(obj: dict[str, Any], status: dict[str, Any]) -> str | None:
     wanted = obj["spec"].get("replicas", 1)
     ready = status.get("readyReplicas") or 0
     if ready < wanted:
-        return "%d of %d pods ready" % (ready, wanted)
+        return f"{ready} of {wanted} pods ready"
     if status.get("updateRevision") != status.get("currentRevision"):
-        return "%d of %d pods updated" % (status.get("updatedReplicas") or 0, wanted)
+        return f"{status.get('updatedReplicas') or 0} of {wanted} pods updated"
     return None
 
 
@@ -130,8 +130,8 @@ def pod_trouble(pod: dict[str, Any]) -> tuple[str, str] | None:
         if waiting and waiting.get("reason") not in (None, "PodInitializing", "ContainerCreating"):
             ended = (container.get("lastState") or {}).get("terminated") or {}
             last = f"; it ended with exit code {ended.get('exitCode')} ({ended.get('reason')})" if ended else ""
-            return _told(waiting["reason"], "container %s: %s%s" % (
-                container["name"], waiting.get("message") or "no message", last))
+            return _told(waiting["reason"], f"container {container['name']}: "
+                                            f"{waiting.get('message') or 'no message'}{last}")
     for container in status.get("containerStatuses") or []:
         if (container.get("state") or {}).get("running") and not container.get("ready"):
             return _told("NotReady", f"container {container['name']} runs and is not ready")

@@ -65,9 +65,9 @@ class ServiceProbe:
                     return {"answers": sorted(answers), "seconds": round(self.clock() - began_at, 1)}
             else:
                 error = step.error.message
-            self.progress.status("%s: %d of %d different answers" % (self.title, len(answers), wanted))
-        raise ProbeError("%s: found %d different answers within %s (%s), expected %d; last error: %s" % (
-            self.title, len(answers), duration(timeout_seconds), ", ".join(sorted(answers)) or "none", wanted, error))
+            self.progress.status(f"{self.title}: {len(answers)} of {wanted} different answers")
+        raise ProbeError(f"{self.title}: found {len(answers)} different answers within {duration(timeout_seconds)} "
+                         f"({', '.join(sorted(answers)) or 'none'}), expected {wanted}; last error: {error}")
 
     def _ask(self, remaining_seconds: float) -> Any:
         # Once, however little time is left.

@@ -83,8 +83,8 @@ def _listed(client: Any, kind: str, namespace: str | None, selector: str | None,
     except KubeError as exc:
         if exc.status != 403:
             raise
-        warnings.append("certificates: not all are listed: %s" % reading_failed(
-            exc, KNOWN[kind], namespace, client.server))
+        warnings.append("certificates: not all are listed: "
+                        f"{reading_failed(exc, KNOWN[kind], namespace, client.server)}")
         return []
 
 

@@ -80,7 +80,7 @@ def plane(kubernetes: str | None, providers: list[Object], deployments: list[Obj
 def _found(part: Part, providers: list[Object], deployments: list[Object],
            definitions: Mapping[str, Object]) -> Found | None:
     running = [(item, tag) for item in deployments for tag in [_tag(part, item)] if tag is not None]
-    unavailable = tuple("%s/%s" % (item["metadata"]["namespace"], item["metadata"]["name"]) for item, _tag_ in running
+    unavailable = tuple(f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item, _tag_ in running
                         if item["spec"].get("replicas", 1) and not (item.get("status") or {}).get("availableReplicas"))
     entries = [item for item in providers
                if part.type and (item.get("type"), item.get("providerName")) == (part.type, part.provider_name)]
@@ -289,11 +289,11 @@ def _needs(name: str, version: tuple[int, ...]) -> list[str]:
     if name == "capi" and minor in matrix.KUBERNETES:
         return ["Kubernetes v1.%d to v1.%d" % matrix.KUBERNETES[minor]]
     if name in matrix.SAME_MINOR and version:
-        result = ["Cluster API v1.%d" % version[1]]
+        result = [f"Cluster API v1.{version[1]}"]
         if name == "capm3" and minor in matrix.OPERATOR:
             result.append("Bare Metal Operator v0.%d to v0.%d" % matrix.OPERATOR[minor])
         return result
-    return ["Ironic API 1.%d" % OPERATOR_MINOR] if name == "bmo" else []
+    return [f"Ironic API 1.{OPERATOR_MINOR}"] if name == "bmo" else []
 
 
 def table(entries: list[dict[str, Any]]) -> list[str]:

@@ -200,8 +200,8 @@ def _kustomized(kubectl: Any, directory: str) -> str:
         [kubectl, "kustomize", directory], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         check=False, universal_newlines=True)
     if result.returncode:
-        raise ManifestError("kubectl kustomize failed (exit code %d): %s" % (
-            result.returncode, end_of(" ".join(result.stderr.split()), 1000)))
+        raise ManifestError(f"kubectl kustomize failed (exit code {result.returncode}): "
+                            f"{end_of(' '.join(result.stderr.split()), 1000)}")
     return result.stdout
 
 

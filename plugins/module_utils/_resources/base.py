@@ -153,7 +153,7 @@ def entry_fields(family):
 def label_of(family, entry, position):
     """Return the name by which problems call an entry."""
     name = entry.get("name") if isinstance(entry, dict) else None
-    return f"{family.kind} {name}" if isinstance(name, str) and name else "%s[%d]" % (family.option, position)
+    return f"{family.kind} {name}" if isinstance(name, str) and name else f"{family.option}[{position}]"
 
 
 def check_raw(family, entries):

@@ -69,8 +69,8 @@ class DataImage(Family):
         if verdict.outcome == FAILED:
             return verdict
         if state_of(host) not in DEPLOYED:
-            return Verdict(FAILED, "the host is %s, and BMO looks at data images of provisioned hosts only" % (
-                state_of(host)), "provision the host first")
+            return Verdict(FAILED, f"the host is {state_of(host)}, and BMO looks at data images of provisioned hosts "
+                                   "only", "provision the host first")
         if (host.get("status") or {}).get("poweredOn") and not error.get("count"):
             return Verdict(WAITING, "waits until the host is switched off and on again", "reboot the host")
         return Verdict(WAITING, error.get("message") or "the host is being switched on", "")

@@ -87,7 +87,7 @@ class EventSubscription(Family):
             return []
         return [Problem(
             "event-subscription", label, "http_headers_ref.namespace", show(namespace),
-            "%s, the subscription's own" % (entry.get("namespace")), "remove it")]
+            f"{entry.get('namespace')}, the subscription's own", "remove it")]
 
     def _differing(self, current, entry):
         return " and ".join(key for key, value in sorted(self.spec(entry).items())

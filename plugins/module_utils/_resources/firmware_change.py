@@ -35,8 +35,8 @@ def change_verdict(obj, seen, policy_field, before):
     if state_of(host) in DEPLOYED:
         policy = seen.get(POLICY, obj["metadata"].get("namespace"), obj["metadata"]["name"])
         if ((policy or {}).get("spec") or {}).get(policy_field) != "onReboot":
-            return Verdict(FAILED, "the host is %s, and its HostUpdatePolicy does not say %s: onReboot" % (
-                state_of(host), policy_field),
+            return Verdict(FAILED, f"the host is {state_of(host)}, and its HostUpdatePolicy does not say "
+                                   f"{policy_field}: onReboot",
                 "make the policy with host_update_policy and reboot the host, or deprovision it")
         return _next_start(host)
     return Verdict(WAITING, f"waits until BMO prepares the host (state {state_of(host)})", "")

@@ -48,7 +48,7 @@ class FirmwareComponents(Family):
         """Names and URLs."""
         problems, named = [], set()
         for position, update in enumerate(entry.get("updates") or []):
-            path, name = "updates[%d]" % position, update["component"]
+            path, name = f"updates[{position}]", update["component"]
             if name not in NAMES and not (name.startswith(NIC_PREFIX) and name != NIC_PREFIX):
                 problems.append(Problem("firmware-components", label, path + ".component", show(name),
                                         "bmc, bios or nic:<serial number or identity>", "correct it"))
@@ -70,7 +70,7 @@ class FirmwareComponents(Family):
     def check_against(self, label, entry, current, seen):
         """The components against those that Ironic has found, when it has."""
         known = [item["component"] for item in ((current or {}).get("status") or {}).get("components") or []]
-        return [Problem("firmware-components", label, "updates[%d].component" % position, show(update["component"]),
+        return [Problem("firmware-components", label, f"updates[{position}].component", show(update["component"]),
                         f"one of {', '.join(sorted(known))}", "correct it")
                 for position, update in enumerate(entry["updates"]) if known and update["component"] not in known]
 

@@ -65,7 +65,7 @@ class FirmwareSettings(Family):
         return [
             Problem(
                 "firmware-settings", label, f"settings.{name}", show(value),
-                "the server's own value (%s): it is unique to it" % (settings[name]), "remove it")
+                f"the server's own value ({settings[name]}): it is unique to it", "remove it")
             for name, value in entry["settings"].items()
             if (schema.get(name) or {}).get("unique") and name in settings and text_of(value) != settings[name]
         ]
@@ -195,6 +195,6 @@ def _boolean_rule(text, current):
         return "true or false"
     if current not in ("true", "false"):
         # BMO takes only the words; Ironic's database has 1 or 0 (or True, False). They never get equal.
-        return ("%s: Ironic tells it as %r, which BMO 0.13 never takes for true or false; it would prepare the host "
-                "without end" % (current, current))
+        return (f"{current}: Ironic tells it as {current!r}, which BMO 0.13 never takes for true or false; it would "
+                "prepare the host without end")
     return None

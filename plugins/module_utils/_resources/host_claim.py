@@ -55,12 +55,12 @@ class HostClaim(Family):
         problems = host_image_rules.check(label, entry)
         expressions = (entry.get("host_selector") or {}).get("match_expressions") or []
         for position, item in enumerate(expressions):
-            path = "host_selector.match_expressions[%d].values" % position
+            path = f"host_selector.match_expressions[{position}].values"
             alone = item.get("operator") in ("exists", "!")
             if alone and item.get("values"):
                 problems.append(Problem(
                     "host-claim", label, path, show(item["values"]),
-                    "nothing with the operator %s" % (item["operator"]), "remove it"))
+                    f"nothing with the operator {item['operator']}", "remove it"))
             elif not alone and not item.get("values"):
                 problems.append(Problem(
                     "host-claim", label, path, None, f"values for the operator {item.get('operator')}", "set them"))

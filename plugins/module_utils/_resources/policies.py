@@ -56,7 +56,7 @@ class DeployPolicy(Family):
         problems, wanted = [], entry.get("host_claim_namespaces") or {}
         for position, name in enumerate(wanted.get("names") or []):
             if not is_name(name):
-                problems.append(Problem("policy", label, "host_claim_namespaces.names[%d]" % position, show(name),
+                problems.append(Problem("policy", label, f"host_claim_namespaces.names[{position}]", show(name),
                                         "a namespace's name", "correct it"))
         if wanted.get("name_matches"):
             try:

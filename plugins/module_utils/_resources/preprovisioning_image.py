@@ -33,7 +33,7 @@ class PreprovisioningImage(Family):
         formats = entry.get("accept_formats") or []
         problems = [
             Problem(
-                "preprovisioning-image", label, "accept_formats[%d]" % position, show(name), "iso or initrd",
+                "preprovisioning-image", label, f"accept_formats[{position}]", show(name), "iso or initrd",
                 "correct it")
             for position, name in enumerate(formats)
             if name not in ("iso", "initrd")

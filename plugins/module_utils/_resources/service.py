@@ -273,8 +273,8 @@ def read(client, family, namespace, label_selector=None):
                          for kind in kinds])
     for kind, outcome in zip(kinds, outcomes):
         if outcome.error is not None and outcome.error.status == 404:
-            raise KubeError("the API server %s does not know %s; install the Bare Metal Operator first (playbook "
-                            "metal3.baremetal.install)" % (client.server, KNOWN[kind].plural), 404)
+            raise KubeError(f"the API server {client.server} does not know {KNOWN[kind].plural}; install the Bare "
+                            "Metal Operator first (playbook metal3.baremetal.install)", 404)
         if outcome.error is not None:
             raise outcome.error
     return outcomes[0].value, Seen(dict((kind, outcome.value) for kind, outcome in zip(kinds, outcomes)))

@@ -37,7 +37,7 @@ def main(dbsync, config_file, directory):
     result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             check=False, text=True)
     if result.returncode:
-        sys.exit("%s failed (exit code %d): %s" % (" ".join(command), result.returncode, result.stdout[-2000:]))
+        sys.exit(f"{' '.join(command)} failed (exit code {result.returncode}): {result.stdout[-2000:]}")
     with open(mark + ".new", "w", encoding="utf-8") as file:
         file.write(dbsync)
     os.replace(mark + ".new", mark)

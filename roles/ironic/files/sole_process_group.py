@@ -38,7 +38,7 @@ def members(group, proc="/proc"):
             continue
         try:
             if (os.getpgid(int(entry)) == group and os.getsid(int(entry)) == os.getsid(0)
-                    and os.readlink("%s/%s/cwd" % (proc, entry)) == os.getcwd()):
+                    and os.readlink(f"{proc}/{entry}/cwd") == os.getcwd()):
                 found.append(int(entry))
         except OSError:
             # It is gone, or ending.
@@ -54,8 +54,8 @@ def end(group):
     deadline = time.monotonic() + KILL_SECONDS
     while left := members(group):
         if time.monotonic() > deadline:
-            sys.exit("processes %s survive SIGKILL: see /proc/<pid>/status and wchan" % (
-                ", ".join(str(pid) for pid in left)))
+            sys.exit(f"processes {', '.join(str(pid) for pid in left)} survive SIGKILL: see /proc/<pid>/status and "
+                     "wchan")
         for pid in left:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -70,7 +70,7 @@ def main(path, *command):
     if group is not None and group != os.getpgrp():
         end(group)
     with open(path, "w", encoding="ascii") as file:
-        file.write("%d\n" % os.getpgrp())
+        file.write(f"{os.getpgrp()}\n")
     os.execv(command[0], command)
 
 

@@ -184,7 +184,7 @@ def test_collections_that_hold_themselves_end():
     system = "/redfish/v1/Systems/System.Embedded.1"
     itself = {"@odata.id": "/redfish/v1/Systems"}
     resources["/redfish/v1/Systems"]["Members"] = [itself] * 5000 + [
-        {"@odata.id": "/redfish/v1/Systems?page=%d" % number} for number in range(5000)] + [{"@odata.id": system}]
+        {"@odata.id": f"/redfish/v1/Systems?page={number}"} for number in range(5000)] + [{"@odata.id": system}]
     resources["/redfish/v1/Systems"]["Members@odata.nextLink"] = "/redfish/v1/Systems?$skip=1"
     for part in ("EthernetInterfaces", "VirtualMedia"):
         resources[system + "/" + part]["Members"] = [{"@odata.id": system + "/" + part}] * 5000
@@ -196,7 +196,7 @@ def test_collections_that_hold_themselves_end():
 # The inventory file -------------------------------------------------------------------------------------------------
 
 SERVERS = st.fixed_dictionaries({
-    "address": st.sampled_from(["redfish://192.0.2.%d/redfish/v1/Systems/1" % number for number in range(1, 4)]),
+    "address": st.sampled_from([f"redfish://192.0.2.{number}/redfish/v1/Systems/1" for number in range(1, 4)]),
     "scheme": TEXTS, "reasons": st.lists(TEXTS, max_size=2), "bmc": st.just({"host": "192.0.2.1", "port": 443}),
     "system_path": st.sampled_from(["/redfish/v1/Systems/1", ""]), "manufacturer": TEXTS, "model": TEXTS,
     "serial_number": TEXTS, "sku": TEXTS, "uuid": TEXTS, "hostname": TEXTS, "bmc_model": TEXTS,

@@ -25,7 +25,7 @@ def test_all_systems_of_a_bmc_are_found():
         servers, refusals, silent = discover([scan(bmc)], [], SETTINGS)
         assert bmc.logins == [("session", True)]
     assert [server["address"] for server in servers] == [
-        "redfish+http://127.0.0.1:%d/redfish/v1/Systems/%d" % (bmc.port, number) for number in (1, 2)]
+        f"redfish+http://127.0.0.1:{bmc.port}/redfish/v1/Systems/{number}" for number in (1, 2)]
     assert [server["boot_mac_candidates"] for server in servers] == [["3c:ec:ef:6a:10:b2"], ["3c:ec:ef:6a:10:c4"]]
     assert (refusals, silent) == ([], 0)
 

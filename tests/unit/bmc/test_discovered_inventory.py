@@ -14,13 +14,13 @@ OPTIONS = {"name_format": "server-{serial_number}", "boot_nic": "", "username_ex
 
 
 def server(number, **changes):
-    macs = ["00:5c:52:00:%02x:0%d" % (number, nic) for nic in (1, 2)]
+    macs = [f"00:5c:52:00:{number:02x}:0{nic}" for nic in (1, 2)]
     return dict({
-        "address": "redfish-virtualmedia://192.0.2.%d/redfish/v1/Systems/1" % number, "scheme": "redfish-virtualmedia",
-        "reasons": [], "bmc": {"host": "192.0.2.%d" % number, "port": 443}, "system_path": "/redfish/v1/Systems/1",
-        "manufacturer": "A vendor", "model": "A model", "serial_number": "SN %d" % number, "sku": "",
-        "uuid": "0-%d" % number, "hostname": "", "bmc_model": "", "boot_mac_candidates": macs[:1],
-        "nics": [{"name": "eno%d" % (at + 1), "mac": mac, "link": ""} for at, mac in enumerate(macs)]}, **changes)
+        "address": f"redfish-virtualmedia://192.0.2.{number}/redfish/v1/Systems/1", "scheme": "redfish-virtualmedia",
+        "reasons": [], "bmc": {"host": f"192.0.2.{number}", "port": 443}, "system_path": "/redfish/v1/Systems/1",
+        "manufacturer": "A vendor", "model": "A model", "serial_number": f"SN {number}", "sku": "",
+        "uuid": f"0-{number}", "hostname": "", "bmc_model": "", "boot_mac_candidates": macs[:1],
+        "nics": [{"name": f"eno{at + 1}", "mac": mac, "link": ""} for at, mac in enumerate(macs)]}, **changes)
 
 
 def merge(servers, content=None, known=(), **options):

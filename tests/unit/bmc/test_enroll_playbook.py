@@ -27,7 +27,7 @@ def test_a_wrong_password_is_tried_once_and_nothing_is_written(tmp_path, level, 
     with FakeRedfish(tree("dell")) as bmc, ApiServer() as server:
         (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig_of(server.url)))
         (tmp_path / "hosts.json").write_text(json.dumps({"baremetal": {"hosts": {"a": {
-            "bmc_address": "idrac-virtualmedia+http://127.0.0.1:%d/redfish/v1/Systems/System.Embedded.1" % bmc.port,
+            "bmc_address": f"idrac-virtualmedia+http://127.0.0.1:{bmc.port}/redfish/v1/Systems/System.Embedded.1",
             "bmc_username": "admin", "bmc_password": password, "boot_mac": "00:5c:52:00:00:10"}}}}))
         extra = {"metal3_kubeconfig": str(tmp_path / "kubeconfig"), "hosts_wait_for": "none",
                  "ansible_python_interpreter": sys.executable}

@@ -16,7 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather impor
 
 
 def target(bmc, path="", password="right", scheme="redfish+http", name="a", unchecked=False, username="admin"):
-    address = bmc_address.parse("%s://127.0.0.1:%d%s" % (scheme, bmc.port, path))
+    address = bmc_address.parse(f"{scheme}://127.0.0.1:{bmc.port}{path}")
     return Target(name, address, username, password, unchecked)
 
 
@@ -37,7 +37,7 @@ def test_a_wrong_password_is_sent_once(vendor, way):
 @pytest.mark.parametrize("vendor", ["dell", "lenovo"])
 def test_servers_behind_one_bmc_share_a_wrong_login(vendor):
     with FakeRedfish(tree(vendor)) as bmc:
-        found = ask(*[target(bmc, "/redfish/v1/Systems/%d" % number, "wrong", name=str(number))
+        found = ask(*[target(bmc, f"/redfish/v1/Systems/{number}", "wrong", name=str(number))
                       for number in range(8)])
         assert len(bmc.logins) == 1
     assert [facts["error"]["stage"] for facts in found] == ["login"] * 8
@@ -298,7 +298,7 @@ def test_as_many_at_once_as_told(monkeypatch):
         return [gathering.blank() for dummy in group]
 
     monkeypatch.setattr(gathering, "_ask_redfish", busy)
-    targets = [Target(str(number), bmc_address.parse("redfish://192.0.2.%d" % number), "a", "b", False)
+    targets = [Target(str(number), bmc_address.parse(f"redfish://192.0.2.{number}"), "a", "b", False)
                for number in range(1, 61)]
     assert len(gather(targets, Settings(None, 1, 1, 4))) == 60
     assert most[0] == 4

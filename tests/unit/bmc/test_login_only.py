@@ -21,7 +21,7 @@ def check(*hosts):
 
 def host(bmc, name="a", scheme="redfish+http", **changes):
     return {"name": name, "bmc": dict({
-        "address": "%s://127.0.0.1:%d/redfish/v1/Systems/1" % (scheme, bmc.port), "username": "admin",
+        "address": f"{scheme}://127.0.0.1:{bmc.port}/redfish/v1/Systems/1", "username": "admin",
         "password": "right"}, **changes)}
 
 

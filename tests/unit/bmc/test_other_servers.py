@@ -33,14 +33,14 @@ def bmc():
 
 
 def ask(bmc, path=SYSTEM):
-    address = bmc_address.parse("redfish+http://127.0.0.1:%d%s" % (bmc.port, path))
+    address = bmc_address.parse(f"redfish+http://127.0.0.1:{bmc.port}{path}")
     facts, = gather([Target("a", address, "admin", "right", False)], SETTINGS)
     return facts
 
 
 def ways(other, path):
     """Return three spellings of a place on the other server."""
-    authority = "127.0.0.1:%d" % other.port
+    authority = f"127.0.0.1:{other.port}"
     return [f"http://{authority}{path}", f"//{authority}{path}", f"HTTP://admin@{authority}{path}"]
 
 
@@ -61,7 +61,7 @@ def test_links_to_another_server_are_not_followed(bmc, other, way):
     assert facts["login"]["ok"] and facts["system"]["path"] == SYSTEM
     for part in ("bios", "manager", "account_service"):
         assert "expected a path of its own" in facts["unread"][part], part
-        assert "127.0.0.1:%d" % other.port in facts["unread"][part]
+        assert f"127.0.0.1:{other.port}" in facts["unread"][part]
     assert len(facts["nics"]) == 2
 
 
@@ -101,7 +101,7 @@ def test_redirects_to_another_server_are_not_followed(bmc, other, status, path, 
     facts = ask(bmc)
     text = facts["error"].get("text") or facts["unread"].get("systems") or facts["unread"].get("system")
     assert "a redirect of GET to" in text and "which is not followed" in text
-    assert "credentials go to http://127.0.0.1:%d only" % bmc.port in text
+    assert f"credentials go to http://127.0.0.1:{bmc.port} only" in text
 
 
 @pytest.mark.parametrize("status", [302, 307, 308])
@@ -117,7 +117,7 @@ def test_the_login_is_not_sent_again_where_it_is_redirected_to(bmc, other, statu
 def test_a_redirect_to_another_path_of_the_bmc_is_followed(bmc, spelling):
     """Some BMCs want a slash at the end of collections."""
     bmc.resources["/redfish/v1/Systems/All"] = bmc.resources["/redfish/v1/Systems"]
-    prefix = {"path": "", "url": "http://127.0.0.1:%d" % bmc.port}[spelling]
+    prefix = {"path": "", "url": f"http://127.0.0.1:{bmc.port}"}[spelling]
     bmc.redirects["/redfish/v1/Systems"] = (308, prefix + "/redfish/v1/Systems/All")
     facts = ask(bmc, "")
     assert facts["system"]["path"] == SYSTEM
@@ -140,7 +140,7 @@ def test_a_session_is_ended_at_the_bmc_wherever_its_location_leads(bmc, other, w
 def test_a_proxy_of_the_environment_gets_no_credentials(bmc, other, monkeypatch, variable):
     for name in ("NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv(variable, "http://127.0.0.1:%d" % other.port)
+    monkeypatch.setenv(variable, f"http://127.0.0.1:{other.port}")
     assert ask(bmc)["login"]["ok"]
 
 

@@ -27,7 +27,7 @@ def test_an_address_that_cannot_be_read_does_not_keep_others_from_being_asked():
     with FakeRedfish(tree("dell")) as bmc:
         bad, missing, good = preflight(
             entry("bad", "redfsh://admin:secret@192.0.2.1"), {"name": "missing"},
-            entry("good", "idrac-virtualmedia+http://127.0.0.1:%d" % bmc.port))
+            entry("good", f"idrac-virtualmedia+http://127.0.0.1:{bmc.port}"))
     assert [(check["check"], check["status"]) for check in bad["checks"]] == [("address", "problem")]
     assert "perhaps redfish" in bad["checks"][0]["hint"]
     assert "secret" not in json.dumps(bad)
@@ -38,7 +38,7 @@ def test_an_address_that_cannot_be_read_does_not_keep_others_from_being_asked():
 
 def test_results_hold_no_password_and_few_words_on_failure():
     with FakeRedfish(tree("hpe"), password="a-secret") as bmc:
-        host = entry("a", "redfish+http://127.0.0.1:%d" % bmc.port)
+        host = entry("a", f"redfish+http://127.0.0.1:{bmc.port}")
         host["bmc"]["password"] = "a-secret"
         result, = preflight(host)
         facts, = bmc_service.info([host], SETTINGS)
@@ -59,7 +59,7 @@ def test_info_says_what_ended_it():
 
 def test_two_names_for_one_server():
     with FakeRedfish(tree("dell")) as bmc:
-        address = "idrac-redfish+http://127.0.0.1:%d" % bmc.port
+        address = f"idrac-redfish+http://127.0.0.1:{bmc.port}"
         results = preflight(entry("a", address), entry("b", address + "/redfish/v1/Systems/System.Embedded.1"))
     assert [result["checks"][-1]["check"] for result in results] == ["unique", "unique"]
     assert results[0]["checks"][-1]["actual"].endswith("as b")

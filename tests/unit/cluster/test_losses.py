@@ -98,7 +98,7 @@ def test_in_a_run_over_several_clusters_a_number_alone_does_not_count(plane):
 def test_check_mode_names_the_machines_without_a_difference(plane, case):
     changes, number, texts = LOSSES[case]
     told = [line for line in go(plane, check_mode=True, **changes)["warnings"] if "would be refused" in line]
-    assert len(told) == 1 and "expected %d, the number of machines" % number in str(told[0])
+    assert len(told) == 1 and f"expected {number}, the number of machines" in str(told[0])
     assert all(text in str(told[0]) for text in texts)
     assert not [line for line in go(plane, check_mode=True, confirm=str(number), **changes)["warnings"]
                 if "would be refused" in str(line)]
@@ -206,7 +206,7 @@ def test_machines_that_come_meanwhile_are_not_taken_away_unasked(plane):
         plane.objects["MachineDeployment", "c1-one"]["spec"]["replicas"] = 3
         plane.touch("MachineDeployment", "c1-one")
         for number in (3, 4):
-            plane.objects.pop(("Machine", "c1-one-%d" % number), None)
+            plane.objects.pop(("Machine", f"c1-one-{number}"), None)
         with pytest.raises(KubeError, match="changed by others since it was read, and would now take more machines"):
             go(plane, workers=workers, confirm=confirm)
         assert plane.spec("MachineDeployment", "c1-one")["replicas"] == 5

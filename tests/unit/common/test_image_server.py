@@ -41,7 +41,7 @@ def server():
 
     def call(**given_answers):
         answers.update(("/" + path.replace("_", "."), answer) for path, answer in given_answers.items())
-        return "http://127.0.0.1:%d" % listener.getsockname()[1], requests
+        return f"http://127.0.0.1:{listener.getsockname()[1]}", requests
 
     stop = threading.Event()
     thread = threading.Thread(target=serve, daemon=True)

@@ -37,7 +37,7 @@ def test_it_finds_what_is_there(texts, left, right):
 
 def test_many_secrets_do_not_search_the_whole_result_each():
     """As many searches as there were secrets took seconds for thousands of hosts."""
-    secrets = ["password-of-%05d" % number for number in range(2000)] + ["#cloud-config\n" + "x" * 40 + "y"]
-    haystack = Counted("\n".join("server-%05d available" % number for number in range(2000)) + " password-of-00007")
+    secrets = [f"password-of-{number:05d}" for number in range(2000)] + ["#cloud-config\n" + "x" * 40 + "y"]
+    haystack = Counted("\n".join(f"server-{number:05d} available" for number in range(2000)) + " password-of-00007")
     assert occurring(secrets, haystack) == {"password-of-00007"}
     assert Counted.searches == 0

@@ -79,7 +79,7 @@ class ApiServer:
         self.stored.clear()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
-        self.url = "http://127.0.0.1:%d" % self._server.server_port
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     def __enter__(self):
@@ -117,7 +117,7 @@ class ApiServer:
             self._version += 1
             metadata = item["metadata"]
             known = self._objects.get(path)
-            metadata["uid"] = known["metadata"]["uid"] if known else "uid-%d" % self._version
+            metadata["uid"] = known["metadata"]["uid"] if known else f"uid-{self._version}"
             metadata["creationTimestamp"] = "2026-01-01T00:00:00Z"
             metadata["resourceVersion"] = str(self._version)
             self._objects[path] = item
@@ -145,7 +145,7 @@ class ApiServer:
     def _write(self, request):
         path, body = request.path, request.body
         if request.method == "POST":
-            name = body["metadata"].get("name") or "%s%d" % (body["metadata"]["generateName"], self._version)
+            name = body["metadata"].get("name") or f"{body['metadata']['generateName']}{self._version}"
             path, body = f"{path}/{name}", dict(body, metadata=dict(body["metadata"], name=name))
             if path in self._objects:
                 return _failure(409, "AlreadyExists", f"{path} already exists")

@@ -73,7 +73,7 @@ class Plane(Server):
         labels = {"cluster.x-k8s.io/cluster-name": "c1", "cluster.x-k8s.io/deployment-name" if pool
                   else "cluster.x-k8s.io/control-plane": owner if pool else ""}
         for position in range(number):
-            name = "%s-%d" % (owner, position)
+            name = f"{owner}-{position}"
             self.add("cluster.x-k8s.io/v1beta2", "Machine", name, spec={
                 "bootstrap": {}, "infrastructureRef": {"kind": "Metal3Machine", "name": name}})
             self.add("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3Machine", name, spec={})

@@ -75,7 +75,7 @@ class HttpIronic:
 
     @property
     def url(self):
-        return "http://127.0.0.1:%d" % self._server.server_port
+        return f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self):
         self._thread.start()

@@ -173,6 +173,6 @@ def filled(fields, given):
 
 def host(number, **values):
     return filled(host_fields.HOST, dict({
-        "name": "h%d" % number, "state": "present", "boot_mac_address": f"00:5c:52:00:00:{number:02x}",
-        "bmc": {"address": "ipmi://192.0.2.%d" % number, "username": "admin", "password": "secret-%d" % number},
+        "name": f"h{number}", "state": "present", "boot_mac_address": f"00:5c:52:00:00:{number:02x}",
+        "bmc": {"address": f"ipmi://192.0.2.{number}", "username": "admin", "password": f"secret-{number}"},
     }, **values))

@@ -78,7 +78,7 @@ class Ironic:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self.url = "http://127.0.0.1:%d" % self._server.server_port
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def calls(self, start):
@@ -94,16 +94,16 @@ class Ironic:
 def spec(number=1):
     """Return a server as ``servers.json`` has it."""
     return {
-        "name": "server-%02d" % number, "uuid": "00000000-0000-0000-0000-%012d" % number, "vendor": "LAB",
-        "model": "Simulated", "serial": "S%d" % number, "cpus": 4, "cpu_mhz": 2400, "cpu_model": "CPU",
+        "name": f"server-{number:02d}", "uuid": f"00000000-0000-0000-0000-{number:012d}", "vendor": "LAB",
+        "model": "Simulated", "serial": f"S{number}", "cpus": 4, "cpu_mhz": 2400, "cpu_model": "CPU",
         "architecture": "x86_64", "memory_mib": 8192, "boot_mac": f"00:5c:52:00:00:{16 * number:02x}",
         "nics": [{"name": "eno1", "mac": f"00:5c:52:00:00:{16 * number:02x}", "vendor": "0x8086",
-                  "product": "0x1572", "speed_mbps": 10000, "address": "198.18.1.%d" % number}],
+                  "product": "0x1572", "speed_mbps": 10000, "address": f"198.18.1.{number}"}],
         "disks": [
             {"name": "/dev/sda", "size_gib": 5, "rotational": False, "vendor": "LAB", "model": "SSD",
-             "serial": "A%d" % number, "wwn": "0x1", "hctl": "0:0:0:0"},
+             "serial": f"A{number}", "wwn": "0x1", "hctl": "0:0:0:0"},
             {"name": "/dev/sdb", "size_gib": 8, "rotational": True, "vendor": "LAB", "model": "HDD",
-             "serial": "B%d" % number, "wwn": "0x2", "hctl": "0:0:1:0"},
+             "serial": f"B{number}", "wwn": "0x2", "hctl": "0:0:1:0"},
         ],
     }
 

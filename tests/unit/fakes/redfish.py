@@ -31,7 +31,7 @@ def hostile_tree(canary):
 
     :param canary: path
     """
-    template = "\x1b[31m{{ lookup('ansible.builtin.pipe', 'touch %s') }}" % canary
+    template = f"\x1b[31m{{{{ lookup('ansible.builtin.pipe', 'touch {canary}') }}}}"
     system_path = "/redfish/v1/Systems/System.Embedded.1"
     resources = tree("dell")
     system = resources[system_path]

@@ -46,7 +46,7 @@ def slow_server(begin, rest, pause_seconds=0.05):
     server = threading.Thread(target=serve)
     server.start()
     try:
-        yield "http://127.0.0.1:%d" % listener.getsockname()[1]
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         over.set()
         listener.shutdown(socket.SHUT_RDWR)

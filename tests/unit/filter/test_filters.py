@@ -122,12 +122,12 @@ def test_addresses_of_pools():
 @settings(deadline=None, derandomize=True, max_examples=300)
 @given(st.ip_addresses(), st.integers(-2 ** 130, 2 ** 130) | st.integers(-300, 300), st.none() | st.integers(-1, 130))
 def test_addresses_are_shifted_as_the_standard_library_counts(address, offset, length):
-    text = str(address) if length is None else "%s/%d" % (address, length)
+    text = str(address) if length is None else f"{address}/{length}"
     try:
         wanted = str(address + offset)
         if length is not None:
             network = ipaddress.ip_interface(text).network
-            wanted = "%s/%d" % (wanted, length) if address + offset in network else None
+            wanted = f"{wanted}/{length}" if address + offset in network else None
     except ValueError:
         wanted = None
     try:
@@ -142,7 +142,7 @@ def test_addresses_are_shifted_as_the_standard_library_counts(address, offset, l
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=6))
 def test_addresses_in_several_ranges_are_counted_once(pairs):
-    ranges = ["192.0.2.%d-192.0.2.%d" % (min(pair), max(pair)) for pair in pairs]
+    ranges = [f"192.0.2.{min(pair)}-192.0.2.{max(pair)}" for pair in pairs]
     numbers = set(number for pair in pairs for number in range(min(pair), max(pair) + 1))
     assert load("filter", "pool_size")(ranges) == len(numbers)
 

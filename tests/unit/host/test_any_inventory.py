@@ -36,7 +36,7 @@ SOME = {"deadline": None, "derandomize": True, "database": None, "phases": [Phas
 @settings(max_examples=300, **SOME)
 @given(st.lists(st.dictionaries(NAMES, VALUES, max_size=6), min_size=1, max_size=3))
 def test_any_variables_are_entries_and_mistakes(hosts):
-    entries = [host_inventory.entry("host-%d" % number, variables) for number, variables in enumerate(hosts)]
+    entries = [host_inventory.entry(f"host-{number}", variables) for number, variables in enumerate(hosts)]
     problems = host_validation.check_raw(entries, None)
     text = common_problem.message(problems, host_inventory.field_names())
     assert len(text.splitlines()) > len(problems)

@@ -376,8 +376,8 @@ def test_errors_may_name_inventory_variables():
 def test_a_hint_names_the_variable_that_the_user_types(option, meant):
     problems = host_validation.check_raw([dict(host(), **{option: "x"})])
     text = common_problem.message(problems, host_inventory.names_in_role())
-    assert "h1: bmh_%s: found an unknown option, expected a known option; remove it (perhaps %s is meant)" % (
-        option, meant) in text
+    assert (f"h1: bmh_{option}: found an unknown option, expected a known option; remove it (perhaps {meant} is "
+            "meant)") in text
 
 
 @pytest.mark.parametrize("text, told", [

@@ -58,7 +58,7 @@ def ansible(program, *arguments, cwd):
 def site(tmp_path_factory):
     """A folder with the inventory, read once so that it is in the cache; and the template of its hosts."""
     folder = tmp_path_factory.mktemp("site")
-    template = "{{ lookup('ansible.builtin.pipe', 'touch %s/canary') }}" % folder
+    template = f"{{{{ lookup('ansible.builtin.pipe', 'touch {folder}/canary') }}}}"
     host = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
             "metadata": {"name": "a", "namespace": "metal3", "annotations": {"x/y": template}},
             "spec": {"online": True, "description": template, "bmc": {"address": template}},

@@ -108,7 +108,7 @@ def test_two_claims_for_one_address_and_an_exhausted_pool():
     twice = [{"name": name, "pool": "prov", "address": "198.51.100.22"} for name in ("a", "b")]
     lines = ipam_claim.claim_problems(twice, {"prov": POOL}, {"prov": ipam_usage.usage(obj, [], [])}, "metal3")
     assert "which claim a asks for too" in str(lines[0])
-    full = [address("p-%d" % n, "198.51.100.2%d" % n, "c%d" % n) for n in range(4)]
+    full = [address(f"p-{n}", f"198.51.100.2{n}", f"c{n}") for n in range(4)]
     lines = ipam_claim.claim_problems([{"name": "a", "pool": "prov"}], {"prov": POOL},
                                       {"prov": ipam_usage.usage(obj, full, [])}, "metal3")
     assert "with no free address of 4" in str(lines[0])

@@ -31,8 +31,8 @@ def with_node(state="available", **values):
 def test_many_nodes_go_their_own_ways_with_one_request_at_an_interval():
     client = FakeIronic()
     for number in range(30):
-        client.add("n%d" % number, ["enroll", "manageable", "available"][number % 3])
-    names = ["n%d" % number for number in range(30)]
+        client.add(f"n{number}", ["enroll", "manageable", "available"][number % 3])
+    names = [f"n{number}" for number in range(30)]
     result = run(client, "provide", *names)
     assert set(node["provision_state"] for node in result["nodes"]) == {"available"}
     assert [node["changed"] for node in result["nodes"]] == [True, True, False] * 10

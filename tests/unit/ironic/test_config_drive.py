@@ -24,9 +24,9 @@ IMAGE = {"source": "http://192.0.2.1/a.raw", "checksum": "http://192.0.2.1/a.sum
 ANSWERS = [
     "Invalid configdrive format: Additional properties are not allowed ('userdata' was unexpected)\n\nFailed "
     "validating 'additionalProperties' in schema[0]:\n    {'type': 'object'}\n\nOn instance:\n"
-    "    {'userdata': '#cloud-config\\npassword: %s'}" % SECRET,
-    "Invalid configdrive format: 'password: %s' is not of type 'object'\n\nOn instance['meta_data']:\n    '%s'" % (
-        SECRET, SECRET),
+    f"    {{'userdata': '#cloud-config\\npassword: {SECRET}'}}",
+    f"Invalid configdrive format: 'password: {SECRET}' is not of type 'object'\n\nOn instance['meta_data']:\n    "
+    f"'{SECRET}'",
     f"Expected types NoneType, dict, str for configdrive: ['{SECRET}']",
     f"Invalid input for field/attribute configdrive. Value: '{SECRET}'. x",
 ]
@@ -59,7 +59,7 @@ def drives(client):
     ({"user_data": 17}, ["config_drives.a.user_data: found a number, expected a text, a dictionary or a list"]),
     ({"user_data": True}, ["config_drives.a.user_data: found true or false, expected a text"]),
     ({"iso": {"secret": SECRET}}, ["config_drives.a.iso: found a dictionary, expected a text"]),
-    ({"iso": "{%s}" % SECRET}, ["config_drives.a.iso: found (hidden)", "expected a URL, or gzip in base64"]),
+    ({"iso": f"{{{SECRET}}}"}, ["config_drives.a.iso: found (hidden)", "expected a URL, or gzip in base64"]),
     ({"iso": "http://192.0.2.1/a", "user_data": SECRET}, ["config_drives.a.iso: found user_data beside it"]),
     ([SECRET], ["config_drives.a: found a list, expected a dictionary"]),
     (SECRET, ["config_drives.a: found a text, expected a dictionary"]),

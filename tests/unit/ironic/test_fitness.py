@@ -86,6 +86,6 @@ def test_an_ironic_that_lets_in_everybody_is_refused_unless_asked_for():
         with pytest.raises(RefusedError) as error:
             check_service.run(dict(params, endpoint=server.url, username="admin", password=PASSWORD,
                                    validate_certs=False))
-        assert "auth_type: found %s/v1, which answers without a login" % server.url in str(error.value)
+        assert f"auth_type: found {server.url}/v1, which answers without a login" in str(error.value)
         assert PASSWORD not in str(error.value)
         assert check_service.run(dict(params, endpoint=server.url, auth_type="none", validate_certs=False))["drivers"]

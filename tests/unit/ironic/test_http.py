@@ -174,7 +174,7 @@ def test_a_request_that_was_never_sent_is_sent_again_whatever_it_is(ironic):
     client = ironic_module.IronicClient({"endpoint": ironic.url, "request_timeout_seconds": 5})
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        client._adapter.endpoint_override = "http://127.0.0.1:%d/v1" % closed.getsockname()[1]
+        client._adapter.endpoint_override = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
     with pytest.raises(IronicError) as refusal:
         client.request("PUT", "/nodes/uuid-a/states/power", body={"target": "rebooting"})
     assert refusal.value.retriable and not refusal.value.lost

@@ -45,7 +45,7 @@ def test_only_unanswered_requests_are_sent_again():
 
 
 def test_it_gives_up_with_the_last_error():
-    failures = [KubeError("failure %d" % number) for number in range(len(parallel.RETRY_DELAYS_SECONDS) + 1)]
+    failures = [KubeError(f"failure {number}") for number in range(len(parallel.RETRY_DELAYS_SECONDS) + 1)]
     slept = []
     outcome, = bulk.persist([scripted(*failures)], str, slept.append)
     assert outcome.error is failures[-1]

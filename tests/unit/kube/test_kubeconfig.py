@@ -72,7 +72,7 @@ def test_of_a_secret_anything_but_inline_data_is_refused_by_name(content, named)
 
 def test_a_secret_that_grows_while_it_is_read_is_refused():
     """Thirty lines of merges of merges filled the memory before a field was looked at."""
-    lines = ["a0: &a0 {x: 1}"] + ["a%d: &a%d {<<: [%s]}" % (number, number, ", ".join(["*a%d" % (number - 1)] * 10))
+    lines = ["a0: &a0 {x: 1}"] + ["a%d: &a%d {<<: [%s]}" % (number, number, ", ".join([f"*a{number - 1}"] * 10))
                                   for number in range(1, 30)]
     with pytest.raises(KubeError, match="Secret a: found a YAML alias, expected none"):
         kubeconfig.inline("\n".join(lines).encode(), "Secret a")

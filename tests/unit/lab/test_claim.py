@@ -105,7 +105,7 @@ def test_another_process_on_a_labs_port_is_named(environ, monkeypatch):
     port = figures["ports"]["ironic"]
     monkeypatch.setattr(ports, "taken", lambda wanted: {"ironic": port})
     monkeypatch.setattr(ports, "listeners", lambda: {port: os.getpid()})
-    with pytest.raises(FiguresError, match=r"port %d \(ironic\) is taken by pid %d \(" % (port, os.getpid())):
+    with pytest.raises(FiguresError, match=fr"port {port} \(ironic\) is taken by pid {os.getpid()} \("):
         ensure("one", environ)
 
 
@@ -170,8 +170,8 @@ def test_mounts_innermost_first(tmp_path):
 
 def test_loop_devices(tmp_path):
     for number, backing in ((0, "/labs/lab/machines/disk"), (1, "/labs/lab2/disk")):
-        (tmp_path / ("loop%d" % number) / "loop").mkdir(parents=True)
-        (tmp_path / ("loop%d" % number) / "loop" / "backing_file").write_text(backing + "\n")
+        (tmp_path / (f"loop{number}") / "loop").mkdir(parents=True)
+        (tmp_path / (f"loop{number}") / "loop" / "backing_file").write_text(backing + "\n")
     assert orphans.loop_devices("/labs/lab", str(tmp_path)) == ["/dev/loop0"]
 
 

@@ -20,7 +20,7 @@ def test_an_image_has_a_partition_with_the_files(tmp_path):
     listed = subprocess.run(["/usr/sbin/sfdisk", "--json", path], check=True, capture_output=True, text=True).stdout
     partition, = json.loads(listed)["partitiontable"]["partitions"]
     assert (partition["start"], partition["name"]) == (2048, "lab-root")
-    content = subprocess.run(["/usr/sbin/debugfs", "-R", "cat /readme.txt", "%s?offset=%d" % (path, 2048 * 512)],
+    content = subprocess.run(["/usr/sbin/debugfs", "-R", "cat /readme.txt", f"{path}?offset={2048 * 512}"],
                              check=True, capture_output=True, text=True).stdout
     assert content == "hello\n"
     assert sorted(item.name for item in tmp_path.iterdir()) == ["small.raw", "small.raw.sha256"]

@@ -26,8 +26,8 @@ CHECKSUM = "https://images.example/node.qcow2.sha256"
 
 def server(number, **options):
     return dict({
-        "name": "server-%02d" % number, "boot_mac_address": f"00:5c:52:00:00:{number:02x}", "labels": {"rack": "r1"},
-        "bmc": {"address": "redfish-virtualmedia://198.51.100.%d/redfish/v1/Systems/1" % number, "username": "admin",
+        "name": f"server-{number:02d}", "boot_mac_address": f"00:5c:52:00:00:{number:02x}", "labels": {"rack": "r1"},
+        "bmc": {"address": f"redfish-virtualmedia://198.51.100.{number}/redfish/v1/Systems/1", "username": "admin",
                 "password": "canary-password"}}, **options)
 
 
@@ -241,7 +241,7 @@ def role(*path):
 @pytest.mark.parametrize("option", cluster_inventory.OPTIONS)
 def test_the_role_reads_the_same_variables(option):
     given = role("tasks", "main.yml")[0]["metal3.baremetal.cluster"]
-    assert given[option] == "{{ cluster_%s | default(omit) }}" % option
+    assert given[option] == f"{{{{ cluster_{option} | default(omit) }}}}"
     assert "cluster_" + option in role("meta", "argument_specs.yml")["argument_specs"]["main"]["options"]
     assert option in cluster_spec.description_options()
 

@@ -58,8 +58,8 @@ def netboot(ironic):
             parameters += f" ipa-inspection-callback-url={ironic.url}/v1/continue_inspection"
         ironic.files["/boot/vmlinuz"] = b"kernel"
         ironic.files["/boot/pxelinux.cfg/" + server.spec["boot_mac"].replace(":", "-")] = (
-            "#!ipxe\nkernel --timeout 20 %s/boot/vmlinuz selinux=0 %s BOOTIF=${mac} || goto retry\n"
-            % (ironic.url, parameters)).encode()
+            f"#!ipxe\nkernel --timeout 20 {ironic.url}/boot/vmlinuz selinux=0 {parameters} BOOTIF=${{mac}} || goto "
+            "retry\n").encode()
         server.configure(boot_device="Pxe")
     return publish
 

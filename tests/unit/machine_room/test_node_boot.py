@@ -30,7 +30,7 @@ PROC_MISC = "200 tun\n229 fuse\n232 kvm\n237 loop-control\n"
 
 def test_links_have_names_the_kernel_takes():
     long = "server-4095"
-    found = {names.host_link(99, long, "eno%d" % number) for number in range(16)}
+    found = {names.host_link(99, long, f"eno{number}") for number in range(16)}
     assert len(found) == 16
     assert all(len(name) <= 15 for name in found)
     assert names.host_link(1, "server-01", "eno1") != names.host_link(2, "server-01", "eno1")

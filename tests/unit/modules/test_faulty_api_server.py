@@ -282,8 +282,8 @@ def test_a_namespace_that_is_not_there_is_named(run, name, monkeypatch):
     assert not warnings
     with ApiServer([]) as server:
         assert not run(name, server)[0].get("failed")
-    assert warnings == ["namespace %s: found none on %s, expected one; correct namespace, kubeconfig or host" % (
-        NAMESPACE, server.url)]
+    assert warnings == [f"namespace {NAMESPACE}: found none on {server.url}, expected one; correct namespace, "
+                        "kubeconfig or host"]
 
 
 def test_the_matrix_covers_what_modules_do(run):

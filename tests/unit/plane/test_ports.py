@@ -24,7 +24,7 @@ def test_a_port_that_stays_taken_by_an_unknown_process_is_named(monkeypatch):
     monkeypatch.setattr(ports, "taken", lambda wanted: {"ironic": FIGURES["ports"]["ironic"]})
     monkeypatch.setattr(ports, "listeners", dict)
     text, = ports.foreign(FIGURES)
-    assert text == "port %d (ironic) is taken by a process of another user" % FIGURES["ports"]["ironic"]
+    assert text == f"port {FIGURES['ports']['ironic']} (ironic) is taken by a process of another user"
 
 
 def test_a_port_on_which_this_process_listens_is_taken():

@@ -26,7 +26,7 @@ class Dead:
 def dead(tmp_path, monkeypatch):
     monkeypatch.setattr(readiness, "faults", lambda checks: dict.fromkeys(checks, "no answer"))
     monkeypatch.setattr(
-        ports, "foreign", lambda figures: ["port %d (etcd) is taken by pid 1 (x)" % figures["ports"]["etcd"]])
+        ports, "foreign", lambda figures: [f"port {figures['ports']['etcd']} (etcd) is taken by pid 1 (x)"])
     for folder in ("supervisor/conf.d", "log"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "supervisor" / "conf.d" / "etcd.conf").write_text("")
@@ -44,7 +44,7 @@ def told(supervisor, log):
 
 
 def test_the_end_of_a_log_is_short(dead):
-    lines = told(dead, "".join("%d %s\n" % (number, "x" * 5000) for number in range(20)))
+    lines = told(dead, "".join(f"{number} {'x' * 5000}\n" for number in range(20)))
     assert lines[0].startswith("program etcd is not ready (FATAL, Exited too quickly): no answer. Its log ")
     assert [line.split()[0] for line in lines[1:]] == ["15", "16", "17", "18", "19"]
     assert max(len(line) for line in lines[1:]) == 300

@@ -75,7 +75,7 @@ def test_without_supervisord(layout):
 
 def test_last_lines(tmp_path):
     path = tmp_path / "log"
-    path.write_text("".join("line %d\n" % number for number in range(10000)))
+    path.write_text("".join(f"line {number}\n" for number in range(10000)))
     assert supervisor.last_lines(str(path), 2) == ["line 9998", "line 9999"]
     assert supervisor.last_lines(str(tmp_path / "none")) == []
     path.write_text("x" * 9000)
@@ -97,7 +97,7 @@ def server():
     made = http.server.HTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=made.serve_forever)
     thread.start()
-    yield "127.0.0.1:%d" % made.server_port
+    yield f"127.0.0.1:{made.server_port}"
     made.shutdown()
     thread.join()
     made.server_close()

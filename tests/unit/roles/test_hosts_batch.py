@@ -124,7 +124,7 @@ def test_enrolment_takes_the_batch_or_all(tmp_path, hosts, told):
     # Elsewhere all servers are enrolled, so that an empty list of names confirms nothing.
     ("o1", "", ["False"]), ("o1", "0", ["False"]), ("o1", "3", ["True"])])
 def test_enrolment_is_confirmed_for_the_servers_that_it_takes(tmp_path, hosts, confirm, told):
-    code, output = play(tmp_path, SHOW % (hosts, ROOT, ROOT), "play.yml", "-e", '{"metal3_confirm": "%s"}' % confirm)
+    code, output = play(tmp_path, SHOW % (hosts, ROOT, ROOT), "play.yml", "-e", f'{{"metal3_confirm": "{confirm}"}}')
     assert code == 0, output
     assert re.findall(r"confirmed (True|False)", output) == told
 

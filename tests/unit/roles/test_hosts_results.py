@@ -133,7 +133,7 @@ def test_nothing_follows_a_step_that_failed(run, arguments):
 def test_a_preflight_fails_for_the_server_that_has_the_problem(run):
     play, server = run
     with FakeRedfish(tree("dell")) as bmc:
-        address = "idrac-virtualmedia+http://127.0.0.1:%d/redfish/v1/Systems/System.Embedded.1" % bmc.port
+        address = f"idrac-virtualmedia+http://127.0.0.1:{bmc.port}/redfish/v1/Systems/System.Embedded.1"
         given = ("-e", json.dumps({"bmc_address": address, "bmc_username": "admin", "enroll_preflight": "login",
                                    "preflight_checks": "login",
                                    "bmc_password": "{{ 'wrong' if inventory_hostname == 'h2' else 'right' }}"}))

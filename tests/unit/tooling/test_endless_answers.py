@@ -121,7 +121,7 @@ def test_all_answers_of_a_bmc_together_have_a_limit(monkeypatch):
     size = len(json.dumps(resources))
     monkeypatch.setattr(redfish, "_ALL_BYTES", size // 4)
     with FakeRedfish(resources) as bmc:
-        address = bmc_address.parse("redfish+http://127.0.0.1:%d/redfish/v1/Systems/System.Embedded.1" % bmc.port)
+        address = bmc_address.parse(f"redfish+http://127.0.0.1:{bmc.port}/redfish/v1/Systems/System.Embedded.1")
         facts, = gather([Target("a", address, "admin", "right", False)], Settings(None, 2, 5, 8, True))
         assert any("MiB in all" in reason for reason in facts["unread"].values()), facts["unread"]
         # After it nothing more is asked.
@@ -131,7 +131,7 @@ def test_all_answers_of_a_bmc_together_have_a_limit(monkeypatch):
 def test_all_answers_of_a_bmc_together_end_in_time():
     times = iter([0, 1, redfish._ALL_SECONDS + 1])
     with FakeRedfish(tree("dell")) as bmc:
-        client = RedfishClient("http://127.0.0.1:%d" % bmc.port, True, 2, 5, lambda: next(times))
+        client = RedfishClient(f"http://127.0.0.1:{bmc.port}", True, 2, 5, lambda: next(times))
         client.root()
         with pytest.raises(RedfishError, match="took more than") as caught:
             client.root()

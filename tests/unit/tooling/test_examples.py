@@ -97,7 +97,7 @@ def test_the_inventories_are_found():
 
 
 @pytest.mark.parametrize("module, arguments", [
-    pytest.param(module, arguments, id="%s-%d" % (module, number)) for module in ("cluster", "cluster_template")
+    pytest.param(module, arguments, id=f"{module}-{number}") for module in ("cluster", "cluster_template")
     for number, arguments in enumerate(tasks_of(module)) if arguments.get("state", "present") == "present"])
 def test_the_description_of_a_modules_example(module, arguments):
     options = cluster_description.description_options()

@@ -42,14 +42,14 @@ def test_tags_reach_every_task():
 def test_a_tag_does_not_skip_the_confirmation(tmp_path, name, entry_point):
     text = json.dumps([{"hosts": "baremetal", "gather_facts": False, "tags": [name], "tasks": [
         {"import_role": {"name": "metal3.baremetal.hosts", "tasks_from": entry_point}}]}])
-    code, output = playbook.play(tmp_path, "baremetal: {hosts: {h1: %s}}" % LOCAL, text, "play.yml", "--tags", name,
+    code, output = playbook.play(tmp_path, f"baremetal: {{hosts: {{h1: {LOCAL}}}}}", text, "play.yml", "--tags", name,
                                  K8S_AUTH_HOST="https://127.0.0.1:1")
     assert code != 0 and "To continue, set metal3_confirm=1." in output, output
 
 
 @pytest.mark.parametrize("connection, refused", [("ssh", True), ("local", False)])
 def test_a_lab_is_taken_down_on_this_machine_only(tmp_path, connection, refused):
-    inventory = "management: {hosts: {m1: {ansible_connection: %s}}, vars: {lab_name: none-such}}" % connection
+    inventory = f"management: {{hosts: {{m1: {{ansible_connection: {connection}}}}}, vars: {{lab_name: none-such}}}}"
     code, output = playbook.play(tmp_path, inventory, "", "metal3.baremetal.lab_down", "--check", "-e", "lab_name=none")
     assert ("ansible_connection: found" in output) is refused, output
     assert (code != 0) or not refused

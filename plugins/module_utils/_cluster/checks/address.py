@@ -19,9 +19,9 @@ def node_networks(description):
             network = network_of(range_)
             prefix = range_.get("prefix") or settings.get("prefix")
             if network is None and prefix:
-                network = ipaddress.ip_network("%s/%d" % (span_of(range_).first, prefix), strict=False)
+                network = ipaddress.ip_network(f"{span_of(range_).first}/{prefix}", strict=False)
             if network is not None:
-                result.append(("networks.%s.%s.ranges[%d]" % (name, family, number), network))
+                result.append((f"networks.{name}.{family}.ranges[{number}]", network))
     return result
 
 
@@ -29,7 +29,7 @@ def overlap_problems(subject, description):
     """Return the overlaps of pod, service and node networks."""
     blocks = []
     for option in ("pod_cidrs", "service_cidrs"):
-        blocks += [("%s[%d]" % (option, number), ipaddress.ip_network(text))
+        blocks += [(f"{option}[{number}]", ipaddress.ip_network(text))
                    for number, text in enumerate(getattr(description, option))]
     found = []
     nodes = node_networks(description)
@@ -52,7 +52,7 @@ def endpoint_problems(subject, description):
         return [Problem("endpoint", subject, "endpoint.host", address, "an address that nodes and users can reach")]
     for name, family, settings, pool in description.pool_uses:
         for number, range_ in enumerate(settings.get("ranges") or []):
-            field = "networks.%s.%s.ranges[%d]" % (name, family, number)
+            field = f"networks.{name}.{family}.ranges[{number}]"
             if contains(span_of(range_), address):
                 found.append(Problem("endpoint", subject, "endpoint.host", f"{address}, which is in {field}",
                                      "an address outside the ranges", "IPAM would give it to a node"))

@@ -12,7 +12,7 @@ _GIGABYTE = 10 ** 9
 _GIBIBYTE = 2 ** 30
 # Smaller disks are not deployed on unless hints say so (ironic-python-agent, guess_root_disk).
 _SMALLEST_BYTES = 4 * _GIBIBYTE
-_LARGE_ENOUGH = "at least %d GiB" % (_SMALLEST_BYTES // _GIBIBYTE)
+_LARGE_ENOUGH = f"at least {_SMALLEST_BYTES // _GIBIBYTE} GiB"
 
 
 def hardware_of(host, hardware_data):
@@ -40,8 +40,8 @@ def hardware_problems(description, group, host, hardware):
     found = []
     memory = group.get("minimum_memory_mebibytes") or DEFAULT_MINIMUM_MEMORY_MEBIBYTES
     if (hardware.get("ramMebibytes") or 0) < memory:
-        found.append(Problem("host-hardware", subject, field, "host %s with %d MiB of memory" % (
-            name, hardware.get("ramMebibytes") or 0), "at least %d MiB" % memory, advice))
+        found.append(Problem("host-hardware", subject, field, f"host {name} with {hardware.get('ramMebibytes') or 0} "
+                                                              "MiB of memory", f"at least {memory} MiB", advice))
     gigabytes = group.get("minimum_root_disk_gigabytes") or DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES
     found += _root_disk(subject, field, name, host, hardware, gigabytes, advice)
     names = [nic.get("name") for nic in hardware.get("nics") or []]
@@ -83,13 +83,14 @@ def _root_disk(subject, field, name, host, hardware, gigabytes, advice):
     if disk is None:
         lack = f"which its rootDeviceHints {given} fit" if hints else _LARGE_ENOUGH
         return [Problem("host-hardware", subject, field, f"host {name} with {len(disks)} disks, none of {lack}",
-                        "a root disk of at least %d GB" % gigabytes,
+                        f"a root disk of at least {gigabytes} GB",
                         "compare the host's rootDeviceHints with its inspected disks")]
     size = disk.get("sizeBytes") or 0
     if size < gigabytes * _GIGABYTE:
         why = f"the first that its rootDeviceHints {given} fit" if hints else "the smallest of " + _LARGE_ENOUGH
-        return [Problem("host-hardware", subject, field, "host %s with a root disk of %d GB (%s, %s)" % (
-            name, size // _GIGABYTE, disk.get("name") or "without a name", why), "at least %d GB" % gigabytes,
+        return [Problem("host-hardware", subject, field, f"host {name} with a root disk of {size // _GIGABYTE} GB "
+                                                         f"({disk.get('name') or 'without a name'}, "
+                                                         f"{why})", f"at least {gigabytes} GB",
             f"name another disk in the host's rootDeviceHints, or {advice}")]
     return []
 

@@ -60,7 +60,7 @@ def refusal(host, keeper_name):
         if name in annotations:
             return f"marked unhealthy (annotation {name})"
     if state not in _AVAILABLE:
-        return "in state %s" % (state or "(none yet)")
+        return f"in state {state or '(none yet)'}"
     return None
 
 
@@ -163,7 +163,7 @@ def _mistake(description, group, count, got, hosts, taken):
         reasons += [f"{name} goes to {other.field} of {taker.subject}"
                     for name, (taker, other) in sorted(taken.items())]
         why = f" ({'; '.join(reasons)})" if reasons else ""
-        seen = "%d free of %d hosts that match%s" % (got, len(matching), why)
+        seen = f"{got} free of {len(matching)} hosts that match{why}"
         advice = "free or enrol hosts, or ask for fewer replicas"
     return Problem("host-capacity", description.subject, group.field + ".host_selector", seen,
-                   "%d available for as many machines" % count, advice)
+                   f"{count} available for as many machines", advice)

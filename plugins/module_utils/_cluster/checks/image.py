@@ -39,7 +39,7 @@ def image_problems(subject, field, image):
     if image_format(image) is None:
         found.append(Problem(
             "cluster-image", subject, field + ".format", None,
-            "one of %s, which the URL does not tell" % ", ".join(IMAGE_FORMATS),
+            f"one of {', '.join(IMAGE_FORMATS)}, which the URL does not tell",
             "CAPM3 would give the host an empty format, which BMO's CRD refuses"))
     if image.get("format") == "live-iso":
         return found
@@ -53,5 +53,5 @@ def image_problems(subject, field, image):
     elif url_parts(checksum).scheme not in URL_SCHEMES:
         found.append(Problem(
             "cluster-image", subject, field + ".checksum", checksum,
-            "a checksum, or a URL with one of %s" % ", ".join(URL_SCHEMES)))
+            f"a checksum, or a URL with one of {', '.join(URL_SCHEMES)}"))
     return found

@@ -83,9 +83,9 @@ def rollout_warnings(description, facts, rolling):
         free = [host for host in facts.hosts if is_free(host, group)]
         if name in rolling and surge(group) and not free:
             result.append(
-                "%s makes a new machine before it takes an old one away, and no host that matches is free: the rollout "
-                "waits for one; free or enrol a host, or set max_surge to 0 (a control plane then needs 3 replicas)"
-                % name)
+                f"{name} makes a new machine before it takes an old one away, and no host that matches is free: the "
+                "rollout waits for one; free or enrol a host, or set max_surge to 0 (a control plane then needs 3 "
+                "replicas)")
     return result
 
 
@@ -119,7 +119,7 @@ def _pools(subject, description, facts, wanted):
         if free < more.get(pool, 0):
             found.append(Problem(
                 "pool-capacity", subject, f"networks.{network}.{family}.pool",
-                "%s with %d free addresses" % (pool, free), "at least %d" % more[pool], "widen the pool's ranges"))
+                f"{pool} with {free} free addresses", f"at least {more[pool]}", "widen the pool's ranges"))
     return found
 
 
@@ -140,8 +140,9 @@ def _endpoint(subject, description, facts):
         return found
     for item in facts.addresses:
         if ipaddress.ip_address(item["spec"]["address"]) == address:
-            found.append(Problem("endpoint", subject, "endpoint.host", "%s, which %s %s has" % (
-                address, item["kind"], item["metadata"]["name"]), "a free address"))
+            found.append(Problem("endpoint", subject, "endpoint.host", f"{address}, which {item['kind']} "
+                                                                       f"{item['metadata']['name']} "
+                                                                       "has", "a free address"))
     own = set(pool["name"] for pool in description.pools)
     for name in sorted(set(facts.pools) - own):
         pool = describe(facts.pools[name])
@@ -160,7 +161,7 @@ def _endpoint(subject, description, facts):
     plane = facts.snapshot.metal3_cluster
     before = ((plane or {}).get("spec") or {}).get("controlPlaneEndpoint") or {}
     if before.get("host") and (before["host"], before.get("port")) != (endpoint["host"], endpoint["port"]):
-        found.append(Problem("endpoint", subject, "endpoint", "%s:%d" % (endpoint["host"], endpoint["port"]),
+        found.append(Problem("endpoint", subject, "endpoint", f"{endpoint['host']}:{endpoint['port']}",
                              f"{before['host']}:{before.get('port')}, for a cluster keeps its endpoint",
                              "make a new cluster for a new endpoint"))
     return found

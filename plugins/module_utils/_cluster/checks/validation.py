@@ -140,9 +140,9 @@ def description_warnings(description):
     fields += [f"{group.field}.network_data" for group in description.groups
                if _mentions(group.get("network_data"), "fromPoolAnnotation")]
     subject = description.subject
-    warnings = ["%s: %s: CAPM3 1.13 does not give back an address from a pool that an annotation names: the IPClaim "
-                "of a deleted machine stays, held by CAPM3's finalizer; name the pool itself (option pool)" % (
-                    subject, field) for field in fields]
+    warnings = [f"{subject}: {field}: CAPM3 1.13 does not give back an address from a pool that an annotation names: "
+                "the IPClaim of a deleted machine stays, held by CAPM3's finalizer; name the pool itself (option "
+                "pool)" for field in fields]
     holder = cluster_endpoint.holder_warning(description)
     if holder:
         field, actual, advice = holder
@@ -220,7 +220,7 @@ def _cidrs(subject, option, cidrs):
         try:
             versions.append(ipaddress.ip_network(text).version)
         except ValueError as exc:
-            found.append(Problem("network", subject, "%s[%d]" % (option, number), f"{text} ({exc})",
+            found.append(Problem("network", subject, f"{option}[{number}]", f"{text} ({exc})",
                                  "a network such as 10.244.0.0/16"))
     if len(versions) > 2 or len(set(versions)) != len(versions):
         found.append(
@@ -251,7 +251,7 @@ def network_problems(subject, description):
             found += _family(subject, f"{field}.{family}", network.get(family))
     identities = [networks[name]["vlan"]["id"] for name in networks if networks[name].get("vlan")]
     for identity in sorted(set(entry for entry in identities if identities.count(entry) > 1)):
-        found.append(Problem("network", subject, "networks", "VLAN %d twice" % identity,
+        found.append(Problem("network", subject, "networks", f"VLAN {identity} twice",
                              "one network for each VLAN (CAPM3's list is keyed by vlanID)"))
     return found
 
@@ -297,7 +297,7 @@ def _family(subject, field, settings):
     for number, route in enumerate(settings.get("routes") or []):
         for key in ("network", "prefix", "gateway"):
             if route.get(key) is None:
-                found.append(Problem("network", subject, "%s.routes[%d].%s" % (field, number, key), None, "a value"))
+                found.append(Problem("network", subject, f"{field}.routes[{number}].{key}", None, "a value"))
     return found
 
 
@@ -310,7 +310,7 @@ def _group(subject, description, group):
                              f"lower case letters, digits and dashes, and another name than {CONTROL_PLANE}"))
     if len(owner) > _LONGEST_OWNER_NAME:
         found.append(Problem("cluster-name", subject, field, f"{owner}, {len(owner)} characters",
-                             "at most %d characters of cluster and pool name" % _LONGEST_OWNER_NAME,
+                             f"at most {_LONGEST_OWNER_NAME} characters of cluster and pool name",
                              "nodes are named after it and have at most 63"))
     if group.get("image"):
         found += image_problems(subject, field + ".image", group.get("image"))
@@ -333,7 +333,7 @@ def _group(subject, description, group):
     found += _files(subject, field, description, group) + _commands(subject, field, group)
     for number, taint in enumerate(group.get("node_taints") or []):
         if not taint.get("key") or taint.get("effect") not in _TAINT_EFFECTS:
-            found.append(Problem("user-data", subject, "%s.node_taints[%d]" % (field, number), taint,
+            found.append(Problem("user-data", subject, f"{field}.node_taints[{number}]", taint,
                                  f"a key and an effect of {', '.join(_TAINT_EFFECTS)}"))
     found += label_problems(subject, field, group)
     return found + _users(subject, field, group) + _health_check(subject, field, group)
@@ -385,7 +385,7 @@ def _autoscaler(subject, field, group):
         found.append(Problem("replicas", subject, field + ".autoscaler.min_size", sizes["min_size"], "0 or more"))
     elif sizes["max_size"] < max(1, sizes["min_size"]):
         found.append(Problem("replicas", subject, field + ".autoscaler.max_size", sizes["max_size"],
-                             "%d or more" % max(1, sizes["min_size"])))
+                             f"{max(1, sizes['min_size'])} or more"))
     return found
 
 
@@ -396,7 +396,7 @@ def _timeouts(subject, field, group):
     if not group.is_control_plane or values[0] == values[1]:
         return []
     return [Problem("user-data", subject, f"{field}.join_configuration.timeouts.{name}", values[1],
-                    "%s, as in init_configuration (KubeadmControlPlane webhook)" % (values[0] or "nothing"))]
+                    f"{values[0] or 'nothing'}, as in init_configuration (KubeadmControlPlane webhook)")]
 
 
 def _zero(value):
@@ -414,7 +414,7 @@ def _selector(subject, field, group):
     for number, entry in enumerate(group.get("host_selector_expressions") or []):
         wants = entry["operator"] in ("In", "NotIn")
         if wants != bool(entry.get("values")):
-            found.append(Problem("host-selector", subject, "%s.host_selector_expressions[%d].values" % (field, number),
+            found.append(Problem("host-selector", subject, f"{field}.host_selector_expressions[{number}].values",
                                  entry.get("values"), f"{'values' if wants else 'none'} for {entry['operator']}"))
     return found
 
@@ -425,7 +425,7 @@ def _label(subject, where, key, value):
         advice = "for several values use host_selector_expressions" if isinstance(value, list) else None
         if key in ("match_labels", "matchLabels") and isinstance(value, dict):
             labels = ", ".join("%s: %s" % item for item in value.items())
-            advice = "write the labels themselves: host_selector: {%s}" % labels
+            advice = f"write the labels themselves: host_selector: {{{labels}}}"
         elif key in ("match_expressions", "matchExpressions"):
             advice = "write them in host_selector_expressions"
         return [Problem(
@@ -452,7 +452,7 @@ def _metadata(subject, field, group):
                                  f"one of {', '.join(_METADATA_FORMS)}"))
             continue
         for number, entry in enumerate(entries or []):
-            where = "%s.metadata.%s[%d]" % (field, form, number)
+            where = f"{field}.metadata.{form}[{number}]"
             key = entry.get("key") if isinstance(entry, dict) else None
             if not key or isinstance(key, (dict, list)):
                 found.append(Problem("user-data", subject, where + ".key", None if not key else show(key), "a key"))
@@ -470,7 +470,7 @@ def _metadata(subject, field, group):
 def _files(subject, field, description, group):
     found, paths = [], cluster_kubeadm.generated_paths(description, group)
     for number, entry in enumerate(group.get("files") or []):
-        where = "%s.files[%d]" % (field, number)
+        where = f"{field}.files[{number}]"
         if not entry["path"].startswith("/"):
             found.append(Problem("user-data", subject, where + ".path", entry["path"], "an absolute path"))
         if entry["path"] in paths:
@@ -491,7 +491,7 @@ def _files(subject, field, description, group):
 def _users(subject, field, group):
     found = []
     for number, user in enumerate(group.get("users") or []):
-        where = "%s.users[%d]" % (field, number)
+        where = f"{field}.users[{number}]"
         if not user.get("name"):
             found.append(Problem("user-data", subject, where + ".name", None, "a name"))
         # These the API server would refuse with the password in its log.
@@ -508,7 +508,7 @@ def _commands(subject, field, group):
     found = []
     for option in ("boot_commands", "pre_commands", "post_commands"):
         for number, command in enumerate(group.get(option) or []):
-            found += _jinja(subject, "%s.%s[%d]" % (field, option, number), command)
+            found += _jinja(subject, f"{field}.{option}[{number}]", command)
     return found
 
 
@@ -517,8 +517,8 @@ def _jinja(subject, where, text):
     for opening, closing in (("{#", "#}"), ("{%", "%}"), ("{{", "}}")):
         if text.count(opening) > text.count(closing):
             return [Problem("user-data", subject, where, f"{opening} without {closing}", "text that Jinja can read",
-                            "cloud-init renders user data as a Jinja template: write it as {{ '%s' }}, or give a "
-                            "file's content in base64" % opening)]
+                            f"cloud-init renders user data as a Jinja template: write it as {{{{ '{opening}' }}}}, or "
+                            "give a file's content in base64")]
     return []
 
 

@@ -29,7 +29,7 @@ def newest_providers():
     """Return the newest Cluster API and CAPM3 of the table, for a site that does not say which it has."""
     minor = max(_WORKLOAD)
     patch = max([first for (core, _kubernetes), first in _FIRST_PATCH.items() if core == minor], default=0)
-    version = "v1.%d.%d" % (minor, patch)
+    version = f"v1.{minor}.{patch}"
     return {"cluster-api": version, "infrastructure-metal3": version}
 
 
@@ -59,8 +59,8 @@ def version_problems(description, providers, served):
         found += _workload(subject, description.kubernetes_version, kubernetes, core)
     infrastructure = parse(providers.get("infrastructure-metal3"))
     if core and infrastructure and core[:2] != infrastructure[:2]:
-        found.append(Problem("version", subject, "", "CAPM3 %s with Cluster API %s" % (
-            providers["infrastructure-metal3"], providers["cluster-api"]), "the same minor version of both",
+        found.append(Problem("version", subject, "", f"CAPM3 {providers['infrastructure-metal3']} with Cluster API "
+                                                     f"{providers['cluster-api']}", "the same minor version of both",
             "CAPM3 is built and tested against the Cluster API of its own minor version"))
     return found
 
@@ -91,10 +91,10 @@ def _workload(subject, text, kubernetes, core):
     if kubernetes[0] != 1 or not first <= kubernetes[1] <= last:
         return [Problem(
             "version", subject, "kubernetes_version", text,
-            "v1.%d to v1.%d, which Cluster API v1.%d supports" % (first, last, core[1]))]
+            f"v1.{first} to v1.{last}, which Cluster API v1.{core[1]} supports")]
     patch = _FIRST_PATCH.get((core[1], kubernetes[1]), 0)
     if core[2] < patch:
         return [Problem(
-            "version", subject, "kubernetes_version", text, "Cluster API v1.%d.%d or newer for it" % (core[1], patch),
+            "version", subject, "kubernetes_version", text, f"Cluster API v1.{core[1]}.{patch} or newer for it",
             "upgrade Cluster API")]
     return []

@@ -14,8 +14,8 @@ from .network import node_ip_template
 PATCHES_DIRECTORY = "/etc/kubernetes/patches"
 KUBELET_PATCH = PATCHES_DIRECTORY + "/kubeletconfiguration0+strategic.json"
 KUBE_PROXY_FILE = "/etc/kubernetes/kube-proxy-configuration.json"
-_KUBE_PROXY_COMMAND = ("if [ -f %s ]; then (echo ---; cat %s; echo) >> %s; fi"
-                       % (cluster_endpoint.INIT_FILE, KUBE_PROXY_FILE, cluster_endpoint.INIT_FILE))
+_KUBE_PROXY_COMMAND = (f"if [ -f {cluster_endpoint.INIT_FILE} ]; then (echo ---; cat {KUBE_PROXY_FILE}; echo) >> "
+                       f"{cluster_endpoint.INIT_FILE}; fi")
 # CAPM3 finds the Node of a machine by this label (docs/api.md, node-labels).
 UUID_LABEL = "metal3.io/uuid={{ ds.meta_data.uuid }}"
 NODE_NAME = "{{ ds.meta_data.name }}"

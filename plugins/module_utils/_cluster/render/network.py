@@ -49,7 +49,7 @@ def node_ip_template(description, group):
     if network is None:
         return None
     keys = [address_key(network, family) for family in FAMILIES if _from_pool(description.networks[network], family)]
-    return ",".join("{{ ds.meta_data.%s }}" % key for key in keys) or None
+    return ",".join(f"{{{{ ds.meta_data.{key} }}}}" for key in keys) or None
 
 
 def node_ip_network(description, group):
@@ -129,7 +129,7 @@ def link_id(description, name):
     """Return the id of the link that carries a network; the first interface's own name for a plain link."""
     network = description.networks[name]
     if network.get("vlan"):
-        return "%s.%d" % (link_id(description, network["vlan"]["network"]), network["vlan"]["id"])
+        return f"{link_id(description, network['vlan']['network'])}.{network['vlan']['id']}"
     if network.get("bond"):
         return network.get("link_name") or f"bond-{name}"
     return network.get("interface") or name

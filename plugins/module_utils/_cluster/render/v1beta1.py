@@ -44,8 +44,8 @@ def _seconds(value):
     hours, rest = divmod(value, 3600)
     minutes, seconds = divmod(rest, 60)
     if hours:
-        return "%dh%dm%ds" % (hours, minutes, seconds)
-    return "%dm%ds" % (minutes, seconds) if minutes else "%ds" % seconds
+        return f"{hours}h{minutes}m{seconds}s"
+    return f"{minutes}m{seconds}s" if minutes else f"{seconds}s"
 
 
 def _move(source, old, target, new, convert=lambda value: value):

@@ -49,8 +49,8 @@ def _with_deletion(failure, snapshot, step, machine):
     # Cluster API, KubeadmControlPlane's scale.go (preflightChecks): no rollout while one of its Machines has no Node.
     if step["role"] != "control-plane" or condition(machine, "UpToDate").get("status") != "False":
         return failure
-    advice = ("Machine %s is older than the description, and KubeadmControlPlane %s replaces none while one has no "
-              "Node: when the description is right, delete that Machine" % (step["machine"], step["owner"]))
+    advice = (f"Machine {step['machine']} is older than the description, and KubeadmControlPlane {step['owner']} "
+              "replaces none while one has no Node: when the description is right, delete that Machine")
     return failure._replace(next_step=f"{failure.next_step}; {advice}")
 
 
@@ -59,7 +59,7 @@ def _reported(_snapshot, _step, machine, metal3_machine, _now, _limit):
         old = (((obj or {}).get("status") or {}).get("deprecated") or {}).get("v1beta1") or {}
         if old.get("failureMessage") or old.get("failureReason"):
             return Failure(f"{obj['kind']} {obj['metadata']['name']}",
-                           "it failed for good: %s" % (old.get("failureMessage") or old["failureReason"]),
+                           f"it failed for good: {old.get('failureMessage') or old['failureReason']}",
                            "delete the Machine, so that its owner makes another")
     return None
 
@@ -70,7 +70,7 @@ def _bootstrap(snapshot, step, machine, _metal3_machine, _now, _limit):
     for entry in old.get("conditions") or []:
         if step["step"] <= 7 and entry.get("status") == "False" and entry.get("reason") in _BOOTSTRAP_FAILED:
             return Failure(f"KubeadmConfig {config['metadata']['name']}",
-                           "the user data can't be made: %s" % (entry.get("message") or entry["reason"]),
+                           f"the user data can't be made: {entry.get('message') or entry['reason']}",
                            "look at the Secrets that the description's files and users refer to")
     return None
 
@@ -89,7 +89,7 @@ def _no_host(snapshot, step, _machine, metal3_machine, now, _limit):
     name = metal3_machine["metadata"]["name"]
     if not hosts:
         count = len(snapshot.all("BareMetalHost"))
-        return Failure(f"Metal3Machine {name}", "no host matches its selector, of %d in the namespace" % count,
+        return Failure(f"Metal3Machine {name}", f"no host matches its selector, of {count} in the namespace",
                        "compare host_selector with the hosts' labels, or enrol more hosts")
     reasons = "; ".join(f"{host['metadata']['name']} is {refusal(host, mine)}" for host in hosts)
     return Failure(f"Metal3Machine {name}", f"no host is free, of {len(hosts)} that match: {reasons}",
@@ -135,13 +135,13 @@ def _no_node(snapshot, step, machine, _metal3_machine, now, limit):
         return None
     if step["step"] == 13 and snapshot.has_cloud_provider:
         return Failure(f"Machine {machine['metadata']['name']}",
-                       "host %s is deployed, but no Node has its provider ID within %s; with cloud_provider_enabled "
-                       "only a cloud controller sets it" % (step["host"], duration(limit)),
+                       f"host {step['host']} is deployed, but no Node has its provider ID within {duration(limit)}; "
+                       "with cloud_provider_enabled only a cloud controller sets it",
                        "look whether the Node is there (kubectl get nodes of the cluster) and whether a cloud "
                        "controller runs; without one, leave cloud_provider_enabled out")
     return Failure(f"Machine {machine['metadata']['name']}",
-                   "bootstrap failed: host %s is deployed, but no node of it has joined within %s" % (
-                       step["host"], duration(limit)),
+                   f"bootstrap failed: host {step['host']} is deployed, but no node of it has joined within "
+                   f"{duration(limit)}",
                    "look at the machine's console and, on it, /var/log/cloud-init-output.log and "
                    "journalctl -u kubelet; cloud-init does not begin again on the same disk, so delete the Machine for "
                    "its owner to make another")

@@ -46,11 +46,11 @@ def _owner(snapshot, owner, goal):
     nodes = sum(1 for machine in machines if ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
                 and not machine["metadata"].get("deletionTimestamp"))
     if nodes != wanted or len(machines) != wanted:
-        return "%s has %d machines, %d of them nodes, of %d" % (name, len(machines), nodes, wanted)
+        return f"{name} has {len(machines)} machines, {nodes} of them nodes, of {wanted}"
     fields = ("upToDateReplicas",) if goal == "nodes" else ("upToDateReplicas", "readyReplicas", "availableReplicas")
     for field in fields:
         if (status.get(field) or 0) != wanted:
-            return "%s: %s is %d of %d" % (name, field, status.get(field) or 0, wanted)
+            return f"{name}: {field} is {status.get(field) or 0} of {wanted}"
     return None
 
 
@@ -67,12 +67,12 @@ def progress(snapshot, now):
         if not step["complete"]:
             key = "deleting" if step["deleting"] else step["step"]
             counts[key] = counts.get(key, 0) + 1
-    parts = ["%d/%d machines complete" % (done, len(steps))]
+    parts = [f"{done}/{len(steps)} machines complete"]
     for number in range(1, LAST_STEP + 1):
         if counts.get(number):
             parts.append(f"{counts[number]} at step {number} of {LAST_STEP} ({STEPS[number]})")
     if counts.get("deleting"):
-        parts.append("%d being deleted" % counts["deleting"])
+        parts.append(f"{counts['deleting']} being deleted")
     slow = sorted((step["since"], step["machine"], step["waits_for"]) for step in steps
                   if step["since"] and step["machine"] and not step["complete"])
     longest = ""

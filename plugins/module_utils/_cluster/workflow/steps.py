@@ -217,7 +217,7 @@ def _claims(snapshot, data):
         mine = any(owner.get("name") == data["metadata"]["name"] for owner in owners)
         if mine and not (claim.get("status") or {}).get("address"):
             error = (claim.get("status") or {}).get("errorMessage")
-            open_claims.append("%s%s" % (claim["spec"]["pool"]["name"], " (%s)" % error if error else ""))
+            open_claims.append("%s%s" % (claim["spec"]["pool"]["name"], f" ({error})" if error else ""))
     if open_claims:
         return f"an address of pool {', '.join(open_claims)}"
     return f"the Secrets of Metal3Data {data['metadata']['name']}"

@@ -74,7 +74,7 @@ def lines(node, prefix="", last=True, root=True):
 def _remark(node):
     parts = []
     if node.get("replicas"):
-        parts.append("%d/%s ready" % (node["replicas"]["readyReplicas"], node["replicas"]["wanted"]))
+        parts.append(f"{node['replicas']['readyReplicas']}/{node['replicas']['wanted']} ready")
     if node.get("workflow"):
         step = node["workflow"]
         if step["complete"]:

@@ -111,7 +111,7 @@ def _check_saved(name, status, next_step):
         if value not in allowed:
             problems.append(Problem(
                 "host-action", name, f"status.{field}", show(value),
-                "one of %s (BMO webhook)" % ", ".join(text for text in allowed if text), next_step))
+                f"one of {', '.join(text for text in allowed if text)} (BMO webhook)", next_step))
     return problems
 
 
@@ -167,8 +167,8 @@ def _obstacles(request, bmh, forced):
         for key in host_annotations.held_by(bmh):
             yield (f"a host held powered off by the annotation {host_annotations.reboot_key(key)}",
                    "a host that nobody holds: BMO boots it and takes the annotation away (actionInspecting)",
-                   "release it first (action reboot_release, key %s), or name the host in force_hosts if nobody works "
-                   "on it" % key)
+                   f"release it first (action reboot_release, key {key}), or name the host in force_hosts if nobody "
+                   "works on it")
 
 
 def _power_rule(request, bmh, dummy):
@@ -216,11 +216,11 @@ def _reboot_rule(request, bmh, dummy):
 
 def _reboot_states(request, state):
     if state not in STEADY:
-        yield (f"a host in state {state}", "one of %s: in others BMO ignores the request or drops it" % (
-            ", ".join(STEADY)), "wait until it is available or provisioned, then run again")
+        yield (f"a host in state {state}", f"one of {', '.join(STEADY)}: in others BMO ignores the request or drops "
+                                           "it", "wait until it is available or provisioned, then run again")
     elif state not in RUNNING and not request.force:
-        yield (f"a host in state {state}", "force, or one of %s: others are only rebooted by force" % (
-            ", ".join(RUNNING)), "set force")
+        yield (f"a host in state {state}", f"force, or one of {', '.join(RUNNING)}: others are only rebooted by "
+                                           "force", "set force")
 
 
 def _hold_rule(request, bmh, dummy):
@@ -233,13 +233,13 @@ def _hold_rule(request, bmh, dummy):
 def _inspect_rule(dummy, bmh, dummy2):
     state = state_of(bmh)
     if state not in AVAILABLE + ("inspecting",):
-        yield (f"a host in state {state}", "%s: in others the request would wait and take the host by surprise "
-               "later" % AVAILABLE[0], "deprovision the host, or wait until it is available")
+        yield (f"a host in state {state}", f"{AVAILABLE[0]}: in others the request would wait and take the host by "
+                                           "surprise later", "deprovision the host, or wait until it is available")
     if _is_inspection_disabled(bmh):
         # actionInspecting leaves the annotation in place then, and handleAvailable takes it up again.
         yield ("a host whose inspection is disabled", "inspection_mode agent: BMO would go from available to "
-               "inspecting and back without end", "set inspection_mode to agent (and remove the annotation %s)" % (
-                   host_annotations.INSPECT))
+               "inspecting and back without end", "set inspection_mode to agent (and remove the annotation "
+                                                  f"{host_annotations.INSPECT})")
 
 
 def _is_inspection_disabled(bmh):
@@ -296,8 +296,8 @@ def _restore_rule(request, bmh, dummy):
         deployed, named = ((place.get(field) or {}).get(part) for place in (saved, spec))
         if deployed and deployed != named:
             yield (f"a host with {option} {show(named) if named else 'none'}",
-                   "%s, which the status says is deployed: BMO would deprovision the server, and what is on its disks "
-                   "would be lost" % show(deployed), f"set the host's {option} first, while it is paused")
+                   f"{show(deployed)}, which the status says is deployed: BMO would deprovision the server, and what "
+                   "is on its disks would be lost", f"set the host's {option} first, while it is paused")
     if saved.get("state") == "externally provisioned" and not spec.get("externallyProvisioned"):
         yield ("a host that is not externally provisioned", "one that is, as the status says: BMO would deprovision "
                "the server, and what is on its disks would be lost", "delete the paused host and make it again with "

@@ -43,7 +43,7 @@ def check(host, bmh, forced=(), allow_detach=False):
             "delete and enrol the host again"))
     if external and not spec.get("externallyProvisioned") and state != "available":
         problems.append(Problem("host-change", name, "externally_provisioned", "true",
-                                "a host in state available (BMO webhook), it is %s" % (state or "unknown"),
+                                f"a host in state available (BMO webhook), it is {state or 'unknown'}",
                                 "wait until it is available"))
     return problems
 

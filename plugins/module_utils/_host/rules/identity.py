@@ -53,7 +53,7 @@ def check_duplicates(labelled):
                 other_position, other = first[key]
                 problems.append(Problem(
                     "host-duplicate", label, field,
-                    "the same as %s (hosts[%d] and hosts[%d])" % (other, other_position, position), expected,
+                    f"the same as {other} (hosts[{other_position}] and hosts[{position}])", expected,
                     next_step))
             else:
                 first[key] = (position, label)

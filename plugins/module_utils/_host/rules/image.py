@@ -81,6 +81,6 @@ def _check_checksum(label, image, oci):
     lengths = CHECKSUM_LENGTHS if kind in (None, "auto") else {kind: CHECKSUM_LENGTHS[kind]}
     if len(checksum) not in lengths.values():
         return [Problem("image", label, "image.checksum", f"{len(checksum)} digits",
-                        " or ".join("%d (%s)" % (length, name) for name, length in sorted(lengths.items())),
+                        " or ".join(f"{length} ({name})" for name, length in sorted(lengths.items())),
                         "correct image.checksum or image.checksum_type")]
     return []

@@ -21,7 +21,7 @@ def check_taints(label, host):
     problems = []
     for position, taint in enumerate(host.get("taints") or []):
         if taint.get("effect") not in ("NoSchedule", "PreferNoSchedule", "NoExecute"):
-            problems.append(Problem("metadata", label, "taints[%d].effect" % position, show(taint.get("effect")),
+            problems.append(Problem("metadata", label, f"taints[{position}].effect", show(taint.get("effect")),
                                     "NoSchedule, PreferNoSchedule or NoExecute", "correct it"))
     return problems
 

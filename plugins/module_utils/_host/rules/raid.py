@@ -28,7 +28,7 @@ def check(label, host, address):
                                 "choose a Redfish scheme or software_raid_volumes"))
     names = set()
     for position, volume in enumerate(hardware):
-        path = "raid.hardware_raid_volumes[%d]" % position
+        path = f"raid.hardware_raid_volumes[{position}]"
         disks, number = volume.get("physical_disks") or [], volume.get("number_of_physical_disks")
         if disks and not volume.get("controller"):
             problems.append(Problem(
@@ -45,17 +45,17 @@ def check(label, host, address):
         count = len(disks) or number
         least = {"1": 2, "5": 3, "6": 4, "1+0": 4, "5+0": 6, "6+0": 8}.get(volume.get("level"), 1)
         if count and count < least:
-            problems.append(Problem("raid", label, path, "%d disks" % count,
-                                    "at least %d for RAID %s" % (least, volume["level"]),
+            problems.append(Problem("raid", label, path, f"{count} disks",
+                                    f"at least {least} for RAID {volume['level']}",
                                     "add disks or choose another level"))
     if software and software[0].get("level") != "1":
         problems.append(Problem("raid", label, "raid.software_raid_volumes[0].level", show(software[0].get("level")),
                                 "1 for the first volume, from which the server boots", "correct it"))
     for position, volume in enumerate(software):
-        path = "raid.software_raid_volumes[%d]" % position
+        path = f"raid.software_raid_volumes[{position}]"
         disks = volume.get("physical_disks") or []
         for at, hints in enumerate(disks):
-            problems += host_hint_rules.check(label, "%s.physical_disks[%d]" % (path, at), hints)
+            problems += host_hint_rules.check(label, f"{path}.physical_disks[{at}]", hints)
         if len(disks) == 1:
             problems.append(Problem(
                 "raid", label, path + ".physical_disks", "1 disk", "at least 2 disks, or none for all",

@@ -35,7 +35,7 @@ def ca_file(lab: Any) -> Any:
 
 def webhook_url(lab: Any, name: Any) -> Any:
     """Return where a manager serves its webhooks."""
-    return "https://127.0.0.1:%d" % lab["ports"][name + "_webhook"]
+    return f"https://127.0.0.1:{lab['ports'][name + '_webhook']}"
 
 
 def kubeconfig(lab: Any, name: Any) -> Any:
@@ -74,7 +74,7 @@ def issue(lab: Any, names: Any, check_mode: bool, wrote: Any) -> Any:
 
 
 def _address(lab: Any, name: Any, part: Any) -> Any:
-    return "127.0.0.1:%d" % lab["ports"]["%s_%s" % (name, part)]
+    return "127.0.0.1:%d" % lab["ports"][f"{name}_{part}"]
 
 
 def program(lab: Any, name: Any, namespace: Any, arguments: Any, environment: Any, restart_on: Any) -> Any:
@@ -92,10 +92,10 @@ def program(lab: Any, name: Any, namespace: Any, arguments: Any, environment: An
     command = [
         os.path.join(lab["engine_dir"], "bin", _PROGRAMS[name]),
         f"--kubeconfig={kubeconfig(lab, name)}",
-        "--webhook-port=%d" % lab["ports"][name + "_webhook"],
+        f"--webhook-port={lab['ports'][name + '_webhook']}",
         f"--health-addr={_address(lab, name, 'health')}",
-        "--kube-api-qps=%d" % CLIENT_QPS,
-        "--kube-api-burst=%d" % CLIENT_BURST,
+        f"--kube-api-qps={CLIENT_QPS}",
+        f"--kube-api-burst={CLIENT_BURST}",
     ]
     variables = {"POD_NAMESPACE": namespace, webhook_host.VARIABLE: "127.0.0.1"}
     if name == "bmo":

@@ -216,8 +216,8 @@ class Engine:
                 os.unlink(left)
             mod_file = self._mod_file(work, environ)
             for position, program in enumerate(missing):
-                self._build_program(program, mod_file, environ, progress, "%d of %d, %d left" % (
-                    position + 1, len(missing), len(missing) - position - 1))
+                self._build_program(program, mod_file, environ, progress, f"{position + 1} of {len(missing)}, "
+                                                                          f"{len(missing) - position - 1} left")
             if MANIFEST_SET in sets and not os.path.isdir(self.manifests_dir):
                 progress.event(f"Rendering the manifests of {len(catalogue.RENDERED)} parts")
                 self._render(work, environ)
@@ -255,8 +255,8 @@ class Engine:
             [self._toolchain.program] + arguments, cwd=self._source_dir, env=environ, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, universal_newlines=True)
         if result.returncode:
-            raise EngineError("%s: go %s failed (exit code %d): %s. What was built so far is kept: run again" % (
-                subject, arguments[0], result.returncode, self._shortened(result.stderr)))
+            raise EngineError(f"{subject}: go {arguments[0]} failed (exit code {result.returncode}): "
+                              f"{self._shortened(result.stderr)}. What was built so far is kept: run again")
         return result.stdout
 
     @staticmethod

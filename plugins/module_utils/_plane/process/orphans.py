@@ -29,7 +29,7 @@ class CleanupError(ReportedError):
 def _stat(proc: str, pid: int) -> tuple[int, int] | None:
     """Return (parent, session) of a process, or None when it is gone."""
     try:
-        with open("%s/%d/stat" % (proc, pid), encoding="utf-8", errors="replace") as stream:
+        with open(f"{proc}/{pid}/stat", encoding="utf-8", errors="replace") as stream:
             # The second field, in parentheses, may hold anything.
             fields = stream.read().rpartition(")")[2].split()
     except OSError:
@@ -134,8 +134,8 @@ def stop_processes(lab_dir: str) -> list[Any]:
         _signal(left, signal.SIGKILL)
         left = _gone(lab_dir, KILL_SECONDS)
     if left:
-        raise CleanupError("processes %s survive SIGKILL: see /proc/<pid>/status and wchan" % (
-            ", ".join(str(pid) for pid in left)))
+        raise CleanupError(f"processes {', '.join(str(pid) for pid in left)} survive SIGKILL: see /proc/<pid>/status "
+                           "and wchan")
     return found
 
 

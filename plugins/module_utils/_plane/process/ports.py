@@ -85,8 +85,8 @@ def foreign(figures: Any) -> list[str]:
         pid = owners.get(port)
         if pid in own or (pid is None and part not in unknown):
             continue
-        owner = "pid %d (%s)" % (pid, _program(pid)) if pid else "a process of another user"
-        texts.append("port %d (%s) is taken by %s" % (port, part, owner))
+        owner = f"pid {pid} ({_program(pid)})" if pid else "a process of another user"
+        texts.append(f"port {port} ({part}) is taken by {owner}")
     return texts
 
 

@@ -87,7 +87,7 @@ def run(arguments: Any, what: Any) -> None:
     if result.returncode:
         # A company's mirror does not belong in a log.
         output = re.sub(r"https?://\S+", "(address)", " ".join(result.stdout.split()))[-OUTPUT_LIMIT:]
-        raise VenvError("%s failed (exit code %d): %s: %s" % (what, result.returncode, " ".join(arguments), output))
+        raise VenvError(f"{what} failed (exit code {result.returncode}): {' '.join(arguments)}: {output}")
 
 
 def ensure(name: Any, lock_file: Any, report: Any) -> Any:

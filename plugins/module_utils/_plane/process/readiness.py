@@ -76,7 +76,7 @@ def _url_fault(check: dict[str, Any]) -> str | None:
     expected = check.get("status") or [200]
     if status in expected:
         return _content_fault(check, content)
-    return "%s: HTTP %d, expected %s" % (check["url"], status, " or ".join(str(code) for code in expected))
+    return f"{check['url']}: HTTP {status}, expected {' or '.join(str(code) for code in expected)}"
 
 
 def _tcp_fault(check: dict[str, str]) -> Any:

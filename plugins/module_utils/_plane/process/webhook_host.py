@@ -17,7 +17,7 @@ VARIABLE = "METAL3_WEBHOOK_HOST"
 MODULE = "sigs.k8s.io/controller-runtime"
 FILE = os.path.join("pkg", "webhook", "server.go")
 ANCHOR = "func (o *Options) setDefaults() {\n"
-ADDITION = '\tif o.Host == "" {\n\t\to.Host = os.Getenv("%s")\n\t}\n\n' % VARIABLE
+ADDITION = f'\tif o.Host == "" {{\n\t\to.Host = os.Getenv("{VARIABLE}")\n\t}}\n\n'
 
 
 class PatchError(Exception):
