@@ -237,3 +237,16 @@ def test_the_bmcs_of_the_named_servers_are_checked_before_enrolment():
     steps = yaml.safe_load((ROOT / "playbooks" / "enroll.yml").read_text())[0]["tasks"]
     check = next(step for step in steps if step["name"] == "Check the BMCs")
     assert check["vars"]["preflight_names"] == "{{ hosts_names | default(ansible_play_batch) }}"
+
+
+def test_a_redeployment_asks_for_the_servers_that_have_an_image(tmp_path):
+    inventory = INVENTORY.replace("h2: ", "h2: {bmh_image: {url: 'https://images.example/a.raw', format: raw}}")
+    text = PLAY.replace("serial: 1", "serial: 3") % "baremetal" + """\
+    - include_role: {name: metal3.baremetal.hosts, tasks_from: provision}
+      vars: {hosts_reprovision: true, hosts_check_images: false}
+"""
+    code, output = playbook.play(tmp_path, inventory, text, "play.yml", "-e", "metal3_confirm=3",
+                                 K8S_AUTH_HOST="https://127.0.0.1:1")
+    assert code != 0
+    assert ("expected 1. This wipes the disks of 1 server (h2). To continue, set metal3_confirm=1."
+            in " ".join(output.split())), output
