@@ -63,8 +63,8 @@ def execute(agent, phase, step, node, arguments):
     try:
         return STEPS[step["step"]](agent, node, **arguments)
     except OSError as error:
-        raise AgentError(f"Unexpected exception performing {phase} step {step['step']}. {type(error).__name__}: "
-                         f"{error}",
+        raise AgentError(
+            f"Unexpected exception performing {phase} step {step['step']}. {type(error).__name__}: {error}",
             kind="CleaningError" if phase == "clean" else "DeploymentError") from error
 
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Attributes that every module tells; those with ``support`` here are the same for all that use the fragment."""
+    """Attributes that every module declares; those with ``support`` here are the same for all that use the fragment."""
 
     DOCUMENTATION = r"""
 options: {}
 attributes:
   check_mode:
-    description: Can run in check mode and tell what would change, without changing it.
+    description: Can run in check mode and report what would change, without changing it.
   diff_mode:
     description: Returns details on what has changed (or would change) in diff mode.
   idempotent:
@@ -23,7 +23,7 @@ attributes:
 options: {}
 attributes:
   check_mode:
-    description: Can run in check mode and tell what would change, without changing it.
+    description: Can run in check mode and report what would change, without changing it.
     support: full
   diff_mode:
     description: Returns details on what has changed (or would change) in diff mode.

@@ -31,7 +31,7 @@ options:
     default: 64
 requirements:
   - sushy >= 5.0
-  - cryptography >= 42 (to tell what a certificate says)
+  - cryptography >= 42 (to read certificates)
   - ipmitool, a program (for addresses that speak IPMI)
 notes:
   - Each account is tried once. A BMC that refuses it is not asked again, so that no account is locked.

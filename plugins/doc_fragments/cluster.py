@@ -541,7 +541,7 @@ options:
           - Leaves a worker pool to Cluster API's cluster autoscaler, by the annotations that it looks for; without
             C(replicas).
           - A new pool begins with C(min_size) machines. The number of one that is there is brought into the range,
-            which check mode tells.
+            which check mode reports.
         type: dict
         suboptions:
           min_size:

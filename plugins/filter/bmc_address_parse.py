@@ -13,7 +13,7 @@ name: bmc_address_parse
 short_description: Parts of the address of a BMC
 version_added: "0.1.0"
 description:
-  - Reads the address of a BMC as the Bare Metal Operator does, and tells what follows from its scheme.
+  - Reads the address of a BMC as the Bare Metal Operator does, and returns what follows from its scheme.
   - What the operator would refuse or misread is refused.
 options:
   _input:

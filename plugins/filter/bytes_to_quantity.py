@@ -32,7 +32,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Tell the memory of a host
+- name: Print the memory of a host
   ansible.builtin.debug:
     msg: "{{ (host.hardware.ram_mebibytes * 1048576) | metal3.baremetal.bytes_to_quantity }}"
 """

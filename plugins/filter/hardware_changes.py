@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter that tells what two inspections of servers found different."""
+"""Filter that returns what two inspections of servers found different."""
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -19,7 +19,7 @@ description:
     Those of a V(machine) are C(name), C(namespace), C(uid), C(labels), C(cluster), C(control_plane), C(pool),
     C(phase), C(ready), C(kubernetes_version), C(failure_domain), C(provider_id), C(node) (the name of the Node),
     C(host) and C(host_namespace) (of its BareMetalHost), C(hostname) and C(addresses). The latter two are what CAPM3
-    tells Cluster API, which is name and addresses of the host at inspection, not those that a pool gave it.
+    reports to Cluster API, which is name and addresses of the host at inspection, not those that a pool gave it.
   - >-
     Those of a V(node) are C(uid), C(host) and C(host_namespace) (of the BareMetalHost that it was made for) and what
     Ironic says of it, for example C(provision_state), C(power_state), C(maintenance), C(last_error), C(traits) and

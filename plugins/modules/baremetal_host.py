@@ -489,7 +489,7 @@ options:
       - Whether a host that is available or provisioned is detached when its BMC changes (O(hosts[].bmc.address),
         O(hosts[].bmc.disable_certificate_verification)), and attached again. What runs on the server goes on; its node
         in Ironic is created again.
-      - A host that is still registering is detached for such a change in any case, because the operator tells Ironic
+      - A host that is still registering is detached for such a change in any case, because the operator informs Ironic
         of it only so.
       - A host in use must be named in O(force_hosts) as well.
     type: bool
@@ -689,7 +689,7 @@ hosts:
       type: float
       returned: success
     state:
-      description: Provisioning state, V(new) before the operator has seen the host, V(absent) when there is none.
+      description: Provisioning state, V(new) before the operator has read the host, V(absent) when there is none.
       type: str
       returned: always
     powered_on:

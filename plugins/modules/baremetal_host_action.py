@@ -257,7 +257,7 @@ EXAMPLES = r"""
         action: restore_status
         status: "{{ saved.hosts[0].annotations['baremetalhost.metal3.io/status'] }}"
 
-- name: Tell what hardware a server has that is not inspected
+- name: Describe the hardware of a server that is not inspected
   metal3.baremetal.baremetal_host_action:
     hosts:
       - name: rack1-04

@@ -95,7 +95,7 @@ hosts:
       type: dict
       returned: always
     state:
-      description: Provisioning state, V(new) before the operator has seen the host.
+      description: Provisioning state, V(new) before the operator has read the host.
       type: str
       returned: always
     operational_status:

@@ -68,7 +68,7 @@ options:
         V(subscribed) waits until the BMC has given the subscription a number, V(deleted) until the BMC has ended
         it; both wait for the same by entries that are to be absent.
       - >-
-        It fails at once when BMO tells of an error, and on a missing, paused or detached host.
+        It fails at once when BMO reports an error, and on a missing, paused or detached host.
     type: str
     choices: [subscribed, deleted]
 extends_documentation_fragment:

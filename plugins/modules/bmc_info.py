@@ -2,15 +2,15 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads what BMCs tell of servers."""
+"""Reads what BMCs report of servers."""
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: bmc_info
-short_description: Read what BMCs tell of servers
+short_description: Read what BMCs report of servers
 version_added: "0.1.0"
 description:
-  - Logs in to the BMCs of a list of servers, many at once, and returns what they tell as plain data. Nothing is
+  - Logs in to the BMCs of a list of servers, many at once, and returns what they report as plain data. Nothing is
     changed.
   - By Redfish (through sushy) that is the system with its power state, boot settings, NICs, virtual media, secure boot
     and BIOS attributes, the manager with firmware version and clock, and the account's role and lockout policy. By IPMI
@@ -43,7 +43,7 @@ EXAMPLES = r"""
   delegate_to: localhost
   run_once: true
 
-- name: Tell which BIOS versions there are
+- name: List the BIOS versions
   ansible.builtin.debug:
     msg: "{{ bmcs.hosts | map(attribute='system.bios_version', default='') | unique }}"
 """
@@ -126,7 +126,7 @@ hosts:
         reset_types: ["On", ForceOff]
         boot: {override_enabled: Disabled, override_target: None, override_mode: UEFI, targets: [Pxe, Cd], modes: []}
     manager:
-      description: The BMC itself; C(clock_drift_seconds) is null when it does not tell the time.
+      description: The BMC itself; C(clock_drift_seconds) is null when it does not report the time.
       type: dict
       returned: always
       sample: {model: A BMC, firmware_version: 6.10.30.00, clock: "2026-01-01T00:00:00Z", clock_drift_seconds: 0}

@@ -17,7 +17,7 @@ description:
   - Before it writes, it checks the description, that enough hosts are free for each selector, their memory, disks and
     interfaces, pools, endpoint, image and versions. All mistakes are reported at once.
   - Templates are named after their content. A change makes a new template and moves the reference to it, so that the
-    machines roll; templates that nothing refers to any more are deleted afterwards. In check mode it tells what would
+    machines roll; templates that nothing refers to any more are deleted afterwards. In check mode it reports what would
     roll and which machines. A change of O(automated_cleaning_mode) or O(node_reuse) alone is made in the templates that
     there are, and replaces no machine.
   - While it waits it shows for each machine at which of the 15 steps of CAPM3's deployment workflow it is. It stops
@@ -367,7 +367,7 @@ machines:
       type: str
       returned: always
     since:
-      description: Since when, as far as the objects tell.
+      description: Since when, if the objects say so.
       type: str
       returned: always
     waits_for:

@@ -2,16 +2,16 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tells of workload clusters: the tree of objects, and what each machine waits for."""
+"""Reports on workload clusters: the tree of objects, and what each machine waits for."""
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: cluster_info
-short_description: Tell of workload clusters and of what each machine waits for
+short_description: Report on workload clusters and on what each machine waits for
 version_added: "0.1.0"
 description:
   - Reads the clusters of a namespace, from the Cluster down to machines, hosts and nodes, with conditions.
-  - For each machine it tells at which of the 15 steps of CAPM3's deployment workflow it is, since when, and what it
+  - For each machine it reports at which of the 15 steps of CAPM3's deployment workflow it is, since when, and what it
     waits for.
 options:
   namespace:

@@ -37,7 +37,7 @@ options:
     description:
       - How new servers are named, with one or more of C({hostname}), C({serial_number}), C({sku}), C({uuid}),
         C({manufacturer}), C({model}) and C({host}). Capitals become small, other signs dashes.
-      - A server whose BMC does not tell one of them is named after the BMC's address.
+      - A server whose BMC does not report one of them is named after the BMC's address.
     type: str
     default: server-{serial_number}
   boot_nic:

@@ -76,16 +76,16 @@ notes:
     On the collection's lab BIOS and BMC images are flashed by the real Ironic through the BMC's update service;
     its servers have no network cards with firmware (V(nic:)), so these were tested against recorded answers only.
   - >-
-    BMO reads versions from Ironic every five minutes, so RV(hosts[].components) may tell the old version for a
+    BMO reads versions from Ironic every five minutes, so RV(hosts[].components) may show the old version for a
     while.
   - >-
     Where BIOS settings are changed too, Ironic 39 now and then takes the image that comes next for flashed without
-    flashing it, namely when the agent calls in the very moment in which the BMC tells of the new settings.
-    V(applied) is reached nevertheless. An image that RV(hosts[].components) doesn't tell of after five minutes is
+    flashing it, namely when the agent calls in the very moment in which the BMC reports the new settings.
+    V(applied) is reached nevertheless. An image that RV(hosts[].components) doesn't show after five minutes is
     flashed when it is given by another URL.
   - >-
     Ironic 39 takes a BMC image that could not be flashed for one that changes nothing, so V(applied) is reached;
-    compare RV(hosts[].components). It tells of a BIOS image that could not be flashed.
+    compare RV(hosts[].components). It shows a BIOS image that could not be flashed.
   - >-
     BMO 0.13 tries an image that could not be flashed again only if it failed within the first minute or so. Otherwise
     it takes the image for flashed at its next attempt, the host becomes available, and a later run reaches V(applied).
@@ -187,7 +187,7 @@ hosts:
       type: bool
       returned: when the object is there
     change_detected:
-      description: Whether BMO has seen that updates differ (condition C(ChangeDetected)).
+      description: Whether BMO has found that updates differ (condition C(ChangeDetected)).
       type: bool
       returned: when the object is there
     observed:

@@ -92,7 +92,7 @@ hosts:
       type: bool
       returned: always
     change_detected:
-      description: Whether BMO has seen that updates differ (condition C(ChangeDetected)).
+      description: Whether BMO has found that updates differ (condition C(ChangeDetected)).
       type: bool
       returned: always
     observed:

@@ -67,11 +67,11 @@ notes:
     For a host that is not enrolled yet the object is made; its settings count from its first preparation on. They
     can't be checked against a schema then.
   - >-
-    BMO 0.13 never notices that a setting of the type Boolean counts, when Ironic tells it as V(1) or V(0), and
+    BMO 0.13 never notices that a setting of the type Boolean counts, when Ironic reports it as V(1) or V(0), and
     prepares the host without end. Such a setting is refused.
   - >-
     BMO 0.13 stops working with a host whose settings were changed to what the server has already, because it does
-    not note that it has seen them. This module takes the conditions away with the change, so that BMO makes them
+    not note that it has read them. This module takes the conditions away with the change, so that BMO makes them
     again. For that it needs the right to patch C(hostfirmwaresettings/status).
   - >-
     BMO reads a changed setting from Ironic once a minute.
@@ -173,7 +173,7 @@ hosts:
       type: bool
       returned: when the object is there
     change_detected:
-      description: Whether BMO has seen that settings differ (condition C(ChangeDetected)).
+      description: Whether BMO has found that settings differ (condition C(ChangeDetected)).
       type: bool
       returned: when the object is there
     observed:

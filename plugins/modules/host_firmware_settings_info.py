@@ -92,7 +92,7 @@ hosts:
       type: bool
       returned: always
     change_detected:
-      description: Whether BMO has seen that settings differ (condition C(ChangeDetected)).
+      description: Whether BMO has found that settings differ (condition C(ChangeDetected)).
       type: bool
       returned: always
     observed:

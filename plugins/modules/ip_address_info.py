@@ -2,12 +2,12 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tells who has which address of which pool."""
+"""Reports who has which address of which pool."""
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: ip_address_info
-short_description: Tell who has which address, how many are free, and which are leaked
+short_description: Report who has which address, how many are free, and which are leaked
 version_added: "0.1.0"
 description:
   - Reads pools, addresses and claims of Metal3's IP address manager and of Cluster API in a namespace.
@@ -18,11 +18,11 @@ options:
     type: str
     default: metal3
   pools:
-    description: Names of the pools to tell of, all by default.
+    description: Names of the pools to report on, all by default.
     type: list
     elements: str
   cluster_name:
-    description: Tell only of pools that belong to this cluster.
+    description: Report only on pools that belong to this cluster.
     type: str
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes

@@ -10,7 +10,7 @@ module: ironic_audit
 short_description: Find what is out of step between BareMetalHosts, nodes and ports
 version_added: "0.1.0"
 description:
-  - Reads Ironic's nodes, ports and port groups by one request each and tells what does not fit, with cause and next
+  - Reads Ironic's nodes, ports and port groups by one request each and reports what does not fit, with cause and next
     step.
   - >-
     Without O(hosts): a MAC address or a BMC at two nodes, and ports without a node. With O(hosts) also nodes of the

@@ -201,9 +201,9 @@ options:
     description:
       - When the secrets in C(driver_info) and C(instance_info) of a node that is there are written.
       - >-
-        Ironic shows V(******) in their place, so that nobody can tell whether one differs. A digest kept at the node
-        would tell, but it would also let everyone who may read nodes try passwords against it, which Ironic's mask is
-        there to prevent, and would be wrong once another client had written the password.
+        Ironic shows V(******) in their place, so that nobody can see whether one differs. A digest kept at the node
+        would show it, but it would also let everyone who may read nodes try passwords against it, which Ironic's
+        mask is there to prevent, and would be wrong once another client had written the password.
       - >-
         V(when_needed) writes them when another key of the same dictionary changes (a new address or user name), when
         the node has none, and as long as Ironic itself says that it can't use the BMC: the node is C(enroll) with a

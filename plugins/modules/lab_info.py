@@ -2,12 +2,12 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tells what a lab's parts are doing."""
+"""Reports what a lab's parts are doing."""
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: lab_info
-short_description: Tell what a lab's parts are doing
+short_description: Report what a lab's parts are doing
 version_added: "0.1.0"
 description:
   - Lists the supervised programs and the simulated servers of a lab.

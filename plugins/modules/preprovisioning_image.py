@@ -55,7 +55,7 @@ options:
         V(ready) waits until the image can be downloaded, V(deleted) until the object is gone; both wait for the
         same by entries that are to be absent.
       - >-
-        It fails at once when the controller tells of an error, other than a Secret that is still missing.
+        It fails at once when the controller reports an error, other than a Secret that is still missing.
     type: str
     choices: [ready, deleted]
 extends_documentation_fragment:

@@ -90,7 +90,7 @@ class Nodes:
         specs = servers.servers(self.lab, hardware)
         self.addresses = dict((spec["name"], f"{network}.{10 + spec['number']}") for spec in specs)
         self.endpoint = self.addresses["server-01"]
-        self.gateway = self.lab["bridge"]["address"].split("/")[0]
+        self.gateway = self.lab["bridge"]["address"].partition("/")[0]
         self.specs = dict((spec["name"], spec) for spec in specs)
         self.machines = {}
         self.boot = None

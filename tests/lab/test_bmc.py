@@ -114,7 +114,7 @@ def test_enrolment_goes_on_where_a_bmc_can_not_be_asked_from_here(lab, victims, 
 
 def test_a_missing_file_of_certificates_is_reported(lab, victims):
     run = lab.playbook("preflight", "--limit", victims[0], extra={"preflight_ca_cert": "/nowhere/ca.crt"})
-    run.failed("ca_cert: found /nowhere/ca.crt, expected a file with certificates")
+    run.failed("ca_cert: found \"/nowhere/ca.crt\", expected a file with certificates")
 
 
 # Discovery ----------------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_a_second_discovery_changes_nothing(lab, discovered, site, wanted):
      "an authority that is given; give the authority of its certificate as discover_ca_cert, or set "
      "discover_disable_certificate_verification"),
     ({"discover_targets": []}, "addresses: not set, expected names"),
-    ({"discover_boot_nic": "eno9"}, "discover_boot_nic: found eno9, expected one of eno1, eno2"),
+    ({"discover_boot_nic": "eno9"}, "discover_boot_nic: found \"eno9\", expected one of eno1, eno2"),
 ], ids=["silent", "unknown authority", "no address", "unknown NIC"])
 def test_a_discovery_that_finds_nothing_fails(lab, discovered, site, wanted, tmp_path, changes, text):
     before = discovered[2].read_text()

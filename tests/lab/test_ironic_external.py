@@ -150,5 +150,5 @@ def test_the_operator_runs_with_it(lab, external):
     assert "Check that the Bare Metal Operator can use this Ironic" in run.output and run.changed() == 0, run.output
     broken = dict(external, ironic_bmc_schemes=["nosuch"], ironic_boot_iso_url=external["bmo_deploy_kernel_url"] + "x")
     refusal = lab.playbook("install", "--tags", "ironic,bmo", extra=broken)
-    refusal.failed("bmc_schemes[0]: found nosuch", "boot_images.iso_url: found")
+    refusal.failed("bmc_schemes[0]: found \"nosuch\"", "boot_images.iso_url: found")
     assert "Run the Bare Metal Operator" not in refusal.output, json.dumps(broken)

@@ -129,7 +129,7 @@ class BmcAddress(namedtuple("BmcAddress", ["scheme", "host", "port", "path", "qu
 
     @property
     def identity(self) -> tuple[str, str, int, str]:
-        """What tells one server from another whatever the spelling: protocol, host, port, system."""
+        """What distinguishes one server from another whatever the spelling: protocol, host, port, system."""
         return self.driver.protocol, self.host.lower(), self.effective_port, self.system
 
     def __str__(self) -> str:

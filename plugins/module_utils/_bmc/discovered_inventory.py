@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._common import mac_address
+from .._common.field_checks import show, shown
 from .._common.plain_text import plain
 from .._common.problem import Problem
 from . import address as bmc_address
@@ -169,7 +170,7 @@ def _mistakes(number: int, server: Any) -> list[Problem]:
     """Return what keeps a server from being written: nothing does when it is as ``bmc_discovery`` returns it."""
     subject, wrong = f"servers[{number}]", []
     if not isinstance(server, dict):
-        return [Problem("discovered-inventory", subject, "", server, "a server as bmc_discovery returns it")]
+        return [Problem("discovered-inventory", subject, "", show(server), "a server as bmc_discovery returns it")]
     wrong += [(field, "a text") for field in _TEXTS if not isinstance(server.get(field), str)]
     if not wrong and bmc_address.identity_of(server["address"]) is None:
         wrong.append(("address", "a BMC address"))
@@ -184,7 +185,8 @@ def _mistakes(number: int, server: Any) -> list[Problem]:
     if not isinstance(server.get("boot_mac_candidates"), list) or not all(map(_is_mac, server["boot_mac_candidates"])):
         wrong.append(("boot_mac_candidates", "a list of MAC addresses"))
     return [
-        Problem("discovered-inventory", subject, field, server.get(field), f"{expected}, as bmc_discovery returns it")
+        Problem("discovered-inventory", subject, field, shown(server.get(field)),
+                f"{expected}, as bmc_discovery returns it")
         for field, expected in wrong
     ]
 
@@ -196,13 +198,14 @@ def _is_mac(value: Any) -> bool:
 def _boot_nic_mistakes(server: dict[str, Any], given: Any, ours: Any, boot_nic: str) -> list[Problem]:
     """Return the problem of a boot NIC that a server does not have.
 
-    What tells of no NIC at all (IPMI), or has a boot MAC address of a person's, is not concerned.
+    What reports no NIC at all (IPMI), or has a boot MAC address of a person's, is not concerned.
     """
     names = [nic["name"] for nic in server["nics"]]
     if not boot_nic or not names or boot_nic in names or (given is not None and given != ours):
         return []
     return [Problem(
-        "discovered-inventory", f"server at {server['address']}", "boot_nic", boot_nic, f"one of {', '.join(names)}",
+        "discovered-inventory", f"server at {server['address']}", "boot_nic", show(boot_nic),
+        f"one of {', '.join(names)}",
         "correct it, or set boot_mac for this server and leave boot_nic empty")]
 
 
@@ -212,11 +215,12 @@ def check_format(name_format: str) -> list[Problem]:
         fields = _fields(name_format)
     except ValueError as exc:
         return [Problem(
-            "discovered-inventory", "", "name_format", name_format, f"a format like server-{{serial_number}} ({exc})",
+            "discovered-inventory", "", "name_format", show(name_format),
+            f"a format like server-{{serial_number}} ({exc})",
             "correct it")]
     unknown = [field for field in fields if field not in NAME_FIELDS]
     if unknown or not fields:
-        return [Problem("discovered-inventory", "", "name_format", name_format, "one or more of %s" % ", ".join(
+        return [Problem("discovered-inventory", "", "name_format", show(name_format), "one or more of %s" % ", ".join(
             f"{{{field}}}" for field in NAME_FIELDS), "correct it")]
     return []
 
@@ -290,8 +294,8 @@ def _named(servers: list[dict[str, Any]], before: dict[str, Any], entries: dict[
         else:
             owner = None
         if owner:
-            problems.append(Problem("discovered-inventory", f"server at {server['address']}", "name_format", name,
-                                    f"a name of its own ({owner})", "use a field that tells them apart"))
+            problems.append(Problem("discovered-inventory", f"server at {server['address']}", "name_format", show(name),
+                                    f"a name of its own ({owner})", "use a field in which they differ"))
             continue
         taken[name] = server["address"]
         named.append((name, server))
@@ -320,7 +324,7 @@ def _new_name(server: dict[str, Any], name_format: str) -> str:
     fields = dict((field, server[field]) for field in NAME_FIELDS if field != "host")
     fields["host"] = server["bmc"]["host"]
     name = _dns_name(name_format.format(**fields)) if all(fields[field] for field in _fields(name_format)) else ""
-    # What the BMC does not tell, or in signs that no name has, must not make names that are alike.
+    # What the BMC does not report, or in signs that no name has, must not make names that are alike.
     return name or _dns_name(f"server-{fields['host']}-{server['system_path'].rpartition('/')[2]}")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._common.errors import RefusedError
+from .._common.field_checks import shown
 from .._common.module import Module
 from .._common.problem import Problem, as_results
 from . import address as bmc_address
@@ -70,7 +71,7 @@ def _scans(params: dict[str, Any], names: Mapping[str, str] | None) -> tuple[lis
         hosts, found = bmc_targets.expand(target["addresses"], left)
         left -= len(hosts)
         problems += found
-        problems += [Problem("discovery-targets", "", "ports", port, "1 to 65535", "correct it")
+        problems += [Problem("discovery-targets", "", "ports", shown(port), "1 to 65535", "correct it")
                      for port in target["ports"] + [target["ipmi_port"]] if not 1 <= port <= 65535]
         scans.append(Scan(hosts, target["ports"], target["transports"], target["username"], target["password"],
                           target["disable_certificate_verification"],
@@ -130,7 +131,7 @@ def _inventory(module: Module, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bad_path(path: str, expected: str, hint: str) -> RefusedError:
-    return RefusedError([Problem("path-invalid", "", "path", path, expected, hint)])
+    return RefusedError([Problem("path-invalid", "", "path", shown(path), expected, hint)])
 
 
 def _present(path: str) -> str:

@@ -62,7 +62,7 @@ def gather(targets: Sequence[Target], settings: Settings, progress: Any = None) 
 
 
 def account_of(target: Target) -> tuple[Any, ...]:
-    """Return what tells one account from another, whatever the way in.
+    """Return what distinguishes one account from another, whatever the way in.
 
     Standard ports of a host are doors to one BMC. At any other port there may be another one, behind one address.
 

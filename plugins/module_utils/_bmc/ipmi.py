@@ -16,7 +16,7 @@ PROGRAM = "ipmitool"
 DEFAULT_PRIVILEGE = "ADMINISTRATOR"
 # All in one session. Identity by the chassis' inventory; some BMCs refuse single commands, the others count.
 COMMANDS = ("chassis power status", "mc info", "fru print 0")
-# What ipmitool tells with -v when a login fails, and what it means.
+# What ipmitool prints with -v when a login fails, and what it means.
 _REFUSALS = (
     (re.compile(r"HMAC is invalid|unauthorized name|RAKP 4 message has invalid integrity", re.I), "unauthorized",
      "user name or password refused"),
@@ -54,7 +54,7 @@ def ask(host: str, port: int, username: str, password: str, privilege: str, time
     :param port: UDP port
     :param privilege: the level to ask for, for example ``ADMINISTRATOR``
     :param timeout_seconds: for each answer
-    :returns: ``{"power": "on" or "off" or "", …}``, with the values of the table of fields that the BMC tells
+    :returns: ``{"power": "on" or "off" or "", …}``, with the values of the table of fields that the BMC reports
     :raises IpmiError: when there is no session
     """
     with tempfile.NamedTemporaryFile("w", prefix="metal3-ipmi-") as commands:
@@ -77,7 +77,7 @@ def ask(host: str, port: int, username: str, password: str, privilege: str, time
 def read(output: str) -> dict[str, str]:
     """Return what :func:`ask` does, from the program's output.
 
-    :raises IpmiError: when the output tells that there was no session
+    :raises IpmiError: when the output says that there was no session
     """
     for pattern, kind, text in _REFUSALS:
         if pattern.search(output):

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._common import option_checks
 from .._common.errors import RefusedError
+from .._common.field_checks import shown
 from .._common.module import Module
 from .._common.problem import Problem
 from .._common.terminal import columns
@@ -55,12 +56,12 @@ def settings(module: Module) -> Settings:
     """
     module.require(sushy=HAS_SUSHY)
     params = module.params
-    problems = [Problem("value", "", option, params[option], "1 or more", "correct it")
+    problems = [Problem("value", "", option, shown(params[option]), "1 or more", "correct it")
                 for option in ("connect_timeout_seconds", "read_timeout_seconds", "concurrency") if params[option] < 1]
     try:
         ssl.create_default_context(cafile=params["ca_cert"])
     except OSError as exc:
-        problems.append(Problem("ca-cert-invalid", "", "ca_cert", params["ca_cert"],
+        problems.append(Problem("ca-cert-invalid", "", "ca_cert", shown(params["ca_cert"]),
                                 f"a file with certificates ({exc})", "correct it"))
     if problems:
         raise RefusedError(problems)

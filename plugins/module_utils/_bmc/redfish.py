@@ -223,7 +223,7 @@ def _path_of(location: str | None) -> str | None:
 
 
 def _origin(parts: SplitResult) -> tuple[str, str, int | None]:
-    """Return what tells one server from another.
+    """Return what distinguishes one server from another.
 
     :raises ValueError: when the port is none
     """

@@ -20,7 +20,7 @@ _MAC = re.compile(r"^[0-9a-f]{12}$")
 
 
 def facts(parts: Mapping[str, Any], clock_asked: tuple[float, float] = (0.0, 0.0)) -> dict[str, Any]:
-    """Return a system's facts as plain data; what the BMC does not tell is empty, 0, or None where 0 has a meaning.
+    """Return a system's facts as plain data; what the BMC does not report is empty, 0, or None where 0 has a meaning.
 
     :param parts: the resources of a ``bmc.survey.Survey``
     :param clock_asked: seconds since 1970 before and after the manager was read
@@ -140,7 +140,7 @@ def clock_drift(reported: str, asked: tuple[float, float]) -> int | None:
         return None
     seconds = moment.timestamp() - _offset_seconds(match.group(2))
     before, after = asked
-    # The BMC tells whole seconds.
+    # The BMC reports whole seconds.
     if before - 1 <= seconds <= after:
         return 0
     return round(seconds - after if seconds > after else seconds - before)

@@ -8,6 +8,7 @@ import ipaddress
 from collections.abc import Sequence
 from typing import Any
 
+from .._common.field_checks import shown
 from .._common.problem import Problem
 from . import address as bmc_address
 
@@ -26,7 +27,7 @@ def expand(texts: Sequence[Any], limit: int) -> tuple[list[str], list[Problem]]:
         try:
             first, last = _bounds(text)
         except ValueError as exc:
-            problems.append(Problem("discovery-targets", "", "addresses", text, str(exc), "correct it"))
+            problems.append(Problem("discovery-targets", "", "addresses", shown(text), str(exc), "correct it"))
             continue
         if first is None:
             hosts[text] = None

@@ -11,7 +11,7 @@ from .._common.problem import Problem
 from .._common.problem import text as problem_text
 
 OK, WARNING, PROBLEM, UNKNOWN = "ok", "warning", "problem", "unknown"
-# From best to worst; unknown is no reproach: either the BMC does not tell, or an earlier item says why.
+# From best to worst; unknown is no reproach: either the BMC does not report it, or an earlier item says why.
 RANK = (OK, WARNING, PROBLEM)
 
 

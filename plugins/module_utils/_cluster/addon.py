@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .._common.field_checks import shown
 from .._common.problem import Problem
 from . import flannel, images
 from .model import ClusterDescription
@@ -39,6 +40,6 @@ def option_problems(subject: str, description: ClusterDescription) -> list[Probl
     for option in ("image", "cni_plugin_image"):
         found += images.reference_problems(subject, f"flannel.{option}", given.get(option))
     if given.get("interface") is not None and not _INTERFACE.fullmatch(given["interface"]):
-        found.append(Problem("network-add-on", subject, "flannel.interface", given["interface"],
+        found.append(Problem("network-add-on", subject, "flannel.interface", shown(given["interface"]),
                              "the name or the address of a network device of the nodes"))
     return found

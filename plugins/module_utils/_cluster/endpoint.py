@@ -7,6 +7,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from .._common.field_checks import shown
 from .._common.problem import Problem
 from . import images, kube_vip
 from .checks.versions import parse
@@ -139,7 +140,7 @@ def holder_problems(subject, description):
     """
     endpoint = description.endpoint
     holder = endpoint.get("holder")
-    found = [Problem("endpoint", subject, f"endpoint.{option}", endpoint[option],
+    found = [Problem("endpoint", subject, f"endpoint.{option}", shown(endpoint[option]),
                      f"nothing without holder: {' or '.join(holders)}", "remove it, or choose that holder")
              for option, holders in _OPTIONS if endpoint.get(option) is not None and holder not in holders]
     if holder not in _ON_MACHINES:
@@ -148,11 +149,11 @@ def holder_problems(subject, description):
         ipaddress.ip_address(endpoint["host"])
     except ValueError:
         found.append(Problem(
-            "endpoint", subject, "endpoint.host", endpoint["host"], f"an address with holder: {holder}",
+            "endpoint", subject, "endpoint.host", shown(endpoint["host"]), f"an address with holder: {holder}",
             f"a name belongs to something outside of the cluster, which is holder: {NONE}"))
     router_id = endpoint.get("virtual_router_id")
     if router_id is not None and not 1 <= router_id <= 255:
-        found.append(Problem("endpoint", subject, "endpoint.virtual_router_id", router_id, "1 to 255"))
+        found.append(Problem("endpoint", subject, "endpoint.virtual_router_id", shown(router_id), "1 to 255"))
     found += images.reference_problems(subject, "endpoint.image", endpoint.get("image"))
     return found + _device_problems(subject, description) + _port_problems(subject, description)
 
@@ -165,10 +166,10 @@ def _device_problems(subject, description):
             "endpoint", subject, "endpoint.interface", None, f"one of {', '.join(devices) or 'no interfaces'}",
             "name the one that holds the address, or node_ip_network")]
     if devices and device not in devices:
-        return [Problem("endpoint", subject, "endpoint.interface", device, f"one of {', '.join(devices)}",
+        return [Problem("endpoint", subject, "endpoint.interface", shown(device), f"one of {', '.join(devices)}",
                         "describe its network in networks, and attach the control plane to it")]
     if not _DEVICE.fullmatch(device):
-        return [Problem("endpoint", subject, "endpoint.interface", device,
+        return [Problem("endpoint", subject, "endpoint.interface", shown(device),
                         "a device's name: at most 15 letters, digits, dots, dashes and underscores")]
     return _dynamic_problems(subject, description, device)
 
@@ -196,7 +197,7 @@ def _port_problems(subject, description):
                            (plane.get("join_configuration") or {}).get("controlPlane"))):
         port = ((parent or {}).get("localAPIEndpoint") or {}).get("bindPort") or _BIND_PORT
         if port != description.endpoint["port"]:
-            found.append(Problem("endpoint", subject, "endpoint.port", description.endpoint["port"],
+            found.append(Problem("endpoint", subject, "endpoint.port", shown(description.endpoint["port"]),
                                  f"{port}, the port of control_plane.{field}.localAPIEndpoint.bindPort",
                                  f"nothing forwards another port with holder: {description.endpoint['holder']}"))
     return found

@@ -20,7 +20,7 @@ TELL_AFTER_SECONDS = 60
 
 
 class EndpointWatch:
-    """Tells how long nobody has answered on an endpoint that a deployed control plane machine should serve.
+    """Measures how long nobody has answered on an endpoint that a deployed control plane machine should serve.
 
     :param clock: monotonic clock, in seconds
     :param answers: callable that takes host and port and says whether an API server answers there

@@ -18,7 +18,7 @@ _CRDS = ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k
 
 
 def facts_of_namespace(objects, addresses, snapshot, neighbours=()):
-    """Return the Facts that the objects of the cluster's namespace tell.
+    """Return the Facts that the objects of the cluster's namespace show.
 
     :param objects: dict of kind to list of objects
     :param addresses: IPAddresses of both kinds

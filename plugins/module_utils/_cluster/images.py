@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from .._common.field_checks import shown
 from .._common.problem import Problem
 
 # OCI distribution specification 1.1, "Pulling manifests": host, path, tag and digest; no character has a meaning in
@@ -51,7 +52,7 @@ def registry_problems(subject: str, registry: Any) -> list[Problem]:
     """Return what is wrong with the registry that takes the place of upstream's; None is right."""
     if registry is None or (len(registry) <= LONGEST and _REGISTRY.fullmatch(registry)):
         return []
-    return [Problem("cluster-image", subject, "image_registry", registry,
+    return [Problem("cluster-image", subject, "image_registry", shown(registry),
                     "a registry, with a path or without, such as registry.example.org:5000/mirror",
                     "leave scheme, tag and a slash at the end out")]
 
@@ -60,6 +61,6 @@ def reference_problems(subject: str, field: str, given: Any) -> list[Problem]:
     """Return what is wrong with the reference of an image; None is right."""
     if given is None or (len(given) <= LONGEST and _REFERENCE.fullmatch(given)):
         return []
-    return [Problem("cluster-image", subject, field, given,
+    return [Problem("cluster-image", subject, field, shown(given),
                     "the reference of a container image, such as registry.example.org/name:v1.0.0",
                     "a digest is sha256: and 64 hexadecimal digits, after @")]

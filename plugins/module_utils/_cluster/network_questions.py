@@ -34,7 +34,7 @@ class NetworkQuestions:
         pool.shutdown(wait=False)
 
     def problems(self, is_new):
-        """Wait for the answers and return the problems that they tell of, a list of lines.
+        """Wait for the answers and return the problems that they name, a list of lines.
 
         :param is_new: whether there is no cluster yet, so that nothing may answer at its endpoint
         """

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from .._common.field_checks import shown
 from .._common.problem import Problem
 from .model import ClusterDescription
 
@@ -116,14 +117,14 @@ def problems(subject: str, description: ClusterDescription) -> list[Problem]:
         field = f"{OPTION}[{number}]"
         registry, url, certificate = mirror["registry"], mirror["url"], mirror.get("ca_certificate")
         if registry != DEFAULT and not _REGISTRY.fullmatch(registry):
-            found.append(Problem("registry-mirror", subject, field + ".registry", registry,
+            found.append(Problem("registry-mirror", subject, field + ".registry", shown(registry),
                                  f"a registry's host as image names have it, such as quay.io, or {DEFAULT}"))
         elif registry in names:
             found.append(Problem("registry-mirror", subject, field + ".registry", f"{registry} twice",
                                  "one entry for each registry"))
         names.append(registry)
         if not _URL.fullmatch(url):
-            found.append(Problem("registry-mirror", subject, field + ".url", url,
+            found.append(Problem("registry-mirror", subject, field + ".url", shown(url),
                                  "an address such as https://mirror.example.org:5000/quay.io"))
         elif url.startswith("http:"):
             found += [Problem("registry-mirror", subject, f"{field}.{option}", "a value", "not set with http://", hint)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from .plain_text import cut, plain
 from .problem import Problem
 from .redaction import HIDDEN, redacted
 
@@ -19,6 +20,8 @@ NAME_RULE = ("lower case letters, digits, '-' and '.', at most 253 characters, b
 LABEL_KEY_RULE = "[prefix/]name of at most 63 letters, digits, '-', '_' and '.'"
 LABEL_VALUE_RULE = "at most 63 letters, digits, '-', '_' and '.'"
 _LABEL_VALUE = re.compile(r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?\Z")
+# How much of a value a message quotes.
+_SHOWN_CHARACTERS = 120
 _LABEL_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 
 
@@ -92,13 +95,24 @@ def text_of(value: Any) -> str:
 
 
 def show(value: Any, secret: bool = False) -> str:
-    """Return a value as messages show it: shortened, texts in quotes, URLs without passwords, secrets as a mark."""
+    """Return a value as messages show it: on one line, shortened, texts in quotes, URLs without passwords.
+
+    What a problem record has as ``actual`` is either a value, which goes through here, or a phrase, which does not.
+
+    :param value: of any type and origin
+    :param secret: whether only a mark is shown
+    """
     if secret:
         return HIDDEN
     text = value if isinstance(value, str) else _as_json(value)
-    text = redacted(text)
-    text = text if len(text) <= 120 else text[:117] + "..."
+    # Cut before control characters become escapes, so that none of these is cut.
+    text = plain(cut(redacted(text), _SHOWN_CHARACTERS))
     return f'"{text}"' if isinstance(value, str) else text
+
+
+def shown(value: Any) -> str | None:
+    """Return a value that may be missing as messages show it, see :func:`show`; None when it is not set."""
+    return None if value is None else show(value)
 
 
 def _as_json(value: Any) -> str:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from .plain_text import plain
 from .redaction import redacted
 
 # Fields that no variable of their own stands for.
@@ -34,7 +35,8 @@ class Problem(_Record):
     :param code: kebab-case name of the rule that was broken, for example ``boot-mac-invalid``
     :param subject: the object as the user names it, for example ``rack1-03`` or ``cluster metal3/c1``; may be empty
     :param field: path of the option as the user writes it; empty when the whole object is meant
-    :param actual: what was found, None when it is not set; passwords in URLs are taken out
+    :param actual: what was found: a value as ``field_checks.show`` returns it, or a phrase; None when it is not set;
+        passwords in URLs and what steers a terminal are taken out
     :param expected: what is allowed, a phrase
     :param hint: what to do, a phrase in the imperative, or None
     """
@@ -43,7 +45,8 @@ class Problem(_Record):
 
     def __new__(cls, code: str, subject: str, field: str | None, actual: Any, expected: str,
                 hint: str | None = None) -> Problem:
-        found = None if actual is None else redacted(f"{actual}")
+        # A value has been through ``field_checks.show``; a phrase, too, may quote what somebody else wrote.
+        found = None if actual is None else plain(redacted(f"{actual}"))
         return super().__new__(cls, code, subject, field or "", found, expected, hint)
 
     def __str__(self) -> str:

@@ -4,7 +4,7 @@
 """The only file that redacts: credentials in URLs, secrets inside objects and parameters, texts that quote them; pure.
 
 Secrets belong into Secrets (content_secret, passwdFrom), but kubeadm, cloud-init and Ironic's drivers also take them in
-the open, and nobody can tell what a file or a command holds. A mark says nothing about a value: who knows its digest
+the open, and nobody knows what a file or a command holds. A mark says nothing about a value: who knows its digest
 can guess it.
 """
 from __future__ import annotations
@@ -30,7 +30,7 @@ _URL_CREDENTIALS = re.compile(f"{_USER_INFO}|^{_NAME_AND_PASSWORD}(?=@)")
 
 # Fields by name, as options and as the APIs have them. Of these nothing is shown;
 _DOCUMENTS = ("content", "additionalConfig", "config_drive", "config_drives", "configdrive")
-# of these how many there are, and what tells them apart;
+# of these how many there are, and what distinguishes them;
 _TREES = ("boot_commands", "pre_commands", "post_commands", "bootCommands", "preKubeadmCommands", "postKubeadmCommands",
           "extraEnvs", "kubeConfig", "staticPodURLHeader", "strings")
 # of these what they refer to, if they do.

@@ -24,7 +24,7 @@ _TABLE = (
      r"[Cc]hecksum file \S+ status code 40[134]\b",
      "the image server does not give out the image or its checksum file", "correct image.url and image.checksum", True),
     (r"Validation of image href", *_DOWNLOAD),
-    # What the deploy agent tells of an image, before the BMC's own answers: it quotes broken connections, too. Whatever
+    # What the deploy agent reports of an image, before the BMC's own answers: it quotes broken connections. Whatever
     # goes wrong while it streams a raw image, it calls a failed download of an image that it was unable to write.
     (r"too small|[Nn]o space left|not enough space|is larger than",
      "the image does not fit on the root device", "choose a larger disk by root_device_hints or a smaller image", True),
@@ -91,7 +91,7 @@ _TABLE = (
      "cleaning the disks failed", "look at the disks (read-only, broken); clean by hand or set "
      "automated_cleaning_mode to disabled", False),
     (r"power state|PowerStateFailure|power on|power off|PowerOn operation failed",
-     "the BMC did not change or tell the power state", "look at the BMC; power the server by hand once", False),
+     "the BMC did not change or report the power state", "look at the BMC; power the server by hand once", False),
     (r"RAID", "the RAID volumes could not be made", "compare raid with the controller's disks", False),
     (r"adoption failed|Adoption failed", "Ironic, after a restart, could not adopt the provisioned host again",
      "look whether the BMC answers and the image's URL is still valid", False),

@@ -30,7 +30,7 @@ def state_of(bmh):
 def error_of(bmh):
     """Return ``(type, message, count)`` of a host's present error; empty texts when it has none.
 
-    ``errorCount`` outlives recovery, so only ``operationalStatus`` tells whether the error is present.
+    ``errorCount`` outlives recovery, so only ``operationalStatus`` says whether the error is present.
     """
     status = (bmh or {}).get("status") or {}
     if status.get("operationalStatus") != ERROR:

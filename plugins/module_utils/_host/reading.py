@@ -29,7 +29,7 @@ def hosts_of(client, namespace):
 
 
 def hosts_everywhere(client, namespace):
-    """Return the BareMetalHosts of a namespace and those of all others, as far as they may be read.
+    """Return the BareMetalHosts of a namespace and those of all others, if they may be read.
 
     :returns: ``({name: BareMetalHost}, [BareMetalHost of another namespace], warning)``; the warning is empty when all
         namespaces could be read

@@ -15,7 +15,7 @@ from .._common.plain_text import few
 Selector = namedtuple("Selector", ["labels", "expressions"])
 Expression = namedtuple("Expression", ["key", "operator", "values"])
 
-# Each of them tells that a dictionary holds variables of an inventory host.
+# Each of them shows that a dictionary holds variables of an inventory host.
 _VARIABLES = ("inventory_hostname", "bmh_labels", "boot_mac")
 
 _KEYS = {"match_labels": "labels", "matchLabels": "labels",

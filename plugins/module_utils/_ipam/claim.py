@@ -7,6 +7,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
+from .._common.field_checks import shown
 from .._common.problem import Problem
 from .pool import API_VERSION
 from .range import LONGEST_SEARCH, Address, contains, span_of, too_far
@@ -67,7 +68,8 @@ def claim_problems(claims: list[dict[str, Any]], pools: dict[str, dict[str, Any]
         pool = pools.get(claim["pool"])
         if pool is None:
             found.append(Problem(
-                "ip-claim", subject, "pool", claim["pool"], f"one of {', '.join(sorted(pools)) or 'no pools'}",
+                "ip-claim", subject, "pool", shown(claim["pool"]),
+                f"one of {', '.join(sorted(pools)) or 'no pools'}",
                 "make the pool first (module ip_pool)"))
         elif claim.get("address"):
             mistakes = _address(subject, claim, pool, usages[claim["pool"]], wanted)
@@ -120,7 +122,7 @@ def _address(subject: str, claim: dict[str, Any], pool: dict[str, Any], usage: d
     try:
         address = ipaddress.ip_address(claim["address"])
     except ValueError:
-        return [Problem("ip-claim", subject, "address", claim["address"], "an IPv4 or IPv6 address")]
+        return [Problem("ip-claim", subject, "address", shown(claim["address"]), "an IPv4 or IPv6 address")]
     found = []
     spans = []
     for range_ in pool.get("ranges") or []:
@@ -129,7 +131,8 @@ def _address(subject: str, claim: dict[str, Any], pool: dict[str, Any], usage: d
         except ValueError:
             continue
     if not any(contains(span, address) for span in spans):
-        found.append(Problem("ip-claim", subject, "address", address, f"an address in a range of pool {claim['pool']}"))
+        found.append(Problem("ip-claim", subject, "address", shown(address),
+                             f"an address in a range of pool {claim['pool']}"))
     elif too_far(spans, address):
         found.append(Problem("ip-claim", subject, "address", f"{address}, after {too_far(spans, address)} others",
                              f"one of the first {LONGEST_SEARCH} addresses of pool {claim['pool']}",
@@ -150,5 +153,6 @@ def _address(subject: str, claim: dict[str, Any], pool: dict[str, Any], usage: d
             found.append(Problem("ip-claim", subject, "address", f"{address}, which the pool keeps for claim {name}",
                                  "an address that is not preallocated"))
         if not same and name == claim["name"]:
-            found.append(Problem("ip-claim", subject, "address", address, f"{text}, preallocated for this claim"))
+            found.append(Problem("ip-claim", subject, "address", shown(address),
+                                 f"{text}, preallocated for this claim"))
     return found

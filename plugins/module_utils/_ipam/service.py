@@ -10,6 +10,7 @@ from typing import Any, Callable
 from .._common import object_shape
 from .._common.awaited import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._common.errors import RefusedError
+from .._common.field_checks import shown
 from .._common.plain_text import few
 from .._common.problem import Problem
 from .._common.wait_loop import WaitLoop
@@ -77,8 +78,8 @@ def read_usage(client: Any, namespace: str, names: list[str] | None = None,
                cluster_name: str | None = None) -> dict[str, Any]:
     """Return the result of ``ip_address_info``.
 
-    :param names: pools to tell of, None for all
-    :param cluster_name: tell only of pools of this cluster
+    :param names: pools to report on, None for all
+    :param cluster_name: report only on pools of this cluster
     """
     known = Addresses(client, namespace)
     pools = [known.usage(name) for name in sorted(known.pools) if names is None or name in names]
@@ -411,13 +412,13 @@ def _claim_change(item: Any, current: dict[str, Any] | None, namespace: str) -> 
     found = []
     pools = [(obj["spec"].get("pool") or obj["spec"].get("poolRef") or {}).get("name") for obj in (item, current)]
     if pools[0] != pools[1]:
-        found.append(Problem("ip-claim", subject, "pool", pools[0], f"{pools[1]}, for a claim keeps its pool",
+        found.append(Problem("ip-claim", subject, "pool", shown(pools[0]), f"{pools[1]}, for a claim keeps its pool",
                              "delete the claim first"))
     addresses = [(obj["metadata"].get("annotations") or {}).get(ipam_claim.ADDRESS_ANNOTATION)
                  for obj in (item, current)]
     status = current.get("status") or {}
     if (status.get("address") or status.get("addressRef")) and addresses[0] and addresses[0] != addresses[1]:
-        found.append(Problem("ip-claim", subject, "address", addresses[0], "the address that the claim has",
+        found.append(Problem("ip-claim", subject, "address", shown(addresses[0]), "the address that the claim has",
                              "delete the claim first"))
     return found
 

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .._common.field_checks import shown
 from .._common.problem import Problem
 from .range import LONGEST_SEARCH, Span, contains, network_of, overlap, size, span_of, too_far
 
@@ -62,7 +63,7 @@ def change_problems(pool: dict[str, Any], current: dict[str, Any], namespace: st
     prefix = pool.get("name_prefix") or pool["name"]
     if current.get("name_prefix") and prefix != current["name_prefix"]:
         found.append(Problem(
-            "pool", subject, "name_prefix", prefix, f"{current['name_prefix']}, for it can't be changed",
+            "pool", subject, "name_prefix", shown(prefix), f"{current['name_prefix']}, for it can't be changed",
             "keep the old value or make a pool of another name"))
     spans = [span for _field, span in _ranges(subject, pool)[0]]
     for address in allocated:
@@ -98,7 +99,8 @@ def _ranges(subject: str, pool: dict[str, Any]) -> tuple[list[tuple[str, Span]],
                                  "without them the range goes on to the last address there is"))
         if range_.get("end") and range_.get("subnet") and _outside(range_["end"], range_):
             found.append(
-                Problem("pool", subject, field + ".end", range_["end"], f"an address in subnet {range_['subnet']}")
+                Problem("pool", subject, field + ".end", shown(range_["end"]),
+                        f"an address in subnet {range_['subnet']}")
             )
         if spans and span.first.version != spans[0][1].first.version:
             found.append(Problem("pool", subject, field, f"IPv{span.first.version}",
@@ -125,7 +127,8 @@ def _unreadable(subject: str, field: str, range_: dict[str, Any]) -> list[Proble
                 raise ValueError("no prefix length")
         except ValueError:
             found.append(
-                Problem("pool", subject, field + ".subnet", range_["subnet"], "a network such as 198.51.100.0/24")
+                Problem("pool", subject, field + ".subnet", shown(range_["subnet"]),
+                        "a network such as 198.51.100.0/24")
             )
     return found
 
@@ -134,7 +137,7 @@ def _address(subject: str, field: str, text: str) -> list[Problem]:
     try:
         ipaddress.ip_address(text)
     except ValueError:
-        return [Problem("pool", subject, field, text, "an IPv4 or IPv6 address")]
+        return [Problem("pool", subject, field, shown(text), "an IPv4 or IPv6 address")]
     return []
 
 
@@ -151,11 +154,12 @@ def _prefix(subject: str, field: str, pool: dict[str, Any], range_: dict[str, An
                         "set prefix for the pool or for the range")]
     if not 1 <= prefix <= span.first.max_prefixlen:
         return [Problem(
-            "pool", subject, where, prefix, f"1 to {span.first.max_prefixlen} for IPv{span.first.version}")]
+            "pool", subject, where, shown(prefix), f"1 to {span.first.max_prefixlen} for IPv{span.first.version}")]
     network = network_of(range_)
     if network is not None and prefix != network.prefixlen:
         return [Problem(
-            "pool", subject, where, prefix, f"{network.prefixlen}, the prefix of {field}.subnet {network}")]
+            "pool", subject, where, shown(prefix),
+            f"{network.prefixlen}, the prefix of {field}.subnet {network}")]
     return []
 
 
@@ -168,18 +172,19 @@ def _gateway(subject: str, field: str, pool: dict[str, Any], range_: dict[str, A
     try:
         address = ipaddress.ip_address(gateway)
     except ValueError:
-        # Told by _unreadable or _shared_addresses.
+        # Reported by _unreadable or _shared_addresses.
         return []
     if address.version != span.first.version:
         return [
-            Problem("pool", subject, where, gateway, f"an IPv{span.first.version} address like those of {field}")
+            Problem("pool", subject, where, shown(gateway),
+                    f"an IPv{span.first.version} address like those of {field}")
         ]
     network = network_of(range_)
     if network is None and prefix and 1 <= prefix <= span.first.max_prefixlen:
         network = ipaddress.ip_network(f"{span.first}/{prefix}", strict=False)
     found = []
     if network is not None and address not in network and not address.is_link_local:
-        found.append(Problem("pool", subject, where, gateway, f"an address in {network}, the network of {field}",
+        found.append(Problem("pool", subject, where, shown(gateway), f"an address in {network}, the network of {field}",
                              "nodes can't reach a gateway outside their own network"))
     if contains(span, address):
         found.append(Problem("pool", subject, field, f"{span.first} - {span.last}, which holds the gateway {gateway}",
@@ -206,10 +211,10 @@ def _preallocations(subject: str, pool: dict[str, Any], spans: list[Span]) -> li
             continue
         address = ipaddress.ip_address(text)
         if address in seen:
-            found.append(Problem("pool", subject, field, text, f"an address that {seen[address]} does not have"))
+            found.append(Problem("pool", subject, field, shown(text), f"an address that {seen[address]} does not have"))
         seen.setdefault(address, field)
         if spans and not any(contains(span, address) for span in spans):
-            found.append(Problem("pool", subject, field, text, "an address in one of the ranges",
+            found.append(Problem("pool", subject, field, shown(text), "an address in one of the ranges",
                                  "IPAM would answer \"Pre-allocated IP out of bond\""))
         elif too_far(spans, address):
             found.append(Problem("pool", subject, field, f"{text}, after {too_far(spans, address)} others",

@@ -63,7 +63,7 @@ def belong_together(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]]) ->
 
 def _all_at_once(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]],
                  namespaces: list[str] | None) -> list[Finding]:
-    """Tell what is out of step with all hosts at once: then it is not the hosts that are wrong."""
+    """Return what is out of step with all hosts at once: then it is not the hosts that are wrong."""
     owners = [owner for node in nodes for owner in [ownership.host_of(node.get("name"))]
               if owner and (namespaces is None or owner[0] in namespaces)]
     lost = [host for host in hosts if _should_have_node(host) and host.get("node_id")]

@@ -365,7 +365,7 @@ def path_of(kind: str, uuid: str, rest: str = "") -> str:
 
 
 def _never_sent(exc: Any) -> bool:
-    """Tell whether no connection came about, so that Ironic can't have taken the request."""
+    """Return whether no connection came about, so that Ironic can't have taken the request."""
     cause = exc.__cause__ or exc.__context__
     reason = getattr(cause.args[0], "reason", None) if cause is not None and cause.args else None
     # By name: keystoneauth's own parts of requests and urllib3, which nothing else here needs.

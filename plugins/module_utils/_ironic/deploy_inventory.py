@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from .._common.errors import RefusedError
+from .._common.field_checks import shown
 from .._common.problem import Problem
 from .node_inventory import OWN_VARIABLE
 
@@ -59,7 +60,7 @@ def _config_drive(name: str, variables: dict[str, Any], found: list[Problem]) ->
         value = variables.get(variable)
         if isinstance(value, dict) and value and set(value) <= {"name", "content"}:
             if value.get("name"):
-                found.append(Problem("config-drive", name, f"{variable}.name", value["name"], "the data itself",
+                found.append(Problem("config-drive", name, f"{variable}.name", shown(value["name"]), "the data itself",
                                      f"set {variable}: an Ironic without Kubernetes reads no Secret"))
             value = value.get("content")
         if value in (None, "", {}):

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from .._bmc.address import DRIVERS, SCHEMES, AddressError, parse, redacted
+from .._common.field_checks import shown
 from .._common.formats import duration
 from .._common.problem import Problem
 
@@ -54,13 +55,14 @@ def drivers_of(addresses: Iterable[str], schemes: Iterable[str]) -> tuple[list[A
         try:
             driver = parse(address).driver
         except AddressError as exc:
-            problems.append(Problem(CODE, "ironic", f"bmc_addresses[{number}]", redacted(address), exc.expected,
+            problems.append(Problem(CODE, "ironic", f"bmc_addresses[{number}]", shown(redacted(address)), exc.expected,
                                     exc.hint))
             continue
         found[driver.name] = driver
     for number, scheme in enumerate(schemes):
         if scheme not in SCHEMES:
-            problems.append(Problem(CODE, "ironic", f"bmc_schemes[{number}]", scheme, "a scheme of BMC addresses",
+            problems.append(Problem(CODE, "ironic", f"bmc_schemes[{number}]", shown(scheme),
+                                    "a scheme of BMC addresses",
                                     f"such as {', '.join(driver.name for driver in DRIVERS)}"))
             continue
         found[SCHEMES[scheme].driver.name] = SCHEMES[scheme].driver
@@ -77,7 +79,7 @@ def option_problems(params: Mapping[str, Any]) -> list[Problem]:
             "set them, or set auth_type to none if everybody who reaches this Ironic may use it"))
     if endpoint and urlsplit(endpoint).scheme == "http" and verified:
         found.append(Problem(
-            CODE, "ironic", "endpoint", endpoint, "an address that begins with https://",
+            CODE, "ironic", "endpoint", shown(endpoint), "an address that begins with https://",
             "give it TLS, or set validate_certs to false if nobody else is on this network"))
     if bool(params.get("client_cert")) != bool(params.get("client_key")):
         missing = "client_key" if params.get("client_cert") else "client_cert"
@@ -151,7 +153,7 @@ def conductor_problems(conductors: Sequence[Mapping[str, Any]],
 def clock_problems(difference_seconds: float | None, allowed_seconds: int) -> tuple[list[Problem], list[str]]:
     """Return ``(problems, warnings)`` about Ironic's clock.
 
-    :param difference_seconds: by how much it is ahead, None when Ironic does not tell the time
+    :param difference_seconds: by how much it is ahead, None when Ironic does not report the time
     :param allowed_seconds: the largest difference that is no problem
     """
     if difference_seconds is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._bmc import address as bmc_address
 from .._common.errors import RefusedError
+from .._common.field_checks import shown
 from .._common.problem import Problem
 
 # What the entry of one node may set or overrule.
@@ -41,7 +42,7 @@ def entry(name: str, variables: dict[str, Any]) -> dict[str, Any]:
     boot_mode = variables.get("bmh_boot_mode") or "UEFI"
     if boot_mode not in _BOOT_MODES:
         raise RefusedError([Problem(
-            "boot-mode", name, "bmh_boot_mode", boot_mode, " or ".join(sorted(_BOOT_MODES)))])
+            "boot-mode", name, "bmh_boot_mode", shown(boot_mode), " or ".join(sorted(_BOOT_MODES)))])
     options = {
         "name": name,
         "driver": address.driver.driver,
@@ -66,7 +67,7 @@ def _address(name: str, text: str | None) -> bmc_address.BmcAddress:
         return bmc_address.parse(text)
     except bmc_address.AddressError as exc:
         raise RefusedError([Problem(
-            "bmc-address", name, "bmc_address", bmc_address.redacted(text), exc.expected, exc.hint)]) from exc
+            "bmc-address", name, "bmc_address", shown(bmc_address.redacted(text)), exc.expected, exc.hint)]) from exc
 
 
 def _driver_info(address: bmc_address.BmcAddress, variables: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from .._common.field_checks import shown
 from .._common.mac_address import mac_error
 from .._common.problem import Problem
 from . import node_bmc, node_fields, ownership, states
@@ -110,10 +111,10 @@ def _check_node(option: dict[str, Any], current: dict[str, Any] | None, drivers:
                 minor: int) -> list[Any]:
     subject, found = f"node {option['name']}", []
     if not _NAME.match(option["name"]) or option["name"] in _RESERVED_NAMES or _UUID.match(option["name"]):
-        found.append(Problem("node", subject, "name", option["name"],
+        found.append(Problem("node", subject, "name", shown(option["name"]),
                              "letters, digits, '-', '.', '_' and '~', no UUID and no word of Ironic's paths"))
     if option.get("uuid") and not _UUID.match(option["uuid"]):
-        found.append(Problem("node", subject, "uuid", option["uuid"], "a UUID"))
+        found.append(Problem("node", subject, "uuid", shown(option["uuid"]), "a UUID"))
     names = [option["name"]] + [current["name"] for dummy in [0] if current and current.get("name")]
     refused = next((text for text in (ownership.refusal(name, forced) for name in names) if text), None)
     if refused:
@@ -123,7 +124,7 @@ def _check_node(option: dict[str, Any], current: dict[str, Any] | None, drivers:
     driver = option.get("driver")
     if driver is not None and driver not in drivers:
         found.append(
-            Problem("node", subject, "driver", driver, "one of " + ", ".join(drivers), _meant(driver, drivers))
+            Problem("node", subject, "driver", shown(driver), "one of " + ", ".join(drivers), _meant(driver, drivers))
         )
     if current is None and driver is None:
         found.append(Problem("node", subject, "driver", None, "one of " + ", ".join(drivers)))
@@ -133,7 +134,8 @@ def _check_node(option: dict[str, Any], current: dict[str, Any] | None, drivers:
             for key in node_fields.REQUIRED_DRIVER_INFO.get(driver or "", ())
             if not (option.get("driver_info") or {}).get(key)
         ]
-    found += [Problem("node", subject, field, option[field], f"nothing: this Ironic speaks API version 1.{minor}",
+    found += [Problem("node", subject, field, shown(option[field]),
+                      f"nothing: this Ironic speaks API version 1.{minor}",
                       f"it came with 1.{needed}")
               for field, needed in node_fields.MINORS.items() if option.get(field) is not None and minor < needed]
     return found + check_traits(subject, option.get("traits") or [])
@@ -146,7 +148,8 @@ def check_traits(subject: str, traits: list[str]) -> list[Any]:
     :param traits: list of texts; those of one's own begin with CUSTOM_ (Ironic)
     """
     return [
-        Problem("node", subject, "traits", trait, "upper case letters, digits and '_'; one's own begin with CUSTOM_")
+        Problem("node", subject, "traits", shown(trait),
+                "upper case letters, digits and '_'; one's own begin with CUSTOM_")
         for trait in traits
         if not _TRAIT.match(trait)
     ]
@@ -179,7 +182,7 @@ def check_port(option: dict[str, Any], known: Any, node_uuid: str | None, move: 
     subject, found = f"port {option['address']}", []
     expected = mac_error(option["address"])
     if expected:
-        return [Problem("node", subject, "address", option["address"], expected)]
+        return [Problem("node", subject, "address", shown(option["address"]), expected)]
     current = known.port(option["address"])
     if option["state"] == "present" and current and current["node_uuid"] != node_uuid and not move:
         owner = (known.node_of(current) or {}).get("name")
@@ -189,7 +192,7 @@ def check_port(option: dict[str, Any], known: Any, node_uuid: str | None, move: 
         found.append(Problem("node", subject, "node", seen, f"a port of node {option['node']}", advice))
     return found + [
         Problem(
-            "node", subject, field, option[field], f"nothing: this Ironic speaks API version 1.{minor}",
+            "node", subject, field, shown(option[field]), f"nothing: this Ironic speaks API version 1.{minor}",
             f"it came with 1.{needed}")
         for field, needed in node_fields.PORT_MINORS.items()
         if option.get(field) is not None and minor < needed

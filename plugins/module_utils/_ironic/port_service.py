@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._common.errors import RefusedError
+from .._common.field_checks import shown
 from .._common.problem import Problem
 from . import bulk, node_validation, ownership
 from .node_service import Item, PortPlan, Registry, counts, delete_port
@@ -59,7 +60,8 @@ class PortService:
             subject, owner = f"port {option['address']}", owners[option["address"]]
             if option["state"] == "present" and owner is None:
                 found.append(Problem(
-                    "port", subject, "node", option.get("node"), "name or UUID of a node that is there",
+                    "port", subject, "node", option.get("node") and shown(option["node"]),
+                    "name or UUID of a node that is there",
                     "register it with ironic_node"))
                 continue
             found += node_validation.check_port(option, registry.known, owner and owner["uuid"],

@@ -121,5 +121,5 @@ def _advice(error: Any, resource: Any, namespace: str | None, server: str | None
         return allow(verb, resource.plural, resource.group, namespace)
     if error.status == 404:
         return (f"the API server {server} does not know {resource.kind}s: install what serves them first (playbook "
-             "metal3.baremetal.install)")
+                "metal3.baremetal.install)")
     return ""

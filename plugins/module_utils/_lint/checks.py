@@ -246,7 +246,7 @@ def _spans(descriptions: dict[str, Any], pools: Any) -> Iterator[tuple[str | Non
             try:
                 yield owner, pool, f"ranges[{number}]", span_of(range_)
             except ValueError:
-                # Told by the rules for pools.
+                # Reported by the rules for pools.
                 continue
 
 

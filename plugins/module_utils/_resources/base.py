@@ -102,7 +102,7 @@ class Family:
         return Verdict(REACHED, "", "") if obj is None else Verdict(WAITING, "its finalizer is still there", "")
 
     def facts(self, obj, seen):
-        """Return what results tell of an object, beside name and namespace."""
+        """Return what results say of an object, beside name and namespace."""
         return {}
 
     def table(self, items, width=None):

@@ -5,7 +5,7 @@
 
 BMO 0.13's webhook (``bmceventsubscription_webhook.go``) refuses every change of a subscription. It compares the
 reference to HTTP headers by its address, so it also refuses BMO's own finalizer on a subscription that has one, without
-which BMO never asks the BMC. Nothing in Kubernetes tells BMO's version, so headers are refused for all.
+which BMO never asks the BMC. Nothing in Kubernetes names BMO's version, so headers are refused for all.
 """
 from __future__ import annotations
 

@@ -35,9 +35,9 @@ def change_verdict(obj, seen, policy_field, before):
     if state_of(host) in DEPLOYED:
         policy = seen.get(POLICY, obj["metadata"].get("namespace"), obj["metadata"]["name"])
         if ((policy or {}).get("spec") or {}).get(policy_field) != "onReboot":
-            return Verdict(FAILED, f"the host is {state_of(host)}, and its HostUpdatePolicy does not say "
-                                   f"{policy_field}: onReboot",
-                "make the policy with host_update_policy and reboot the host, or deprovision it")
+            return Verdict(
+                FAILED, f"the host is {state_of(host)}, and its HostUpdatePolicy does not say {policy_field}: onReboot",
+                "create the policy with host_update_policy and reboot the host, or deprovision it")
         return _next_start(host)
     return Verdict(WAITING, f"waits until BMO prepares the host (state {state_of(host)})", "")
 

@@ -147,7 +147,7 @@ def blamed(obj, verdict):
 
 
 def with_component(obj, verdict):
-    """Return a Verdict whose cause tells the component that is meant: Ironic only tells the image's URL."""
+    """Return a Verdict whose cause names the component that is meant: Ironic only names the image's URL."""
     meant = blamed(obj, verdict)
     if not meant:
         return verdict

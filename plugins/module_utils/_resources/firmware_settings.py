@@ -195,6 +195,6 @@ def _boolean_rule(text, current):
         return "true or false"
     if current not in ("true", "false"):
         # BMO takes only the words; Ironic's database has 1 or 0 (or True, False). They never get equal.
-        return (f"{current}: Ironic tells it as {current!r}, which BMO 0.13 never takes for true or false; it would "
+        return (f"{current}: Ironic reports it as {current!r}, which BMO 0.13 never takes for true or false; it would "
                 "prepare the host without end")
     return None

@@ -229,7 +229,7 @@ SERVED = {"clusters.cluster.x-k8s.io": ["v1beta2"], "metal3clusters.infrastructu
     ({}, {"cluster-api": "v1.13.5", "infrastructure-metal3": "v1.13.2"}, SERVED, None),
     ({}, {}, SERVED, None),
     ({}, {}, {}, "no resource clusters.cluster.x-k8s.io"),
-    ({"api_version": "v1beta1"}, {}, SERVED, "found v1beta1, expected one of v1beta2"),
+    ({"api_version": "v1beta1"}, {}, SERVED, "found \"v1beta1\", expected one of v1beta2"),
     ({"kubernetes_version": "v1.29.0"}, {"cluster-api": "v1.13.5"}, SERVED, "expected v1.30 to v1.36"),
     ({"kubernetes_version": "v1.36.0"}, {"cluster-api": "v1.13.0"}, SERVED, "Cluster API v1.13.1 or newer"),
     ({}, {"cluster-api": "v1.13.5", "infrastructure-metal3": "v1.12.0"}, SERVED, "the same minor version"),

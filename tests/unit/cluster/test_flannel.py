@@ -73,10 +73,11 @@ def test_other_choices_bring_no_objects(choice):
 
 @pytest.mark.parametrize("changes, words", [
     ({"network_addon": "none", "flannel": {"backend": "vxlan"}}, "expected nothing without network_addon: flannel"),
-    ({"flannel": {"image": "a b"}}, "flannel.image: found a b, expected the reference of a container image"),
-    ({"flannel": {"cni_plugin_image": ":v1"}}, "flannel.cni_plugin_image: found :v1"),
-    ({"flannel": {"interface": "eno1; reboot"}}, "flannel.interface: found eno1; reboot, expected the name or the"),
-    ({"image_registry": "registry.example.org/"}, "image_registry: found registry.example.org/, expected a registry"),
+    ({"flannel": {"image": "a b"}}, "flannel.image: found \"a b\", expected the reference of a container image"),
+    ({"flannel": {"cni_plugin_image": ":v1"}}, "flannel.cni_plugin_image: found \":v1\""),
+    ({"flannel": {"interface": "eno1; reboot"}}, "flannel.interface: found \"eno1; reboot\", expected the name or the"),
+    ({"image_registry": "registry.example.org/"},
+     "image_registry: found \"registry.example.org/\", expected a registry"),
 ])
 def test_one_mistake_is_named(changes, words):
     line, = validation.description_problems(described(**changes))

@@ -37,7 +37,8 @@ def test_each_network_that_is_not_supported_is_told(supported, fields):
 
 def test_the_kinds_that_are_supported_are_told():
     assert str(problems(["ethernet"])[0]) == (
-        "cluster metal3/c1: networks.backup.vlan: found vlan, expected a link of supported_links, which are ethernet; "
+        "cluster metal3/c1: networks.backup.vlan: found \"vlan\", expected a link of supported_links, which are "
+        "ethernet; "
         "describe the network without it, or add it to supported_links where the site has it")
 
 

@@ -78,7 +78,7 @@ ADDRESS = {"kind": "IPAddress", "metadata": {"name": "x"}, "spec": {
     (facts(pools={"p": pool("p", ranges=[{"start": "198.18.0.9", "end": "198.18.0.11"}])}), "in a range of pool p"),
     (facts(pools={"p": pool("p", ranges=[{"start": "198.18.0.29", "end": "198.18.0.40"}])}),
      "which is in ranges[0] of existing IPPool metal3/p too"),
-    (facts(pools={"c1-prov": pool("c1-prov", name_prefix="other")}), "name_prefix: found c1-prov, expected other"),
+    (facts(pools={"c1-prov": pool("c1-prov", name_prefix="other")}), "name_prefix: found \"c1-prov\", expected other"),
 ])
 def test_what_does_not_fit_is_named(known, words):
     found = problems(known)
@@ -96,7 +96,7 @@ def test_a_preallocation_is_for_a_host_that_there_is():
     networks["prov"]["ipv4"]["pre_allocations"] = {"a-c1-prov": "198.18.0.20", "c1-one-0-c1-prov": "198.18.0.21"}
     found = problems(facts(), networks=networks)
     assert len(found) == 1
-    assert "networks.prov.ipv4.pre_allocations.c1-one-0-c1-prov: found c1-one-0-c1-prov, expected c1-one-" in str(
+    assert "networks.prov.ipv4.pre_allocations.c1-one-0-c1-prov: found \"c1-one-0-c1-prov\", expected c1-one-" in str(
         found[0]
     )
     hosts = [host("a"), host("b"), host("c1-one-0")]
@@ -105,7 +105,7 @@ def test_a_preallocation_is_for_a_host_that_there_is():
 
 def test_a_pool_that_is_there_must_be_there_and_have_enough():
     networks = {"prov": {"interface": "eth0", "ipv4": {"pool": "shared"}}}
-    assert "found shared, expected one of no pools" in str(problems(facts(), networks=networks)[0])
+    assert "found \"shared\", expected one of no pools" in str(problems(facts(), networks=networks)[0])
     assert problems(facts(pools={"shared": pool("shared")}), networks=networks) == []
     taken = copy.deepcopy(ADDRESS)
     taken["spec"].update(address="198.18.0.100", pool={"name": "shared"})

@@ -113,10 +113,10 @@ def test_valid_mirrors_are_accepted():
 
 
 @pytest.mark.parametrize("changes, expected", [
-    ({"registry": "https://quay.io"}, "registry_mirrors[0].registry: found https://quay.io, expected a registry's"),
-    ({"registry": "../quay.io"}, "registry_mirrors[0].registry: found ../quay.io"),
-    ({"url": "mirror.example.org"}, "registry_mirrors[0].url: found mirror.example.org, expected an address such as"),
-    ({"url": "https://m.example.org/'; reboot"}, "registry_mirrors[0].url: found https://m.example.org/'; reboot"),
+    ({"registry": "https://quay.io"}, "registry_mirrors[0].registry: found \"https://quay.io\", expected a registry's"),
+    ({"registry": "../quay.io"}, "registry_mirrors[0].registry: found \"../quay.io\""),
+    ({"url": "mirror.example.org"}, "registry_mirrors[0].url: found \"mirror.example.org\", expected an address such"),
+    ({"url": "https://m.example.org/'; reboot"}, "registry_mirrors[0].url: found \"https://m.example.org/'; reboot\""),
     ({"url": "https://m.example.org/{{ x }}"}, "registry_mirrors[0].url"),
     ({"url": "http://m.example.org", "credentials_secret": "login"},
      "registry_mirrors[0].credentials_secret: found a value, expected not set with http://; the password"),

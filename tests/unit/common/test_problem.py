@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+import ipaddress
 import pathlib
 import re
 
@@ -12,6 +13,7 @@ import pytest
 import yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import show
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem, as_results, message, text
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 
@@ -40,6 +42,23 @@ def codes(path):
     (Problem("a", "", None, "c", "d"), "found c, expected d")])
 def test_a_problem_reads_like_this(problem, line):
     assert text(problem) == str(problem) == line
+
+
+@pytest.mark.parametrize("value, shown", [
+    ("a b", '"a b"'),
+    ("a\nb\r\n", '"a\\nb\\r\\n"'),
+    ("\x1b[31mred\u202e", '"\\x1b[31mred\\u202e"'),
+    ("x" * 121, '"' + "x" * 120 + '..."'),
+    (7, "7"), (None, "null"), (["a", "b\n"], '["a", "b\\n"]'),
+    (ipaddress.ip_address("192.0.2.1"), '"192.0.2.1"'),
+    ("https://me:secret-word@192.0.2.1/", '"https://***@192.0.2.1/"')])
+def test_a_value_is_shown_on_one_line_quoted_and_shortened(value, shown):
+    assert show(value) == shown
+    assert str(Problem("a", "b", "c", show(value), "d")) == f"b: c: found {shown}, expected d"
+
+
+def test_a_phrase_that_quotes_somebody_else_steers_no_terminal():
+    assert str(Problem("a", "", "", "no answer\n\x1b[2J", "d")) == "found no answer\\n\\x1b[2J, expected d"
 
 
 def test_options_bear_the_names_that_the_reader_knows():

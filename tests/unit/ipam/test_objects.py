@@ -88,7 +88,7 @@ def test_claims_of_both_kinds():
 
 
 @pytest.mark.parametrize("wish, words", [
-    ({"pool": "nope"}, "pool: found nope, expected one of prov"),
+    ({"pool": "nope"}, "pool: found \"nope\", expected one of prov"),
     ({"address": "198.51.100.99"}, "an address in a range of pool prov"),
     ({"address": "198.51.100.21"}, "which gone has"),
     ({"address": "198.51.100.20"}, "which the pool keeps for claim first"),

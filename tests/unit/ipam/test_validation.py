@@ -77,7 +77,7 @@ def test_addresses_that_ipam_would_count_up_to_for_ever_are_refused(address, ref
     ({"dns_servers": ["1.2.3"]}, "dns_servers[0]", ["1.2.3"]),
     ({"pre_allocations": {"a": "198.51.100.10"}}, "pre_allocations.a", ["one of the ranges"]),
     ({"pre_allocations": {"a": "198.51.100.21", "b": "198.51.100.21"}}, "pre_allocations.b", ["pre_allocations.a"]),
-    ({"pre_allocations": {"a": "x"}}, "pre_allocations.a", ["found x"]),
+    ({"pre_allocations": {"a": "x"}}, "pre_allocations.a", ["found \"x\""]),
     ({"ranges": [{"start": "198.51.100.20", "end": "198.51.100.60"},
                  {"start": "198.51.100.60", "end": "198.51.100.70"}]},
      "ranges[0]", ["198.51.100.60 - 198.51.100.60", "ranges[1]"]),

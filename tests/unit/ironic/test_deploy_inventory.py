@@ -45,6 +45,6 @@ def test_all_problems_of_a_server_are_reported_without_its_data():
             "bmh_image": {"format": "raw"}, "bmh_user_data": {"name": "a-secret"}, "bmh_meta_data": SECRET})
     assert SECRET not in str(refusal.value)
     for text in ("a: bmh_image.url: not set, expected the URL of an image",
-                 "a: bmh_user_data.name: found a-secret, expected the data itself; set bmh_user_data",
+                 "a: bmh_user_data.name: found \"a-secret\", expected the data itself; set bmh_user_data",
                  "a: bmh_meta_data: found a text that is no JSON object, expected a dictionary"):
         assert text in str(refusal.value)

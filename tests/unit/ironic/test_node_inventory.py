@@ -66,8 +66,8 @@ def test_each_driver_has_its_interfaces(driver):
 
 @pytest.mark.parametrize(("variables", "text"), [
     ({}, "a: bmc_address: not set"),
-    ({"bmc_address": "nonsense://u:secret@192.0.2.1"}, "a: bmc_address: found nonsense:"),
-    ({"bmc_address": "redfish://192.0.2.1", "bmh_boot_mode": "uefi"}, "a: bmh_boot_mode: found uefi"),
+    ({"bmc_address": "nonsense://u:secret@192.0.2.1"}, "a: bmc_address: found \"nonsense:"),
+    ({"bmc_address": "redfish://192.0.2.1", "bmh_boot_mode": "uefi"}, "a: bmh_boot_mode: found \"uefi\""),
 ])
 def test_faults_name_server_and_variable(variables, text):
     with pytest.raises(RefusedError, match=text) as fault:

@@ -136,14 +136,14 @@ def test_a_forced_deletion_sets_maintenance_first():
 
 
 @pytest.mark.parametrize(("wanted", "texts"), [
-    (option(driver="redfsh"), ["driver: found redfsh", "redfish may be meant"]),
+    (option(driver="redfsh"), ["driver: found \"redfsh\"", "redfish may be meant"]),
     (option(), ["driver: not set"]),
     (option(driver="redfish"), ["driver_info.redfish_address: not set"]),
     (option(driver="ipmi", driver_info={}), ["driver_info.ipmi_address: not set"]),
-    (redfish("a b"), ["name: found a b"]),
-    (redfish("states"), ["name: found states"]),
-    (redfish(uuid="1"), ["uuid: found 1"]),
-    (redfish(traits=["lower"]), ["traits: found lower", "CUSTOM_"]),
+    (redfish("a b"), ["name: found \"a b\""]),
+    (redfish("states"), ["name: found \"states\""]),
+    (redfish(uuid="1"), ["uuid: found \"1\""]),
+    (redfish(traits=["lower"]), ["traits: found \"lower\"", "CUSTOM_"]),
     (redfish(ports=[port("00:5c:52:00:00")]), ["port 00:5c:52:00:00: address"]),
     (redfish(ports=[port("ff:ff:ff:ff:ff:ff")]), ["not a group or broadcast address"]),
     (redfish(ports=[port(), port()]), [MAC + " 2 times"]),
@@ -183,7 +183,7 @@ def test_ports_are_made_changed_moved_and_deleted():
     assert client.ports["port-" + MAC]["node_uuid"] == "uuid-b"
     assert run_ports(client, wanted(state="absent"))["counts"]["deleted"] == 1
     assert run_ports(client, wanted(state="absent"))["changed"] is False
-    with pytest.raises(RefusedError, match="node: found c"):
+    with pytest.raises(RefusedError, match='node: found "c"'):
         run_ports(client, wanted(node="c"))
 
 

@@ -305,7 +305,7 @@ class FailingCluster(FlashingCluster):
 
     def __init__(self):
         self.watches = 0
-        status = dict(FAILED_FLASH, errorMessage=f"Firmware update failed: {UPDATES[0]['url']} is no firmware")
+        status = {**FAILED_FLASH, "errorMessage": f"Firmware update failed: {UPDATES[0]['url']} is no firmware"}
         super().__init__(asks=UPDATES, **status)
         self.add("BareMetalHost", "h2", spec={"online": True}, status={
             "provisioning": {"state": "available"}, "operationalStatus": "OK", "poweredOn": True})

@@ -7,12 +7,13 @@ from __future__ import annotations
 import ipaddress
 import itertools
 
+from ..._common.field_checks import shown
 from ..._common.problem import Problem
 from ..._ipam.range import contains, network_of, span_of
 
 
 def node_networks(description):
-    """Return ``(field, ip_network)`` of every subnet that nodes are on, as far as the description tells."""
+    """Return ``(field, ip_network)`` of every subnet that nodes are on, if the description says."""
     result = []
     for name, family, settings, _pool in description.pool_uses:
         for number, range_ in enumerate(settings.get("ranges") or []):
@@ -49,7 +50,8 @@ def endpoint_problems(subject, description):
         return []
     found = []
     if address.is_loopback or address.is_unspecified or address.is_multicast:
-        return [Problem("endpoint", subject, "endpoint.host", address, "an address that nodes and users can reach")]
+        return [Problem("endpoint", subject, "endpoint.host", shown(address),
+                        "an address that nodes and users can reach")]
     for name, family, settings, pool in description.pool_uses:
         for number, range_ in enumerate(settings.get("ranges") or []):
             field = f"networks.{name}.{family}.ranges[{number}]"
@@ -68,7 +70,7 @@ def endpoint_problems(subject, description):
     same = [network for _field, network in networks if network.version == address.version]
     if same and not any(address in network for network in same):
         found.append(Problem(
-            "endpoint", subject, "endpoint.host", address, f"an address in {', '.join(map(str, same))}",
+            "endpoint", subject, "endpoint.host", shown(address), f"an address in {', '.join(map(str, same))}",
             "a virtual address must be on a network of the control plane; use a name for a load balancer elsewhere"))
     for option in ("pod_cidrs", "service_cidrs"):
         for text in getattr(description, option):

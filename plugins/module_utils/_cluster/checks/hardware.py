@@ -88,10 +88,9 @@ def _root_disk(subject, field, name, host, hardware, gigabytes, advice):
     size = disk.get("sizeBytes") or 0
     if size < gigabytes * _GIGABYTE:
         why = f"the first that its rootDeviceHints {given} fit" if hints else "the smallest of " + _LARGE_ENOUGH
-        return [Problem("host-hardware", subject, field, f"host {name} with a root disk of {size // _GIGABYTE} GB "
-                                                         f"({disk.get('name') or 'without a name'}, "
-                                                         f"{why})", f"at least {gigabytes} GB",
-            f"name another disk in the host's rootDeviceHints, or {advice}")]
+        root = f"{size // _GIGABYTE} GB ({disk.get('name') or 'without a name'}, {why})"
+        return [Problem("host-hardware", subject, field, f"host {name} with a root disk of {root}",
+                        f"at least {gigabytes} GB", f"name another disk in the host's rootDeviceHints, or {advice}")]
     return []
 
 

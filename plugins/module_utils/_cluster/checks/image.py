@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import posixpath
 
+from ..._common.field_checks import shown
 from ..._common.image_checks import is_url, literal_problems, url_parts
 from ..._common.problem import Problem
 from ..spec import IMAGE_FORMATS
 
 # BMO, pkg/hardwareutils and its CRD.
 URL_SCHEMES = ("http", "https", "ftp", "gopher", "oci")
-# Ends of a URL that tell the format; .img and .iso are used for several.
+# Ends of a URL that show the format; .img and .iso are used for several.
 _FORMATS = {".qcow2": "qcow2", ".raw": "raw", ".vdi": "vdi", ".vmdk": "vmdk"}
 
 
 def image_format(image):
-    """Return the format of an image, the one that is named, else by its URL; None when neither tells.
+    """Return the format of an image, the one that is named, else by its URL; None when neither says.
 
     :param image: dict with ``url`` and ``format``
     """
@@ -35,11 +36,12 @@ def image_problems(subject, field, image):
     found = []
     if url_parts(image["url"]).scheme not in URL_SCHEMES:
         found.append(Problem(
-            "cluster-image", subject, field + ".url", image["url"], f"a URL with one of {', '.join(URL_SCHEMES)}"))
+            "cluster-image", subject, field + ".url", shown(image["url"]),
+            f"a URL with one of {', '.join(URL_SCHEMES)}"))
     if image_format(image) is None:
         found.append(Problem(
             "cluster-image", subject, field + ".format", None,
-            f"one of {', '.join(IMAGE_FORMATS)}, which the URL does not tell",
+            f"one of {', '.join(IMAGE_FORMATS)}, which the URL does not show",
             "CAPM3 would give the host an empty format, which BMO's CRD refuses"))
     if image.get("format") == "live-iso":
         return found
@@ -52,6 +54,6 @@ def image_problems(subject, field, image):
         found += literal_problems(subject, field, checksum, kind)
     elif url_parts(checksum).scheme not in URL_SCHEMES:
         found.append(Problem(
-            "cluster-image", subject, field + ".checksum", checksum,
+            "cluster-image", subject, field + ".checksum", shown(checksum),
             f"a checksum, or a URL with one of {', '.join(URL_SCHEMES)}"))
     return found

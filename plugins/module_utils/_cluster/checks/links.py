@@ -4,6 +4,7 @@
 """Which kinds of links a description has that a site's cables and switches can't carry; pure."""
 from __future__ import annotations
 
+from ..._common.field_checks import shown
 from ..._common.problem import Problem
 from ..spec import LINK_KINDS
 
@@ -22,6 +23,7 @@ def link_problems(subject, description):
         field = group.field
         links = (group.get("network_data") or {}).get("links") or {}
         used += [(kind, f"{field}.network_data.links.{kind}s") for kind in LINK_KINDS if links.get(kind + "s")]
-    return [Problem("network", subject, field, kind, f"a link of supported_links, which are {', '.join(supported)}",
+    return [Problem("network", subject, field, shown(kind),
+                    f"a link of supported_links, which are {', '.join(supported)}",
                     "describe the network without it, or add it to supported_links where the site has it")
             for kind, field in used if kind not in supported]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ipaddress
 from collections import namedtuple
 
+from ..._common.field_checks import shown
 from ..._common.problem import Problem
 from ..._ipam.pool import describe
 from ..._ipam.range import contains, span_of
@@ -111,7 +112,7 @@ def _pools(subject, description, facts, wanted):
         if settings.get("ranges"):
             continue
         if pool not in facts.pools:
-            found.append(Problem("pool-capacity", subject, f"networks.{network}.{family}.pool", pool,
+            found.append(Problem("pool-capacity", subject, f"networks.{network}.{family}.pool", shown(pool),
                                  "one of %s" % (", ".join(sorted(facts.pools)) or "no pools, for there are none"),
                                  "make the pool (module ip_pool) or give ranges"))
             continue

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show, text_of
+from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show, shown, text_of
 from ..._common.problem import Problem
 from ..._ipam.validation import pool_problems
 from .. import addon as cluster_addon
@@ -187,16 +187,16 @@ def _identity(subject, description):
     found = []
     if not re.match(NAME_RULE, description.name):
         found.append(
-            Problem("cluster-name", subject, "name", description.name, "lower case letters, digits and dashes")
+            Problem("cluster-name", subject, "name", shown(description.name), "lower case letters, digits and dashes")
         )
     if not parse(description.kubernetes_version):
-        found.append(Problem("version", subject, "kubernetes_version", description.kubernetes_version,
+        found.append(Problem("version", subject, "kubernetes_version", shown(description.kubernetes_version),
                              "a version such as v1.35.4"))
     endpoint = description.endpoint
     if not endpoint:
         found.append(Problem("endpoint", subject, "endpoint", None, "host and port of the API server"))
     elif not 1 <= endpoint["port"] <= 65535:
-        found.append(Problem("endpoint", subject, "endpoint.port", endpoint["port"], "1 to 65535"))
+        found.append(Problem("endpoint", subject, "endpoint.port", shown(endpoint["port"]), "1 to 65535"))
     for option in ("pod_cidrs", "service_cidrs"):
         found += _cidrs(subject, option, getattr(description, option))
     domains = [domain["name"] for domain in description.failure_domains or []]
@@ -204,9 +204,10 @@ def _identity(subject, description):
         found.append(Problem("reference", subject, "failure_domains", f"{name} twice", "one entry for each domain"))
     wanted = description.node_ip_network
     if wanted and wanted not in description.networks:
-        found.append(Problem("reference", subject, "node_ip_network", wanted, _one_of(description.networks)))
+        found.append(Problem("reference", subject, "node_ip_network", shown(wanted), _one_of(description.networks)))
     elif wanted and wanted not in [network for network, _family, _settings, _pool in description.pool_uses]:
-        found.append(Problem("reference", subject, "node_ip_network", wanted, "a network with addresses from a pool"))
+        found.append(Problem("reference", subject, "node_ip_network", shown(wanted),
+                             "a network with addresses from a pool"))
     return found
 
 
@@ -236,9 +237,10 @@ def network_problems(subject, description):
     for name in sorted(networks):
         network, field = networks[name], f"networks.{name}"
         if not re.match(NAME_RULE, name):
-            found.append(Problem("network", subject, field, name, "a name of lower case letters, digits and dashes"))
+            found.append(Problem("network", subject, field, shown(name),
+                                 "a name of lower case letters, digits and dashes"))
         if not 1280 <= network["mtu"] <= 9000:
-            found.append(Problem("network", subject, field + ".mtu", network["mtu"], "1280 to 9000 (CAPM3 CRD)"))
+            found.append(Problem("network", subject, field + ".mtu", shown(network["mtu"]), "1280 to 9000 (CAPM3 CRD)"))
         given = [key for key in ("interface", "bond", "vlan") if network.get(key)]
         if len(given) > 1:
             found.append(Problem("network", subject, field, " and ".join(given), "one of interface, bond and vlan"))
@@ -262,7 +264,7 @@ def _vlan(subject, field, name, networks):
         return []
     found = []
     if not 1 <= vlan["id"] <= 4094:
-        found.append(Problem("network", subject, field + ".vlan.id", vlan["id"], "1 to 4094"))
+        found.append(Problem("network", subject, field + ".vlan.id", shown(vlan["id"]), "1 to 4094"))
     seen, parent = [name], vlan["network"]
     while parent in networks and parent not in seen:
         seen.append(parent)
@@ -272,7 +274,7 @@ def _vlan(subject, field, name, networks):
             Problem("network", subject, field + ".vlan.network", " on ".join(seen + [parent]), "a link that ends")
         )
     elif vlan["network"] not in networks:
-        found.append(Problem("network", subject, field + ".vlan.network", vlan["network"], _one_of(networks)))
+        found.append(Problem("network", subject, field + ".vlan.network", shown(vlan["network"]), _one_of(networks)))
     return found
 
 
@@ -306,7 +308,7 @@ def _group(subject, description, group):
     found = _replicas(subject, field, group) + _timeouts(subject, field, group)
     owner = group.owner
     if not group.is_control_plane and (group.name == CONTROL_PLANE or not re.match(NAME_RULE, group.name)):
-        found.append(Problem("cluster-name", subject, field, group.name,
+        found.append(Problem("cluster-name", subject, field, shown(group.name),
                              f"lower case letters, digits and dashes, and another name than {CONTROL_PLANE}"))
     if len(owner) > _LONGEST_OWNER_NAME:
         found.append(Problem("cluster-name", subject, field, f"{owner}, {len(owner)} characters",
@@ -319,21 +321,22 @@ def _group(subject, description, group):
     for name in group.get("attached_networks") or []:
         if name not in description.networks:
             found.append(
-                Problem("reference", subject, field + ".attached_networks", name, _one_of(description.networks))
+                Problem("reference", subject, field + ".attached_networks", shown(name), _one_of(description.networks))
             )
     domains = [domain["name"] for domain in description.failure_domains or []]
     if group.get("failure_domain") and group.is_control_plane:
-        found.append(Problem("reference", subject, field + ".failure_domain", group.get("failure_domain"), "nothing",
+        found.append(Problem("reference", subject, field + ".failure_domain", shown(group.get("failure_domain")),
+                             "nothing",
                              "a KubeadmControlPlane has no such field and spreads its machines over all "
                              "failure_domains with control_plane true: describe those that it is to be in"))
     elif group.get("failure_domain") and domains and group.get("failure_domain") not in domains:
-        found.append(Problem("reference", subject, field + ".failure_domain", group.get("failure_domain"),
+        found.append(Problem("reference", subject, field + ".failure_domain", shown(group.get("failure_domain")),
                              f"one of {', '.join(domains)}"))
     found += _selector(subject, field, group) + _metadata(subject, field, group)
     found += _files(subject, field, description, group) + _commands(subject, field, group)
     for number, taint in enumerate(group.get("node_taints") or []):
         if not taint.get("key") or taint.get("effect") not in _TAINT_EFFECTS:
-            found.append(Problem("user-data", subject, f"{field}.node_taints[{number}]", taint,
+            found.append(Problem("user-data", subject, f"{field}.node_taints[{number}]", shown(taint),
                                  f"a key and an effect of {', '.join(_TAINT_EFFECTS)}"))
     found += label_problems(subject, field, group)
     return found + _users(subject, field, group) + _health_check(subject, field, group)
@@ -343,29 +346,31 @@ def _replicas(subject, field, group):
     found = []
     replicas, most, least = group.get("replicas"), group.get("max_surge"), group.get("max_unavailable")
     if replicas is not None and replicas < 0:
-        found.append(Problem("replicas", subject, field + ".replicas", replicas, "0 or more"))
+        found.append(Problem("replicas", subject, field + ".replicas", shown(replicas), "0 or more"))
     found += _autoscaler(subject, field, group)
     for key, value in (("max_surge", most), ("max_unavailable", least)):
         if value is not None and not re.match(r"^\d+%?$", str(value)):
-            found.append(Problem("replicas", subject, f"{field}.{key}", value, "a number or a percentage"))
+            found.append(Problem("replicas", subject, f"{field}.{key}", shown(value), "a number or a percentage"))
     if found:
         return found
     if group.is_control_plane:
         external = ((group.get("cluster_configuration") or {}).get("etcd") or {}).get("external")
         if replicas is not None and (replicas < 1 or (replicas % 2 == 0 and not external)):
             found.append(
-                Problem("replicas", subject, field + ".replicas", replicas, "an odd number (etcd keeps a quorum)")
+                Problem("replicas", subject, field + ".replicas", shown(replicas),
+                        "an odd number (etcd keeps a quorum)")
             )
         if str(most) not in ("None", "0", "1"):
             found.append(
-                Problem("replicas", subject, field + ".max_surge", most, "0 or 1 (KubeadmControlPlane webhook)")
+                Problem("replicas", subject, field + ".max_surge", shown(most), "0 or 1 (KubeadmControlPlane webhook)")
             )
         elif str(most) == "0" and replicas is not None and replicas < 3:
             found.append(Problem("replicas", subject, field + ".max_surge", 0, "1, or at least 3 replicas"))
     elif _zero(most) and _zero(least) and most is not None:
-        found.append(Problem("replicas", subject, field + ".max_unavailable", least, "more than 0 when max_surge is 0"))
+        found.append(Problem("replicas", subject, field + ".max_unavailable", shown(least),
+                             "more than 0 when max_surge is 0"))
     if group.get("node_reuse") and not (most is not None and _zero(most)):
-        found.append(Problem("replicas", subject, field + ".max_surge", most, "0 with node_reuse",
+        found.append(Problem("replicas", subject, field + ".max_surge", shown(most), "0 with node_reuse",
                              "a host can only be reused when its machine goes before the new one comes"))
     return found
 
@@ -379,12 +384,14 @@ def _autoscaler(subject, field, group):
                         "only pools of workers are scaled")]
     found = []
     if group.get("replicas") is not None:
-        found.append(Problem("replicas", subject, field + ".replicas", group.get("replicas"), "nothing with autoscaler",
+        found.append(Problem("replicas", subject, field + ".replicas", shown(group.get("replicas")),
+                             "nothing with autoscaler",
                              "each run would undo what the autoscaler did"))
     if sizes["min_size"] < 0:
-        found.append(Problem("replicas", subject, field + ".autoscaler.min_size", sizes["min_size"], "0 or more"))
+        found.append(Problem("replicas", subject, field + ".autoscaler.min_size", shown(sizes["min_size"]),
+                             "0 or more"))
     elif sizes["max_size"] < max(1, sizes["min_size"]):
-        found.append(Problem("replicas", subject, field + ".autoscaler.max_size", sizes["max_size"],
+        found.append(Problem("replicas", subject, field + ".autoscaler.max_size", shown(sizes["max_size"]),
                              f"{max(1, sizes['min_size'])} or more"))
     return found
 
@@ -395,7 +402,7 @@ def _timeouts(subject, field, group):
               for part in ("init_configuration", "join_configuration")]
     if not group.is_control_plane or values[0] == values[1]:
         return []
-    return [Problem("user-data", subject, f"{field}.join_configuration.timeouts.{name}", values[1],
+    return [Problem("user-data", subject, f"{field}.join_configuration.timeouts.{name}", shown(values[1]),
                     f"{values[0] or 'nothing'}, as in init_configuration (KubeadmControlPlane webhook)")]
 
 
@@ -460,7 +467,8 @@ def _metadata(subject, field, group):
             keys.append(entry["key"])
             if form == "fromHostInterfaces" and bool(entry.get("fromBootMAC")) == bool(entry.get("interface")):
                 found.append(
-                    Problem("user-data", subject, where, entry, "either interface or fromBootMAC (CAPM3 webhook)")
+                    Problem("user-data", subject, where, shown(entry),
+                            "either interface or fromBootMAC (CAPM3 webhook)")
                 )
     for key in sorted(set(key for key in keys if keys.count(key) > 1)):
         found.append(Problem("user-data", subject, field + ".metadata", f"key {key} twice", "one entry for each key"))
@@ -472,7 +480,7 @@ def _files(subject, field, description, group):
     for number, entry in enumerate(group.get("files") or []):
         where = f"{field}.files[{number}]"
         if not entry["path"].startswith("/"):
-            found.append(Problem("user-data", subject, where + ".path", entry["path"], "an absolute path"))
+            found.append(Problem("user-data", subject, where + ".path", shown(entry["path"]), "an absolute path"))
         if entry["path"] in paths:
             found.append(Problem("user-data", subject, where + ".path", f"{entry['path']} twice",
                                  "each path once, even with append (KubeadmConfig webhook)"))
@@ -481,7 +489,8 @@ def _files(subject, field, description, group):
             found.append(Problem("user-data", subject, where, "both or neither", "either content or content_secret"))
         if entry.get("permissions") and not _PERMISSIONS.match(str(entry["permissions"])):
             found.append(
-                Problem("user-data", subject, where + ".permissions", entry["permissions"], "octal digits such as 0644")
+                Problem("user-data", subject, where + ".permissions", shown(entry["permissions"]),
+                        "octal digits such as 0644")
             )
         if not entry.get("encoding"):
             found += _jinja(subject, where + ".content", entry.get("content") or "")
@@ -529,13 +538,14 @@ def _health_check(subject, field, group):
     found = []
     if check.get("reboot_timeout_seconds") is not None and check["reboot_timeout_seconds"] < 100:
         found.append(Problem(
-            "health-check", subject, field + ".health_check.reboot_timeout_seconds", check["reboot_timeout_seconds"],
+            "health-check", subject, field + ".health_check.reboot_timeout_seconds",
+            shown(check["reboot_timeout_seconds"]),
             "100 or more (CAPM3 webhook)"))
     if check.get("reboot_retry_limit") is not None and check["reboot_retry_limit"] < 1:
         found.append(Problem(
-            "health-check", subject, field + ".health_check.reboot_retry_limit", check["reboot_retry_limit"],
+            "health-check", subject, field + ".health_check.reboot_retry_limit", shown(check["reboot_retry_limit"]),
             "1 or more (CAPM3 webhook)"))
     if 0 < check["node_startup_timeout_seconds"] < 30:
         found.append(Problem("health-check", subject, field + ".health_check.node_startup_timeout_seconds",
-                             check["node_startup_timeout_seconds"], "0, or 30 and more (Cluster API webhook)"))
+                             shown(check["node_startup_timeout_seconds"]), "0, or 30 and more (Cluster API webhook)"))
     return found

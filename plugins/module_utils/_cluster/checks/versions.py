@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from ..._common.field_checks import shown
 from ..._common.problem import Problem
 
 VERSION_RULE = re.compile(r"^v(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$")
@@ -51,7 +52,7 @@ def version_problems(description, providers, served):
                 "version", subject, "", f"no resource {crd}", "Cluster API and CAPM3 in the management cluster",
                 "install the management plane first"))
         elif description.api_version not in served[crd]:
-            found.append(Problem("version", subject, "api_version", description.api_version,
+            found.append(Problem("version", subject, "api_version", shown(description.api_version),
                                  f"one of {', '.join(served[crd])}, which {crd} serves"))
     kubernetes = parse(description.kubernetes_version)
     core = parse(providers.get("cluster-api"))
@@ -59,9 +60,9 @@ def version_problems(description, providers, served):
         found += _workload(subject, description.kubernetes_version, kubernetes, core)
     infrastructure = parse(providers.get("infrastructure-metal3"))
     if core and infrastructure and core[:2] != infrastructure[:2]:
-        found.append(Problem("version", subject, "", f"CAPM3 {providers['infrastructure-metal3']} with Cluster API "
-                                                     f"{providers['cluster-api']}", "the same minor version of both",
-            "CAPM3 is built and tested against the Cluster API of its own minor version"))
+        both = f"CAPM3 {providers['infrastructure-metal3']} with Cluster API {providers['cluster-api']}"
+        found.append(Problem("version", subject, "", both, "the same minor version of both",
+                             "CAPM3 is built and tested against the Cluster API of its own minor version"))
     return found
 
 
@@ -75,10 +76,10 @@ def upgrade_problems(description, current):
         return []
     subject = description.subject
     if new < old:
-        return [Problem("version", subject, "kubernetes_version", description.kubernetes_version,
+        return [Problem("version", subject, "kubernetes_version", shown(description.kubernetes_version),
                         f"{current} or newer, for kubeadm does not downgrade")]
     if new[0] != old[0] or new[1] > old[1] + 1:
-        return [Problem("version", subject, "kubernetes_version", description.kubernetes_version,
+        return [Problem("version", subject, "kubernetes_version", shown(description.kubernetes_version),
                         f"at most one minor version after {current}", "upgrade step by step")]
     return []
 
@@ -90,11 +91,11 @@ def _workload(subject, text, kubernetes, core):
     first, last = limits
     if kubernetes[0] != 1 or not first <= kubernetes[1] <= last:
         return [Problem(
-            "version", subject, "kubernetes_version", text,
+            "version", subject, "kubernetes_version", shown(text),
             f"v1.{first} to v1.{last}, which Cluster API v1.{core[1]} supports")]
     patch = _FIRST_PATCH.get((core[1], kubernetes[1]), 0)
     if core[2] < patch:
         return [Problem(
-            "version", subject, "kubernetes_version", text, f"Cluster API v1.{core[1]}.{patch} or newer for it",
+            "version", subject, "kubernetes_version", shown(text), f"Cluster API v1.{core[1]}.{patch} or newer for it",
             "upgrade Cluster API")]
     return []

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from ..._common.field_checks import shown
 from ..._common.problem import Problem
 from .objects import data_template_name
 
@@ -38,6 +39,6 @@ def _meant_for(subject, field, name, template, pool, hosts):
     could_be_host = host and (not re.search(r"-[0-9a-f]{8}-\d+$", host) if hosts is None else host in hosts)
     if claims.fullmatch(name) or could_be_host:
         return []
-    return [Problem("network", subject, field, name, f"{template}-<number>-{pool}, or <host>-{pool}",
+    return [Problem("network", subject, field, shown(name), f"{template}-<number>-{pool}, or <host>-{pool}",
                     "the name is that of an IPClaim; its hash changes with the networks and the meta data of the "
                     "machines, so that names of hosts are better (capm3_name_based_preallocation)")]

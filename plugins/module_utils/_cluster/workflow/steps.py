@@ -135,7 +135,7 @@ def _machine(snapshot, owner, machine):
         return _entry(owner, LAST_STEP, machine["metadata"]["deletionTimestamp"],
                       _message(deleting, "the machine to be deleted"), deleting=True, **about)
     step, since, waits_for = _cluster_step(snapshot) or _machine_step(snapshot, machine, metal3_machine, host)
-    # What tells since when may be older than the machine: conditions of the cluster, an earlier deployment of its host.
+    # What says since when may be older than the machine: conditions of the cluster, an earlier deployment of its host.
     since = max(since or "", machine["metadata"].get("creationTimestamp") or "") or None
     return _entry(owner, step, since, waits_for, complete=waits_for is None, **about)
 

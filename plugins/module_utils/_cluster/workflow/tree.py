@@ -10,7 +10,7 @@ from .steps import LAST_STEP, machine_steps
 def tree(snapshot):
     """Return a cluster as nested dicts, each with ``kind``, ``name``, ``conditions`` and ``children``.
 
-    Machines also have ``workflow``: where they are, as ``workflow_steps.machine_steps`` tells.
+    Machines also have ``workflow``: where they are, as ``workflow_steps.machine_steps`` says.
     """
     steps = dict((step["machine"], step) for step in machine_steps(snapshot))
     root = _node(snapshot.cluster) if snapshot.cluster else {

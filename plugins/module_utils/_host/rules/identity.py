@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tells hosts apart, from each other and from those in the cluster: name, boot MAC address, BMC; pure."""
+"""What distinguishes hosts, from each other and from those in the cluster: name, boot MAC address, BMC; pure."""
 from __future__ import annotations
 
 import uuid

@@ -180,7 +180,7 @@ class Engine:
                 if not os.access(os.path.join(self.bin_dir, program.name), os.X_OK)]
 
     def complete(self, sets: list[str]) -> bool:
-        """Tell whether all programs of these sets, and the manifests if they belong to them, are there."""
+        """Return whether all programs of these sets, and the manifests if they belong to them, are there."""
         return not self.missing(sets) and (
             MANIFEST_SET not in sets or (os.path.isdir(self.manifests_dir) and os.path.isdir(self.ironic_dir)))
 

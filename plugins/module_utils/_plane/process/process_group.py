@@ -66,7 +66,7 @@ def start(supervisor: Any, programs: Any, check_mode: bool = False) -> Any:
 
 
 def changed(actions: Any) -> Any:
-    """Tell whether anything was done, of what start() or stop() returned."""
+    """Return whether anything was done, of what start() or stop() returned."""
     return any(action not in (RUNNING, ABSENT) for action in actions.values())
 
 

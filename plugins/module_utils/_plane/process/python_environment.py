@@ -61,7 +61,7 @@ def venv_path(name: Any, lock_file: Any, environ: Any = None) -> Any:
 
 
 def is_finished(path: Any) -> Any:
-    """Tell whether an environment was made to its end and its Python still runs."""
+    """Return whether an environment was made to its end and its Python still runs."""
     return os.path.exists(os.path.join(path, FINISHED)) and os.access(os.path.join(path, "bin", "python"), os.X_OK)
 
 

@@ -218,7 +218,7 @@ class Supervisor:
             return function(*arguments)
 
     def alive(self) -> bool:
-        """Tell whether supervisord answers."""
+        """Return whether supervisord answers."""
         try:
             return self._call("supervisor.getState")["statename"] == "RUNNING"
         except (OSError, http.client.HTTPException, xmlrpc.client.Error):
