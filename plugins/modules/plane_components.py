@@ -173,6 +173,12 @@ options:
     type: str
     choices: [keep, remove]
     default: keep
+  with_ironic:
+    description:
+      - Whether O(state=absent) also removes what M(metal3.baremetal.plane_ironic) has installed into the namespace of
+        the part C(bmo); it counts as one part, C(ironic).
+    type: bool
+    default: false
   confirm:
     description: How many parts are removed, or their names with commas between. Required when O(state=absent).
     type: str

@@ -102,7 +102,7 @@ class IronicImage:
     def layouts(self) -> dict[str, str]:
         """Return the folder of the image by its names with tags."""
         layout = os.path.join(self.directory, "image")
-        return {f"{IRONIC}:{self.version}": layout, f"{DOWNLOADER}:latest": layout}
+        return {f"{IRONIC}:{self.version}": layout, f"{IRONIC}:latest": layout, f"{DOWNLOADER}:latest": layout}
 
     def _own(self) -> list[Any]:
         """Return the programs of this image, and the links by which upstream's manifests call them."""

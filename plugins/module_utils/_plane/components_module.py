@@ -7,8 +7,8 @@ from __future__ import annotations
 from .._common.terminal import columns
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from . import catalogue, expiry, expiry_service, fit_service, manifests
-from .cluster import certificates, service, sources
+from . import catalogue, expiry, expiry_service, fit_service, ironic_module, manifests
+from .cluster import certificates, ironic, service, sources
 from .process import user_folders
 
 _PART = {
@@ -52,6 +52,7 @@ def run_plane_components() -> None:
         cache_dir={"type": "path"},
         objects={"type": "list", "elements": "dict", "default": []},
         definitions={"type": "str", "choices": ["keep", "remove"], "default": "keep"},
+        with_ironic={"type": "bool", "default": False},
         confirm={"type": "str"},
         show_table={"type": "bool", "default": False},
         wait={"type": "bool", "default": True},
@@ -62,6 +63,11 @@ def run_plane_components() -> None:
     with module.reporting():
         shipped = sources.read(params["parts"], sources.pinned_by(
             params["source_dir"], params["cache_dir"] or user_folders.cache_dir()))
+        if params["with_ironic"] and params["state"] == "absent":
+            # It is in the operator's namespace.
+            namespace = next((item["namespace"] for item in params["parts"] if item["name"] == "bmo"), None)
+            params["parts"] = [*params["parts"], {"name": ironic.PART.name, "namespace": namespace}]
+            shipped[ironic.PART.name] = (ironic_module.rendered(params), "")
         components = service.Components(module.connect(), params, shipped, module.check_mode, module.progress)
         module.finish(components.present() if params["state"] == "present" else components.absent())
 

@@ -15,14 +15,17 @@ from .cluster import ironic, ironic_service
 from .process import engine, user_folders
 
 
-def rendered(params: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the rendered objects that fit the options.
+def rendered(params: dict[str, Any], authentication: str = "http_basic",
+             tls: str = "cert_manager") -> list[dict[str, Any]]:
+    """Return the rendered objects of a variant, by default of the one that has all of them.
 
-    :param params: the module's parameters
+    :param params: the module's parameters, of which ``source_dir`` and ``cache_dir`` are used
+    :param authentication: ``http_basic`` or ``none``
+    :param tls: ``cert_manager``, ``files`` or ``none``
     :raises ReportedError: when they were not rendered
     """
     directory = engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir()).ironic_dir
-    path = os.path.join(directory, ironic.variant(params["authentication"], params["tls"]) + ".yaml")
+    path = os.path.join(directory, ironic.variant(authentication, tls) + ".yaml")
     try:
         return list(manifests.load(path))
     except OSError as exc:
@@ -74,6 +77,7 @@ def run_plane_ironic() -> None:
     module.require(PyYAML=manifests.HAS_YAML, bcrypt=ironic_service.HAS_BCRYPT)
     params = module.params
     with module.reporting():
-        shipped = rendered(params)
+        present = params["state"] == "present"
+        shipped = rendered(params, params["authentication"], params["tls"]) if present else rendered(params)
         run = ironic_service.IronicComponents(module.connect(), params, shipped, module.check_mode, module.progress)
-        module.finish(run.present() if params["state"] == "present" else run.absent())
+        module.finish(run.present() if present else run.absent())

@@ -84,7 +84,8 @@ def test_the_cached_image_depends_on_what_is_in_it(tmp_path):
         parents=True)
     image = ironic_image.IronicImage(str(SOURCE), str(python), str(tmp_path))
     assert list(image.layouts()) == [
-        "quay.io/metal3-io/ironic:v39.0.0", "quay.io/metal3-io/ironic-ipa-downloader:latest"]
+        "quay.io/metal3-io/ironic:v39.0.0", "quay.io/metal3-io/ironic:latest",
+        "quay.io/metal3-io/ironic-ipa-downloader:latest"]
     assert image.directory == ironic_image.IronicImage(str(SOURCE), str(python), str(tmp_path)).directory
     other = tmp_path / "source"
     other.mkdir()

@@ -216,7 +216,7 @@ def run(monkeypatch, capfd, tmp_path):
         monkeypatch.setattr(provider, function, lambda *_arguments: [])
     monkeypatch.setattr(lab_registry.ControllerImages, "build", lambda *_arguments: None)
     monkeypatch.setattr(lab_registry.ControllerImages, "layouts", lambda *_arguments: {})
-    monkeypatch.setattr(ironic_module, "rendered", lambda _params: [])
+    monkeypatch.setattr(ironic_module, "rendered", lambda *_arguments: [])
     monkeypatch.setattr(lab_registry, "missing", lambda *_arguments: [])
     monkeypatch.setenv(PROGRESS_FILE_VARIABLE, str(progress))
     monkeypatch.chdir(tmp_path)

@@ -122,7 +122,7 @@ def run(monkeypatch, capsys, tmp_path):
     for function in ("desired", "identify"):
         monkeypatch.setattr(provider, function, lambda *_arguments: [])
     # Upstream's kustomization needs Go to be rendered.
-    monkeypatch.setattr(ironic_module, "rendered", lambda _params: [json.loads(json.dumps(IRONIC))])
+    monkeypatch.setattr(ironic_module, "rendered", lambda *_arguments: [json.loads(json.dumps(IRONIC))])
 
     def call(which, server, hanging=None, **options):
         # Short only for what hangs, so that a busy machine is not taken for a server that does.

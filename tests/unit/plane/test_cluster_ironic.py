@@ -13,7 +13,12 @@ from fakes.plane_server import Server
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import manifests
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import ironic, ironic_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import (
+    ironic,
+    ironic_service,
+    objects,
+    service,
+)
 
 NAMESPACE = "baremetal-operator-system"
 
@@ -149,3 +154,43 @@ def test_removal_asks_for_a_confirmation_and_keeps_the_namespace(tmp_path):
     run(server, options(confirm="1")).absent()
     assert not [kind for kind, namespace, _name in server.objects if namespace == NAMESPACE]
     assert ("Namespace", None, NAMESPACE) in server.objects
+
+
+def removal(server, **changes):
+    """Remove the operator with its namespace, and Ironic as whatever it was installed."""
+    operator = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}]
+    return service.Components(server, dict({
+        "parts": [{"name": "bmo"}, {"name": "ironic"}], "certificates": "collection", "definitions": "keep",
+        "confirm": "2", "wait_timeout_seconds": 1}, **changes), {
+            "bmo": (operator, "v0.13.2"), "ironic": (shipped(), "")}, False, Progress(None),
+        sleep=lambda seconds: None, clock=lambda: 0.0)
+
+
+@pytest.mark.parametrize("changes", [{}, {"authentication": "none", "tls": "none"}, {"tls": "cert_manager"}])
+def test_ironic_goes_with_the_operator_and_counts_as_a_part(changes):
+    server = Server()
+    run(server, options(**changes)).present()
+    if changes.get("tls") == "cert_manager":
+        # cert-manager's own, which has no label of this collection.
+        server.store("Secret", NAMESPACE, {"kind": "Secret", "apiVersion": "v1", "metadata": {
+            "name": "ironic-cert", "annotations": {"cert-manager.io/certificate-name": "ironic-cert"}}})
+    with pytest.raises(ReportedError, match=r"2 parts \(bmo, ironic\) from the cluster.*metal3_confirm=2"):
+        removal(server, confirm="1").absent()
+    removal(server).absent()
+    assert not [key for key in server.objects if NAMESPACE in key]
+
+
+def test_without_ironic_only_the_other_parts_count():
+    server = Server()
+    server.store("Namespace", None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {
+        "name": NAMESPACE, "labels": dict([objects.OWNER_LABEL])}})
+    removal(server, confirm="1").absent()
+    assert ("Namespace", None, NAMESPACE) not in server.objects
+
+
+def test_somebody_elses_ironic_is_not_removed():
+    server = Server()
+    run(server, options()).present()
+    del server.objects["Deployment", NAMESPACE, "ironic"]["metadata"]["labels"]
+    with pytest.raises(RefusedError, match="remove the part by what has installed it"):
+        removal(server).absent()

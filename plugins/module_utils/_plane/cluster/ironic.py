@@ -99,6 +99,21 @@ def secrets(options: Object, credentials: dict[str, str]) -> list[Object]:
     return found
 
 
+def removable(shipped: list[Object], namespace: str) -> list[Object]:
+    """Return what an installation may consist of, whatever its options were; only the names count.
+
+    :param shipped: the rendered objects with authentication and TLS, which are all that there are
+    :param namespace: of all of them
+    """
+    items = copy.deepcopy(shipped)
+    items += [{"apiVersion": "v1", "kind": kind, "metadata": {"name": name}} for kind, name in (
+        ("ConfigMap", CONFIG_MAP), ("Secret", HTPASSWD), ("Secret", CREDENTIALS), ("Secret", CERTIFICATE),
+        ("Secret", AUTHORITY))]
+    for item in items:
+        item["metadata"]["namespace"] = namespace
+    return items
+
+
 def _secret(options: Object, name: str, data: dict[str, str]) -> Object:
     return {"apiVersion": "v1", "kind": "Secret", "type": "Opaque",
             "metadata": {"name": name, "namespace": options["namespace"]},

@@ -11,7 +11,6 @@ import string
 from typing import Any
 
 from ..._kube.resources import KNOWN
-from ..catalogue import Part
 from ..process.files import write_private
 from . import ironic
 from .service import Components
@@ -41,10 +40,9 @@ class IronicComponents(Components):
 
     def __init__(self, client: Any, params: Object, shipped: list[Object], check_mode: bool, progress: Any,
                  **clock: Any) -> None:
-        super().__init__(client, dict(params, parts=[], objects=[], definitions="keep"), {}, check_mode, progress,
-                         **clock)
-        self.parts = [ironic.PART._replace(namespace=params["namespace"])]
-        self.shipped = {ironic.PART.name: (shipped, params["image_version"])}
+        part = {"name": ironic.PART.name, "namespace": params["namespace"]}
+        super().__init__(client, dict(params, parts=[part], objects=[], definitions="keep"),
+                         {ironic.PART.name: (shipped, params["image_version"])}, check_mode, progress, **clock)
 
     def present(self) -> Object:
         """Write what differs, wait until Ironic is ready, and return the result.
@@ -65,16 +63,6 @@ class IronicComponents(Components):
         if self.params["wait"] and not self.check_mode:
             result["seconds"] = self.wait(self.params["wait_timeout_seconds"])
         return result
-
-    def _items(self, part: Part, settings: Object) -> list[Object]:
-        # Only which they are counts; what is in them goes with them.
-        authentication = self.params["authentication"] == "http_basic"
-        params = dict(self.params, tls_certificate="", tls_key="", tls_authority="")
-        made = ironic.secrets(params, {"username": "", "password": "", "htpasswd": ""} if authentication else {})
-        return ironic.desired(self.shipped[part.name][0], params, made)
-
-    def _chosen(self) -> list[tuple[Part, Object]]:
-        return [(self.parts[0], {"name": ironic.PART.name})]
 
     def _stored(self, name: str) -> dict[str, str]:
         found = self.client.get(KNOWN["Secret"], self.params["namespace"], name) or {}

@@ -18,6 +18,8 @@ Object = dict[str, Any]
 OWNER_LABEL = ("app.kubernetes.io/managed-by", "metal3.baremetal")
 INJECTION = "cert-manager.io/inject-ca-from"
 CERTIFICATE_GROUP = "cert-manager.io"
+# pkg/apis/certmanager/v1/types.go: CertificateNameKey.
+CERTIFICATE_NAME = "cert-manager.io/certificate-name"
 DEFINITION = "CustomResourceDefinition"
 
 
@@ -106,6 +108,11 @@ def client_configs(obj: Object) -> list[Object]:
 def certificates(objects: list[Object]) -> list[Object]:
     """Return the Certificates among objects."""
     return [obj for obj in objects if obj["kind"] == "Certificate" and group(obj) == CERTIFICATE_GROUP]
+
+
+def is_issued_by_cert_manager(obj: Object) -> bool:
+    """Say whether a Secret is one that cert-manager keeps, which goes with its namespace."""
+    return obj["kind"] == "Secret" and CERTIFICATE_NAME in (obj["metadata"].get("annotations") or {})
 
 
 def without_cert_manager(objects: list[Object], issued: dict[tuple[str, str], Object]) -> list[Object]:

@@ -26,7 +26,7 @@ from ..._manifests.service import ManifestsService, ManifestsWrites
 from ..._metal3.kinds import resource_for
 from .. import fit, fit_service
 from ..catalogue import BY_NAME, PARTS, Part
-from . import certificates, objects
+from . import certificates, ironic, objects
 from .settings import problems as settings_problems
 
 Object = dict[str, Any]
@@ -71,7 +71,7 @@ class Components(ManifestsService):
                  clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(client, [], "default", check_mode, progress, sleep)
         self.params, self.shipped, self.clock = params, shipped, clock
-        self.parts = [part for part in PARTS if part.name in shipped]
+        self.parts = [part for part in (*PARTS, ironic.PART) if part.name in shipped]
 
     def writes_of(self, client: Any, check_mode: bool, progress: Any,
                   sleep: Callable[[float], Any]) -> ManifestsWrites:
@@ -243,13 +243,14 @@ class Components(ManifestsService):
         """
         keep = self.params["definitions"] == "keep"
         # As they would be applied, so that a namespace of the user's choice is found; Secrets go with theirs.
-        items = [item for part, settings in self._chosen() for item in self._items(part, settings)]
-        there = self._there(items)
+        items = dict((part.name, self._items(part, settings)) for part, settings in self._chosen())
+        there = [entry for entry in self._there([item for listed in items.values() for item in listed])
+                 if not objects.is_issued_by_cert_manager(entry.current or {})]
         kept = [entry for entry in there if keep and entry.resource.kind == objects.DEFINITION]
         going = [entry for entry in there if entry not in kept]
         self._refuse([self._managed(keep, there), _of_others(going), self._neighbours(going)])
-        names = [part.name for part, settings in self._chosen() if any(
-            (settings.get("namespace") or part.namespace) in (entry.namespace, entry.name) for entry in going)]
+        titles = set(entry.title for entry in going)
+        names = [name for name, listed in items.items() if titles & set(documents.title(item) for item in listed)]
         if going and not self.check_mode and not confirmation.confirmed(self.params["confirm"], names):
             raise ReportedError(confirmation.request(
                 "removes %s from the cluster", names, self.params["confirm"], "part"))
@@ -261,6 +262,8 @@ class Components(ManifestsService):
 
     def _items(self, part: Part, settings: Object) -> list[Object]:
         """Return a part's objects, whose contents do not matter for a removal."""
+        if part.name == ironic.PART.name:
+            return ironic.removable(self.shipped[part.name][0], settings.get("namespace") or part.namespace)
         return objects.desired(part, self.shipped[part.name][0], settings, self.shipped[part.name][1])
 
     def _there(self, items: list[Object]) -> list[Entry]:

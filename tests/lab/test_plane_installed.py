@@ -1,0 +1,99 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The whole plane as pods of a cluster, Ironic among them: installed, used for a server, removed.
+
+The server's BMC, its agent and the image server are the lab's, at the address that pods reach.
+"""
+from __future__ import annotations
+
+import plane_site
+import pytest
+from support import eventually, only
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster.objects import OWNER_LABEL
+
+pytestmark = pytest.mark.nodes
+
+SECONDS = 900
+NAMESPACE = "metal3"
+LEFT = ("ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(lab):
+    with plane_site.cluster(lab, "plane") as path:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def target(kubeconfig):
+    return plane_site.client(kubeconfig)
+
+
+@pytest.fixture(scope="module")
+def variables(lab, kubeconfig, tmp_path_factory):
+    return plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"))
+
+
+@pytest.fixture(scope="module")
+def server(lab, kubeconfig):
+    """A server that the lab's own plane lets go; its name and variables."""
+    name = next(name for name, host in sorted(lab.hosts().items())
+                if not host["spec"].get("consumerRef") and lab.state(name) == "available")
+    lab.remove_hosts(name)
+    yield name, plane_site.server(lab, name, kubeconfig)
+    lab.playbook("enroll", *only(name), seconds=SECONDS).ok()
+
+
+def host(target, name):
+    found = target.get(KNOWN["BareMetalHost"], NAMESPACE, name)
+    return found and found["status"]
+
+
+def test_a_plan_of_all_parts_writes_nothing(lab, target, variables):
+    before = plane_site.namespaces(target)
+    run = lab.playbook("install", "--check", "--diff", extra=variables, seconds=SECONDS).ok()
+    for title in ("Deployment capi-system/capi-controller-manager", "Deployment baremetal-operator-system/ironic"):
+        assert title in run.output
+    assert plane_site.namespaces(target) == before and not plane_site.definitions(target)
+
+
+def test_every_part_comes_up_and_a_second_run_changes_nothing(lab, target, variables):
+    lab.playbook("install", extra=variables, seconds=SECONDS).ok()
+    assert set(plane_site.managers(target)) == {name for part in RENDERED for name in part.images} | {"ironic"}
+    assert plane_site.not_ready(target) == []
+    assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
+
+
+def test_a_server_is_enrolled_and_provisioned_through_it(lab, target, server):
+    name, of_server = server
+    lab.playbook("enroll", *only(name), extra=of_server, seconds=SECONDS).ok()
+    assert host(target, name)["provisioning"]["state"] == "available"
+    lab.playbook("provision", *only(name), extra=of_server, seconds=SECONDS).ok()
+    assert host(target, name)["provisioning"]["state"] == "provisioned"
+    # Not through the lab's own plane.
+    assert lab.host(name) is None and name not in lab.nodes()
+
+
+def test_what_manages_a_host_is_not_removed(lab, target, server, variables):
+    run = lab.playbook("uninstall", extra=dict(variables, metal3_confirm=",".join(plane_site.PARTS)), seconds=SECONDS)
+    run.failed(f"part bmo: BareMetalHost: found 1 ({NAMESPACE}/{server[0]}), expected none")
+    assert plane_site.not_ready(target) == []
+
+
+def test_removal_asks_for_a_confirmation_and_leaves_nothing(lab, target, server, variables, kubeconfig):
+    name, of_server = server
+    lab.playbook("unenroll", *only(name), extra=dict(of_server, metal3_confirm=1), seconds=SECONDS).ok()
+    assert host(target, name) is None
+    lab.playbook("uninstall", extra=variables, seconds=SECONDS).failed(f"set metal3_confirm={len(plane_site.PARTS)}")
+    lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(plane_site.PARTS)), seconds=SECONDS).ok()
+    assert not plane_site.definitions(target)
+    assert not plane_site.namespaces(target) & set(part.namespace for part in RENDERED)
+    selector = "=".join(OWNER_LABEL)
+    assert not [item["metadata"]["name"] for kind in LEFT for item in target.list(KNOWN[kind], None, selector)[0]]
+    eventually(lambda: not [pod for pod in target.list(KNOWN["Pod"])[0] if "ironic" in pod["metadata"]["name"]], 60,
+               "Ironic's pod gone")
+    assert lab.playbook("uninstall", extra=variables, seconds=SECONDS).ok().changed() == 0
