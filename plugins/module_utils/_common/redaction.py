@@ -10,6 +10,7 @@ can guess it.
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -177,6 +178,26 @@ def occurring_in(value: Any, texts: Iterable[str]) -> set[str]:
     return occurring(texts, _joined(value)) if texts else texts
 
 
+class _Nature(NamedTuple):
+    """What the name of a key says of its value.
+
+    :ivar secret: it is a secret
+    :ivar reference: a structure below it only refers to a secret
+    :ivar collection: it is a list of what should have been structures
+    """
+
+    secret: bool
+    reference: bool
+    collection: bool
+
+
+# The names of a structure are few, and repeated in each of a thousand hosts.
+@functools.lru_cache(maxsize=4096)
+def _nature(name: str, keys: Keys) -> _Nature:
+    return _Nature(bool(keys.pattern.search(name)), keys.refers and bool(_REFERENCE.search(name)),
+                   bool(_LIST.search(name)))
+
+
 class _Walk:
     """One way through a structure, which collects its secrets and returns it without them.
 
@@ -240,11 +261,10 @@ class _Walk:
             return self._mark(value, old, False)
         if key in _TREES:
             return self._below(value, old, depth, False)
-        name = str(parent.get("name") if key == "value" else key)
-        if self._keys.pattern.search(name) and not isinstance(value, bool) and not (
-                self._keys.refers and isinstance(value, (dict, list)) and _REFERENCE.search(name)):
+        name = _nature(str(parent.get("name") if key == "value" else key), self._keys)
+        if name.secret and not isinstance(value, bool) and not (name.reference and isinstance(value, (dict, list))):
             return self._below(value, old, depth, True)
-        if _LIST.search(name) and isinstance(value, list):
+        if name.collection and isinstance(value, list):
             return [self._mark(item, was) if isinstance(item, str) else self.shown(item, was, depth=depth + 1)
                     for item, was in self._paired(value, old)]
         return self.shown(value, old, depth=depth)
@@ -276,14 +296,19 @@ class _Walk:
         if _PRIVATE_KEY in value:
             return self._mark(value, old)
         secrets = _parts(value)
+        if not secrets:
+            return value
         self.named.update(secrets)
         mark = HIDDEN if isinstance(old, str) and secrets == _parts(old) else CHANGED
-        for pattern in _PARTS if secrets else ():
+        for pattern in _PARTS:
             value = pattern.sub(lambda match: match.group(1) + mark, value)
         return value
 
 
 def _parts(text: str) -> list[str]:
+    # Each of the patterns needs one of these signs.
+    if "@" not in text and "=" not in text and ":" not in text:
+        return []
     return [match.group(2) for pattern in _PARTS for match in pattern.finditer(text) if match.group(2)]
 
 
