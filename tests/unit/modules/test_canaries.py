@@ -10,29 +10,25 @@ is asked to do is in ``bad_inputs``, or in ``ARGUMENTS`` here.
 from __future__ import annotations
 
 import base64
-import contextlib
 import copy
 import functools
 import importlib
 import json
-import pathlib
 import re
 import socket
 import syslog
 
 import pytest
-import yaml
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.testing import patch_module_args
-from fakes.api_server import WRITE, ApiServer, kubeconfig_of, status
-from fakes.http_ironic import HttpIronic
+from fakes.api_server import kubeconfig_of
+from fakes.module_tasks import NAMESPACE, server_for, task
 from fakes.modules import FILES, MODULES, REPOSITORY, spec_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel, redaction
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.module import Module
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import ironic_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import follow, patience
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kube_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry as lab_registry
@@ -43,41 +39,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process im
     provider,
 )
 
-ACTION_GROUPS = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())["action_groups"]
-TABLES = pathlib.Path(__file__).parent / "bad_inputs"
-NAMESPACE = "metal3"
 CANARY = "canary-5e7a<&>93af"
 PEM = f"-----BEGIN PRIVATE KEY-----\n{CANARY}\n-----END PRIVATE KEY-----\n"
-HOST = {"name": "h1", "boot_mac_address": "00:5c:52:31:3a:01", "bmc": {
-    "address": "redfish-virtualmedia://198.18.0.11/redfish/v1/Systems/1", "username": "admin", "password": "other"}}
-# Of modules without a table in bad_inputs.
-ARGUMENTS = {
-    "bmc_info": {"hosts": [HOST], "connect_timeout_seconds": 1},
-    "discovered_inventory": {"servers": [], "hosts": [HOST], "return_inventory": True},
-    "ironic_audit": {"hosts": [], "all_namespaces": True},
-    "ironic_check": {"bmc_schemes": ["ipmi"]},
-    "ironic_node_info": {},
-    "lab": {"state": "absent", "name": "no-such-lab"},
-    "lab_disk_image": {"path": "disk.raw"},
-    "lab_registry_images": dict(
-        ((name, "/nonexistent") for name in ("ca_file", "username_file", "password_file", "engine_dir", "cache_dir")),
-        url="https://127.0.0.1:1", versions={}),
-    "mirror_gather": {"archive": "gathered.tar", "release": "0.1.0", "parts": []},
-    "mirror_unpack": {"archive": str(REPOSITORY / "tests" / "unit" / "modules" / "empty_archive.tar"),
-                      "files_dir": "files"},
-    "plane_certificate": {"directory": "certificates"},
-    "plane_check": {"parts": []},
-    "plane_components": {
-        "parts": [], "certificates": "collection", "wait": False,
-        "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
-    "plane_ironic": {"source_dir": "/nonexistent", "wait": False, "provisioning_ip": "192.0.2.2",
-                     "cache_url": "http://127.0.0.1:1/", "tls": "none"},
-    "plane_processes": {"supervisor_dir": "supervisor", "programs": [{"name": "p", "command": ["/nonexistent"]}]},
-    "plane_provider": {
-        "management_plane": {"dir": "/nonexistent"}, "providers": [],
-        "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
-    "service_probe": {"name": "s", "port": "80"},
-}
 # Names of options that take a URL, or the address of a server.
 _URL = re.compile(r"(^|_)(url|address|endpoint|host|proxy|destination|checksum|source)$")
 CONNECTION = {*kube_argument_spec(), *ironic_argument_spec()}
@@ -131,24 +94,6 @@ def hides(name, option, value):
 WITH_SECRETS = [name for name in MODULES if places(name)]
 
 
-@functools.cache
-def task(name):
-    """Return a module's arguments and the objects that there are; it does not wait where it need not."""
-    table = yaml.safe_load((TABLES / f"{name}.yml").read_text()) if (TABLES / f"{name}.yml").exists() else {}
-    is_known = table or name in ARGUMENTS or (name.endswith("_info") and name in ACTION_GROUPS["kubernetes"])
-    assert is_known, f"give arguments for {name} in bad_inputs or here: it takes secrets"
-    arguments = dict(table.get("base", {}), **ARGUMENTS.get(name, {}))
-    spec = spec_of(name)
-    if "none" in spec.get("wait_for", {}).get("choices", ()):
-        arguments["wait_for"] = "none"
-    if "wait" in spec:
-        arguments["wait"] = False
-    for option in ("wait_timeout_seconds", "timeout_seconds"):
-        if option in spec:
-            arguments[option] = 1
-    return arguments, [copy.deepcopy(table["objects"][key]) for key in table.get("there", [])]
-
-
 def with_value(arguments, path, value):
     """Return arguments with a value at a path, and the dictionary that holds it."""
     result = node = copy.deepcopy(arguments)
@@ -171,19 +116,6 @@ def merged(there, value):
     if isinstance(there, list) and there and isinstance(value, list) and "kind" not in str(value):
         return [merged(there[0], value[0]), *there[1:]]
     return dict(there, **value) if isinstance(there, dict) and isinstance(value, dict) else copy.deepcopy(value)
-
-
-def refused_quoting(request):
-    """Return a webhook's refusal that quotes what was sent, as Go writes JSON and as it is."""
-    if request.kind != WRITE:
-        return None
-    body = json.dumps(request.body, ensure_ascii=False)
-    escaped = body.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-    return status(422, "Invalid", f"admission webhook denied the request: {body} {escaped} {request.authorization}")
-
-
-def refuse_quoting(method, path, query=None, body=None, **dummy):
-    raise IronicError(f"{method} {path}: invalid: {json.dumps(body)} {body}", status=400)
 
 
 @pytest.fixture
@@ -241,25 +173,6 @@ def run(monkeypatch, capfd, tmp_path):
         assert not found, "\n".join(found)
         return answer
     return call
-
-
-@contextlib.contextmanager
-def server_for(name, quoting=False):
-    """Return the connection options of a fake server for a module, and the fake or None."""
-    if name in ACTION_GROUPS["kubernetes"]:
-        objects = task(name)[1]
-        for item in objects:
-            item["metadata"].setdefault("namespace", NAMESPACE)
-        with ApiServer(objects, refused_quoting if quoting else None) as server:
-            yield {"host": server.url, "api_key": "a-token"}, server
-    elif name in ACTION_GROUPS["ironic"]:
-        with HttpIronic() as server:
-            server.ironic.add("n1")
-            if quoting:
-                server.ironic.request = refuse_quoting
-            yield {"endpoint": server.url}, server
-    else:
-        yield {}, None
 
 
 def placed(name, connection, url, path, value):

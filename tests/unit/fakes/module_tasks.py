@@ -1,0 +1,112 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each module is asked to do in the tests that try all of them, and the server that it does it on.
+
+The arguments are in ``bad_inputs``, or in ``ARGUMENTS`` here.
+"""
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import json
+
+import yaml
+from fakes.api_server import WRITE, ApiServer, status
+from fakes.http_ironic import HttpIronic
+from fakes.modules import REPOSITORY, spec_of
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
+
+ACTION_GROUPS = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())["action_groups"]
+TABLES = REPOSITORY / "tests" / "unit" / "modules" / "bad_inputs"
+NAMESPACE = "metal3"
+HOST = {"name": "h1", "boot_mac_address": "00:5c:52:31:3a:01", "bmc": {
+    "address": "redfish-virtualmedia://198.18.0.11/redfish/v1/Systems/1", "username": "admin", "password": "other"}}
+# Of modules without a table in bad_inputs.
+ARGUMENTS = {
+    "bmc_info": {"hosts": [HOST], "connect_timeout_seconds": 1},
+    "discovered_inventory": {"servers": [], "hosts": [HOST], "return_inventory": True},
+    "ironic_audit": {"hosts": [], "all_namespaces": True},
+    "ironic_check": {"bmc_schemes": ["ipmi"]},
+    "ironic_node_info": {},
+    "lab": {"state": "absent", "name": "no-such-lab"},
+    "lab_disk_image": {"path": "disk.raw"},
+    "lab_info": {"name": "no-such-lab"},
+    "lab_node_image": {
+        "source_dir": str(REPOSITORY / "lab" / "node_image"), "addons_source_dir": str(REPOSITORY / "lab" / "addons"),
+        "engine_dir": "/nonexistent", "cache_dir": "cache"},
+    "lab_registry_images": dict(
+        ((name, "/nonexistent") for name in ("ca_file", "username_file", "password_file", "engine_dir", "cache_dir")),
+        url="https://127.0.0.1:1", versions={}),
+    "mirror_gather": {"archive": "gathered.tar", "release": "0.1.0", "parts": []},
+    "mirror_unpack": {"archive": str(REPOSITORY / "tests" / "unit" / "modules" / "empty_archive.tar"),
+                      "files_dir": "files"},
+    "plane_certificate": {"directory": "certificates"},
+    "plane_check": {"parts": []},
+    "plane_components": {
+        "parts": [], "certificates": "collection", "wait": False,
+        "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
+    "plane_ironic": {"source_dir": "/nonexistent", "wait": False, "provisioning_ip": "192.0.2.2",
+                     "cache_url": "http://127.0.0.1:1/", "tls": "none"},
+    "plane_processes": {"supervisor_dir": "supervisor", "programs": [{"name": "p", "command": ["/nonexistent"]}]},
+    "plane_programs": {"source_dir": str(REPOSITORY / "lab" / "engine"), "cache_dir": "cache"},
+    "plane_provider": {
+        "management_plane": {"dir": "/nonexistent"}, "providers": [],
+        "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
+    "service_probe": {"name": "s", "port": "80"},
+}
+
+
+@functools.cache
+def task(name):
+    """Return a module's arguments and the objects that there are; it does not wait where it need not."""
+    table = yaml.safe_load((TABLES / f"{name}.yml").read_text()) if (TABLES / f"{name}.yml").exists() else {}
+    is_known = table or name in ARGUMENTS or (name.endswith("_info") and name in ACTION_GROUPS["kubernetes"])
+    assert is_known, f"give arguments for {name} in bad_inputs or here: it takes secrets"
+    arguments = dict(table.get("base", {}), **ARGUMENTS.get(name, {}))
+    spec = spec_of(name)
+    if "none" in spec.get("wait_for", {}).get("choices", ()):
+        arguments["wait_for"] = "none"
+    if "wait" in spec:
+        arguments["wait"] = False
+    for option in ("wait_timeout_seconds", "timeout_seconds"):
+        if option in spec:
+            arguments[option] = 1
+    return arguments, [copy.deepcopy(table["objects"][key]) for key in table.get("there", [])]
+
+
+def refused_quoting(request):
+    """Return a webhook's refusal that quotes what was sent, as Go writes JSON and as it is."""
+    if request.kind != WRITE:
+        return None
+    body = json.dumps(request.body, ensure_ascii=False)
+    escaped = body.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return status(422, "Invalid", f"admission webhook denied the request: {body} {escaped} {request.authorization}")
+
+
+def refuse_quoting(method, path, query=None, body=None, **dummy):
+    raise IronicError(f"{method} {path}: invalid: {json.dumps(body)} {body}", status=400)
+
+
+@contextlib.contextmanager
+def server_for(name, quoting=False):
+    """Return the connection options of a fake server for a module, and the fake or None.
+
+    :param quoting: whether it refuses each write, and quotes what was sent
+    """
+    if name in ACTION_GROUPS["kubernetes"]:
+        objects = task(name)[1]
+        for item in objects:
+            item["metadata"].setdefault("namespace", NAMESPACE)
+        with ApiServer(objects, refused_quoting if quoting else None) as server:
+            yield {"host": server.url, "api_key": "a-token"}, server
+    elif name in ACTION_GROUPS["ironic"]:
+        with HttpIronic() as server:
+            server.ironic.add("n1")
+            if quoting:
+                server.ironic.request = refuse_quoting
+            yield {"endpoint": server.url}, server
+    else:
+        yield {}, None
