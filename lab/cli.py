@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a shell wants to know of a lab.
+"""Print what a shell needs about a lab.
 
 ``python3 lab/cli.py env`` prints ``export`` lines for the lab, ``status`` a table of its parts; ``--lab NAME`` (or the
 variable LAB) names another lab than ``lab``.
@@ -24,7 +24,7 @@ from module_utils._plane.process.figures import FiguresError
 
 def main(arguments=None):
     """Run one of the commands; see the top of the file."""
-    parser = argparse.ArgumentParser(prog="cli.py", description="What a shell wants to know of a lab")
+    parser = argparse.ArgumentParser(prog="cli.py", description="Print what a shell needs about a lab")
     parser.add_argument("--lab", default=os.environ.get("LAB") or "lab", help="name of the lab")
     parser.add_argument("--json", action="store_true", help="status: the programs as JSON")
     parser.add_argument("command", choices=["env", "status"])

@@ -77,7 +77,7 @@ options:
     description:
       - Where the pods' network comes from. V(flannel) applies flannel 0.28.0 to the new cluster, for the networks of
         O(pod_cidrs) and with the options of O(flannel).
-      - V(manifests) expects it among the manifests that are applied to the new cluster; when the cluster is to become
+      - V(manifests) expects it among the manifests that are applied to the new cluster; when the cluster must become
         available and no DaemonSet or Deployment there works in the nodes' own network, a warning says so. V(none) is
         for an image or a tool that brings it.
       - The pods' network that the ConfigMap of a flannel among the manifests names must be in O(pod_cidrs).
@@ -356,7 +356,7 @@ options:
   node_taints: &node_taints
     description:
       - Taints of the nodes, with C(key), C(value) and C(effect).
-      - An empty list takes away a control plane's own taint.
+      - An empty list removes a control plane's own taint.
     type: list
     elements: dict
   cri_socket: &cri_socket

@@ -21,7 +21,7 @@ options:
         environment happens to have.
       - Of several files, separated by colons, the first that names a thing counts; empty files are ignored.
       - It may use an C(exec) credential plugin, a token file, C(proxy-url), C(as) and C(as-groups). The kubeconfig of a
-        workload cluster that is read from a Secret may not.
+        workload cluster that is read from a Secret cannot.
       - The server is decided at the beginning of a task. Credentials that are renewed meanwhile go to that server only;
         if the kubeconfig names another one by then, the task fails.
       - Secrets in a dictionary are hidden in everything that the module returns and logs.

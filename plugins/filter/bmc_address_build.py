@@ -69,16 +69,16 @@ def bmc_address_build(parts, **changes):
     """Return the address; see DOCUMENTATION."""
     unknown = sorted(set(changes) - set(PARTS))
     if unknown:
-        raise AnsibleFilterError(f"bmc_address_build: seen {', '.join(unknown)}, expected {', '.join(PARTS)}")
+        raise AnsibleFilterError(f"bmc_address_build: found {', '.join(unknown)}, expected {', '.join(PARTS)}")
     try:
         if isinstance(parts, str):
             parts = bmc_address.described(bmc_address.parse(parts))
         elif not isinstance(parts, dict):
-            raise AnsibleFilterError(f"bmc_address_build: seen {type(parts).__name__}, expected a dictionary with "
+            raise AnsibleFilterError(f"bmc_address_build: found {type(parts).__name__}, expected a dictionary with "
                                      "host, or an address")
         parts = dict(((part, parts.get(part)) for part in PARTS), **changes)
         if not parts["scheme"] or not parts["host"]:
-            raise AnsibleFilterError("bmc_address_build: seen no %s, expected scheme and host" % (
+            raise AnsibleFilterError("bmc_address_build: found no %s, expected scheme and host" % (
                 "host" if parts["scheme"] else "scheme"))
         return bmc_address.build(parts["scheme"], parts["host"], parts["port"], parts["system"] or "", parts["query"])
     except bmc_address.AddressError as exc:

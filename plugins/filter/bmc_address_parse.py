@@ -99,7 +99,7 @@ def bmc_address_parse(address):
     try:
         return bmc_address.described(bmc_address.parse(address))
     except bmc_address.AddressError as exc:
-        raise AnsibleFilterError(f"bmc_address_parse: seen {bmc_address.redacted(address)}, {exc}") from exc
+        raise AnsibleFilterError(f"bmc_address_parse: found {bmc_address.redacted(address)}, {exc}") from exc
 
 
 class FilterModule:

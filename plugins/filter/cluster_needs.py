@@ -33,7 +33,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Make a cluster beside all others of the play
+- name: Create a cluster beside all others of the play
   metal3.baremetal.cluster:
     name: prod
     options: "{{ cluster_options }}"

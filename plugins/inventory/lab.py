@@ -11,7 +11,7 @@ version_added: "0.1.0"
 description:
   - Gives the simulated servers of a lab as hosts of the group C(baremetal), and this machine as the only host of the
     group C(management).
-  - A workload cluster, if there is to be one, is the host C(<name>-cluster) of the group C(<name>) below C(clusters).
+  - A workload cluster, if there is one, is the host C(<name>-cluster) of the group C(<name>) below C(clusters).
   - Each server has the variable C(lab_hardware). Addresses and credentials follow from the lab's figures, which exist
     once the lab is up; the group variables beside the lab's inventory file read them.
 options:
@@ -34,7 +34,7 @@ options:
       - name: LAB_SERVERS
   defaults:
     description:
-      - Hardware of all servers, where it is to differ from the built-in one.
+      - Hardware of all servers, where it differs from the built-in one.
       - Known are C(vendor), C(model), C(serial), C(architecture), C(cpus), C(cpu_model), C(cpu_mhz), C(memory_mib),
         C(disks) (C(name), C(size_gib), C(rotational), C(vendor), C(model), C(serial), C(wwn), C(hctl)), C(nics)
         (C(name), C(speed_mbps), C(vendor), C(product)) and C(bmc_scheme).
@@ -44,7 +44,7 @@ options:
     default: {}
   overrides:
     description:
-      - Hardware of single servers, server name → what is to differ from O(defaults). A list replaces the default list.
+      - Hardware of single servers, server name → what differs from O(defaults). A list replaces the default list.
       - Names beyond O(servers) are allowed.
     type: dict
     default: {}

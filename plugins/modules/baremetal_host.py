@@ -10,8 +10,8 @@ module: baremetal_host
 short_description: Enrol, change, provision and delete bare metal hosts
 version_added: "0.1.0"
 description:
-  - Takes a list of hosts and makes or changes their BareMetalHost objects (C(metal3.io/v1alpha1)) and the Secrets with
-    their BMC credentials and config drive data.
+  - Takes a list of hosts and creates or changes their BareMetalHost objects (C(metal3.io/v1alpha1)) and the Secrets
+    with their BMC credentials and config drive data.
   - The whole list is checked before anything is written, by itself and against the hosts that are there; all faults are
     reported at once, each with host, option, what was found, what was expected and the next step.
   - Current objects are read by one request, only differences are written, side by side.
@@ -48,7 +48,7 @@ options:
         required: true
       state:
         description:
-          - Whether the host is to be there.
+          - Whether the host must exist.
           - >-
             V(absent) deletes the BareMetalHost; the operator deprovisions and powers off the server first, and the
             Secrets go with the host.
@@ -67,8 +67,8 @@ options:
         type: dict
       online:
         description:
-          - Whether the server is to be powered on. A new host is V(true).
-          - An image is only written to a host that is to be online.
+          - Whether the server must be powered on. A new host is V(true).
+          - An image is only written to a host with O(hosts[].online=true).
         type: bool
       bmc:
         description:
@@ -87,7 +87,7 @@ options:
             type: str
           username:
             description:
-              - User name for the BMC. With O(hosts[].bmc.password) the module makes the credentials Secret.
+              - User name for the BMC. With O(hosts[].bmc.password) the module creates the credentials Secret.
             type: str
           password:
             description:
@@ -96,7 +96,7 @@ options:
           credentials_name:
             description:
               - Name of the credentials Secret (keys C(username) and C(password)).
-              - Without user name and password it must exist; with them it is the name of the Secret to make,
+              - Without user name and password it must exist; with them it is the name of the Secret to create,
                 C(<name>-bmc-secret) by default.
             type: str
           disable_certificate_verification:
@@ -372,12 +372,12 @@ options:
         suboptions:
           name:
             description:
-              - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to make,
+              - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to create,
                 C(<name>-user-data) by default.
             type: str
           content:
             description:
-              - The data itself, as text; pass a dictionary through the filter C(to_json). The module makes a Secret,
+              - The data itself, as text; pass a dictionary through the filter C(to_json). The module creates a Secret,
                 which goes away with the host. Never shown.
             type: str
       network_data:
@@ -387,12 +387,12 @@ options:
         suboptions:
           name:
             description:
-              - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to make,
+              - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to create,
                 C(<name>-network-data) by default.
             type: str
           content:
             description:
-              - The data itself, as text; pass a dictionary through the filter C(to_json). The module makes a Secret,
+              - The data itself, as text; pass a dictionary through the filter C(to_json). The module creates a Secret,
                 which goes away with the host. Never shown.
             type: str
       meta_data:
@@ -402,12 +402,12 @@ options:
         suboptions:
           name:
             description:
-              - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to make,
+              - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to create,
                 C(<name>-meta-data) by default.
             type: str
           content:
             description:
-              - The data itself, as text; pass a dictionary through the filter C(to_json). The module makes a Secret,
+              - The data itself, as text; pass a dictionary through the filter C(to_json). The module creates a Secret,
                 which goes away with the host. Never shown.
             type: str
       preprovisioning_network_data:
@@ -417,12 +417,12 @@ options:
         suboptions:
           name:
             description:
-              - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to make,
+              - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to create,
                 C(<name>-preprovisioning-network-data) by default.
             type: str
           content:
             description:
-              - The data itself, as text; pass a dictionary through the filter C(to_json). The module makes a Secret,
+              - The data itself, as text; pass a dictionary through the filter C(to_json). The module creates a Secret,
                 which goes away with the host. Never shown.
             type: str
       firmware:
@@ -553,12 +553,12 @@ options:
   wait_for:
     description:
       - State to wait for; nothing is waited for by default.
-      - V(registered) wants the BMC's credentials verified.
-      - V(inspected) wants the hardware known, or inspection disabled.
-      - V(available) wants the host ready for an image. A host that has been through it and holds the image it is to
-        have, is getting it, or is externally provisioned, counts too.
-      - V(provisioned) wants the host's image on its disk and the deployment done.
-      - V(deleted) wants the BareMetalHost gone. It deletes nothing by itself; each host of the list must be
+      - V(registered) requires that the BMC's credentials are verified.
+      - V(inspected) requires that the hardware is known, or inspection disabled.
+      - V(available) requires that the host is ready for an image. A host that has been through it and holds its image,
+        is getting it, or is externally provisioned, counts too.
+      - V(provisioned) requires that the host's image is on its disk and the deployment is done.
+      - V(deleted) requires that the BareMetalHost is gone. It deletes nothing by itself; each host of the list must be
         O(hosts[].state=absent).
     type: str
     choices: [registered, inspected, available, provisioned, deleted]

@@ -92,7 +92,7 @@ options:
         V(power_on) and V(power_off) set C(spec.online) of a host that is available, provisioned or externally
         provisioned. Powering on a host that has an image to be written is refused.
       - >-
-        V(reboot) sets the annotation C(reboot.metal3.io), which BMO takes away when it has seen the server powered off.
+        V(reboot) sets the annotation C(reboot.metal3.io), which BMO removes when it has found the server powered off.
         The host must be powered on; one that is not provisioned needs O(force).
       - >-
         V(reboot_hold) sets C(reboot.metal3.io/<key>): the server is powered off and stays off until V(reboot_release)
@@ -118,7 +118,7 @@ options:
         V(set_hardware) gives hardware details by C(inspect.metal3.io/hardwaredetails) to a host whose inspection is
         disabled.
       - >-
-        V(retry) makes BMO try again at once what failed, in place of after its own delay (1 minute to 8 hours). BMO has
+        V(retry) makes BMO try again at once what failed, and not after its own delay (1 minute to 8 hours). BMO has
         no request for it; it looks at a host at once when any annotation changes, here C(metal3.baremetal/retry).
     type: str
     choices:
@@ -249,7 +249,7 @@ EXAMPLES = r"""
     action: save_status
   register: saved
 
-- name: Restore it there, on a host that was made with the annotation baremetalhost.metal3.io/paused
+- name: Restore it there, on a host that was created with the annotation baremetalhost.metal3.io/paused
   metal3.baremetal.baremetal_host_action:
     kubeconfig: target.kubeconfig
     hosts:
@@ -272,7 +272,7 @@ EXAMPLES = r"""
 RETURN = r"""
 hosts:
   description:
-    - Each host, those of O(names) first, with the facts of M(metal3.baremetal.baremetal_host_info) as last seen.
+    - Each host, those of O(names) first, with the facts of M(metal3.baremetal.baremetal_host_info) as last read.
     - Only C(name), C(state), C(action), C(changed), C(failed) and C(error) when a host failed.
   returned: when the hosts were accepted
   type: list

@@ -115,7 +115,7 @@ hosts:
       type: int
       returned: always
     online:
-      description: Whether the server is to be powered on.
+      description: Whether the server must be powered on.
       type: bool
       returned: always
     powered_on:

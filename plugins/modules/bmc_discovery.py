@@ -13,7 +13,7 @@ description:
   - Asks addresses, ranges and networks for BMCs, many at once, logs in where a Redfish service answers, and returns the
     servers behind with the BMC address to write, NICs, model and serial number. Nothing is changed.
   - Only what O(targets) names is asked.
-  - A host that refuses the credentials, or whose certificate nobody vouches for, is left alone after that with these
+  - A host that refuses the credentials, or whose certificate no known authority signed, is not asked again with these
     credentials, on its other ports too.
 options:
   targets:

@@ -38,12 +38,12 @@ options:
         description: Annotations of the object.
         type: dict
       host_name:
-        description: Name of the BareMetalHost. Needed unless the subscription is to be absent.
+        description: Name of the BareMetalHost. Required unless O(subscriptions[].state=absent).
         type: str
       destination:
         description:
           - URL that events are sent to, with a path, at least a slash.
-          - Needed unless the subscription is to be absent.
+          - Required unless O(subscriptions[].state=absent).
         type: str
       context:
         description: Text that is sent with each event.
@@ -51,7 +51,7 @@ options:
       http_headers_ref:
         description:
           - Secret with HTTP headers that are sent with each event, for example for authorization.
-          - BMO sees it only when it has the label C(environment.metal3.io=baremetal).
+          - BMO finds it only when it has the label C(environment.metal3.io=baremetal).
           - Refused for new subscriptions, because BMO 0.13 never begins with one that has headers.
         type: dict
         suboptions:
@@ -66,7 +66,7 @@ options:
     description:
       - >-
         V(subscribed) waits until the BMC has given the subscription a number, V(deleted) until the BMC has ended
-        it; both wait for the same by entries that are to be absent.
+        it; both wait for the same by entries with O(subscriptions[].state=absent).
       - >-
         It fails at once when BMO reports an error, and on a missing, paused or detached host.
     type: str

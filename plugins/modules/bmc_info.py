@@ -170,7 +170,7 @@ hosts:
       returned: always
       sample: {power: "on", firmware_version: "1.00", serial_number: "42"}
     redfish_version:
-      description: Version of the Redfish service that answers beside IPMI, empty when there is none.
+      description: Version of the Redfish service that answers in addition to IPMI, empty when there is none.
       type: str
       returned: always
 problems:

@@ -10,13 +10,13 @@ module: cluster
 short_description: Make, change and delete workload clusters on bare metal hosts
 version_added: "0.1.0"
 description:
-  - From a short description it makes all objects of Cluster API, CAPM3 and IPAM that a cluster of kubeadm nodes needs
+  - From a short description it creates all objects of Cluster API, CAPM3 and IPAM that a cluster of kubeadm nodes needs
     (Cluster, Metal3Cluster, KubeadmControlPlane, MachineDeployments, KubeadmConfigTemplates, Metal3MachineTemplates,
     Metal3DataTemplates, IPPools, MachineHealthChecks, Metal3RemediationTemplates), and waits until the cluster is
     there.
   - Before it writes, it checks the description, that enough hosts are free for each selector, their memory, disks and
     interfaces, pools, endpoint, image and versions. All mistakes are reported at once.
-  - Templates are named after their content. A change makes a new template and moves the reference to it, so that the
+  - Templates are named after their content. A change creates a new template and moves the reference to it, so that the
     machines roll; templates that nothing refers to any more are deleted afterwards. In check mode it reports what would
     roll and which machines. A change of O(automated_cleaning_mode) or O(node_reuse) alone is made in the templates that
     there are, and replaces no machine.
@@ -25,7 +25,7 @@ description:
 options:
   state:
     description:
-      - Whether the cluster is to be there.
+      - Whether the cluster must exist.
       - V(absent) deletes it with its machines, templates and pools, and waits until its hosts are available again.
     type: str
     choices: [present, absent]
@@ -33,9 +33,9 @@ options:
   confirm:
     description:
       - For O(state=absent) the cluster's name once more. It is required, for the machines' disks are wiped.
-      - For O(state=present) the number of machines that the change takes away before others have taken their place,
+      - For O(state=present) the number of machines that the change deletes before others have replaced them,
         when it takes any. Without it such a change is refused, with each machine and its host named. These are the
-        machines of a pool of workers that is deleted, those that go when there are to be fewer replicas, and all of a
+        machines of a pool of workers that is deleted, those that go when the replicas become fewer, and all of a
         control plane or pool that rolls out without surge (C(max_surge=0), or C(max_unavailable)).
       - The number counts for this cluster only as C(<namespace>/<name>:<number>), of which there may be several with
         commas between.
@@ -50,7 +50,7 @@ options:
   adopt:
     description:
       - The cluster's name once more, to take over, or for O(state=absent) to delete, objects that this collection has
-        not made. They are known by the label C(app.kubernetes.io/managed-by). Without it they are left alone, and the
+        not made. They are known by the label C(app.kubernetes.io/managed-by). Without it they stay unchanged, and the
         run is refused.
       - For O(state=absent) only a Cluster of others is refused. Templates and IPPools of others that refer to the
         cluster stay, with a warning that names them.
@@ -64,7 +64,7 @@ options:
     default: true
   neighbours:
     description:
-      - Other clusters that are made at the same time, for O(check_hosts). Those of the same O(namespace) take hosts
+      - Other clusters that are created at the same time, for O(check_hosts). Those of the same O(namespace) take hosts
         too, so that there must be enough for all. P(metal3.baremetal.cluster_needs#filter) makes them of an inventory.
     type: list
     elements: dict
@@ -118,9 +118,10 @@ options:
   wait_for:
     description:
       - What to wait for. For O(state=absent) anything but V(none) waits until all is gone.
-      - V(initialized) wants the API server to answer and the kubeconfig.
-      - V(nodes) wants a node for each machine, ready or not; a cluster whose network add-on comes later gets this far.
-      - V(available) wants all machines and the Cluster available.
+      - V(initialized) requires that the API server answers, and the kubeconfig.
+      - V(nodes) requires a node for each machine, ready or not; a cluster whose network add-on comes later gets
+        this far.
+      - V(available) requires that all machines and the Cluster are available.
     type: str
     choices: [none, initialized, nodes, available]
     default: available
@@ -137,7 +138,7 @@ options:
     description:
       - Whether worker pools and health checks that are not described any more are deleted, and templates that nothing
         refers to any more. Pools with machines go only by O(confirm); without O(workers) all pools stay.
-      - Pools of addresses that the collection made and that are not described any more go when no machine has an
+      - Pools of addresses that the collection created and that are not described any more go when no machine has an
         address of them; a warning names those that stay.
     type: bool
     default: true
@@ -155,7 +156,7 @@ options:
     description:
       - Path of a file for the cluster's administrator kubeconfig, on the machine that the module runs on. It has mode
         0600; its content is never shown.
-      - A file that is there already and not empty must be the kubeconfig of this cluster, and of no other beside it.
+      - A file that is there already and not empty must be the kubeconfig of this cluster, and of no other cluster.
         Anything else, a symbolic link included, is refused before anything is changed, so that no other file is lost.
       - Of the Secret that Cluster API keeps it in, only server, certificates, key and token are taken. A Secret with
         anything else, for example C(exec) or C(tokenFile), is refused.
@@ -263,7 +264,7 @@ changes:
       type: int
       returned: always
     replicas_after:
-      description: How many machines it is to have, by the API server's answer.
+      description: How many machines it must have, by the API server's answer.
       type: int
       returned: always
     rolls:
@@ -281,7 +282,7 @@ changes:
       elements: str
       returned: always
 losses:
-  description: Machines that the change takes away before others have taken their place, for O(confirm).
+  description: Machines that the change deletes before others have replaced them, for O(confirm).
   returned: when O(state=present)
   type: list
   elements: dict

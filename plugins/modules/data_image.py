@@ -39,14 +39,14 @@ options:
         type: dict
       url:
         description:
-          - Where the image is downloaded. Needed unless the image is to be absent.
+          - Where the image is downloaded. Required unless O(images[].state=absent).
           - Without user name and password, because everybody who may read the object would read them.
         type: str
   wait_for:
     description:
       - >-
         V(attached) waits until the image is attached, V(deleted) until it is ejected and the object is gone; both
-        wait for the same by entries that are to be absent.
+        wait for the same by entries with O(images[].state=absent).
       - >-
         It fails at once on a host that is not provisioned, paused or detached, and after three failures of Ironic.
     type: str
@@ -113,7 +113,7 @@ images:
       type: str
       returned: when the object is there
     url:
-      description: URL of the image that is to be attached.
+      description: URL of the image to be attached.
       type: str
       returned: when the object is there
     attached_url:

@@ -58,7 +58,7 @@ images:
       type: str
       returned: always
     url:
-      description: URL of the image that is to be attached.
+      description: URL of the image to be attached.
       type: str
       returned: always
     attached_url:

@@ -11,7 +11,7 @@ short_description: Claim bare metal hosts
 version_added: "0.1.0"
 description:
   - >-
-    Keeps HostClaims: a wish for a host with some labels, and what is to be done with it. The answer is a
+    Keeps HostClaims: a wish for a host with some labels, and what to do with it. The answer is a
     BareMetalHost, perhaps of another namespace, see M(metal3.baremetal.host_deploy_policy).
 options:
   claims:
@@ -36,7 +36,7 @@ options:
         description: Annotations of the object.
         type: dict
       powered_on:
-        description: Whether the host is to be powered on; V(true) when it is not said.
+        description: Whether the host must be powered on; V(true) when it is not set.
         type: bool
       image:
         description: Image that is written to the host.
@@ -159,7 +159,7 @@ options:
     description:
       - >-
         V(associated) waits until the claim has a host, V(deleted) until the object is gone; both wait for the same
-        by entries that are to be absent.
+        by entries with O(claims[].state=absent).
     type: str
     choices: [associated, deleted]
 extends_documentation_fragment:

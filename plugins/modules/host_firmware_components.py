@@ -89,7 +89,7 @@ notes:
   - >-
     BMO 0.13 tries an image that could not be flashed again only if it failed within the first minute or so. Otherwise
     it takes the image for flashed at its next attempt, the host becomes available, and a later run reaches V(applied).
-    Give the image that is to take its place by another URL.
+    Give the image that replaces it another URL.
 seealso:
   - module: metal3.baremetal.host_firmware_components_info
   - module: metal3.baremetal.host_update_policy
@@ -155,7 +155,7 @@ hosts:
     host_power:
       description:
         - >-
-          V(on), V(off), or V(held) when the host is to be on and a keyed reboot annotation keeps it off; empty when
+          V(on), V(off), or V(held) when the host must be on and a keyed reboot annotation keeps it off; empty when
           there is no host.
       type: str
       returned: when the object is there
@@ -173,7 +173,7 @@ hosts:
           updated_at: "2026-11-21T18:27:59Z"
       returned: when the object is there
     wanted:
-      description: The images that are to be flashed, with C(component) and C(url).
+      description: The images to be flashed, with C(component) and C(url).
       type: list
       elements: dict
       returned: when the object is there

@@ -60,7 +60,7 @@ hosts:
     host_power:
       description:
         - >-
-          V(on), V(off), or V(held) when the host is to be on and a keyed reboot annotation keeps it off; empty when
+          V(on), V(off), or V(held) when the host must be on and a keyed reboot annotation keeps it off; empty when
           there is no host.
       type: str
       returned: always
@@ -78,7 +78,7 @@ hosts:
           updated_at: "2026-11-21T18:27:59Z"
       returned: always
     wanted:
-      description: The images that are to be flashed, with C(component) and C(url).
+      description: The images to be flashed, with C(component) and C(url).
       type: list
       elements: dict
       returned: always

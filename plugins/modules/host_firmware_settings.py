@@ -24,7 +24,7 @@ description:
     the host's HostUpdatePolicy says V(onReboot); see M(metal3.baremetal.host_update_policy).
   - >-
     Settings that an earlier run set and that are no longer given are not wanted any more; they keep the value that
-    they have. Settings that somebody else wants are left alone.
+    they have. Settings that somebody else wrote stay unchanged.
 options:
   hosts:
     description: The hosts and their settings.
@@ -64,14 +64,14 @@ extends_documentation_fragment:
   - metal3.baremetal.attributes.actiongroup_kubernetes
 notes:
   - >-
-    For a host that is not enrolled yet the object is made; its settings count from its first preparation on. They
+    For a host that is not enrolled yet the object is created; its settings count from its first preparation on. They
     can't be checked against a schema then.
   - >-
     BMO 0.13 never notices that a setting of the type Boolean counts, when Ironic reports it as V(1) or V(0), and
     prepares the host without end. Such a setting is refused.
   - >-
     BMO 0.13 stops working with a host whose settings were changed to what the server has already, because it does
-    not note that it has read them. This module takes the conditions away with the change, so that BMO makes them
+    not note that it has read them. This module removes the conditions with the change, so that BMO sets them
     again. For that it needs the right to patch C(hostfirmwaresettings/status).
   - >-
     BMO reads a changed setting from Ironic once a minute.
@@ -148,7 +148,7 @@ hosts:
     host_power:
       description:
         - >-
-          V(on), V(off), or V(held) when the host is to be on and a keyed reboot annotation keeps it off; empty when
+          V(on), V(off), or V(held) when the host must be on and a keyed reboot annotation keeps it off; empty when
           there is no host.
       type: str
       returned: when the object is there
@@ -158,7 +158,7 @@ hosts:
       sample: {ProcTurboMode: Enabled}
       returned: when the object is there
     wanted:
-      description: The settings that are to be.
+      description: The settings that are wanted.
       type: dict
       sample: {ProcTurboMode: Disabled}
       returned: when the object is there

@@ -67,7 +67,7 @@ hosts:
     host_power:
       description:
         - >-
-          V(on), V(off), or V(held) when the host is to be on and a keyed reboot annotation keeps it off; empty when
+          V(on), V(off), or V(held) when the host must be on and a keyed reboot annotation keeps it off; empty when
           there is no host.
       type: str
       returned: always
@@ -77,7 +77,7 @@ hosts:
       sample: {ProcTurboMode: Enabled}
       returned: always
     wanted:
-      description: The settings that are to be.
+      description: The settings that are wanted.
       type: dict
       sample: {ProcTurboMode: Disabled}
       returned: always

@@ -14,7 +14,7 @@ description:
     Keeps HostUpdatePolicies. Without one, the Bare Metal Operator (BMO) changes firmware only while it prepares a
     host, never on one that is provisioned.
   - >-
-    A policy bears the name of its host. BMO makes it go away with the host.
+    A policy bears the name of its host. BMO deletes it with the host.
 options:
   policies:
     description: The hosts and their policies.

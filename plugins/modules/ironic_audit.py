@@ -17,7 +17,7 @@ description:
     Bare Metal Operator whose BareMetalHost is gone, hosts whose node is gone, boot MAC addresses that another node has
     as a port, and boot MAC addresses of two hosts.
   - It talks to Ironic only; hosts come from M(metal3.baremetal.baremetal_host_info), see the examples. What somebody
-    makes or deletes in between may be reported although nothing is inconsistent; O(earlier_findings) leaves that out.
+    creates or deletes in between may be reported although nothing is inconsistent; O(earlier_findings) leaves that out.
   - Nothing is changed unless O(repair) names what to repair and O(confirm) repeats how much that is. The playbook
     C(metal3.baremetal.ironic_audit) looks twice, and repairs at the second look.
   - Nothing is deleted when not one node is the node of one of O(hosts), as with the hosts of another cluster or with
@@ -34,7 +34,7 @@ options:
   namespaces:
     description:
       - Namespaces whose nodes must have a host in O(hosts). By default those of the hosts, so that nodes of namespaces
-        that were not read are not taken for abandoned. A namespace that has no host left is to be named here, unless
+        that were not read do not count as abandoned. A namespace that has no host left must be named here, unless
         O(all_namespaces) is set.
     type: list
     elements: str
@@ -42,7 +42,7 @@ options:
     description:
       - Whether O(hosts) are those of all namespaces, so that each node of the Bare Metal Operator must have a host
         there, also when there is no host at all. O(namespaces) narrows it.
-      - It must be the cluster whose operator uses this Ironic; nodes of another cluster's hosts are taken for
+      - It must be the cluster whose operator uses this Ironic; nodes of another cluster's hosts count as
         abandoned.
     type: bool
     default: false

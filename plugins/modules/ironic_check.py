@@ -25,7 +25,7 @@ options:
     elements: str
     default: []
   bmc_schemes:
-    description: Schemes of BMC addresses, such as V(redfish-virtualmedia), for hosts that are not there yet.
+    description: Schemes of BMC addresses, such as V(redfish-virtualmedia), for hosts that do not exist yet.
     type: list
     elements: str
     default: []

@@ -10,7 +10,7 @@ module: ironic_node
 short_description: Register, change and delete nodes of Ironic
 version_added: "0.1.0"
 description:
-  - Takes a list of nodes and makes or changes them, their ports and their traits in Ironic. It needs no Kubernetes.
+  - Takes a list of nodes and creates or changes them, their ports and their traits in Ironic. It needs no Kubernetes.
   - The whole list is checked before anything is written, by itself and against what is there; all problems are reported
     at once. Current nodes, ports and drivers are read by one request each, only differences are written, side by side.
   - Options that are left out leave their field as it is; an empty text resets it. Of O(nodes[].driver_info),
@@ -35,7 +35,7 @@ options:
         type: str
       state:
         description:
-          - Whether the node is to be there.
+          - Whether the node must exist.
           - Only a node that is C(enroll), C(manageable) or C(available) and has no instance is deleted. One that is in
             maintenance or named in O(force_nodes) is deleted in any state; its server is left as it is.
         type: str
@@ -56,10 +56,10 @@ options:
         description: Properties, for example C(cpu_arch) and C(capabilities).
         type: dict
       extra:
-        description: Anything that is to be kept at the node.
+        description: Anything to be kept at the node.
         type: dict
       instance_info:
-        description: What is to be deployed; M(metal3.baremetal.ironic_node_action) sets it for a deployment.
+        description: What to deploy; M(metal3.baremetal.ironic_node_action) sets it for a deployment.
         type: dict
       interfaces:
         description: Hardware interfaces; the driver's defaults when never set.
@@ -158,7 +158,7 @@ options:
         elements: str
       ports:
         description:
-          - Ports that the node is to have. Others stay, because inspection makes ports too; to delete one see
+          - Ports that the node must have. Others stay, because inspection creates ports too; to delete one see
             M(metal3.baremetal.ironic_port).
         type: list
         elements: dict
@@ -195,7 +195,7 @@ options:
             description: Category. Needs API version 1.101.
             type: str
           extra:
-            description: Anything that is to be kept at the port; only the given keys are written.
+            description: Anything to be kept at the port; only the given keys are written.
             type: dict
   update_secrets:
     description:

@@ -14,7 +14,7 @@ description:
     needs no Kubernetes.
   - All nodes are read and planned first. When one of them is unknown or in a state in which Ironic would not take the
     action, nothing is sent, and all reasons are reported at once with the action that leads on.
-  - A node that is already where the action leads is left alone; one that is on its way there is only waited for.
+  - A node that is already where the action leads is left unchanged; for one on its way there the module only waits.
   - A wait ends at once for a node that fails, with its C(last_error); at a timeout each node's last state, step and
     error is reported. When the module runs on the controller, progress is printed while it waits.
   - A node that is named C(<namespace>~<host>) belongs to a BareMetalHost, and is refused unless O(force_nodes) names
@@ -54,7 +54,7 @@ options:
       - V(power_on), V(power_off) and V(reboot) switch power, with O(soft) through the operating system.
       - V(boot_device), V(boot_mode) and V(secure_boot) set the option of the same name.
       - V(traits) sets, adds or removes O(traits); V(raid) sets the RAID configuration that the clean steps
-        C(raid.create_configuration) and C(raid.delete_configuration) make.
+        C(raid.create_configuration) and C(raid.delete_configuration) use.
       - V(vendor_passthru) reads by O(vendor_method); without it, it lists the vendor's methods.
     type: str
     required: true
@@ -216,14 +216,14 @@ options:
     type: str
     choices: [uefi, bios]
   secure_boot:
-    description: Whether V(secure_boot) is to be on.
+    description: Whether V(secure_boot) must be on.
     type: bool
   traits:
     description: Traits for V(traits); one's own begin with C(CUSTOM_).
     type: list
     elements: str
   traits_mode:
-    description: Whether O(traits) are all traits that the node is to have, or are added or removed.
+    description: Whether O(traits) are all traits that the node must have, or are added or removed.
     type: str
     choices: [set, add, remove]
     default: set

@@ -23,7 +23,7 @@ options:
     type: list
     elements: str
   filters:
-    description: Which nodes Ironic is to return; all that are given must fit.
+    description: Which nodes Ironic returns; all that are given must fit.
     type: dict
     suboptions:
       driver:

@@ -10,7 +10,7 @@ module: ironic_port
 short_description: Make, change and delete ports of Ironic's nodes
 version_added: "0.1.0"
 description:
-  - Takes a list of ports, each of which is known by its MAC address, and makes, changes, moves or deletes them in
+  - Takes a list of ports, each of which is known by its MAC address, and creates, changes, moves or deletes them in
     Ironic.
   - The whole list is checked before anything is written; nodes and ports are read by one request each, only differences
     are written, side by side. Options that are left out leave their field as it is; an empty text resets it.
@@ -30,14 +30,14 @@ options:
         description: Name or UUID of its node. Needed unless O(ports[].state=absent).
         type: str
       state:
-        description: Whether the port is to be there.
+        description: Whether the port must exist.
         type: str
         choices: [present, absent]
         default: present
       move:
         description:
-          - Whether a port that another node has becomes this node's; else it is refused. It is deleted there and made
-            again here with what it has, except for its port group.
+          - Whether a port that another node has becomes this node's; else it is refused. It is deleted there and
+            created again here with what it has, except for its port group.
         type: bool
         default: false
       pxe_enabled:
@@ -68,7 +68,7 @@ options:
         description: Category. Needs API version 1.101.
         type: str
       extra:
-        description: Anything that is to be kept at the port; only the given keys are written, V(null) removes one.
+        description: Anything to be kept at the port; only the given keys are written, V(null) removes one.
         type: dict
   force_nodes:
     description: Names of nodes whose ports are changed although the Bare Metal Operator owns the node.

@@ -33,7 +33,7 @@ options:
   services_python:
     description:
       - Python program of the environment that has Ironic, sushy-tools and supervisor.
-      - By default the environment that O(requirements_file) describes, which is made in the cache unless it is there.
+      - By default the environment that O(requirements_file) describes, created in the cache unless it is there.
         With O(state=present) one of the two is required.
     type: path
   requirements_file:
@@ -46,7 +46,7 @@ options:
     type: path
   nodes:
     description:
-      - Whether servers are to boot what is on their disks, which takes root.
+      - Whether servers boot what is on their disks, which takes root.
       - Several nodes need more inotify instances than C(fs.inotify.max_user_instances) allows by default. It is raised,
         and put back when the last lab of the machine is removed.
     type: bool
@@ -88,7 +88,7 @@ servers:
   type: list
   elements: dict
 differing:
-  description: Files and folders that were made, or would be in check mode.
+  description: Files and folders that were created, or would be in check mode.
   returned: when O(state=present)
   type: list
   elements: str

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: lab_disk_image
-short_description: Make a small whole-disk image to try out provisioning with
+short_description: Create a small whole-disk image to try out provisioning with
 version_added: "0.1.0"
 description:
-  - Makes a raw disk image with a partition table (GPT) and one ext4 file system that holds the given files, and beside
-    it the checksum file C(<path>.sha256) in the format of C(sha256sum).
+  - Creates a raw disk image with a partition table (GPT) and one ext4 file system that holds the given files, and
+    beside it the checksum file C(<path>.sha256) in the format of C(sha256sum).
   - An image that is there and fits its checksum file stays unchanged, whatever its contents.
 author:
   - metal3.baremetal contributors (@metal3-community)
@@ -19,7 +19,7 @@ requirements:
   - Programs C(sfdisk) (Debian package C(fdisk)) and C(mkfs.ext4) (Debian package C(e2fsprogs)).
 options:
   path:
-    description: Where the image is to be. The folder must exist.
+    description: Path of the image. The folder must exist.
     type: path
     required: true
   size_mib:

@@ -11,7 +11,7 @@ short_description: Build the disk image of a lab's Kubernetes nodes
 version_added: "0.1.0"
 description:
   - Builds a whole-disk image of Debian 12 with systemd, cloud-init, containerd, kubelet, kubeadm, kubectl, CNI
-    plugins and keepalived. All container images that kubeadm wants, those of flannel, kube-vip and a test program
+    plugins and keepalived. All container images that kubeadm needs, those of flannel, kube-vip and a test program
     are in it.
   - Kubernetes' programs are those that M(metal3.baremetal.plane_programs) built; CoreDNS, flannel, kube-vip and the
     test program are built here from the versions that a C(go.mod) pins; everything else comes from Debian.

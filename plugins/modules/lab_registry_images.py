@@ -85,7 +85,7 @@ EXAMPLES = r"""
 RETURN = r"""
 images:
   description: Digest of each image's manifest by the image's upstream name and tag.
-  returned: when the images are there, which they may not be in check mode
+  returned: when the images are there, which they are not always in check mode
   type: dict
   sample:
     quay.io/metal3-io/baremetal-operator:v0.13.2: sha256:0f3a6a2f9b1e4d370c5d

@@ -50,8 +50,8 @@ attributes:
     support: full
     details:
       - The API server and its webhooks check the changes by a dry run, except for objects in a namespace or of a kind
-        that is yet to be made. Nothing is waited for.
-      - When the cluster of O(cluster_name) is yet to be made, all objects are reported as new.
+        that does not exist yet. Nothing is waited for.
+      - When the cluster of O(cluster_name) does not exist yet, all objects are reported as new.
   diff_mode:
     support: full
     details:

@@ -10,7 +10,7 @@ module: plane_certificate
 short_description: Keep a lab's certificate authority and the certificates it signs
 version_added: "0.1.0"
 description:
-  - Makes a certificate authority in a folder, and keys and certificates signed by it. In production cert-manager has
+  - Creates a certificate authority in a folder, and keys and certificates signed by it. In production cert-manager has
     this task.
   - A certificate is created again only when it is missing, its subject, names or usages differ, it is within 30 days of
     its end, or another authority signed it.
@@ -21,7 +21,7 @@ options:
     type: path
     required: true
   authority:
-    description: Common name of the authority, used when it is made.
+    description: Common name of the authority, used when it is created.
     type: str
     default: metal3.baremetal lab
   certificates:
@@ -102,7 +102,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 made:
-  description: What was made, or would be in check mode, and why.
+  description: What was created, or would be in check mode, and why.
   returned: always
   type: list
   elements: dict
@@ -112,7 +112,7 @@ made:
       description: Name of the certificate or key pair, or path of the kubeconfig.
       type: str
     reason:
-      description: Why it was made.
+      description: Why it was created.
       type: str
 ca_file:
   description: File with the authority's certificate.

@@ -14,7 +14,7 @@ description:
     authority by which the API server verifies each; those of other TLS Secrets in the namespaces of the plane's parts,
     such as Ironic's; and of workload clusters the authorities and the client certificates of their kubeconfigs.
   - A certificate that was not signed by the authority which it is verified with is reported as V(untrusted).
-  - What may not be read is warned of and left out. Keys are neither read from files nor returned.
+  - What the credentials cannot read is left out, with a warning. Keys are neither read from files nor returned.
 options:
   pki_dir:
     description:

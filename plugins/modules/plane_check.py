@@ -16,7 +16,7 @@ description:
     not served in the version that this collection reads and writes, versions of Kubernetes, Cluster API, its kubeadm
     providers, IPAM, CAPM3 and the Bare Metal Operator that upstream does not test together, and a version of Cluster
     API's contract that it does not know.
-  - What may not be read is warned of and left out.
+  - What the credentials cannot read is left out, with a warning.
   - Nothing is changed.
 options:
   parts:
@@ -80,7 +80,7 @@ matrix:
         there.
       type: str
     planned:
-      description: Version that is to be installed, or V(null).
+      description: Version to be installed, or V(null).
       type: str
     changes:
       description: Whether this run is about the part.

@@ -297,7 +297,7 @@ matrix:
         there.
       type: str
     planned:
-      description: Version that is to be installed, or V(null).
+      description: Version to be installed, or V(null).
       type: str
     changes:
       description: Whether this run is about the part.

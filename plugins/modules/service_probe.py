@@ -53,7 +53,7 @@ attributes:
   check_mode:
     support: full
     details:
-      - Nothing is asked in check mode, because the Service may be yet to be made.
+      - Nothing is asked in check mode, because the Service may not exist yet.
 seealso:
   - module: metal3.baremetal.manifests
 author:

@@ -30,7 +30,7 @@ options:
     default: clusters
   pools:
     description:
-      - The pools that the site makes with M(metal3.baremetal.ip_pool), as its option
+      - The pools that the site creates with M(metal3.baremetal.ip_pool), as its option
         O(metal3.baremetal.ip_pool#module:pools) takes them.
       - When this is given, an empty list too, clusters that name a pool that is not described are an error.
     type: list

@@ -12,6 +12,7 @@ import os
 import subprocess
 
 import pytest
+from plane_site import definitions, managers, namespaces
 from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
@@ -22,7 +23,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue 
 pytestmark = pytest.mark.plane
 
 SECONDS = 900
-GROUPS = ("cluster.x-k8s.io", "metal3.io")
 PARTS = ",".join(part.name for part in RENDERED)
 
 
@@ -40,20 +40,6 @@ def variables(lab, target):
     return {"management_plane": {
         "mode": "cluster", "kubeconfig": str(lab.dir / "kubeconfigs" / "workload"), "certificates": "collection",
         "definitions": "remove"}, "bmo_ironic_url": "https://192.0.2.1:6385/v1/"}
-
-
-def namespaces(target):
-    return set(item["metadata"]["name"] for item in target.list(KNOWN["Namespace"])[0])
-
-
-def definitions(target):
-    return set(item["metadata"]["name"] for item in target.list(KNOWN["CustomResourceDefinition"])[0]
-               if item["spec"]["group"].endswith(GROUPS))
-
-
-def managers(target):
-    return dict((item["metadata"]["name"], item) for part in RENDERED
-                for item in target.list(KNOWN["Deployment"], part.namespace)[0])
 
 
 def clusterctl(lab, *arguments):

@@ -236,8 +236,8 @@ def _ipmi_power(dummy_host: dict[str, Any], facts: dict[str, Any], dummy_limits:
 
 def _ipmi_scheme(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     if facts["redfish_version"]:
-        return ok(f"{host['address'].scheme.name}; the BMC speaks Redfish {facts['redfish_version']} too, which can do "
-                  "more: try redfish-virtualmedia")
+        return ok(f"{host['address'].scheme.name}; the BMC supports Redfish {facts['redfish_version']} too, which can "
+                  "do more: try redfish-virtualmedia")
     if not facts["reached"]:
         return unread(facts)
     return ok(f"{host['address'].scheme.name}: no Redfish service was found")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which machines a change of a cluster takes away before others have taken their place, and its confirmation; pure.
+"""Which machines a change of a cluster deletes before others have replaced them, and its confirmation; pure.
 
 What is on their disks is lost, and there is less of the cluster meanwhile.
 """
@@ -101,7 +101,7 @@ def confirmation_problem(cluster, found, given, by_name=False):
     texts = [part.strip() for part in str(given or "").split(",")]
     if not number or named in texts or (not by_name and texts == [str(number)]):
         return None
-    expected = f"{number}, the number of machines that this takes away with what is on their disks"
+    expected = f"{number}, the number of machines that this deletes with what is on their disks"
     advice = f"set metal3_confirm={number} (module option confirm)"
     if by_name:
         expected = f"{named}, the cluster with {expected}"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from .field_checks import show
 from .problem import Problem
 from .redaction import redacted
 
@@ -17,7 +18,6 @@ from .redaction import redacted
 CHECKSUM_LENGTHS = {"md5": 32, "sha256": 64, "sha512": 128}
 _HEX = re.compile(r"^[0-9a-fA-F]+\Z")
 _LARGEST_CHECKSUM_FILE_BYTES = 2 ** 20
-_LONGEST_SHOWN = 140
 
 
 def url_parts(url: str) -> SplitResult:
@@ -42,15 +42,14 @@ def literal_problems(subject: str, field: str, checksum: str, kind: str | None, 
     """
     lengths = dict((length, name) for name, length in CHECKSUM_LENGTHS.items())
     if not _HEX.match(checksum) or len(checksum) not in lengths:
-        shown = checksum if len(checksum) <= _LONGEST_SHOWN else checksum[:_LONGEST_SHOWN - 3] + "..."
         return [Problem(
-            "cluster-image", subject, field + ".checksum" + source, shown,
+            "cluster-image", subject, field + ".checksum" + source, show(checksum),
             "a URL, or 32, 64 or 128 hexadecimal digits")]
     # Without a type, and with BMO's type auto, Ironic goes by the length.
     actual = lengths[len(checksum)]
     if kind and kind not in ("auto", actual):
         return [Problem(
-            "cluster-image", subject, field + ".checksum_type" + source, kind,
+            "cluster-image", subject, field + ".checksum_type" + source, show(kind),
             f"{actual}, by the length of the checksum")]
     return []
 

@@ -67,7 +67,7 @@ _TABLE = (
     (r"Unable to connect|Connection refused|ConnectionError|No route to host|timed out.*(redfish|ipmi)|"
      r"Failed to establish|Name or service not known|getaddrinfo|Max retries exceeded|Connection reset|"
      r"code 50[234]\b|Service Unavailable",
-     "the BMC does not answer", "look at the BMC's address, power and network as seen from Ironic", False),
+     "the BMC does not answer", "look at the BMC's address, power and network as Ironic reaches them", False),
     (r"no network interfaces match|no NICs|valid.*interfaces.*inventory|no ports|[Nn]o suitable.*(NIC|MAC)",
      "inspection reported no usable network interface",
      "look at the server's NICs, and whether the deploy ramdisk has their drivers", False),

@@ -141,7 +141,7 @@ class HostHistory(Awaited):
 
     def _judge(self, bmh, error, now):
         if bmh is None and not self.seen:
-            return Verdict(WAITING, "not seen yet", "")
+            return Verdict(WAITING, "no status yet", "")
         lacking = self._lacking(bmh) if self._lacking and bmh is not None else ""
         if self._is_reached(bmh) and not lacking:
             return Verdict(REACHED, "", "")

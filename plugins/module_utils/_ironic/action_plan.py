@@ -86,7 +86,7 @@ def _provision(action: str, options: dict[str, Any], node: dict[str, Any], minor
             return _NOTHING
     for option, needed in _MINORS.items():
         if options.get(option) and minor < needed:
-            return _refused(f"{option} needs API version 1.{needed}, and this Ironic speaks 1.{minor}")
+            return _refused(f"{option} needs API version 1.{needed}, and this Ironic supports 1.{minor}")
     if verb == "service" and options.get("disable_ramdisk") and minor < _SERVICE_WITHOUT_RAMDISK_MINOR:
         return _refused(f"disable_ramdisk with service needs API version 1.{_SERVICE_WITHOUT_RAMDISK_MINOR}")
     if action == "rescue" and node.get("rescue_interface") == "no-rescue":

@@ -135,7 +135,7 @@ def _check_node(option: dict[str, Any], current: dict[str, Any] | None, drivers:
             if not (option.get("driver_info") or {}).get(key)
         ]
     found += [Problem("node", subject, field, shown(option[field]),
-                      f"nothing: this Ironic speaks API version 1.{minor}",
+                      f"nothing: this Ironic supports API version 1.{minor}",
                       f"it came with 1.{needed}")
               for field, needed in node_fields.MINORS.items() if option.get(field) is not None and minor < needed]
     return found + check_traits(subject, option.get("traits") or [])
@@ -192,7 +192,7 @@ def check_port(option: dict[str, Any], known: Any, node_uuid: str | None, move: 
         found.append(Problem("node", subject, "node", seen, f"a port of node {option['node']}", advice))
     return found + [
         Problem(
-            "node", subject, field, shown(option[field]), f"nothing: this Ironic speaks API version 1.{minor}",
+            "node", subject, field, shown(option[field]), f"nothing: this Ironic supports API version 1.{minor}",
             f"it came with 1.{needed}")
         for field, needed in node_fields.PORT_MINORS.items()
         if option.get(field) is not None and minor < needed

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._common.field_checks import show
 from .._common.problem import Problem
 
 
@@ -29,7 +30,7 @@ def problems(code: str, option: str, thing: str, options: dict[str, Any], nodes:
     """
     given = options.get(option) or {}
     known = set(options["nodes"]).union(*(_keys(node) for node in nodes))
-    found = [Problem(code, option, "", key, "names or UUIDs of nodes of the list", "correct it, or add the node")
+    found = [Problem(code, option, "", show(key), "names or UUIDs of nodes of the list", "correct it, or add the node")
              for key in given if key not in known]
     for node in nodes:
         keys = [key for key in given if key in _keys(node)]

@@ -340,7 +340,7 @@ class Connection:
         _set(settings, cluster, user, name)
         if plugin and not (_token_of(settings) or settings.cert_file):
             raise invalid(name, f"exec: {plugin['command']} gave no credentials",
-                          "run it in a shell, or log in as it wants")
+                          "run it in a shell, or log in as it requires")
         return token_file
 
     def _pin(self, server: str, name: str) -> None:
@@ -348,7 +348,7 @@ class Connection:
         if self._kubeconfig_server not in (None, server):
             raise _wrong(f"{name}: found server {server}, expected {self._kubeconfig_server} as at the beginning of "
                          "this run: credentials for another server are not sent to this one",
-                         "run again when the kubeconfig is as it is to be")
+                         "run again when the kubeconfig is corrected")
         self._kubeconfig_server = server
 
     def authorization(self) -> str | None:
@@ -372,7 +372,7 @@ class Connection:
                 hook(self._settings)
             except Exception as exc:
                 raise invalid(self._user, f"its credentials can't be renewed: {_told(exc)}",
-                              "log in as its exec plugin wants") from exc
+                              "log in as its exec plugin requires") from exc
         return _token_of(self._settings)
 
     def renew(self, generation: int) -> bool:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._common.field_checks import show, shown
 from .._common.problem import Problem
 
 try:
@@ -84,7 +85,7 @@ def _faults(title: str, item: Any) -> list[Problem]:
             "correct the document")]
     metadata = _dictionary(item.get("metadata"))
     subject = f"{title}: {item.get('kind') or 'object'} {metadata.get('name') or 'without a name'}"
-    found = [Problem("manifest", subject, field, value, "a text", "set it")
+    found = [Problem("manifest", subject, field, shown(value), "a text", "set it")
              for field, value in (("apiVersion", item.get("apiVersion")), ("kind", item.get("kind")),
                                   ("metadata.name", metadata.get("name")))
              if not isinstance(value, str) or not value]
@@ -124,7 +125,7 @@ def placed(objects: list[dict[str, Any]], resources: Mapping[tuple[str, str], An
         subject = f"{obj['kind']} {obj['metadata']['name']}"
         if resource is None:
             problems.append(Problem(
-                "manifest", subject, "apiVersion", obj["apiVersion"], "a kind that the API server serves",
+                "manifest", subject, "apiVersion", show(obj["apiVersion"]), "a kind that the API server serves",
                 "add its CustomResourceDefinition to the manifests, or correct the version"))
             continue
         metadata = dict(obj["metadata"])

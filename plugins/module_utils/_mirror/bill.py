@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from .._common.field_checks import show
 from .._common.problem import Problem
 
 Bill = dict[str, Any]
@@ -44,12 +45,12 @@ def file_problems(entry: Mapping[str, Any]) -> list[Problem]:
     """
     subject, found = f'file "{entry["name"]}"', []
     if not _FILE.fullmatch(entry["name"]):
-        found.append(Problem("mirror-file", subject, "name", entry["name"],
+        found.append(Problem("mirror-file", subject, "name", show(entry["name"]),
                              "letters, digits, dots, hyphens and underscores", "name the file without a folder"))
     if not entry["url"].startswith(("https://", "http://")):
-        found.append(Problem("mirror-file", subject, "url", entry["url"], "https:// or http://", "correct it"))
+        found.append(Problem("mirror-file", subject, "url", show(entry["url"]), "https:// or http://", "correct it"))
     if not _DIGEST.fullmatch(entry["checksum"]):
-        found.append(Problem("mirror-file", subject, "checksum", entry["checksum"],
+        found.append(Problem("mirror-file", subject, "checksum", show(entry["checksum"]),
                              "sha256: and 64 hexadecimal digits", "take it from who publishes the file"))
     return found
 
@@ -104,6 +105,13 @@ def _purl(entry: Mapping[str, str]) -> str:
             f"?repository_url={quote(repository, safe='')}&tag={tag}")
 
 
+def _named(bill: Bill) -> list[tuple[Any, str, str]]:
+    """Return ``(entry, name, tag)`` of all images, then of all files, which have no tag."""
+    names = [(entry, entry["name"].rpartition(":")) for entry in bill["images"]]
+    images = [(entry, name, tag) for entry, (name, _colon, tag) in names]
+    return images + [(entry, entry["name"], "") for entry in bill["files"]]
+
+
 def spdx(bill: Bill, created: str) -> dict[str, Any]:
     """Return a bill as an SPDX 2.3 document.
 
@@ -111,9 +119,8 @@ def spdx(bill: Bill, created: str) -> dict[str, Any]:
     :param created: time of its making, RFC 3339
     """
     packages = []
-    for number, entry in enumerate(bill["images"] + bill["files"]):
-        is_image = number < len(bill["images"])
-        name, _colon, tag = entry["name"].rpartition(":") if is_image else (entry["name"], "", "")
+    for number, (entry, name, tag) in enumerate(_named(bill)):
+        is_image = bool(tag)
         package = {"SPDXID": f"SPDXRef-{number}", "name": name, "downloadLocation": "NOASSERTION",
                    "filesAnalyzed": False, "primaryPackagePurpose": "CONTAINER" if is_image else "FILE",
                    "checksums": [{"algorithm": "SHA256", "checksumValue": entry["digest"].partition(":")[2]}]}
@@ -136,9 +143,8 @@ def cyclonedx(bill: Bill, created: str) -> dict[str, Any]:
     :param created: time of its making, RFC 3339
     """
     components = []
-    for number, entry in enumerate(bill["images"] + bill["files"]):
-        is_image = number < len(bill["images"])
-        name, _colon, tag = entry["name"].rpartition(":") if is_image else (entry["name"], "", "")
+    for number, (entry, name, tag) in enumerate(_named(bill)):
+        is_image = bool(tag)
         component = {"type": "container" if is_image else "file", "bom-ref": f"{number}", "name": name,
                      "hashes": [{"alg": "SHA-256", "content": entry["digest"].partition(":")[2]}]}
         if is_image:

@@ -91,6 +91,22 @@ def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[
         return _result(path, before if unchanged else bills.compose(
             params["release"], digests, dict((name, (digest, 0)) for name, digest in planned["files"].items())),
             not unchanged)
+    made = bills.compose(params["release"], digests,
+                         _fill(work_dir, items, digests, source, params["files_ca_file"], tell))
+    created = timestamp(clock())
+    for name, content in ((bills.BILL, made), (bills.SPDX, bills.spdx(made, created)),
+                          (bills.CYCLONEDX, bills.cyclonedx(made, created))):
+        whole_file.write(os.path.join(work_dir, name), bills.dump(content), _DOCUMENT_MODE, False)
+    tell(f"writing {path}")
+    archive.write(path, work_dir, made)
+    if not params["work_dir"]:
+        shutil.rmtree(work_dir)
+    return _result(path, made, True)
+
+
+def _fill(work_dir: str, items: Wanted, digests: Mapping[str, str], source: registry.Registry,
+          files_ca_file: str | None, tell: Callable[[str], Any]) -> dict[str, tuple[str, int]]:
+    """Download what ``work_dir`` has not got, whole, and return ``{file: (digest, size)}``."""
     for number, name in enumerate(items.images):
         directory = archive.image_dir(work_dir, number)
         if archive.image_fault(directory, digests[name]):
@@ -104,18 +120,9 @@ def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[
         target = archive.file_path(work_dir, entry["name"])
         if archive.digest_of(target) != entry["checksum"]:
             tell(f"gathering {entry['name']}")
-            download.file(entry["url"], target, entry["checksum"], params["files_ca_file"])
+            download.file(entry["url"], target, entry["checksum"], files_ca_file)
         sizes[entry["name"]] = (entry["checksum"], os.path.getsize(target))
-    made = bills.compose(params["release"], digests, sizes)
-    created = timestamp(clock())
-    for name, content in ((bills.BILL, made), (bills.SPDX, bills.spdx(made, created)),
-                          (bills.CYCLONEDX, bills.cyclonedx(made, created))):
-        whole_file.write(os.path.join(work_dir, name), bills.dump(content), _DOCUMENT_MODE, False)
-    tell(f"writing {path}")
-    archive.write(path, work_dir, made)
-    if not params["work_dir"]:
-        shutil.rmtree(work_dir)
-    return _result(path, made, True)
+    return sizes
 
 
 def _digests(source: registry.Registry, names: list[str]) -> tuple[dict[str, str], list[str]]:

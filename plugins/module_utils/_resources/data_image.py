@@ -46,7 +46,7 @@ class DataImage(Family):
     def judge(self, obj, seen, goal, before):
         """V(attached) when the virtual CD holds the image, and the host is on again."""
         if obj is None:
-            return Verdict(WAITING, "not seen yet", "")
+            return Verdict(WAITING, "no status yet", "")
         error = (obj.get("status") or {}).get("error") or {}
         if attached(obj) != obj["spec"]["url"] or error.get("count"):
             return self._judge_change(obj, seen, before)

@@ -103,7 +103,7 @@ class EventSubscription(Family):
     def judge(self, obj, seen, goal, before):
         """V(subscribed) when the BMC has given it a number."""
         if obj is None:
-            return Verdict(WAITING, "not seen yet", "")
+            return Verdict(WAITING, "no status yet", "")
         status = obj.get("status") or {}
         if status.get("subscriptionID"):
             return Verdict(REACHED, "", "")

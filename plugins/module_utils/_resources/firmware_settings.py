@@ -149,7 +149,7 @@ def _check_setting(label, name, value, settings, rules):
     if text_of(value) != settings[name]:
         return [Problem("firmware-settings", label, path, show(value), expected, "correct it")]
     return [Problem("firmware-settings", label, path, f"{show(value)}, the present value",
-                    f"no mention of it: another setting changes, so BMO checks all, and here it wants {expected}",
+                    f"no mention of it: another setting changes, so BMO checks all, and here it requires {expected}",
                     "remove it")]
 
 

@@ -76,7 +76,7 @@ class HostClaim(Family):
     def judge(self, obj, seen, goal, before):
         """V(associated) when a BareMetalHost was found for it."""
         if obj is None:
-            return Verdict(WAITING, "not seen yet", "")
+            return Verdict(WAITING, "no status yet", "")
         if is_true(obj, ASSOCIATED) and (obj.get("status") or {}).get("bareMetalHost"):
             return Verdict(REACHED, "", "")
         seen_condition = condition(obj, ASSOCIATED)

@@ -47,7 +47,7 @@ class PreprovisioningImage(Family):
     def judge(self, obj, seen, goal, before):
         """V(ready) when there is a URL to download."""
         if obj is None:
-            return Verdict(WAITING, "not seen yet", "")
+            return Verdict(WAITING, "no status yet", "")
         if is_true(obj, "Ready") and is_observed(obj, "Ready"):
             return Verdict(REACHED, "", "")
         if is_true(obj, "Error") and is_observed(obj, "Error"):

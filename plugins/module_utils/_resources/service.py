@@ -159,7 +159,7 @@ class FamilyService:
             problems = problems + [
                 Problem(
                     "resource", label, "state", "present", "absent when wait_for is deleted: waiting deletes nothing",
-                    "set state to absent for what is to be deleted")
+                    "set state to absent for what you want to delete")
                 for label, entry in labelled
                 if entry.get("state") != "absent"
             ]

@@ -315,6 +315,6 @@ def test_the_image_server_is_asked():
     assert "image.checksum: found https://x/sums: refused" in str(image_problems(
         dict(good, **{"https://x/sums": OSError("refused")}))[0])
     assert "https://x/sums without node.raw" in str(image_problems(dict(good, **{"https://x/sums": b"x  y"}))[0])
-    assert "found sha256, expected md5" in str(
+    assert "found \"sha256\", expected md5" in str(
         image_problems(dict(good, **{"https://x/sums": b"a" * 32 + b"  node.raw"}))[0]
     )

@@ -60,8 +60,8 @@ def test_addresses_of_bmcs_are_taken_apart_and_put_together():
 @pytest.mark.parametrize("name, arguments, told", [
     ("bmc_address_parse", ("redfish://admin:secret@192.0.2.1",), "without user name and password"),
     ("bmc_address_parse", ("http://192.0.2.1",), "expected ipmi"),
-    ("bmc_address_build", ({"scheme": "redfish"},), "seen no host"),
-    ("bmc_address_build", ({"host": "x"},), "seen no scheme"),
+    ("bmc_address_build", ({"scheme": "redfish"},), "found no host"),
+    ("bmc_address_build", ({"host": "x"},), "found no scheme"),
     ("bmc_address_build", ({"scheme": "irmc", "host": "x"},), "irmc went away"),
     ("bmc_address_build", (["redfish"],), "expected a dictionary"),
     ("mac_normal", ("00:5c:52",), "expected 12 hexadecimal digits"),

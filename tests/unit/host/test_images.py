@@ -55,7 +55,7 @@ def test_the_type_auto_is_that_of_the_checksums_length():
     ({"node_raw": ""}, "image.checksum", "http://192.0.2.1/node.sum: HTTP 404 Not Found", "that can be downloaded"),
     ({"node_raw": "", "node_sum": SUM + "  other.raw\n" + SUM + "  more.raw"}, "image.checksum",
      "http://192.0.2.1/node.sum without node.raw", "a line for the image"),
-    ({"node_raw": "", "node_sum": "abc  node.raw"}, "image.checksum (http://192.0.2.1/node.sum)", "abc",
+    ({"node_raw": "", "node_sum": "abc  node.raw"}, "image.checksum (http://192.0.2.1/node.sum)", '"abc"',
      "32, 64 or 128 hexadecimal digits"),
 ])
 def test_each_host_is_told_what_is_wrong_with_its_image(files, field, seen, expected):

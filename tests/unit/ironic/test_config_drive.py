@@ -108,9 +108,9 @@ def test_a_node_without_a_name_has_a_drive_too():
 
 
 @pytest.mark.parametrize(("given", "texts"), [
-    ({"c": {"user_data": SECRET}}, ["config_drives: found c, expected names or UUIDs of nodes of the list"]),
+    ({"c": {"user_data": SECRET}}, ["config_drives: found \"c\", expected names or UUIDs of nodes of the list"]),
     # There, but not asked for.
-    ({"b": {"user_data": SECRET}}, ["config_drives: found b, expected names or UUIDs of nodes of the list"]),
+    ({"b": {"user_data": SECRET}}, ["config_drives: found \"b\", expected names or UUIDs of nodes of the list"]),
     ({"a": {"user_data": SECRET}, "uuid-a": {}}, ["config_drives: found a, uuid-a, expected one drive for node a"]),
 ])
 def test_a_drive_that_is_nobodys_is_refused(given, texts):

@@ -68,7 +68,8 @@ def test_twins_and_unknown_kinds_are_refused():
     problems = documents.placed(
         [thing("ConfigMap"), thing("ConfigMap"), thing("Widget", api_version="example.org/v2")], RESOURCES, "n")[1]
     assert "the same object twice" in str(problems[0])
-    assert "Widget a: apiVersion: found example.org/v2, expected a kind that the API server serves" in str(problems[1])
+    assert ("Widget a: apiVersion: found \"example.org/v2\", expected a kind that the API server serves"
+            in str(problems[1]))
 
 
 def test_string_data_is_encoded_because_the_server_does_not_give_it_back():

@@ -110,7 +110,7 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
 
 @pytest.mark.parametrize(("changes", "text"), [
     ({"provisioning_ip": None}, "ironic: provisioning_ip: not set"),
-    ({"provisioning_ip": "node"}, "ironic: provisioning_ip: found node, expected an IP address"),
+    ({"provisioning_ip": "node"}, "ironic: provisioning_ip: found \"node\", expected an IP address"),
     ({"provisioning_ip": None, "provisioning_interface": "eno1", "tls": "cert_manager"}, "tls=cert_manager issues"),
     ({"tls_key": None}, "ironic: tls_key: not set"),
     ({"deploy_ramdisk_url": None}, "set deploy_kernel_url and deploy_ramdisk_url"),

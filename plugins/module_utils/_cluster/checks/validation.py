@@ -328,7 +328,7 @@ def _group(subject, description, group):
         found.append(Problem("reference", subject, field + ".failure_domain", shown(group.get("failure_domain")),
                              "nothing",
                              "a KubeadmControlPlane has no such field and spreads its machines over all "
-                             "failure_domains with control_plane true: describe those that it is to be in"))
+                             "failure_domains with control_plane true: describe only those that it may use"))
     elif group.get("failure_domain") and domains and group.get("failure_domain") not in domains:
         found.append(Problem("reference", subject, field + ".failure_domain", shown(group.get("failure_domain")),
                              f"one of {', '.join(domains)}"))
@@ -422,7 +422,8 @@ def _selector(subject, field, group):
         wants = entry["operator"] in ("In", "NotIn")
         if wants != bool(entry.get("values")):
             found.append(Problem("host-selector", subject, f"{field}.host_selector_expressions[{number}].values",
-                                 entry.get("values"), f"{'values' if wants else 'none'} for {entry['operator']}"))
+                                 shown(entry.get("values") or None),
+                                 f"{'values' if wants else 'none'} for {entry['operator']}"))
     return found
 
 
@@ -455,7 +456,7 @@ def _metadata(subject, field, group):
                 "the pool's DNS servers are in the network data already"))
             continue
         if form not in _METADATA_FORMS:
-            found.append(Problem("user-data", subject, f"{field}.metadata.{form}", form,
+            found.append(Problem("user-data", subject, f"{field}.metadata.{form}", show(form),
                                  f"one of {', '.join(_METADATA_FORMS)}"))
             continue
         for number, entry in enumerate(entries or []):

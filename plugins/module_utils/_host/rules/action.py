@@ -207,7 +207,7 @@ def _reboot_rule(request, bmh, dummy):
     yield from _reboot_states(request, state)
     yield from _held(bmh)
     if state in STEADY and spec.get("online") is False:
-        yield "a host with online false", "a host that is to be powered on", "power it on (action power_on)"
+        yield "a host with online false", "a host with online true", "power it on (action power_on)"
     elif state in STEADY and not (bmh.get("status") or {}).get("poweredOn"):
         # manageHostPower takes the annotation away as soon as it sees the server off.
         yield ("a host that is powered off", "a host that is powered on: BMO would drop the request",
@@ -278,7 +278,7 @@ def _detach_rule(request, bmh, dummy):
 
 def _save_rule(request, bmh, dummy):
     if not has_status(bmh):
-        yield "a host without status", "a host that BMO has seen", "wait until it has a state"
+        yield "a host without status", "a host with a status from BMO", "wait until it has a state"
     if host_annotations.PAUSED not in host_annotations.of(bmh):
         yield ("a host that is not paused", "a paused host: BMO removes the annotation at once otherwise",
                "pause it first (action pause)")
@@ -289,7 +289,7 @@ def _save_rule(request, bmh, dummy):
 def _restore_rule(request, bmh, dummy):
     if has_status(bmh):
         yield ("a host that has a status", "a host without one: BMO would drop the annotation unread",
-               "restore it on a host that was made paused and that BMO has not seen yet")
+               "restore it on a host that was created paused and has no status yet")
     spec, saved = bmh.get("spec") or {}, request.status.get("provisioning") or {}
     # provisioningCancelled, handleExternallyProvisioned: what the specification does not name is deprovisioned.
     for field, part, option in (("image", "url", "image"), ("customDeploy", "method", "custom_deploy")):

@@ -19,7 +19,7 @@ def check_state(label, host, wait_for):
     if not absent and wait_for == "deleted":
         return [Problem("power", label, "state", host.get("state") or None,
                         "state absent when wait_for is deleted: waiting deletes nothing",
-                        "set state to absent for what is to be deleted")]
+                        "set state to absent for what you want to delete")]
     return []
 
 

@@ -26,8 +26,13 @@ def check(label, host, address):
         problems.append(Problem("raid", label, "raid.hardware_raid_volumes", f"{len(hardware)} volumes",
                                 f"none ({address.scheme.name} does not support hardware RAID)",
                                 "choose a Redfish scheme or software_raid_volumes"))
+    return problems + _hardware(label, hardware) + _software(label, software)
+
+
+def _hardware(label, volumes):
+    problems = []
     names = set()
-    for position, volume in enumerate(hardware):
+    for position, volume in enumerate(volumes):
         path = f"raid.hardware_raid_volumes[{position}]"
         disks, number = volume.get("physical_disks") or [], volume.get("number_of_physical_disks")
         if disks and not volume.get("controller"):
@@ -48,10 +53,15 @@ def check(label, host, address):
             problems.append(Problem("raid", label, path, f"{count} disks",
                                     f"at least {least} for RAID {volume['level']}",
                                     "add disks or choose another level"))
-    if software and software[0].get("level") != "1":
-        problems.append(Problem("raid", label, "raid.software_raid_volumes[0].level", show(software[0].get("level")),
+    return problems
+
+
+def _software(label, volumes):
+    problems = []
+    if volumes and volumes[0].get("level") != "1":
+        problems.append(Problem("raid", label, "raid.software_raid_volumes[0].level", show(volumes[0].get("level")),
                                 "1 for the first volume, from which the server boots", "correct it"))
-    for position, volume in enumerate(software):
+    for position, volume in enumerate(volumes):
         path = f"raid.software_raid_volumes[{position}]"
         disks = volume.get("physical_disks") or []
         for at, hints in enumerate(disks):
@@ -60,7 +70,7 @@ def check(label, host, address):
             problems.append(Problem(
                 "raid", label, path + ".physical_disks", "1 disk", "at least 2 disks, or none for all",
                 "add disks or remove physical_disks"))
-        if volume.get("size_gibibytes") in (None, 0) and position + 1 < len(software):
+        if volume.get("size_gibibytes") in (None, 0) and position + 1 < len(volumes):
             problems.append(Problem("raid", label, path + ".size_gibibytes", "none or 0",
                                     "a size, since only the last volume can take the rest", "set size_gibibytes"))
     return problems

@@ -10,6 +10,7 @@ import ipaddress
 import json
 from typing import Any
 
+from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..catalogue import BMO, Part
 from . import objects as plane_objects
@@ -60,7 +61,8 @@ def problems(options: Object) -> list[Problem]:
         found.append(Problem("ironic-address", "ironic", "provisioning_ip", None, "an address of the node",
                              "set it, or provisioning_interface"))
     if address and not _is_address(address):
-        found.append(Problem("ironic-address", "ironic", "provisioning_ip", address, "an IP address", "correct it"))
+        found.append(Problem("ironic-address", "ironic", "provisioning_ip", show(address),
+                             "an IP address", "correct it"))
     if options["tls"] == "cert_manager" and not address:
         found.append(Problem("ironic-address", "ironic", "provisioning_ip", None, "the address of the certificate",
                              "set it, because tls=cert_manager issues a certificate for it"))

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._common import confirmation
 from ..._common.errors import RefusedError, ReportedError
+from ..._common.field_checks import show
 from ..._common.plain_text import few
 from ..._common.problem import Problem
 from ..._common.wait_loop import until_nothing
@@ -173,10 +174,11 @@ class Components(ManifestsService):
             if entry is None:
                 continue
             if entry.namespace not in (None, namespace):
-                found.append(Problem("part-installed-elsewhere", f"part {part.name}", "namespace", entry.namespace,
-                                     namespace, f"set namespace={entry.namespace}, or remove that one first"))
+                found.append(Problem("part-installed-elsewhere", f"part {part.name}", "namespace",
+                                     show(entry.namespace), namespace,
+                                     f"set namespace={entry.namespace}, or remove that one first"))
             elif fit.number(entry.version) > fit.number(version):
-                found.append(Problem("part-newer", f"part {part.name}", "version", entry.version,
+                found.append(Problem("part-newer", f"part {part.name}", "version", show(entry.version),
                                      f"{version} or older",
                                      "name manifests of that version: definitions cannot go back"))
         return found

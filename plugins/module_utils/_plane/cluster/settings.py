@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..catalogue import BY_NAME, Part
 
@@ -26,21 +27,22 @@ def problems(settings: Object) -> list[Problem]:
     subject, found = f"part {part.name}", []
     for name in ("leader_election", "feature_gates", "log_level"):
         if settings.get(name) is not None and name not in part.flags:
-            found.append(Problem("part-setting-unknown", subject, name, settings[name],
+            found.append(Problem("part-setting-unknown", subject, name, show(settings[name]),
                                  f"no value, because {part.title} has no flag for it", f"remove {name}"))
     if (settings.get("replicas") or 1) > 1 and settings.get("leader_election") is False:
         found.append(Problem("part-replicas-without-leader", subject, "leader_election", "false",
                              f"true with replicas={settings['replicas']}", "set leader_election=true"))
     if settings.get("replicas") is not None and settings["replicas"] < 0:
-        found.append(Problem("part-replicas", subject, "replicas", settings["replicas"], "0 or more", "correct it"))
+        found.append(Problem("part-replicas", subject, "replicas", show(settings["replicas"]), "0 or more",
+                             "correct it"))
     digest = settings.get("digest")
     if digest and not DIGEST.fullmatch(digest):
-        found.append(Problem("part-digest", subject, "digest", digest, "sha256: and 64 hexadecimal digits",
+        found.append(Problem("part-digest", subject, "digest", show(digest), "sha256: and 64 hexadecimal digits",
                              "take it from the registry"))
     if digest and len(part.images) > 1:
-        found.append(Problem("part-digest-of-several", subject, "digest", digest,
+        found.append(Problem("part-digest-of-several", subject, "digest", show(digest),
                              f"no value, because {part.title} has {len(part.images)} images", "remove digest"))
-    found += [Problem("part-argument", subject, "arguments", argument, "a flag that begins with --", "correct it")
+    found += [Problem("part-argument", subject, "arguments", show(argument), "a flag that begins with --", "correct it")
               for argument in settings.get("arguments") or [] if not argument.startswith("--")]
     return found
 
