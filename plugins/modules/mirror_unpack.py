@@ -15,7 +15,7 @@ description:
   - Nothing is pushed or placed before the whole archive was found to be what its bill says. Of the archive only what
     the bill names is taken, under names that are made of the bill, and each content is compared with its SHA-256 while
     it is written. An archive with anything else in it is refused.
-  - What the registry and the folder have already, by digest, stays unchanged: a run that was interrupted goes on.
+  - What the registry and the folder have already, by digest, stays unchanged, so that an interrupted run goes on.
 options:
   archive:
     description: Path of the archive.
