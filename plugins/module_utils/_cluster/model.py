@@ -22,6 +22,8 @@ FAMILIES = ("ipv4", "ipv6")
 # Lists of several levels are joined; one level's value of these replaces the other's instead.
 _REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
              "disk_setup")
+# A whole cluster has no such option.
+_ONLY_OF_GROUPS = ("failure_domain",)
 
 
 class PoolUse(NamedTuple):
@@ -147,6 +149,17 @@ class ClusterDescription:
         """
         return (self._group(CONTROL_PLANE, CONTROL_PLANE, self.control_plane),
                 *(self._group(WORKER, name, self.workers[name]) for name in sorted(self.workers)))
+
+    def option_path(self, group: Group, option: str) -> str:
+        """Return the path of an option that machines follow where the user sets it, the group's or the cluster's.
+
+        :param group: one of this description's
+        :param option: its name, for example ``image`` or ``kubernetes_version``
+        :returns: for example ``workers.pool-a.image``, or ``image``
+        """
+        own = self.control_plane if group.is_control_plane else self.workers[group.name]
+        is_groups = own.get(option) is not None or option in _ONLY_OF_GROUPS
+        return f"{group.field}.{option}" if is_groups else option
 
     def _group(self, role, name, own):
         options = dict(own)

@@ -47,9 +47,8 @@ def _images(description):
     images = {}
     for group in description.groups:
         if group.get("image"):
-            field = group.field
             images.setdefault((group.get("image")["url"], group.get("image").get("checksum")),
-                              (field + ".image", group.get("image")))
+                              (description.option_path(group, "image"), group.get("image")))
     return list(images.values())
 
 

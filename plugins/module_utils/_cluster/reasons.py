@@ -11,7 +11,7 @@ from .._kube.diff import compare
 from . import endpoint as cluster_endpoint
 from . import kube_vip
 from . import registries as cluster_registries
-from .model import ClusterDescription, Group
+from .model import ClusterDescription
 from .render import kubeadm as cluster_kubeadm
 from .render.v1beta1 import downgrade
 from .rollout import Key, references
@@ -55,7 +55,7 @@ def reasons(description: ClusterDescription, entry: Any, replaced: Mapping[Key, 
             before, after = _in_one_version(old, wanted[key])
             difference = compare(before, after)
             found |= set(_of_template(key[0], difference.before.get("spec") or {}, difference.after.get("spec") or {}))
-    return sorted(_path(description, group, option) for option in found)
+    return sorted(description.option_path(group, option) for option in found)
 
 
 def _in_one_version(old: dict[str, Any], new: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -66,12 +66,6 @@ def _in_one_version(old: dict[str, Any], new: dict[str, Any]) -> tuple[dict[str,
         return downgrade(old), downgrade(new)
     except ValueError:
         return old, new
-
-
-def _path(description, group: Group, option: str) -> str:
-    own = description.control_plane if group.is_control_plane else description.workers[group.name]
-    is_groups = own.get(option) is not None or option == "failure_domain"
-    return f"{group.field}.{option}" if is_groups else option
 
 
 def _changed(before: Any, after: Any, *path: str) -> tuple[Any, Any] | None:

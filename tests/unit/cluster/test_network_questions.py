@@ -63,7 +63,7 @@ def test_each_image_is_asked_for_once_and_all_problems_are_told(asked):
     assert sorted(asked, key=str) == [
         ("192.0.2.100", 6443), "https://images.example/a.raw", "https://images.example/b.raw"]
     assert [str(line).partition(": found ")[0] for line in found] == [
-        "cluster c1: control_plane.image.url", "cluster c1: workers.pool-b.image.url", "cluster c1: endpoint"]
+        "cluster c1: image.url", "cluster c1: workers.pool-b.image.url", "cluster c1: endpoint"]
 
 
 def test_at_the_endpoint_of_a_cluster_that_is_there_something_may_answer(asked):

@@ -123,7 +123,7 @@ BROKEN = {
                       "control_plane.host_selector_expressions[0].values", "values for In"),
     "reference": (site(clusters=one(node_ip_network="node")), "prod-cluster", "node_ip_network", "one of nodes"),
     "cluster-image": (site(clusters=one(image={"url": "https://images.example/a.raw"})), "prod-cluster",
-                      "control_plane.image.checksum", "None"),
+                      "image.checksum", "None"),
     "replicas": (site(clusters=one(control_plane={"replicas": 2})), "prod-cluster", "control_plane.replicas", "odd"),
     "user-data": (site(clusters=one(pre_commands=["echo {{"])), "prod-cluster", "control_plane.pre_commands[0]",
                   "Jinja"),

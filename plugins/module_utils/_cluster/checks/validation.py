@@ -96,6 +96,8 @@ def _checked_and_rendered(description):
     found += networks + cluster_registries.problems(subject, description)
     for group in description.groups:
         found += _group(subject, description, group)
+    # Groups have mistakes in options of the whole cluster in common.
+    found = list(dict.fromkeys(found))
     sound = _sound_part(description, found)
     needed = {} if _wrong(found, r".*\.(replicas|autoscaler|max_surge|attached_networks)\b.*") \
         else addresses_needed(sound)
@@ -315,9 +317,10 @@ def _group(subject, description, group):
                              f"at most {_LONGEST_OWNER_NAME} characters of cluster and pool name",
                              "nodes are named after it and have at most 63"))
     if group.get("image"):
-        found += image_problems(subject, field + ".image", group.get("image"))
+        found += image_problems(subject, description.option_path(group, "image"), group.get("image"))
     elif not group.get("custom_deploy"):
-        found.append(Problem("cluster-image", subject, field + ".image", None, "an image or custom_deploy"))
+        found.append(Problem("cluster-image", subject, description.option_path(group, "image"), None,
+                             "an image or custom_deploy"))
     for name in group.get("attached_networks") or []:
         if name not in description.networks:
             found.append(
