@@ -18,7 +18,7 @@ DAY_SECONDS = 86400
 # Redfish Standard Registry of Privileges: what it takes to set boot and power, and virtual media.
 _NEEDED_PRIVILEGE = "ConfigureComponents"
 _WANTED_PRIVILEGE = "ConfigureManager"
-# BMO and Ironic ask again on their own; a threshold below this locks an account before somebody sees the error.
+# BMO and Ironic ask again on their own; a threshold below this locks an account before somebody reads the error.
 _LOW_LOCKOUT_THRESHOLD = 3
 
 

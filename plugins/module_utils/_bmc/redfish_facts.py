@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Redfish resources in a few words: the facts that people and checks ask for.
+"""Redfish resources in a few words: the facts that users and checks need.
 
 Vendors leave out what the standard does not require, and some send null or a wrong type; every fact is then empty.
 """

@@ -163,7 +163,7 @@ def without_mistakes(params):
     So that what else is wrong can be said at once.
 
     :param params: as :func:`read` takes them
-    :returns: the params, and the paths of what was taken away
+    :returns: the params, and the paths of what was removed
     """
     given, paths = _known(params), set()
     for option, inner in (("control_plane", group_options()), ("workers", pool_of_workers_options()),
@@ -186,7 +186,7 @@ def without_mistakes(params):
 
 
 def _sound(options, given, where, paths):
-    """Return the options without mistakes, and note the paths of the known ones that were taken away."""
+    """Return the options without mistakes, and note the paths of the known ones that were removed."""
     result = {}
     for name, value in given.items():
         if name in options and not _has_mistakes({name: dict(options[name], required=False)}, {name: value}):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a description is compared with: what its namespace holds, and what may be seen of the rest."""
+"""What a description is compared with: what its namespace holds, and what the credentials can read of the rest."""
 from __future__ import annotations
 
 from .._kube import bulk
@@ -38,7 +38,7 @@ def with_the_rest(client, facts, subject):
 
     Who has rights in one namespace only may not read it. That is reported, and the other checks are made.
 
-    :param subject: whom the warnings are about
+    :param subject: the cluster, as warnings name it
     :returns: ``(facts, warnings)``
     :raises KubeError: when the API server can't be asked
     """

@@ -12,7 +12,7 @@ from .prune import ours
 def problems(subject, description, desired, objects, adopt):
     """Return a mistake for the stored objects of others that a description would overwrite.
 
-    :param subject: whom the mistake is about
+    :param subject: the cluster, as problems name it
     :param desired: list of rendered objects
     :param objects: dict of kind to list of stored objects
     :param adopt: the option ``adopt``

@@ -428,7 +428,7 @@ class ClusterService:
         return result
 
     def _sweep(self, objects):
-        """Delete templates and pools that no owner takes away; those with finalizers wait for their users."""
+        """Delete templates and pools that no owner deletes; those with finalizers wait for their users."""
         self._delete([item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
                       if belongs(item, self.name) and not self._is_others(item)
                       and not item["metadata"].get("deletionTimestamp")], self.writes.still_deleted)

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import time
 
-from .._common.awaited import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._common.errors import ReportedError
 from .._common.formats import duration
 from .._common.plain_text import few
 from .._common.wait_loop import WaitLoop
+from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._host.errors import explain
 from .._kube.follow import follow_kinds
 from .._metal3.kinds import KNOWN
@@ -165,7 +165,7 @@ class ClusterWait:
         """Wait until nothing is left of a cluster and its hosts are free.
 
         :param hosts: names of the BareMetalHosts that it has
-        :param sweep: callable that takes the objects as they are now and deletes what nothing else takes away
+        :param sweep: callable that takes the objects as they are now and deletes what nothing else deletes
         :param is_others: see :func:`leftovers`
         :raises WaitFailedError: when something does not go, or not in time
         """

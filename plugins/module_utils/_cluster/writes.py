@@ -71,7 +71,7 @@ class ClusterWrites(Reconcile):
     def send(self, entry: Entry, dry_run: bool) -> Any:
         """Send an entry; a trial stores nothing, so it rests on nothing.
 
-        The machines that a plan takes away are counted after the trial and by what was read before it, so an object
+        The machines that a plan deletes are counted after the trial and by what was read before it, so an object
         that controllers write meanwhile must not be planned again in between.
         """
         if dry_run and entry.action != DELETE:

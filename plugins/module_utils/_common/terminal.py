@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How wide the terminal is on which the reader sees tables."""
+"""How wide the terminal is on which tables are printed."""
 from __future__ import annotations
 
 import os

@@ -10,9 +10,9 @@ from collections import namedtuple
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
-from .awaited import FAILED, status_texts
 from .errors import ReportedError
 from .formats import duration
+from .wait_report import FAILED, status_texts
 
 # objects: the state of everything, as its source describes it.
 # changed: keys of what was added, modified or deleted since the step before; empty where the source does not know.
@@ -50,7 +50,7 @@ class WaitLoop:
         :param items: ``{key: Awaited}``, brought up to date; the key is the name that progress shows
         :param steps: generator of Steps, which ends at the deadline
         :param find: callable that takes ``objects`` and a key and returns what ``update`` of the item takes
-        :param status: see :func:`awaited.status_texts`; None is not printed
+        :param status: see :func:`wait_report.status_texts`; None is not printed
         :param looked: called after each look at all items; it may give an item another goal
         :param ends_at_failure: whether the first failure ends the wait for all
         :raises Exception: whatever ends the steps, a defect of one of their threads included

@@ -29,7 +29,7 @@ NOTHING = Change({})
 
 # goal: words for the end of the wait; plan: (bmh, request) → Change; reached: (baseline, bmh, request) → bool;
 # tolerates: conditions of a host in which the action works: paused, detached, deleting; guarded: what runs on the host
-# may suffer, so not under a consumer; ends_holds: BMO boots the server and takes away all keys that hold it off.
+# may suffer, so not under a consumer; ends_holds: BMO boots the server and removes all keys that hold it off.
 Action = namedtuple("Action", ["goal", "plan", "reached", "tolerates", "guarded", "ends_holds"],
                     defaults=[(), False, False])
 
@@ -81,7 +81,7 @@ def _reboot(bmh, request):
 
 
 def _has_rebooted(baseline, bmh, dummy):
-    # BMO takes the annotation away when it has seen the server powered off; in other states when it starts the deploy
+    # BMO removes the annotation when it has found the server powered off; in other states when it starts the deploy
     # ramdisk again, and with disablePowerOff when Ironic was asked to reboot.
     if host_annotations.REBOOT in host_annotations.of(bmh):
         return False

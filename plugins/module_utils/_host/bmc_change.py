@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """When a host gets another BMC: how BMO and Ironic learn of it; pure.
 
-BMO 0.13 tells Ironic of a changed BMC only when host or port of the address or the credentials Secret have changed
+BMO 0.13 passes a changed BMC to Ironic only when host or port of the address or the credentials Secret have changed
 (``bmcAddressMatches`` in ``register.go``), and never of another driver. So a change of the system's path, of the scheme
 or of certificate verification is lost. What always works is what BMO's webhook wants for changes of a host that is not
 registering anyway: the host is detached, which deletes its node in Ironic, and attached again, which makes a new one.

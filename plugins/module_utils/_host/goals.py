@@ -7,8 +7,8 @@ Pure functions of (object, goal, history): no clock and no network of their own.
 """
 from __future__ import annotations
 
-from .._common.awaited import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._common.formats import duration
+from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from . import annotations as host_annotations
 from .errors import explain
 
@@ -21,7 +21,7 @@ ERROR = "error"
 
 
 def state_of(bmh):
-    """Return the provisioning state, ``deleted`` for None, ``new`` before BMO has seen the host."""
+    """Return the provisioning state, ``deleted`` for None, ``new`` before BMO has written a status."""
     if bmh is None:
         return "deleted"
     return ((bmh.get("status") or {}).get("provisioning") or {}).get("state") or "new"
@@ -110,7 +110,7 @@ class HostHistory(Awaited):
         self._old_message = self._reported[1]
 
     def update(self, observed, now):
-        """Judge the host's newest state.
+        """Decide by the host's newest state.
 
         :param observed: the BareMetalHost, or None when it is gone (or not there yet)
         :param now: reading of the caller's clock, in seconds

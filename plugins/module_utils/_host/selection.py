@@ -14,7 +14,7 @@ def is_deployable(entry):
 
 
 def undeployed(entries):
-    """Return the entries with everything that deploys something taken away."""
+    """Return the entries without everything that deploys something."""
     return [dict(entry, **dict((option, {}) for option in _NOTHING_DEPLOYED)) for entry in entries]
 
 

@@ -61,7 +61,7 @@ def read(selector):
 
     :param selector: dict with ``match_labels`` and ``match_expressions``, or as CAPM3 writes them, each optional
     :returns: a Selector
-    :raises ValueError: naming the field, what was seen and what was expected
+    :raises ValueError: naming the field, what was found and what was expected
     """
     if not isinstance(selector, Mapping):
         raise ValueError(f"selector: found {selector!r}, expected a dictionary with match_labels and "

@@ -6,7 +6,7 @@
 Each subject's rules are in a file of their own, ``host_<subject>_rules.py``; here they are run over the list.
 
 Sources: BMO 0.13's webhook (``baremetalhost_validation.go``), the CRD's schema, what Ironic refuses later, and what
-only shows when the whole list and the cluster's hosts are seen together.
+only shows when the whole list is compared with the cluster's hosts.
 """
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def has(ranges: Any, address: str) -> bool:
 def address_of(text: Any) -> Address:
     """Return an address as an ipaddress object.
 
-    :raises ValueError: naming what was seen
+    :raises ValueError: naming what was found
     """
     try:
         return ipaddress.ip_address(text)

@@ -8,12 +8,12 @@ import time
 from typing import Any, Callable
 
 from .._common import object_shape
-from .._common.awaited import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._common.errors import RefusedError
 from .._common.field_checks import shown
 from .._common.plain_text import few
 from .._common.problem import Problem
 from .._common.wait_loop import WaitLoop
+from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.follow import follow_kinds

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .._common import confirmation
-from .._common.awaited import REACHED
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._common.wait_loop import WaitLoop
+from .._common.wait_report import REACHED
 from . import action_plan, answers, bulk, config_drive, deploy_image, node_validation, ownership, states
 from .client import path_of
 from .delivery import Delivery
@@ -131,21 +131,7 @@ class ActionService:
             item.plan = action_plan.plan(self.action, self.options, item.node, self.client.minor, answer)
             if self.action in _READING:
                 item.answer = answer
-        problems = [
-            Problem(
-                "node-action", f"node {item.name}", "", item.node["provision_state"], f"a node to {self.action}",
-                item.plan.refusal)
-            for item in items
-            if item.plan.refusal
-        ]
-        problems += [
-            Problem(
-                "node-action", f"node {item.name}", "wait", "false",
-                f"true: {len(_goals(item.plan.requests))} requests, one after the other, lead to the goal",
-                f"wait, or run {self._verb(item.plan.requests)} first")
-            for item in items
-            if not self.options["wait"] and len(_goals(item.plan.requests)) > 1
-        ]
+        problems = self._unfit(items)
         unconfirmed = self._unconfirmed(items)
         if self.check_mode:
             self.warnings = confirmation.asked_later(unconfirmed)
@@ -154,6 +140,24 @@ class ActionService:
         if problems:
             raise RefusedError(problems)
         return items
+
+    def _unfit(self, items: list[Item]) -> list[Problem]:
+        """Return why nodes cannot take the action, or not without a wait."""
+        refused = [
+            Problem(
+                "node-action", f"node {item.name}", "", item.node["provision_state"], f"a node to {self.action}",
+                item.plan.refusal)
+            for item in items
+            if item.plan.refusal
+        ]
+        return refused + [
+            Problem(
+                "node-action", f"node {item.name}", "wait", "false",
+                f"true: {len(_goals(item.plan.requests))} requests, one after the other, lead to the goal",
+                f"wait, or run {self._verb(item.plan.requests)} first")
+            for item in items
+            if not self.options["wait"] and len(_goals(item.plan.requests)) > 1
+        ]
 
     def _unconfirmed(self, items: list[Item]) -> list[Any]:
         losing = [item for item in items if item.plan.loses and not item.plan.refusal]

@@ -52,6 +52,6 @@ def lost_by(action: str, node: dict[str, Any]) -> str:
     if action in _ERASING:
         return carried(node)
     if action == "manage" and node["provision_state"] == states.ADOPT_FAILED:
-        # It erases nothing, and takes away the only sign that there is something to lose.
+        # It erases nothing, and removes the only sign that there is something to lose.
         return carried(node)
     return ""

@@ -34,7 +34,7 @@ _ANSWER_TIMES = 4
 _WATCH_GRACE_SECONDS = 15
 # A LIST of ten thousand hosts with all their details has about a tenth of it.
 ANSWER_LIMIT_BYTES = 1024 ** 3
-# An object has 1.5 MiB at most (etcd's limit), a refusal or what a Service says is read by people.
+# An object has 1.5 MiB at most (etcd's limit), a refusal or what a Service says is read by a user.
 EVENT_LIMIT_BYTES = 16 * 1024 ** 2
 TEXT_LIMIT_BYTES = 1024 ** 2
 _pause = time.sleep

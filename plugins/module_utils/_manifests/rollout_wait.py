@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._common.awaited import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._common.errors import ReportedError
 from .._common.formats import duration
 from .._common.wait_loop import WaitLoop, poll
+from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.patience import Patience

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 
 from .._common import field_checks
-from .._common.awaited import FAILED, REACHED, WAITING, Verdict
 from .._common.field_checks import show, text_of
 from .._common.problem import Problem
+from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host import annotations as host_annotations
 from .._host import fields as host_fields
 from .._host.errors import explain
@@ -57,7 +57,7 @@ class Family:
         return []
 
     def check_list(self, labelled):
-        """Return the Problems that show only when all entries are seen together.
+        """Return the Problems that show only when all entries are compared with each other.
 
         :param labelled: list of pairs: label, well-typed entry
         """

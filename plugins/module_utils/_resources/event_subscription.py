@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from .._common.awaited import FAILED, REACHED, WAITING, Verdict
 from .._common.field_checks import show
 from .._common.problem import Problem
+from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.fields import field
 from .base import HOST, Family, host_verdict
 

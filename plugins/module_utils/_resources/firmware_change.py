@@ -8,7 +8,7 @@ its HostUpdatePolicy says ``onReboot`` (``doServiceIfNeeded`` in BMO 0.13's ``ba
 """
 from __future__ import annotations
 
-from .._common.awaited import FAILED, WAITING, Verdict
+from .._common.wait_report import FAILED, WAITING, Verdict
 from .._host import annotations as host_annotations
 from .._host.goals import error_of, state_of
 from .base import HOST, condition, host_verdict, is_observed, is_true, is_working

@@ -7,9 +7,9 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from .._common import text_table
-from .._common.awaited import FAILED, REACHED, WAITING, Verdict
 from .._common.field_checks import show
 from .._common.problem import Problem
+from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host import annotations as host_annotations
 from .._host.fields import METADATA, field
 from .base import Family, condition, host_verdict, is_true, is_working

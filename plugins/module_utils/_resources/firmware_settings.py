@@ -11,9 +11,9 @@ from __future__ import annotations
 import difflib
 
 from .._common import text_table
-from .._common.awaited import REACHED, WAITING, Verdict
 from .._common.field_checks import show
 from .._common.problem import Problem
+from .._common.wait_report import REACHED, WAITING, Verdict
 from .._host.fields import METADATA, field
 from .base import Family, host_verdict, is_true, is_working
 from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_power, host_state, observed_verdict

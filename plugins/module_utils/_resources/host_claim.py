@@ -7,9 +7,9 @@ BMO 0.13 has the resource, but its controller does nothing with it yet (``hostcl
 """
 from __future__ import annotations
 
-from .._common.awaited import FAILED, REACHED, WAITING, Verdict
 from .._common.field_checks import show
 from .._common.problem import Problem
+from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.fields import BY_NAME, field
 from .._host.rules import image as host_image_rules
 from .base import Family, condition, is_true

@@ -7,9 +7,9 @@ BMO works on them only when it was started with ``-build-preprov-image``, or ano
 """
 from __future__ import annotations
 
-from .._common.awaited import FAILED, REACHED, WAITING, Verdict
 from .._common.field_checks import show
 from .._common.problem import Problem
+from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.fields import field
 from .base import Family, condition, is_observed, is_true
 

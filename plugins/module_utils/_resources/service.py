@@ -7,12 +7,12 @@ from __future__ import annotations
 import time
 from typing import Any, Callable
 
-from .._common.awaited import WAITING, Awaited
 from .._common.errors import RefusedError
 from .._common.object_shape import of_kind
 from .._common.problem import Problem
 from .._common.terminal import columns
 from .._common.wait_loop import WaitLoop
+from .._common.wait_report import WAITING, Awaited
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.follow import follow_kinds

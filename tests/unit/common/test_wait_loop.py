@@ -7,19 +7,19 @@ from __future__ import annotations
 import pytest
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.awaited import (
-    FAILED,
-    REACHED,
-    WAITING,
-    Awaited,
-    Verdict,
-)
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import (
     Step,
     WaitLoop,
     poll,
     until_nothing,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_report import (
+    FAILED,
+    REACHED,
+    WAITING,
+    Awaited,
+    Verdict,
 )
 
 VERDICTS = {"good": Verdict(REACHED, "", ""), "bad": Verdict(FAILED, "no disk", "add one"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.awaited import FAILED, REACHED, WAITING
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_report import FAILED, REACHED, WAITING
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import Seen, check_raw, desired
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES

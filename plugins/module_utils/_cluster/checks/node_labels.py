@@ -26,7 +26,7 @@ _ARGUMENT = "node-labels"
 def label_problems(subject, field, group):
     """Return the labels of a group's nodes that kubelet refuses.
 
-    :param subject: whom the mistakes are about
+    :param subject: the cluster, as problems name it
     :param field: path of the group in the description
     :param group: as ``cluster_description.groups`` returns it
     """

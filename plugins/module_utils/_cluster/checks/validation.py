@@ -71,7 +71,7 @@ def check_description(params: Mapping[str, Any]) -> Checked:
 
 
 def _follows(line, paths):
-    """Say whether a Mistake only says that what was taken away for its own mistakes is missing."""
+    """Return whether a Mistake only says that something is missing which was removed for its own mistakes."""
     field = line.field or ""
     # An option of the cluster is one of each of its groups.
     return bool(paths & set(re.split(r"[.\[\]]+", field))) \

@@ -209,7 +209,7 @@ def _reboot_rule(request, bmh, dummy):
     if state in STEADY and spec.get("online") is False:
         yield "a host with online false", "a host with online true", "power it on (action power_on)"
     elif state in STEADY and not (bmh.get("status") or {}).get("poweredOn"):
-        # manageHostPower takes the annotation away as soon as it sees the server off.
+        # manageHostPower removes the annotation as soon as the server is off.
         yield ("a host that is powered off", "a host that is powered on: BMO would drop the request",
                "wait until it is powered on")
 
