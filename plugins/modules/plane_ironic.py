@@ -49,7 +49,8 @@ options:
     description:
       - V(cert_manager) lets cert-manager issue the API's certificate for O(provisioning_ip), as upstream's manifests
         say.
-      - V(files) takes O(tls_certificate), O(tls_key) and O(tls_authority).
+      - V(files) takes O(tls_certificate), O(tls_key) and O(tls_authority). It is refused, before anything is written,
+        when they do not belong together, when the certificate has expired or when it is not for O(provisioning_ip).
       - V(none) serves plain HTTP.
     type: str
     choices: [cert_manager, files, none]
@@ -155,6 +156,7 @@ options:
     default: 300
 requirements:
   - bcrypt >= 4.0
+  - cryptography >= 42.0
   - kubernetes >= 31
   - PyYAML >= 6.0
 extends_documentation_fragment:

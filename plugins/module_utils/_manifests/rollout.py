@@ -7,6 +7,7 @@ The rules are those of ``kubectl rollout status`` and of the conditions that the
 """
 from __future__ import annotations
 
+import re
 from typing import Any
 
 # What waiting does not put right.
@@ -136,6 +137,43 @@ def pod_trouble(pod: dict[str, Any]) -> tuple[str, str] | None:
         if (container.get("state") or {}).get("running") and not container.get("ready"):
             return _told("NotReady", f"container {container['name']} runs and is not ready")
     return None
+
+
+# What a registry's or the scheduler's message has → what to do about it; the first that fits.
+_PULLED = (
+    (r"x509|certificate", "give the nodes the authority of the registry's certificate"),
+    (r"unauthorized|authorization failed|forbidden|denied|401|403",
+     "name a Secret with the registry's login in pull_secrets"),
+    (r"not found|manifest unknown", "put the image into the registry, or correct its name or tag"),
+    (r"dial tcp|no such host|connection refused|timeout|timed out|deadline exceeded|no route|unreachable|EOF",
+     "make the nodes reach the registry, or set another one by image_registry_mirror"))
+_SCHEDULED = (
+    (r"Insufficient ([\w./-]*\w)", r"lower the request for \1 in resources, or add a node that has as much free"),
+    (r"affinity|selector", "correct node_selector or affinity, or label a node"),
+    (r"taint", "set tolerations, or remove the taint"),
+    (r"free ports", "end what uses the node's port, or choose another node by node_selector"))
+_STEPS = {"ErrImagePull": _PULLED, "ImagePullBackOff": _PULLED, "Unschedulable": _SCHEDULED,
+          "InvalidImageName": ((r"", "correct the image's name"),),
+          "ErrImageNeverPull": ((r"", "set another image_pull_policy, or put the image onto the node"),),
+          "CreateContainerConfigError": ((r"", "create what it names"),)}
+
+
+def next_step(pod: dict[str, Any], reason: str, message: str) -> str:
+    """Return what a user does about what keeps a pod from being ready, in the imperative.
+
+    :param pod: a Pod as stored
+    :param reason: from :func:`pod_trouble`
+    :param message: from there, too
+    """
+    for pattern, step in _STEPS.get(reason, ()):
+        match = re.search(pattern, message)
+        if match:
+            return match.expand(step)
+    where = f"-n {pod['metadata'].get('namespace')}"
+    if reason in ("CrashLoopBackOff", "NotReady", "RunContainerError"):
+        previous = " --previous" if reason == "CrashLoopBackOff" else ""
+        return f"read kubectl {where} logs {pod['metadata']['name']} --all-containers{previous}"
+    return f"read kubectl {where} describe pod {pod['metadata']['name']}"
 
 
 def _told(reason: str, message: str | None) -> tuple[str, str]:

@@ -76,7 +76,7 @@ class RolloutItem(Awaited):
             since = self._stuck_since.setdefault(key, self._clock())
             due = reason in rollout.DEFINITIVE_REASONS or (
                 reason in rollout.STUCK_REASONS and self._clock() - since >= STUCK_SECONDS)
-            result.append((key, f"pod {pod['metadata']['name']}: {text}", due))
+            result.append((key, f"pod {pod['metadata']['name']}: {text}; {rollout.next_step(pod, reason, text)}", due))
         return result
 
 

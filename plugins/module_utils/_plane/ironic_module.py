@@ -11,7 +11,7 @@ from .._common.errors import ReportedError
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import manifests
-from .cluster import ironic, ironic_service
+from .cluster import given_certificate, ironic, ironic_service
 from .process import engine, user_folders
 
 
@@ -74,7 +74,8 @@ def run_plane_ironic() -> None:
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 300},
     ))
-    module.require(PyYAML=manifests.HAS_YAML, bcrypt=ironic_service.HAS_BCRYPT)
+    module.require(PyYAML=manifests.HAS_YAML, bcrypt=ironic_service.HAS_BCRYPT,
+                   cryptography=given_certificate.HAS_CRYPTOGRAPHY)
     params = module.params
     with module.reporting():
         present = params["state"] == "present"

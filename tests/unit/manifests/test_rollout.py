@@ -84,6 +84,22 @@ def test_what_keeps_a_pod(what, trouble):
     assert rollout.pod_trouble(what) == trouble
 
 
+@pytest.mark.parametrize("reason, message, step", [
+    ("ImagePullBackOff", "quay.io/a:v1: not found", "put the image into the registry, or correct its name or tag"),
+    ("ErrImagePull", "dial tcp 192.0.2.1:443: connect: connection refused", "make the nodes reach the registry"),
+    ("ErrImagePull", "x509: certificate signed by unknown authority", "give the nodes the authority"),
+    ("ErrImagePull", "pull access denied", "pull_secrets"),
+    ("Unschedulable", "0/2 nodes: 2 Insufficient memory.", "lower the request for memory in resources"),
+    ("Unschedulable", "1 node(s) didn't match Pod's node affinity/selector.", "correct node_selector or affinity"),
+    ("Unschedulable", "1 node(s) had untolerated taint {a: b}.", "set tolerations"),
+    ("Unschedulable", "1 node(s) didn't have free ports", "end what uses the node's port"),
+    ("CrashLoopBackOff", "", "read kubectl -n n logs a-1 --all-containers --previous"),
+    ("Unschedulable", "other", "read kubectl -n n describe pod a-1"),
+])
+def test_next_steps(reason, message, step):
+    assert step in rollout.next_step(pod(), reason, message)
+
+
 @pytest.mark.parametrize("selector, chosen", [
     ({"matchLabels": {"app": "a"}}, True), ({"matchLabels": {"app": "b"}}, False), ({}, False),
     ({"matchExpressions": [{"key": "app", "operator": "In", "values": ["a"]}]}, True),
@@ -132,7 +148,7 @@ def test_wait_names_the_pods_reason_when_it_gives_up():
              pod({"reason": "ImagePullBackOff", "message": "no such image"})]
     server = Server(stuck)
     with pytest.raises(RolloutError, match=r"can't be rolled out:\n- Deployment n/a: 1 of 2 pods updated; pod a-1: "
-                                           r"ImagePullBackOff: container c: no such image"):
+                                           r"ImagePullBackOff: container c: no such image; read kubectl -n n describe"):
         wait(server)
     assert server.now == 60
 

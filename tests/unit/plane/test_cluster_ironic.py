@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 import base64
+import tempfile
+from pathlib import Path
 
 import bcrypt
+import bmc_certificates
 import pytest
 from fakes.plane_server import Server
 
@@ -23,10 +26,20 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster im
 NAMESPACE = "baremetal-operator-system"
 
 
+def pair():
+    """Return a certificate for the address of :func:`options`, and its key."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths, _signer = bmc_certificates.issue(Path(folder), "ironic", address="192.0.2.2")
+        return [Path(path).read_text() for path in paths]
+
+
+CERTIFICATE, KEY = pair()
+
+
 def options(**changes):
     return dict({
         "namespace": NAMESPACE, "authentication": "http_basic", "credentials_dir": None, "tls": "files",
-        "tls_certificate": "certificate", "tls_key": "key", "tls_authority": "authority",
+        "tls_certificate": CERTIFICATE, "tls_key": KEY, "tls_authority": CERTIFICATE,
         "provisioning_ip": "192.0.2.2", "http_port": 6180, "deploy_kernel_url": "https://images.example/kernel",
         "deploy_ramdisk_url": "https://images.example/ramdisk", "fast_track": True, "image_version": "v39.0.0",
         "environment": {"OS_CONDUCTOR__WORKERS_POOL_SIZE": 2000}, "confirm": None, "wait": False,
@@ -68,7 +81,7 @@ def test_manifests_are_chosen_by_authentication_and_tls():
 def test_given_certificates_take_the_place_of_cert_managers():
     found = made(options())
     assert ("Certificate", "ironic-cert") not in found
-    assert base64.b64decode(found["Secret", "ironic-cert"]["data"]["tls.key"]) == b"key"
+    assert base64.b64decode(found["Secret", "ironic-cert"]["data"]["tls.key"]) == KEY.encode()
     assert all(item["metadata"]["namespace"] == NAMESPACE for item in found.values())
 
 
@@ -113,6 +126,7 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
     ({"provisioning_ip": "node"}, "ironic: provisioning_ip: found \"node\", expected an IP address"),
     ({"provisioning_ip": None, "provisioning_interface": "eno1", "tls": "cert_manager"}, "tls=cert_manager issues"),
     ({"tls_key": None}, "ironic: tls_key: not set"),
+    ({"provisioning_ip": "192.0.2.3"}, "issue it for provisioning_ip"),
     ({"deploy_ramdisk_url": None}, "set deploy_kernel_url and deploy_ramdisk_url"),
     ({"deploy_kernel_url": None, "deploy_ramdisk_url": None}, "ironic: deploy_kernel_url: not set"),
 ])

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._kube.resources import KNOWN
 from ..process.files import write_private
-from . import ironic
+from . import given_certificate, ironic
 from .service import Components
 
 try:
@@ -52,6 +52,9 @@ class IronicComponents(Components):
         :raises KubeError: when the API server can't be asked or refuses
         """
         self._refuse([ironic.problems(self.params)])
+        if self.params["tls"] == "files":
+            self._refuse([given_certificate.problems(*(self.params[name] for name in (
+                "tls_certificate", "tls_key", "tls_authority", "provisioning_ip")))])
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
         made = ironic.secrets(self.params, credentials)
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {

@@ -1,0 +1,120 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What keeps the plane from coming up in a cluster: cause and next step; and runs that are killed half way.
+
+Each fault is put right by the next run with right values.
+"""
+from __future__ import annotations
+
+import contextlib
+import socket
+
+import bmc_certificates
+import plane_site
+import pytest
+from support import eventually
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+
+pytestmark = pytest.mark.plane
+
+SECONDS = 900
+OPERATORS = "baremetal-operator-system"
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(lab):
+    with plane_site.cluster(lab, "plane") as path:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def target(kubeconfig):
+    return plane_site.client(kubeconfig)
+
+
+@pytest.fixture(scope="module")
+def variables(lab, kubeconfig, tmp_path_factory):
+    return plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"))
+
+
+def install(lab, variables, **changes):
+    return lab.playbook("install", extra=dict(variables, **changes), seconds=SECONDS)
+
+
+def deployment(target, name, namespace=OPERATORS):
+    # Of a namespace or kind that is not there yet.
+    with contextlib.suppress(KubeError):
+        return target.get(KNOWN["Deployment"], namespace, name)
+    return None
+
+
+def test_a_run_that_is_killed_five_times_is_continued(lab, target, variables):
+    moments = {
+        "the plan": lambda: "TASK [Plan all parts]" in running.output,
+        "Ironic's pod is coming": lambda: deployment(target, "ironic"),
+        "half of the definitions": lambda: len(plane_site.definitions(target)) > 5,
+        "Cluster API's pods are coming": lambda: deployment(target, "capi-controller-manager", "capi-system"),
+        "the operator's pod is coming": lambda: deployment(target, "baremetal-operator-controller-manager")}
+    for moment, reached in moments.items():
+        running = lab.start("install", extra=variables)
+        eventually(reached, SECONDS, moment, interval_seconds=0.05)
+        assert running.process.poll() is None, running.output
+        running.kill()
+    assert deployment(target, "capm3-controller-manager", "capm3-system") is None
+    install(lab, variables).ok()
+    assert plane_site.not_ready(target) == []
+    assert install(lab, variables).ok().changed() == 0
+
+
+def test_a_wrong_authority_or_address_is_refused_before_anything_is_written(lab, target, variables, tmp_path):
+    (other, other_key), _signer = bmc_certificates.issue(tmp_path, "other")
+    before = deployment(target, "ironic")["metadata"]["resourceVersion"]
+    install(lab, variables, ironic_ca_file=other).failed(
+        'ironic: tls_authority: found "CN=other"', "give the certificate of the authority that issued it")
+    install(lab, variables, ironic_tls_key_file=other_key, ironic_provisioning_ip="192.0.2.1").failed(
+        "ironic: tls_key: found", "ironic: tls_certificate: found", "issue it for provisioning_ip")
+    assert deployment(target, "ironic")["metadata"]["resourceVersion"] == before
+
+
+def test_an_image_that_the_registry_does_not_have_is_named(lab, variables):
+    install(lab, variables, ironic_image_version="v0.0.1").failed(
+        "Deployment baremetal-operator-system/ironic: ", "ImagePullBackOff: container ironic",
+        "ironic:v0.0.1: not found", "put the image into the registry, or correct its name or tag")
+
+
+def test_a_registry_that_nobody_reaches_is_named(lab, variables):
+    with socket.socket() as closed:
+        # Bound and not listening: refuses.
+        closed.bind((plane_site.bridge(lab), 0))
+        install(lab, variables, ironic_image_registry_mirror="%s:%d" % closed.getsockname()).failed(
+            "Deployment baremetal-operator-system/ironic: ", "connection refused",
+            "make the nodes reach the registry, or set another one by image_registry_mirror")
+
+
+def test_a_node_without_room_is_named_and_all_is_put_right_by_the_next_run(lab, target, variables):
+    plane = dict(variables["management_plane"], wait_timeout_seconds=90)
+    resources = {"requests": {"memory": "900Gi"}}
+    install(lab, variables, management_plane=plane, bmo_options={"resources": resources}).failed(
+        "Deployment baremetal-operator-system/baremetal-operator-controller-manager: ", "Insufficient memory",
+        "lower the request for memory in resources, or add a node that has as much free")
+    install(lab, variables).ok()
+    eventually(lambda: plane_site.not_ready(target) == [], 60, "all parts ready")
+    assert install(lab, variables).ok().changed() == 0
+
+
+def test_no_login_is_refused_unless_asked_for(lab, target, variables, tmp_path):
+    for name in ("username", "password"):
+        (tmp_path / name).write_text("somebody")
+    install(lab, variables, ironic_auth_type="none").ok()
+    external = dict(variables, ironic_mode="external", ironic_url=f"https://{variables['ironic_provisioning_ip']}:6385",
+                    ironic_username_file=str(tmp_path / "username"), ironic_password_file=str(tmp_path / "password"))
+    lab.playbook("install", "--tags", "ironic", extra=external, seconds=SECONDS).failed(
+        "which answers without a login", "set auth_type to none if everybody who reaches it may use it")
+    lab.playbook("install", "--tags", "ironic", extra=dict(external, ironic_auth_type="none"), seconds=SECONDS).ok()
+    install(lab, variables).ok()
+    assert install(lab, variables).ok().changed() == 0
+    lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(plane_site.PARTS)), seconds=SECONDS).ok()
+    assert not plane_site.definitions(target)
