@@ -82,8 +82,8 @@ test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes, on
 	@$(IN_LAB) tests/gates/test-lab faults-long
 test-ha: test-lab-needs  ## three control plane machines and a worker, on such a lab with five servers; prints time and memory
 	@$(IN_LAB) TEST_LAB=ha LAB_SERVERS=5 tests/gates/test-lab ha
-test-plane: test-lab-needs  ## the plane's controllers as pods of a workload cluster, on such a lab; not part of make test
-	@$(IN_LAB) tests/gates/test-lab plane
+test-plane: test-lab-needs  ## the plane as pods of a workload cluster: faults, killed runs, clusterctl, on such a lab; not part of make test
+	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab plane
 bench-cluster: test-lab-needs  ## the playbook cluster against kubectl with the same manifests, on such a lab
 	@$(IN_LAB) TEST_LAB=bench tests/gates/test-lab bench-cluster
 molecule: test-lab-needs  ## molecule alone, on such a lab

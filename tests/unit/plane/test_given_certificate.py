@@ -42,7 +42,7 @@ def test_what_belongs_together_fits(site):
 
 def test_an_authority_that_did_not_issue_it_is_named(site):
     assert texts(site["certificate"], site["key"], site["other"], ADDRESS) == [
-        'ironic: tls_authority: found "CN=other", expected the issuer of tls_certificate, CN=authority; '
+        'ironic: tls_authority: found "CN=other", expected the issuer of tls_certificate, "CN=authority"; '
         'give the certificate of the authority that issued it']
 
 

@@ -8,6 +8,7 @@ import datetime
 import ipaddress
 from typing import Any
 
+from ..._common.field_checks import show
 from ..._common.problem import Problem
 
 try:
@@ -53,8 +54,9 @@ def problems(certificate: str, key: str, authority: str, address: str | None) ->
         found.append(Problem(CODE, "ironic", "tls_certificate", listed, f"{address} among its alternative names",
                              "issue it for provisioning_ip"))
     if authorities and not _is_trusted(chain, authorities):
-        found.append(Problem(CODE, "ironic", "tls_authority", ", ".join(_name(item) for item in authorities),
-                             f"the issuer of tls_certificate, {chain[-1].issuer.rfc4514_string()}",
+        names = ", ".join(show(_name(item.subject)) for item in authorities)
+        found.append(Problem(CODE, "ironic", "tls_authority", names,
+                             f"the issuer of tls_certificate, {show(_name(chain[-1].issuer))}",
                              "give the certificate of the authority that issued it"))
     return found
 
@@ -68,8 +70,8 @@ def _certificates(field: str, text: str, found: list[Problem]) -> list[Any]:
         return []
 
 
-def _name(certificate: Any) -> str:
-    return str(certificate.subject.rfc4514_string())
+def _name(name: Any) -> str:
+    return str(name.rfc4514_string())
 
 
 def _addresses(certificate: Any) -> list[Any]:
