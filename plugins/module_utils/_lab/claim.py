@@ -80,7 +80,8 @@ def running_indexes(name: str, environ: Mapping[str, str]) -> set[int]:
         except (FiguresError, OSError):
             # Its ports still show it.
             continue
-        if figures:
+        # A site's plane runs as labs do, and has no index.
+        if figures and "index" in figures:
             found.add(figures["index"])
     return found
 

@@ -46,7 +46,8 @@ def present(params: dict[str, Any], check_mode: bool, progress: Progress) -> dic
     """
     if params["packages_file"] and shutil.which("dpkg-query"):
         _check_packages(params["packages_file"])
-    services_python, made_environment = _services_environment(params, check_mode, progress)
+    services_python, made_environment = python_environment.services(
+        params["services_python"], params["requirements_file"], check_mode, progress)
     additions = {
         "services_python": services_python,
         "engine_dir": engine.Engine(params["source_dir"], user_folders.cache_dir()).directory,
@@ -75,15 +76,3 @@ def _check_packages(path: str) -> None:
         raise debian_packages.PackagesError(
             f"these Debian packages are missing: {', '.join(lacking)}. As root, to install them without starting their "
             f"services: python3 {os.path.join(os.path.dirname(path), 'debian_packages.py')} {path}")
-
-
-def _services_environment(params: dict[str, Any], check_mode: bool, progress: Progress) -> tuple[str, bool]:
-    """Return the Python that runs the lab's services, and whether its environment was created."""
-    if params["services_python"]:
-        return params["services_python"], False
-    path = python_environment.venv_path("services", params["requirements_file"])
-    made = not python_environment.is_finished(path)
-    if made and not check_mode:
-        python_environment.ensure("services", params["requirements_file"], progress.event)
-        progress.wrote(path, "created")
-    return os.path.join(path, "bin", "python"), made

@@ -1,15 +1,15 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules plane_certificate, plane_processes, plane_programs and plane_provider."""
+"""Running the modules plane_certificate, plane_processes, plane_programs, plane_provider and plane_site."""
 from __future__ import annotations
 
 from .._common.errors import ReportedError
 from .._common.module import Module
-from .._kube.connection import kube_argument_spec
+from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from . import manifests
-from .process import certificates, engine, process_group, provider_service, readiness, user_folders
+from .process import certificates, engine, process_group, provider_service, readiness, site_service, user_folders
 
 _CERTIFICATE = {
     "name": {"type": "str", "required": True},
@@ -118,3 +118,33 @@ def run_plane_provider() -> None:
     module.require(PyYAML=manifests.HAS_YAML, cryptography=certificates.HAS_CRYPTOGRAPHY)
     with module.reporting():
         module.finish(provider_service.start(module.params, module.connect, module.check_mode, module.progress))
+
+
+def run_plane_site() -> None:
+    """Run the module ``plane_site``."""
+    module = Module({
+        "name": {"type": "str", "required": True},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "dir": {"type": "str"},
+        "address": {"type": "str"},
+        "kubernetes_address": {"type": "str"},
+        "ports": {"type": "dict", "default": {}},
+        "boot_images": {"type": "dict", "default": {}, "options": {
+            "kernel": {"type": "str"}, "ramdisk": {"type": "str"}, "bootloader": {"type": "str"},
+            "iso": {"type": "str"}}},
+        "nginx_program": {"type": "path", "default": "/usr/sbin/nginx"},
+        "source_dir": {"type": "path"},
+        "services_python": {"type": "path"},
+        "requirements_file": {"type": "path"},
+        "confirm": {"type": "str"},
+    }, required_if=[
+        ("state", "present", ["source_dir"]),
+        ("state", "present", ["services_python", "requirements_file"], True),
+    ])
+    module.require(kubernetes=HAS_KUBERNETES)
+    with module.reporting():
+        try:
+            work = site_service.absent if module.params["state"] == "absent" else site_service.present
+            module.finish(work(module.params, module.check_mode, module.progress))
+        except OSError as exc:
+            raise ReportedError(f"{exc.filename}: {exc.strerror}") from exc

@@ -32,7 +32,7 @@ def environ(tmp_path):
 def free_machine(monkeypatch):
     monkeypatch.setattr(claim, "networks", list)
     monkeypatch.setattr(claim, "network_devices", list)
-    monkeypatch.setattr(ports, "taken", lambda wanted: {})
+    monkeypatch.setattr(ports, "taken", lambda wanted, addresses=None: {})
     monkeypatch.setattr(orphans, "lab_dirs", set)
     # A lab of this machine may have the index that a test's lab gets; its bridge and its nodes are to stay.
     monkeypatch.setattr(orphans, "clear", lambda figures: [])
@@ -95,7 +95,7 @@ def test_folders_are_made_once_for_their_owner_only(tmp_path):
 
 def test_what_is_in_the_way_is_passed_by(environ, monkeypatch):
     taken = {layout("x", 0, environ)["ports"]["ironic"]}
-    monkeypatch.setattr(ports, "taken", lambda wanted: dict(
+    monkeypatch.setattr(ports, "taken", lambda wanted, addresses=None: dict(
         (part, port) for part, port in wanted.items() if port in taken))
     assert ensure("one", environ)[0]["index"] == 1
 
@@ -103,7 +103,7 @@ def test_what_is_in_the_way_is_passed_by(environ, monkeypatch):
 def test_another_process_on_a_labs_port_is_named(environ, monkeypatch):
     figures = ensure("one", environ)[0]
     port = figures["ports"]["ironic"]
-    monkeypatch.setattr(ports, "taken", lambda wanted: {"ironic": port})
+    monkeypatch.setattr(ports, "taken", lambda wanted, addresses=None: {"ironic": port})
     monkeypatch.setattr(ports, "listeners", lambda: {port: os.getpid()})
     with pytest.raises(FiguresError, match=fr"port {port} \(ironic\) is taken by pid {os.getpid()} \("):
         ensure("one", environ)

@@ -37,8 +37,10 @@ def read(directory: str) -> dict[str, Any] | None:
         raise FiguresError(f"{path}: {exc}. Remove the lab with make lab-down") from exc
 
 
-# Field of ``lab.json`` → its type: what identifies a lab and what its removal needs.
-FIELDS = {"name": str, "index": int, "dir": str, "ports": dict, "bridge": dict}
+# Field of ``lab.json`` → its type: what identifies a plane and what its removal needs.
+FIELDS = {"name": str, "dir": str, "ports": dict}
+# Of a lab only: a site's plane has no simulated network.
+FIELDS_OF_A_LAB = {"index": int, "bridge": dict}
 
 
 def parsed(text: str) -> dict[str, Any]:
@@ -54,7 +56,9 @@ def parsed(text: str) -> dict[str, Any]:
         raise ValueError(f"not JSON ({exc})") from exc
     if not isinstance(found, dict):
         raise ValueError("expected a mapping")
-    wrong = [name for name, kind in FIELDS.items()
+    # One of the two, damaged or lost, must not turn a lab into a site's plane.
+    fields = dict(FIELDS, **FIELDS_OF_A_LAB) if found.get("mode") != "process" else FIELDS
+    wrong = [name for name, kind in fields.items()
              if not isinstance(found.get(name), kind) or isinstance(found[name], bool)]
     if wrong:
         raise ValueError(f"without a usable {', '.join(wrong)}")

@@ -213,6 +213,9 @@ def find(lab: Any) -> Any:
 def _find_devices(lab: Any) -> Any:
     found = [("mount", point) for point in mounts(lab["dir"])]
     found += [("loop device", device) for device in loop_devices(lab["dir"])]
+    if "bridge" not in lab:
+        # A site's plane.
+        return found
     bridge = lab["bridge"]["name"]
     found += [("network namespace", name) for name in network_namespaces(bridge + "-")]
     found += [("network device", name) for name in links(bridge)]

@@ -13,21 +13,24 @@ from . import orphans
 
 # How long a process that ends may keep its ports after its files are no longer found.
 _END_SECONDS = 2
+LOOPBACK = "127.0.0.1"
 _LOOK_INTERVAL_SECONDS = 0.05
 
 
-def taken(ports: dict[str, int]) -> dict[str, int]:
+def taken(ports: dict[str, int], addresses: dict[str, str] | None = None) -> dict[str, int]:
     """Return the ports on which nothing can listen, part → port.
 
     :param ports: dict part → port
+    :param addresses: dict part → IP address that it listens on, for those that do not listen on 127.0.0.1
     """
     found = {}
     for part, port in ports.items():
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        address = (addresses or {}).get(part, LOOPBACK)
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM) as probe:
             # As servers do: a connection of a process that has ended does not keep its port.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind(("127.0.0.1", port))
+                probe.bind((address, port))
                 probe.listen(1)
             except OSError:
                 found[part] = port
@@ -71,25 +74,33 @@ def _program(pid: int, proc: str = "/proc") -> str:
 
 
 def foreign(figures: Any) -> list[str]:
-    """Return texts about the lab's ports that others listen on.
+    """Return texts about a plane's ports that others listen on.
 
-    :param figures: the lab's figures
+    :param figures: the plane's figures
     """
-    busy = taken(figures["ports"])
+    return [f"port {figures['ports'][part]} ({part}) is taken by {owner}" for part, owner in owners_of(figures)]
+
+
+def owners_of(figures: Any) -> list[tuple[str, str]]:
+    """Return which parts' ports others listen on, as (part, who).
+
+    :param figures: the plane's figures
+    """
+    addresses = figures.get("listens_on")
+    busy = taken(figures["ports"], addresses)
     if not busy:
         return []
     own, owners = set(orphans.processes(figures["dir"])), listeners()
-    unknown = _still_taken(dict((part, port) for part, port in busy.items() if port not in owners))
-    texts = []
+    unknown = _still_taken(dict((part, port) for part, port in busy.items() if port not in owners), addresses)
+    found = []
     for part, port in sorted(busy.items()):
         pid = owners.get(port)
         if pid in own or (pid is None and part not in unknown):
             continue
-        owner = f"pid {pid} ({_program(pid)})" if pid else "a process of another user"
-        texts.append(f"port {port} ({part}) is taken by {owner}")
-    return texts
+        found.append((part, f"pid {pid} ({_program(pid)})" if pid else "a process of another user"))
+    return found
 
 
-def _still_taken(ports: dict[str, int]) -> dict[str, int]:
+def _still_taken(ports: dict[str, int], addresses: dict[str, str] | None) -> dict[str, int]:
     """Return those of the ports that stay taken: one that just ends is gone from /proc before its ports are free."""
-    return until_nothing(lambda: taken(ports), _END_SECONDS, _LOOK_INTERVAL_SECONDS)
+    return until_nothing(lambda: taken(ports, addresses), _END_SECONDS, _LOOK_INTERVAL_SECONDS)

@@ -19,6 +19,7 @@ from typing import Any
 
 from ..._common.errors import ReportedError
 from ..._common.formats import duration
+from ..._common.progress import Progress
 from . import user_folders
 
 OLDEST_PYTHON = (3, 11)
@@ -123,3 +124,22 @@ def ensure(name: Any, lock_file: Any, report: Any) -> Any:
         os.rename(stream.name, os.path.join(path, FINISHED))
         report(f"Python environment {name}: made in {duration(seconds)}")
     return path
+
+
+def services(given: str | None, requirements_file: str, check_mode: bool, progress: Progress) -> tuple[str, bool]:
+    """Return the Python that runs a plane's services, and whether its environment was created.
+
+    :param given: Python that the user names, or None
+    :param requirements_file: lock file of the environment otherwise
+    :param check_mode: whether nothing is changed
+    :param progress: a Progress
+    :raises VenvError: see :func:`ensure`
+    """
+    if given:
+        return given, False
+    path = venv_path("services", requirements_file)
+    made = not is_finished(path)
+    if made and not check_mode:
+        ensure("services", requirements_file, progress.event)
+        progress.wrote(path, "created")
+    return os.path.join(path, "bin", "python"), made

@@ -1,0 +1,262 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gives a bootstrap plane its figures and folders, or removes the plane; all is checked before the first write."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+from ..._common import confirmation
+from ..._common.errors import RefusedError, ReportedError
+from ..._common.field_checks import show
+from ..._common.plain_text import few
+from ..._common.problem import Problem
+from ..._common.progress import Progress
+from ..._kube.client import KubeClient
+from ..._kube.errors import KubeError
+from ..._metal3.kinds import resource_for
+from . import engine, orphans, ports, python_environment, site_figures, supervisor, user_folders
+from . import figures as figures_file
+from .files import write_private
+
+# Folders in the plane's folder that its programs write to or are configured in; each is its owner's only.
+FOLDERS = (
+    "image-server",
+    "ironic/bin",
+    "ironic/certificates",
+    "ironic/images/master",
+    "ironic/isos",
+    "ironic/tftp/master",
+    "ironic/tmp",
+    "log",
+    "secrets",
+    "www/images",
+    "www/ironic",
+)
+# What Ironic and the image server call, and the Debian package that has it.
+PROGRAMS = {"ipmitool": "ipmitool", "mcopy": "mtools", "mkfs.vfat": "dosfstools", "qemu-img": "qemu-utils",
+            "xorriso": "xorriso"}
+# What nobody would look after when the plane is gone.
+MANAGED = (("metal3.io/v1alpha1", "BareMetalHost"), ("cluster.x-k8s.io/v1beta2", "Cluster"),
+           ("cluster.x-k8s.io/v1beta2", "Machine"))
+NAMED = 5
+_SYSTEM_PATH = os.pathsep + os.pathsep.join(("/usr/sbin", "/sbin"))
+
+
+def present(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict[str, Any]:
+    """Give a plane its figures and return the module's result.
+
+    :param params: the parameters of the module ``plane_site``
+    :param check_mode: whether nothing is changed
+    :param progress: a Progress
+    :raises RefusedError: with all problems, before anything is written
+    :raises ReportedError: when the Python environment cannot be created
+    """
+    problems = site_figures.problems(params, params["ports"]) + site_figures.boot_problems(params["boot_images"])
+    problems += _program_problems(params["nginx_program"])
+    computed = None
+    if not any(problem.code.startswith("plane-") for problem in problems):
+        computed = site_figures.compute(params, params["ports"], user_folders.cache_dir())
+        problems += _machine_problems(computed)
+    if problems or computed is None:
+        raise RefusedError(problems)
+    services_python, made = python_environment.services(
+        params["services_python"], params["requirements_file"], check_mode, progress)
+    computed.update(services_python=services_python,
+                    engine_dir=engine.Engine(params["source_dir"], computed["cache_dir"]).directory)
+    existed = figures_file.read(computed["dir"]) is not None
+    differing = _write(computed, check_mode, progress)
+    return {"changed": bool(differing) or made, "management_plane": computed, "differing": differing,
+            "existed": existed}
+
+
+def _program_problems(nginx_program: str) -> list[Problem]:
+    path = os.environ.get("PATH", "") + _SYSTEM_PATH
+    found = [Problem("plane-program", "this machine", program, None, "the program",
+                     f"install the package that has it, on Debian {package}")
+             for program, package in sorted(PROGRAMS.items()) if not shutil.which(program, path=path)]
+    if not os.access(nginx_program, os.X_OK):
+        found.append(Problem("plane-program", "", "bootstrap_plane_nginx_program", show(nginx_program), "a program",
+                             "install nginx, on Debian nginx-light, or set its path"))
+    return found
+
+
+def _machine_problems(computed: dict[str, Any]) -> list[Problem]:
+    """Return what of the figures this machine does not have, or somebody else uses."""
+    absent = [field for field in ("address", "kubernetes_address") if not _is_here(computed[field])]
+    found = [Problem("machine-address", "", f"management_plane.{field}", show(computed[field]),
+                     "an address of this machine", "correct it, or configure it on an interface") for field in absent]
+    if not absent:
+        found += [Problem("machine-port", "", f"management_plane.ports.{part}",
+                          f"{computed['ports'][part]}, taken by {owner}", "a free port",
+                          f"stop that process, or set management_plane.ports.{part}")
+                  for part, owner in ports.owners_of(computed)]
+    return found + _folder_problems(computed)
+
+
+def _is_here(address: str) -> bool:
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            return False
+    return True
+
+
+def _folder_problems(computed: dict[str, Any]) -> list[Problem]:
+    directory = computed["dir"]
+
+    def problem(actual: str, expected: str, hint: str) -> list[Problem]:
+        return [Problem("machine-dir", "", "management_plane.dir", f'"{directory}", {actual}', expected, hint)]
+
+    try:
+        supervisor.Layout(os.path.join(directory, "supervisor")).check()
+    except supervisor.SupervisorError as exc:
+        return problem(str(exc), "a shorter path", "set management_plane.dir")
+    if os.path.islink(directory) or (os.path.exists(directory) and not os.path.isdir(directory)):
+        return problem("which is no folder", "a folder, or a path where none is", "set another one")
+    if os.path.isdir(directory):
+        if os.stat(directory).st_uid != os.geteuid():
+            return problem(f"which belongs to user id {os.stat(directory).st_uid}", "a folder of your own",
+                           "set another one, or become that user")
+        there = figures_file.read(directory)
+        if there is None and os.listdir(directory):
+            return problem("which has files of something else", "an empty folder, or a plane's", "set another one")
+        if there is not None and (there.get("mode"), there["name"]) != (computed["mode"], computed["name"]):
+            return problem(f"which belongs to {show(there['name'])}", f"the folder of {computed['name']}",
+                           "set another one, or correct management_plane.name")
+        return []
+    parent = os.path.dirname(directory)
+    while not os.path.lexists(parent):
+        parent = os.path.dirname(parent)
+    if not os.path.isdir(parent) or not os.access(parent, os.W_OK | os.X_OK):
+        return problem(f"which cannot be created in {parent}", "a folder that you may create", "set another one")
+    return []
+
+
+def _write(computed: dict[str, Any], check_mode: bool, progress: Progress) -> list[str]:
+    """Write figures and folders; returns the paths that differ.
+
+    The figures first: a folder of a killed run must be known as a plane's by the next one.
+    """
+    directory, differing = computed["dir"], []
+    path = os.path.join(directory, figures_file.FILE)
+    content = (json.dumps(computed, indent=1, sort_keys=True) + "\n").encode()
+    if not check_mode:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        os.chmod(directory, 0o700)
+    if _read(path) != content:
+        differing.append(path)
+        if not check_mode:
+            write_private(path, content)
+            progress.wrote(path, "written")
+    for folder in FOLDERS:
+        if os.path.isdir(os.path.join(directory, folder)):
+            continue
+        differing.append(os.path.join(directory, folder))
+        if not check_mode:
+            for end in range(1, folder.count("/") + 2):
+                os.makedirs(os.path.join(directory, *folder.split("/")[:end]), mode=0o700, exist_ok=True)
+            progress.wrote(differing[-1], "created")
+    return differing
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None
+
+
+def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict[str, Any]:
+    """Remove a plane with all its data and return the module's result.
+
+    :param params: the parameters of the module ``plane_site``
+    :param check_mode: whether nothing is changed
+    :param progress: a Progress
+    :raises RefusedError: while hosts or clusters are managed, or when that cannot be known
+    :raises ReportedError: without the confirmation, for another folder, and when something survives
+    """
+    directory = os.path.normpath(params["dir"] or "")
+    found = figures_file.read(directory) if os.path.isabs(directory) else None
+    if found is None:
+        if os.path.isabs(directory) and not os.path.exists(directory):
+            return {"changed": False, "removed": []}
+        raise RefusedError([Problem("plane-dir", "", "management_plane.dir", params["dir"] and show(params["dir"]),
+                                    "the folder of a bootstrap plane", "set management_plane.dir")])
+    if (found.get("mode"), found["name"]) != ("process", params["name"]):
+        raise RefusedError([Problem("plane-dir", "", "management_plane.dir",
+                                    f"{show(directory)}, which belongs to {show(found['name'])}",
+                                    f"the folder of the bootstrap plane {params['name']}", "correct name or dir")])
+    _refuse_managed(found)
+    names = sorted(supervisor.configured(supervisor.Layout(os.path.join(directory, "supervisor"))))
+    if not check_mode and not confirmation.confirmed(params["confirm"], names) and names:
+        raise ReportedError(confirmation.request(
+            f"stops %s and deletes {directory} with all data of the plane", names, params["confirm"], "program"))
+    removed = ["%s %s" % item for item in (orphans.find(found) if check_mode else orphans.clear(found))]
+    removed.append(f"folder {directory}")
+    if not check_mode:
+        _delete(directory)
+        for item in removed:
+            progress.wrote(item, "deleted")
+    return {"changed": True, "removed": removed}
+
+
+def _delete(directory: str) -> None:
+    """Delete a plane's folder so that a run that is killed meanwhile can be repeated.
+
+    The data first, whole: half of it would leave an API server that can be neither asked nor started. What says that
+    this is a plane's folder goes last.
+    """
+    data = os.path.join(directory, "etcd")
+    if os.path.isdir(data):
+        os.rename(data, data + ".removed")
+    for entry in sorted(os.listdir(directory)):
+        path = os.path.join(directory, entry)
+        if entry == figures_file.FILE:
+            continue
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)
+    shutil.rmtree(directory)
+
+
+def _refuse_managed(plane: Mapping[str, Any]) -> None:
+    """Refuse to remove a plane that still manages something."""
+    directory = plane["dir"]
+    subject = f"bootstrap plane {plane['name']}"
+    if not os.path.isdir(os.path.join(directory, "etcd", "member")):
+        # Its API server has never had anything.
+        return
+    problems = []
+    try:
+        client = KubeClient({"kubeconfig": os.path.join(directory, "kubeconfig")})
+        for api_version, kind in MANAGED:
+            names = sorted(f"{item['metadata']['namespace']}/{item['metadata']['name']}"
+                           for item in _listed(client, api_version, kind))
+            if names:
+                problems.append(Problem("plane-in-use", subject, kind, f"{len(names)} ({few(names, NAMED)})", "none",
+                                        "delete them, or move them to another plane"))
+    except KubeError as exc:
+        problems = [Problem("plane-unknown", subject, "API server", str(exc), "an answer about what is managed",
+                            "run the playbook metal3.baremetal.install, which starts it, then this one again")]
+    if problems:
+        raise RefusedError(problems)
+
+
+def _listed(client: KubeClient, api_version: str, kind: str) -> list[dict[str, Any]]:
+    try:
+        found: list[dict[str, Any]] = client.list(resource_for(api_version, kind))[0]
+    except KubeError as exc:
+        # A run that was killed may have installed no definitions yet.
+        if exc.status == 404:
+            return []
+        raise
+    return found

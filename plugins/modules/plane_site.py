@@ -1,0 +1,147 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gives a bootstrap plane its figures, or removes the plane."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plane_site
+short_description: Give a bootstrap plane its figures, or remove the plane
+version_added: "0.1.0"
+description:
+  - With O(state=present), checks what a site says of its bootstrap plane, a management plane of processes on this
+    machine for real servers, and keeps all that follows from it in C(lab.json) in the plane's folder, with the folders
+    that its programs need, all readable by their owner only.
+  - Addresses, ports, folder, boot images and programs are checked together, before anything is written.
+  - With O(state=absent), ends the plane's processes and deletes its folder with all data. It is refused while
+    BareMetalHosts, Clusters or Machines are in the plane, and while its API server does not answer.
+options:
+  name:
+    description: Name of the plane, a lower case letter, then at most 19 lower case letters, digits or dashes.
+    type: str
+    required: true
+  state:
+    description: Whether the plane has figures, or nothing of it is left.
+    type: str
+    choices: [present, absent]
+    default: present
+  dir:
+    description: Absolute path of the folder that holds all of the plane, secrets too.
+    type: str
+  address:
+    description: IP address of this machine that BMCs and agents reach. Ironic and the image server listen on it.
+    type: str
+  kubernetes_address:
+    description: IP address of this machine that the API server listens on, by default 127.0.0.1.
+    type: str
+  ports:
+    description: Port of a part, part to port, for those that do not have the default.
+    type: dict
+    default: {}
+  boot_images:
+    description: What servers boot the agent from, an ISO or kernel, ramdisk and boot loader.
+    type: dict
+    default: {}
+    suboptions:
+      kernel:
+        description: URL of the kernel.
+        type: str
+      ramdisk:
+        description: URL of the ramdisk.
+        type: str
+      bootloader:
+        description: URL of an EFI system partition with the boot loader, as a file.
+        type: str
+      iso:
+        description: URL of an ISO image.
+        type: str
+  nginx_program:
+    description: The web server that serves images.
+    type: path
+    default: /usr/sbin/nginx
+  source_dir:
+    description: Folder with the engine's C(go.mod) and C(go.sum). Required with O(state=present).
+    type: path
+  services_python:
+    description:
+      - Python program of the environment that has Ironic and supervisor.
+      - By default the environment that O(requirements_file) describes, which is created in the cache unless
+        it is there. With O(state=present) one of the two is required.
+    type: path
+  requirements_file:
+    description: Requirements file in which all packages of that environment are pinned.
+    type: path
+  confirm:
+    description: With O(state=absent), the number of programs that are stopped.
+    type: str
+extends_documentation_fragment:
+  - metal3.baremetal.attributes.without_diff
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Give the bootstrap plane its figures
+  metal3.baremetal.plane_site:
+    name: rack1
+    dir: /var/lib/metal3/rack1
+    address: 192.0.2.10
+    boot_images:
+      iso: https://images.example.com/ipa.iso
+    source_dir: "{{ role_path }}/../../lab/engine"
+    requirements_file: "{{ role_path }}/../../lab/requirements.txt"
+
+- name: Leave nothing of the bootstrap plane
+  metal3.baremetal.plane_site:
+    name: rack1
+    dir: /var/lib/metal3/rack1
+    state: absent
+    confirm: "11"
+"""
+
+RETURN = r"""
+management_plane:
+  description: The plane's figures, the contents of its C(lab.json).
+  returned: when O(state=present)
+  type: dict
+differing:
+  description: Files and folders that were created, or would be in check mode.
+  returned: when O(state=present)
+  type: list
+  elements: str
+existed:
+  description: Whether the plane had its figures before.
+  returned: when O(state=present)
+  type: bool
+removed:
+  description: What was removed.
+  returned: when O(state=absent)
+  type: list
+  elements: str
+  sample: [process 4711, folder /var/lib/metal3/rack1]
+written:
+  description: What the run had stored before it failed.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: A path, or the object as messages name it.
+      type: str
+    action:
+      description: What became of it, for example V(created), V(updated) or V(deleted).
+      type: str
+  sample: [{"object": "/var/lib/metal3/rack1/lab.json", "action": "written"}]
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.module import run_plane_site
+
+
+def main():
+    """Run the module."""
+    run_plane_site()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bootstrap plane of a site beside the lab: it takes one of the lab's servers, and outlives what happens to it.
+
+It listens on another loopback address than the lab. The agents trust the lab's authority, which is the site's own here.
+"""
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+from support import HOST, NAMESPACE, eventually
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans, supervisor
+
+ADDRESS = "127.0.0.2"
+SERVER = "server-02"
+# Those of the base, of Ironic and of the providers.
+PROGRAMS = 11
+
+
+class Site:
+    """A site's inventory, and the plane that it describes."""
+
+    def __init__(self, lab, folder):
+        self.lab, self.dir, self.file = lab, folder / "plane", folder / "site.json"
+        bmc = lab.servers[SERVER]["bmc"]
+        images = lab.figures["urls"]["image_server"] + "/agent/"
+        authority = str(lab.dir / "pki" / "ca")
+        self.variables = {
+            "management_plane": {"mode": "process", "name": "rack1", "dir": str(self.dir), "address": ADDRESS},
+            "metal3_kubeconfig": str(self.dir / "kubeconfig"), "metal3_namespace": NAMESPACE,
+            "metal3_ca_file": authority + ".crt",
+            "bootstrap_plane_ca_certificate_file": authority + ".crt",
+            "bootstrap_plane_ca_key_file": authority + ".key",
+            "ironic_bmc_ca_file": authority + ".crt",
+            "bmo_deploy_kernel_url": images + "vmlinuz", "bmo_deploy_ramdisk_url": images + "initrd",
+            "ironic_bootloader_url": images + "esp.img"}
+        self.host = {
+            "bmc_address": bmc["address"], "boot_mac": lab.servers[SERVER]["boot_mac"],
+            "bmc_username": Path(bmc["username_file"]).read_text().strip(),
+            "bmc_password": Path(bmc["password_file"]).read_text().strip()}
+
+    def inventory(self, **plane):
+        variables = dict(self.variables, management_plane=dict(self.variables["management_plane"], **plane))
+        self.file.write_text(json.dumps({"all": {"vars": variables, "children": {
+            "management": {"hosts": {"localhost": {
+                "ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}}},
+            "baremetal": {"hosts": {SERVER: self.host}}}}}))
+        return self.file
+
+    def playbook(self, name, *arguments, **plane):
+        return self.lab.playbook(name, *arguments, inventory=self.inventory(**plane))
+
+    def start(self, name):
+        return self.lab.start(name, inventory=self.inventory())
+
+    def kube(self):
+        return KubeClient({"kubeconfig": str(self.dir / "kubeconfig")})
+
+    def programs(self):
+        return sorted(supervisor.configured(supervisor.Layout(str(self.dir / "supervisor"))))
+
+    def kill(self):
+        """Kill the supervisor first, which would restart the others, and then all that it leaves."""
+        pids = orphans.processes(str(self.dir))
+        pid = int((self.dir / "supervisor" / "supervisord.pid").read_text())
+        assert pid in pids
+        for victim in [pid, *[other for other in pids if other != pid]]:
+            try:
+                os.kill(victim, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        eventually(lambda: not orphans.processes(str(self.dir)), 30, "the end of all processes")
+
+
+@pytest.fixture(scope="module")
+def site(lab, tmp_path_factory):
+    """A site that has taken over a server which the lab's own plane does not manage."""
+    if lab.host(SERVER):
+        lab.remove_hosts(SERVER)
+    found = Site(lab, tmp_path_factory.mktemp("site"))
+    yield found
+    if found.dir.exists():
+        orphans.stop_processes(str(found.dir))
+
+
+def test_all_mistakes_are_refused_before_anything_is_written(site):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen(1)
+        port = other.getsockname()[1]
+        run = site.playbook("install", address="203.0.113.9", kubernetes_address="127.0.0.1", dir=str(site.file))
+        run.failed("2 problems, nothing was changed:",
+                   'management_plane.address: found "203.0.113.9", expected an address of this machine',
+                   f'management_plane.dir: found "{site.file}", which is no folder')
+        run = site.playbook("install", "-e", "bmo_deploy_kernel_url=", ports={"capi_health": port})
+        run.failed("2 problems, nothing was changed:", "bmo_deploy_kernel_url: not set",
+                   f"management_plane.ports.capi_health: found {port}, taken by pid {os.getpid()} (")
+    assert not site.dir.exists()
+
+
+def test_a_plane_that_is_not_there_is_planned_without_writing(site):
+    run = site.playbook("install", "--check", "--diff").ok()
+    assert "There is no plane rack1 yet" in run.output and not site.dir.exists()
+
+
+def test_a_run_that_is_killed_is_finished_by_the_next(site):
+    for moment in ("lab.json", "supervisor/supervisord.pid", "ironic/ironic.db", "kubeconfigs/bmo"):
+        running = site.start("install")
+        eventually((site.dir / moment).exists, 120, moment)
+        running.kill()
+    run = site.playbook("install").ok()
+    assert run.changed() > 0 and len(site.programs()) == PROGRAMS
+    assert site.playbook("install").ok().changed() == 0
+    assert site.playbook("install", "--check", "--diff").ok().changed() == 0
+
+
+def test_only_the_owner_reads_and_data_is_kept(site):
+    for path in (site.dir, site.dir / "secrets", site.dir / "pki", site.dir / "etcd"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700, path
+    for name in ("kubeconfig", "clouds.yaml", "lab.json", "ironic/ironic.conf", "secrets/ironic_password"):
+        assert stat.S_IMODE((site.dir / name).stat().st_mode) == 0o600, name
+    assert "unsafe-no-fsync" not in (site.dir / "supervisor" / "conf.d" / "etcd.conf").read_text()
+    configuration = (site.dir / "ironic" / "ironic.conf").read_text()
+    assert "sqlite_synchronous" not in configuration and "deploy_callback_timeout = 4800" in configuration
+    assert re.search(r"(?m)^api_ca_file = .*/plane/pki/ca.crt$", configuration)
+
+
+def test_only_ironic_and_the_image_server_listen_for_servers(site):
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    figures = json.loads((site.dir / "lab.json").read_text())
+    ports = dict((port, part) for part, port in figures["ports"].items())
+    found = dict((ports[port], fields[1].split(":")[0]) for fields in lines if fields[3] == "0A"
+                 for port in [int(fields[1].split(":")[1], 16)] if port in ports)
+    there = set(part for part, address in found.items() if address == "0200007F")
+    assert there == {"ironic", "image_server"}
+    assert set(address for part, address in found.items() if part not in there) == {"0100007F"}
+
+
+def test_a_server_is_enrolled_and_outlives_the_plane(site):
+    site.playbook("enroll").ok()
+    before = site.kube().get(HOST, NAMESPACE, SERVER)
+    assert before["status"]["provisioning"]["state"] == "available"
+    site.kill()
+    site.playbook("install").ok()
+    assert site.playbook("enroll").ok().changed() == 0
+    after = site.kube().get(HOST, NAMESPACE, SERVER)
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert after["status"]["provisioning"]["ID"] == before["status"]["provisioning"]["ID"]
+    assert after["status"]["provisioning"]["state"] == "available" and not after["status"].get("errorType")
+
+
+def test_a_plane_with_hosts_is_not_removed(site):
+    run = site.playbook("uninstall", "-e", f"metal3_confirm={PROGRAMS}")
+    run.failed("BareMetalHost: found 1 (" + f"{NAMESPACE}/{SERVER})", "delete them, or move them to another plane")
+    site.kill()
+    run = site.playbook("uninstall", "-e", f"metal3_confirm={PROGRAMS}")
+    run.failed("API server", "run the playbook metal3.baremetal.install")
+    site.playbook("install").ok()
+
+
+def test_nothing_is_left_of_a_removed_plane(site):
+    site.playbook("unenroll", "-e", "metal3_confirm=1").ok()
+    site.playbook("uninstall").failed(f"stops {PROGRAMS} programs", f"set metal3_confirm={PROGRAMS}")
+    site.playbook("uninstall", "-e", f"metal3_confirm={PROGRAMS}").ok()
+    assert not site.dir.exists() and orphans.processes(str(site.dir)) == []
+    assert site.playbook("uninstall", "-e", f"metal3_confirm={PROGRAMS}").ok().changed() == 0
