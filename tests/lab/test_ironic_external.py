@@ -112,8 +112,8 @@ def test_hardware_types_and_interfaces_that_are_not_enabled_are_named(lab):
 
 def test_schemes_that_the_operator_does_not_know_are_named(check):
     found = refused(check, bmc_schemes=["nosuch"], bmc_addresses=["irmc://192.0.2.1"])
-    assert "bmc_schemes[0]: found nosuch, expected a scheme" in found["bmc_schemes[0]"]
-    assert "bmc_addresses[0]: found irmc://192.0.2.1" in found["bmc_addresses[0]"]
+    assert "bmc_schemes[0]: found \"nosuch\", expected a scheme" in found["bmc_schemes[0]"]
+    assert "bmc_addresses[0]: found \"irmc://192.0.2.1" in found["bmc_addresses[0]"]
 
 
 def test_boot_images_must_be_there(check, external):
