@@ -156,7 +156,7 @@ options:
     default: 300
 requirements:
   - bcrypt >= 4.0
-  - cryptography >= 42.0
+  - cryptography >= 42
   - kubernetes >= 31
   - PyYAML >= 6.0
 extends_documentation_fragment:
