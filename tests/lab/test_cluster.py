@@ -297,7 +297,7 @@ BAD = [
     ({"cluster_workers": {"pool-a": {"replicas": 1, "host_selector": {"match_labels": {"rack": "r1"}}}}},
      "write the labels themselves: host_selector: {rack: r1}"),
     ({"cluster_image": {"url": "https://127.0.0.1:1/node.img", "checksum": "0" * 64}}, "image.format: not set"),
-    ({"cluster_image": {"url": "https://127.0.0.1:1/node.raw", "checksum": "0" * 64}}, "image.url: found \"https://127.0.0.1:1/node.raw\""),
+    ({"cluster_image": {"url": "https://127.0.0.1:1/node.raw", "checksum": "0" * 64}}, "image.url: found https://127.0.0.1:1/node.raw"),
     ({"cluster_endpoint": {"host": "203.0.113.9"}}, "endpoint.host: found \"203.0.113.9\", expected an address in"),
 ]
 
