@@ -41,8 +41,8 @@ def variables(lab, kubeconfig, tmp_path_factory):
 @pytest.fixture(scope="module")
 def server(lab, kubeconfig):
     """A server that the lab's own plane lets go; its name and variables."""
-    name = next(name for name, host in sorted(lab.hosts().items())
-                if not host["spec"].get("consumerRef") and lab.state(name) == "available")
+    name, *dummy = [name for name, host in sorted(lab.hosts().items())
+                    if not host["spec"].get("consumerRef") and lab.state(name) == "available"]
     lab.remove_hosts(name)
     yield name, plane_site.server(lab, name, kubeconfig)
     lab.playbook("enroll", *only(name), seconds=SECONDS).ok()
