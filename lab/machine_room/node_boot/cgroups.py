@@ -10,6 +10,8 @@ from . import names
 MEMORY_LIMIT = {1: "memory.limit_in_bytes", 2: "memory.max"}
 COPIED_FROM_PARENT = ("cpuset.cpus", "cpuset.mems")
 REMOVE_TIMEOUT_SECONDS = 10
+# runc freezes a container while it changes its limits. In version 1 a frozen process does not end when it is killed.
+_FREEZER = "freezer.state"
 MIB = 1024 ** 2
 
 
@@ -152,6 +154,16 @@ class NodeGroup:
             for parent, dummy_folders, files in os.walk(path):
                 if "cgroup.procs" in files:
                     self._kill_all(os.path.join(parent, "cgroup.procs"))
+                if _FREEZER in files:
+                    self._thaw(os.path.join(parent, _FREEZER))
+
+    @staticmethod
+    def _thaw(path):
+        try:
+            _write(path, "THAWED")
+        except FileNotFoundError:
+            # Its folder went in between.
+            return
 
     @staticmethod
     def _kill_all(path):
