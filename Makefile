@@ -22,7 +22,7 @@ CONTROL = $(eval CONTROL := $(call venv_path,control,requirements.txt))$(CONTROL
 DEV = $(eval DEV := $(call venv_path,dev,requirements-dev.txt))$(DEV)
 BENCH = $(eval BENCH := $(call venv_path,bench,requirements-bench.txt))$(BENCH)
 SERVICES = $(eval SERVICES := $(call venv_path,services,lab/requirements.txt))$(SERVICES)
-AGENT = $(eval AGENT := $(call venv_path,agent,tests/lab/requirements-agent.txt))$(AGENT)
+AGENT = $(eval AGENT := $(call venv_path,agent,lab/agent_image/requirements.txt))$(AGENT)
 
 PLAYBOOK = METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python $(CONTROL)/bin/ansible-playbook
 CLI = PYTHONPATH=$(CURDIR)/.build $(CONTROL)/bin/python lab/cli.py
@@ -104,7 +104,7 @@ docs-roles: test-needs  ## write the reference of roles and playbooks again, fro
 lock:  ## resolve requirements*.in again and write the lock files, with hashes
 	@$(PYTHON) lab/python_environment.py check
 	@for name in requirements requirements-dev requirements-bench lab/requirements lab/engine/toolchain \
-	  tests/lab/requirements-agent docs/site/requirements tests/galaxy/requirements; do \
+	  lab/agent_image/requirements docs/site/requirements tests/galaxy/requirements; do \
 	  $(PYTHON) lab/python_environment.py lock $$name.in $$name.txt; \
 	done
 
@@ -128,7 +128,7 @@ test-lab-needs: lab-needs test-needs venv-agent
 .PHONY: debian-lab debian-test
 debian-lab:
 	@$(PYTHON) lab/python_environment.py check
-	@$(PYTHON) lab/debian_packages.py lab/debian-packages.txt
+	@$(PYTHON) lab/debian_packages.py lab/debian-packages.txt $(if $(filter virtual,$(LAB_KIND)),lab/virtual-packages.txt)
 debian-test: debian-lab
 	@$(PYTHON) lab/debian_packages.py tests/debian-packages.txt
 
@@ -137,7 +137,7 @@ venv-control: REQUIREMENTS := requirements.txt
 venv-dev: REQUIREMENTS := requirements-dev.txt
 venv-bench: REQUIREMENTS := requirements-bench.txt
 venv-services: REQUIREMENTS := lab/requirements.txt
-venv-agent: REQUIREMENTS := tests/lab/requirements-agent.txt
+venv-agent: REQUIREMENTS := lab/agent_image/requirements.txt
 venv-control venv-dev venv-bench venv-services venv-agent: debian-lab
 	@$(PYTHON) lab/python_environment.py ensure $(@:venv-%=%) $(REQUIREMENTS) > /dev/null
 

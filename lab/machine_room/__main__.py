@@ -16,7 +16,10 @@ from .bmc_access import BmcAccess, Credentials
 from .disk_boot import DiskBoot
 from .node_boot.namespace_boot import NamespaceBoot
 from .server import Server
+from .virtual.server import VirtualServer
 from .web import Web
+
+VIRTUAL = "virtual"
 
 
 def main(path):
@@ -35,7 +38,8 @@ def main(path):
     os.makedirs(settings.redfish_dir, exist_ok=True)
     web = Web(settings.ca_file)
     disk_boot = NamespaceBoot(settings.nodes) if settings.nodes else DiskBoot()
-    servers = [Server(spec, settings, web, disk_boot) for spec in specs]
+    servers = [VirtualServer(spec, settings, web) if spec["kind"] == VIRTUAL else
+               Server(spec, settings, web, disk_boot) for spec in specs]
     by_name = {server.name: server for server in servers}
     api, agents = Api(by_name, token), AgentApi(by_name)
 

@@ -23,6 +23,7 @@ class Settings:
     :param boot_url: where network boot configurations are served, as a DHCP server would say
     :param agent_tls: whether the agents serve TLS, as ``[agent]require_tls`` of Ironic wants by default
     :param nodes: ``index`` and ``bridge`` of the lab, if what is on disks shall run, which needs root; else None
+    :param accelerator: what runs virtual servers' processors: ``tcg``, or ``kvm`` where it serves ordinary guests
     """
 
     servers_file: str
@@ -40,6 +41,7 @@ class Settings:
     boot_url: str
     agent_tls: bool = True
     nodes: dict | None = None
+    accelerator: str = "tcg"
 
 
 def load(path):

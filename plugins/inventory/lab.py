@@ -11,6 +11,7 @@ version_added: "0.1.0"
 description:
   - Gives the simulated servers of a lab as hosts of the group C(baremetal), and this machine as the only host of the
     group C(management).
+  - Servers of the kind V(virtual) are in the group C(virtual), too.
   - A workload cluster, if there is one, is the host C(<name>-cluster) of the group C(<name>) below C(clusters).
   - Each server has the variable C(lab_hardware). Addresses and credentials follow from the lab's figures, which exist
     once the lab is up; the group variables beside the lab's inventory file read them.
@@ -37,7 +38,7 @@ options:
       - Hardware of all servers, where it differs from the built-in one.
       - Known are C(vendor), C(model), C(serial), C(architecture), C(cpus), C(cpu_model), C(cpu_mhz), C(memory_mib),
         C(disks) (C(name), C(size_gib), C(rotational), C(vendor), C(model), C(serial), C(wwn), C(hctl)), C(nics)
-        (C(name), C(speed_mbps), C(vendor), C(product)) and C(bmc_scheme).
+        (C(name), C(speed_mbps), C(vendor), C(product)), C(bmc_scheme) and C(kind).
       - C(bmc_scheme) is C(redfish), C(redfish-virtualmedia) or C(redfish-uefihttp), the scheme of the BMC's address.
         It says how the server boots the agent.
     type: dict
@@ -64,6 +65,15 @@ options:
     type: str
     env:
       - name: LAB_BMC_SCHEME
+  kind:
+    description:
+      - The kind of all servers, in place of those of O(defaults) and O(overrides).
+      - A V(simulated) server is a BMC, an agent and a disk without a machine. A V(virtual) one is a QEMU process with
+        UEFI firmware, which boots the real agent; see C(docs/real-and-simulated.md).
+    type: str
+    choices: [simulated, virtual]
+    env:
+      - name: LAB_KIND
   cluster_servers:
     description: How many servers the cluster needs.
     type: int
@@ -90,7 +100,7 @@ from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import lab_dir
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab.servers import describe, has_cluster
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.servers import VIRTUAL, describe, has_cluster
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_options as inventory_options
 
 MANAGEMENT_HOST = "localhost"
@@ -118,18 +128,20 @@ class InventoryModule(BaseInventoryPlugin):
             directory = lab_dir(name)
             hardware = describe(
                 self.get_option("servers"), self.get_option("defaults"), self.get_option("overrides"),
-                self.get_option("bmc_scheme"))
+                self.get_option("bmc_scheme"), self.get_option("kind"))
         except ValueError as exc:
             raise AnsibleParserError(f"{path}: {exc}") from exc
         inventory.set_variable("all", "lab_name", name)
         inventory.set_variable("all", "lab_dir", directory)
-        for group in ("baremetal", "management", "clusters"):
+        for group in ("baremetal", VIRTUAL, "management", "clusters"):
             inventory.add_group(group)
         inventory.add_host(MANAGEMENT_HOST, group="management")
         inventory.set_variable(MANAGEMENT_HOST, "ansible_connection", "local")
         for server, values in hardware.items():
             inventory.add_host(server, group="baremetal")
             inventory.set_variable(server, "lab_hardware", values)
+            if values["kind"] == VIRTUAL:
+                inventory.add_host(server, group=VIRTUAL)
         cluster = self.get_option("cluster")
         if has_cluster(cluster, len(hardware), self.get_option("cluster_servers"), os.geteuid() == 0):
             inventory.add_group(cluster)

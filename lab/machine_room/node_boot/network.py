@@ -42,6 +42,15 @@ def ensure_bridge(name, address):
     _ip("link", "set", name, "up")
 
 
+def plug(link, bridge):
+    """Plug a link into a bridge.
+
+    :param link: the link's name
+    :param bridge: the bridge's name
+    """
+    _ip("link", "set", link, "master", bridge, "up")
+
+
 def connect(index, server, nics, bridge):
     """Make a server's network namespace with one link for each NIC.
 
@@ -54,7 +63,7 @@ def connect(index, server, nics, bridge):
         link = names.host_link(index, server, nic["name"])
         _ip("link", "add", link, "type", "veth",
             "peer", "name", nic["name"], "address", nic["mac"], "netns", namespace)
-        _ip("link", "set", link, "master", bridge, "up")
+        plug(link, bridge)
 
 
 def _remove(exists, *arguments):

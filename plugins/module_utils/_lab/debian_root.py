@@ -1,48 +1,33 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Debian for images: which sources this machine uses, and the command that installs it."""
+"""Debian root file systems for images: installation, services, and the programs that this needs."""
 from __future__ import annotations
 
+import glob
+import hashlib
 import os
 import re
+import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .._common.errors import ReportedError
 from .._common.formats import duration
 
 SUITE = "bookworm"
-TIMEOUT_SECONDS = 1200
+MIB = 1024 ** 2
 FORWARDED_APT_SETTINGS = (
     "Acquire::Check-Valid-Until", "Acquire::Check-Date", "Acquire::http::Proxy", "Acquire::https::Proxy")
 # What runs in it ends with this process, however that ends, and takes its mounts along.
 CONTAINED = ("setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+CHROOT_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+TIMEOUT_SECONDS = 1200
 
 
-class StepError(Exception):
-    """A command failed; the message names the step, the command and the end of its output."""
-
-
-def run(arguments: Sequence[str], step: str, **options: Any) -> str:
-    """Run a command of an image's build and return what it prints.
-
-    :param arguments: program and arguments
-    :param step: what it does, for errors
-    :param options: for ``subprocess.run``
-    :raises StepError: when it fails or does not end
-    """
-    try:
-        result = subprocess.run(
-            arguments, stdin=options.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            check=False, timeout=TIMEOUT_SECONDS, universal_newlines=True, **options)
-    except subprocess.TimeoutExpired as exc:
-        raise StepError(f"{step}: {arguments[0]} did not end within {duration(TIMEOUT_SECONDS)}") from exc
-    if result.returncode:
-        text = " ".join((result.stderr or result.stdout).splitlines()[-15:])
-        raise StepError("%s: %s failed (exit code %d): %s" % (
-            step, arguments[0], result.returncode, re.sub(r"https?://\S+", "(address)", text)))
-    return result.stdout
+class ImageBuildError(ReportedError):
+    """The image could not be built; the message names the step and what to do."""
 
 
 def packages(text: str) -> list[str]:
@@ -63,26 +48,137 @@ def apt_sources(index_targets: str) -> list[str]:
     return sorted(set(lines))
 
 
-def install(target: str, names: list[str], work: str, hooks: Sequence[str] = (),
-            asked: Callable[..., str] = run) -> None:
+def tree_digest(directory: str) -> str:
+    """Return a digest of a folder's files: paths, modes and contents."""
+    digest = hashlib.sha256()
+    for parent, folders, names in os.walk(directory):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(parent, name)
+            digest.update(f"{os.path.relpath(path, directory)} {os.stat(path).st_mode & 73:o}\n".encode())
+            with open(path, "rb") as stream:
+                digest.update(hashlib.sha256(stream.read()).digest())
+    return digest.hexdigest()
+
+
+def file_digest(path: Any, appended: bytes = b"") -> Any:
+    """Return a file's SHA-256, hexadecimal.
+
+    :param path: the file
+    :param appended: what is to follow its contents
+    """
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        for chunk in iter(lambda: stream.read(MIB), b""):
+            digest.update(chunk)
+    digest.update(appended)
+    return digest.hexdigest()
+
+
+def run(arguments: Sequence[str], step: str, **options: Any) -> str:
+    """Run a command of an image's build and return what it prints.
+
+    :param arguments: program and arguments
+    :param step: what it does, for errors
+    :param options: for ``subprocess.run``
+    :raises ImageBuildError: when it fails or does not end
+    """
+    try:
+        result = subprocess.run(
+            arguments, stdin=options.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            check=False, timeout=TIMEOUT_SECONDS, universal_newlines=True, **options)
+    except subprocess.TimeoutExpired as exc:
+        raise ImageBuildError(f"{step}: {arguments[0]} did not end within {duration(TIMEOUT_SECONDS)}") from exc
+    if result.returncode:
+        text = " ".join((result.stderr or result.stdout).splitlines()[-15:])
+        raise ImageBuildError("%s: %s failed (exit code %d): %s" % (
+            step, arguments[0], result.returncode, re.sub(r"https?://\S+", "(address)", text)))
+    return result.stdout
+
+
+def check_means(what: str, commands: Iterable[tuple[str, str]]) -> None:
+    """Refuse to begin without root or without a program.
+
+    :param what: what is built
+    :param commands: program and the Debian package that has it
+    :raises ImageBuildError: naming the first that is missing
+    """
+    if os.geteuid() != 0:
+        raise ImageBuildError(
+            f"building {what} needs root: it makes a root file system whose files belong to many users. "
+            "Run it with sudo, or do without nodes that boot")
+    for command, package in commands:
+        if not shutil.which(command):
+            raise ImageBuildError(f"{command} is missing: install the package {package}")
+
+
+def install(target: str, names: list[str], work: str, hooks: Sequence[str] = ()) -> None:
     """Install Debian with some packages.
 
     :param target: folder to install into, or a file that ends with ``.tar``
     :param names: packages
     :param work: folder for temporary files
     :param hooks: shell commands that run at the end, with the folder as ``$1``
-    :param asked: see :func:`run`
-    :raises StepError: when a step fails
+    :raises ImageBuildError: when a step fails
     """
     command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--quiet", "--include=" + ",".join(names)]
     command += [f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in ("man", "doc", "locale", "info")]
     command += [f"--customize-hook={hook}" for hook in hooks]
     for setting in FORWARDED_APT_SETTINGS:
-        value = asked(["apt-config", "shell", "VALUE", setting], "reading apt's settings").strip()
+        value = run(["apt-config", "shell", "VALUE", setting], "reading apt's settings").strip()
         if value:
             command.append("--aptopt=%s %s" % (setting, value.split("=", 1)[1].replace("'", '"')))
-    sources = apt_sources(asked(
+    sources = apt_sources(run(
         ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
          "Created-By: Packages"], "reading apt's sources"))
-    asked([*CONTAINED, *command, SUITE, target, *sources], "installing Debian " + SUITE,
+    run([*CONTAINED, *command, SUITE, target, *sources], "installing Debian " + SUITE,
           env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=work))
+
+
+def add_files(source: str, root: str, replaced: dict[str, str] | None = None) -> None:
+    """Copy a folder's text files into a root file system.
+
+    :param source: folder that mirrors the root
+    :param root: the root file system
+    :param replaced: text in the files → what is written in its place
+    """
+    for parent, dummy, names in os.walk(source):
+        for name in names:
+            path = os.path.join(parent, name)
+            target = os.path.join(root, os.path.relpath(path, source))
+            os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
+            with open(path, encoding="utf-8") as stream:
+                text = stream.read()
+            for before, after in (replaced or {}).items():
+                text = text.replace(before, after)
+            with open(target, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            os.chmod(target, 0o644)
+
+
+def clean(root: str) -> None:
+    """Remove what must be each machine's own, and what apt leaves.
+
+    :param root: the root file system
+    """
+    for pattern in ("etc/ssh/ssh_host_*", "var/log/*.log", "var/lib/dbus/machine-id", "var/cache/apt/*.bin"):
+        for path in glob.glob(os.path.join(root, pattern)):
+            os.unlink(path)
+    # Empty, not missing: systemd makes a new one, and does not take this for a first boot, which resets services.
+    with open(os.path.join(root, "etc/machine-id"), "w", encoding="utf-8"):
+        pass
+    with open(os.path.join(root, "etc/hostname"), "w", encoding="utf-8") as stream:
+        stream.write("localhost\n")
+    resolv_conf = os.path.join(root, "etc/resolv.conf")
+    if os.path.lexists(resolv_conf):
+        os.unlink(resolv_conf)
+    os.symlink("../run/systemd/resolve/stub-resolv.conf", resolv_conf)
+
+
+def write_checksum(path: str) -> None:
+    """Write ``<path>.sha256``, as ``sha256sum`` does.
+
+    :param path: the file
+    """
+    with open(path + ".sha256", "w", encoding="utf-8") as stream:
+        stream.write(f"{file_digest(path)}  {os.path.basename(path)}\n")

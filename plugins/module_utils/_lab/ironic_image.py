@@ -92,7 +92,7 @@ class IronicImage:
                 names = debian_root.packages(stream.read())
             try:
                 debian_root.install(base, names, partial, HOOKS)
-            except debian_root.StepError as exc:
+            except debian_root.ImageBuildError as exc:
                 raise IronicImageError(f"image of Ironic: {exc}") from exc
             progress.event("Writing the image of Ironic")
             oci_layout.write(os.path.join(partial, "image"), self._own() + list(self._environment()), ["/bin/sh"],

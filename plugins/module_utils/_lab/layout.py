@@ -30,6 +30,7 @@ PORT_OFFSETS = {
     "registry": 12,
     "redfish": 13,
     "machine_room": 14,
+    "network_boot": 15,
     "bmo_webhook": 20,
     "bmo_health": 21,
     "bmo_metrics": 22,
@@ -52,6 +53,7 @@ PORT_OFFSETS = {
 
 # Folders in the lab's folder that its programs write to or are configured in; each is its owner's only.
 FOLDERS = (
+    "dhcp/tftp",
     "image-server",
     "ironic/bin",
     "ironic/certificates",

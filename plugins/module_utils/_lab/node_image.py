@@ -15,14 +15,13 @@ import sys
 import uuid
 from typing import Any
 
-from .._common.errors import ReportedError
 from .._plane.process import cache_entry
 from . import addons, container_image, debian_root
+from .debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
 RECIPE = "2"
 DISK_GIB = 6
-MIB = 1024 ** 2
 SECTOR_BYTES = 512
 # Partitions start at 1 MiB; the last MiB is for the backup of the partition table.
 FIRST_SECTOR = MIB // SECTOR_BYTES
@@ -47,46 +46,12 @@ POD_PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "
 NEEDED_COMMANDS = (
     ("mmdebstrap", "mmdebstrap"), ("mkfs.ext4", "e2fsprogs"), ("sfdisk", "fdisk"), ("qemu-img", "qemu-utils"),
     ("unshare", "util-linux"), ("setpriv", "util-linux"), ("chroot", "coreutils"))
-CHROOT_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-
-
-class NodeImageError(ReportedError):
-    """The image could not be built; the message names the step and what to do."""
 
 
 def library_paths(ldd_output: str) -> list[str]:
     """Return the absolute paths in what ldd prints about one or several programs, without duplicates, in order."""
     found = re.findall(r"(?:=> |^\s+)(/\S+) \(0x", ldd_output, re.MULTILINE)
     return list(dict.fromkeys(found))
-
-
-def tree_digest(directory: str) -> str:
-    """Return a digest of a folder's files: paths, modes and contents."""
-    digest = hashlib.sha256()
-    for parent, folders, names in os.walk(directory):
-        folders.sort()
-        for name in sorted(names):
-            path = os.path.join(parent, name)
-            digest.update(f"{os.path.relpath(path, directory)} {os.stat(path).st_mode & 73:o}\n".encode())
-            with open(path, "rb") as stream:
-                digest.update(hashlib.sha256(stream.read()).digest())
-    return digest.hexdigest()
-
-
-def file_digest(path: Any) -> Any:
-    """Return a file's SHA-256, hexadecimal."""
-    digest = hashlib.sha256()
-    with open(path, "rb") as stream:
-        for chunk in iter(lambda: stream.read(MIB), b""):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-def _run(arguments: Any, step: Any, **options: Any) -> Any:
-    try:
-        return debian_root.run(arguments, step, **options)
-    except debian_root.StepError as exc:
-        raise NodeImageError(str(exc)) from exc
 
 
 class NodeImage:
@@ -105,7 +70,7 @@ class NodeImage:
         self._architecture = os.uname().machine
         digest = hashlib.sha256()
         for part in (RECIPE, self._architecture, os.path.basename(engine_dir), programs.directory,
-                     tree_digest(source_dir)):
+                     debian_root.tree_digest(source_dir)):
             digest.update(part.encode() + b"\0")
         self.directory = os.path.join(cache_dir, "node-image", digest.hexdigest()[:16])
 
@@ -122,7 +87,7 @@ class NodeImage:
         """Build the image unless it is there; an interrupted build leaves nothing.
 
         :param progress: a Progress
-        :raises NodeImageError: when this process is not root, a program is missing or a step fails
+        :raises ImageBuildError: when this process is not root, a program is missing or a step fails
         """
         if self.complete():
             return
@@ -141,32 +106,26 @@ class NodeImage:
             self._add_files(root, references)
             progress.event(f"Importing {len(references)} container images")
             self._import(root, os.path.join(work, "images"))
-            self._clean(root)
+            debian_root.clean(root)
             progress.event("Writing the disk image")
             self._write_disk(root, partial)
             shutil.rmtree(work)
             self._write_info(partial, references)
 
     def _check_means(self) -> None:
-        if os.geteuid() != 0:
-            raise NodeImageError(
-                "building the node image needs root: it makes a root file system whose files belong to many users. "
-                "Run it with sudo, or do without nodes that boot")
-        for command, package in NEEDED_COMMANDS:
-            if not shutil.which(command):
-                raise NodeImageError(f"{command} is missing: install the package {package}")
+        debian_root.check_means("the node image", NEEDED_COMMANDS)
         for name in NODE_PROGRAMS + POD_PROGRAMS:
             if not os.access(os.path.join(self._bin_dir, name), os.X_OK):
-                raise NodeImageError(f"{os.path.join(self._bin_dir, name)} is missing: build the engine's sets "
+                raise ImageBuildError(f"{os.path.join(self._bin_dir, name)} is missing: build the engine's sets "
                                      "management and node first")
 
     def _install_debian(self, root: Any) -> None:
         with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
             names = debian_root.packages(stream.read())
-        debian_root.install(root, names, os.path.dirname(root), asked=_run)
+        debian_root.install(root, names, os.path.dirname(root))
 
     def _libraries(self, root: Any, paths: Any) -> Any:
-        return library_paths(_run(
+        return library_paths(run(
             ["chroot", root, "ldd"] + ["/" + path for path in paths], "listing libraries", env=CHROOT_ENVIRONMENT))
 
     def _netfilter(self, root: Any) -> Any:
@@ -186,8 +145,8 @@ class NodeImage:
     def _make_container_images(self, root: Any, directory: Any) -> Any:
         """Write one archive for each image and return image name → reference."""
         kubeadm = os.path.join(self._bin_dir, "kubeadm")
-        version = _run([kubeadm, "version", "-o", "short"], "asking kubeadm's version").strip()
-        listed = _run([kubeadm, "config", "images", "list", "--kubernetes-version", version],
+        version = run([kubeadm, "version", "-o", "short"], "asking kubeadm's version").strip()
+        listed = run([kubeadm, "config", "images", "list", "--kubernetes-version", version],
                       "asking kubeadm for its images").split()
         wanted = dict((reference.rpartition("/")[2].rpartition(":")[0], reference) for reference in listed)
         registry = listed[0].partition("/")[0]
@@ -211,7 +170,7 @@ class NodeImage:
                 contents = [container_image.File(path, os.path.join(self._bin_dir, name))]
                 add(name, wanted[name], contents + (netfilter if name == "kube-proxy" else []), [path])
             else:
-                raise NodeImageError(f"kubeadm {version} wants the image {wanted[name]}, which this module cannot "
+                raise ImageBuildError(f"kubeadm {version} wants the image {wanted[name]}, which this module cannot "
                                      "build")
         flanneld = "/opt/bin/flanneld"
         add("flannel", f"{OWN_REGISTRY}/flannel-io/flannel:{self._addons.pins.version(addons.FLANNEL)}",
@@ -223,17 +182,7 @@ class NodeImage:
         return made
 
     def _add_files(self, root: Any, references: Any) -> None:
-        source = os.path.join(self._source_dir, "root")
-        for parent, dummy, names in os.walk(source):
-            for name in names:
-                path = os.path.join(parent, name)
-                target = os.path.join(root, os.path.relpath(path, source))
-                os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
-                with open(path, encoding="utf-8") as stream:
-                    text = stream.read()
-                with open(target, "w", encoding="utf-8") as stream:
-                    stream.write(text.replace("@PAUSE_IMAGE@", references["pause"]))
-                os.chmod(target, 0o644)
+        debian_root.add_files(os.path.join(self._source_dir, "root"), root, {"@PAUSE_IMAGE@": references["pause"]})
         for name in NODE_PROGRAMS:
             shutil.copyfile(os.path.join(self._bin_dir, name), os.path.join(root, "usr/bin", name))
             os.chmod(os.path.join(root, "usr/bin", name), 0o755)
@@ -250,25 +199,11 @@ class NodeImage:
                      "sys-kernel-debug.mount", "sys-kernel-tracing.mount"],
         }
         for verb, names in units.items():
-            _run(["systemctl", "--root", root, verb] + names, "choosing the services")
+            run(["systemctl", "--root", root, verb] + names, "choosing the services")
 
     def _import(self, root: Any, images: Any) -> None:
-        _run([*debian_root.CONTAINED, sys.executable, os.path.join(self._source_dir, "import_images.py"), root, images],
+        run([*CONTAINED, sys.executable, os.path.join(self._source_dir, "import_images.py"), root, images],
              "importing the container images")
-
-    def _clean(self, root: Any) -> None:
-        for pattern in ("etc/ssh/ssh_host_*", "var/log/*.log", "var/lib/dbus/machine-id", "var/cache/apt/*.bin"):
-            for path in glob.glob(os.path.join(root, pattern)):
-                os.unlink(path)
-        # Empty, not missing: systemd makes a new one, and does not take this for a first boot, which resets services.
-        with open(os.path.join(root, "etc/machine-id"), "w", encoding="utf-8"):
-            pass
-        with open(os.path.join(root, "etc/hostname"), "w", encoding="utf-8") as stream:
-            stream.write("localhost\n")
-        resolv_conf = os.path.join(root, "etc/resolv.conf")
-        if os.path.lexists(resolv_conf):
-            os.unlink(resolv_conf)
-        os.symlink("../run/systemd/resolve/stub-resolv.conf", resolv_conf)
 
     def _write_disk(self, root: Any, directory: Any) -> None:
         raw = os.path.join(directory, "node.raw")
@@ -282,16 +217,15 @@ class NodeImage:
                               stderr=subprocess.PIPE, universal_newlines=True) as process:
             errors = process.communicate(table, timeout=60)[1]
             if process.returncode:
-                raise NodeImageError(f"partitioning: sfdisk failed (exit code {process.returncode}): {errors}")
-        _run(["mkfs.ext4", "-q", "-F", "-L", "root", "-m", "0", "-i", str(BYTES_FOR_AN_INODE),
+                raise ImageBuildError(f"partitioning: sfdisk failed (exit code {process.returncode}): {errors}")
+        run(["mkfs.ext4", "-q", "-F", "-L", "root", "-m", "0", "-i", str(BYTES_FOR_AN_INODE),
               "-J", f"size={JOURNAL_MIB}", "-U", str(uuid.uuid5(uuid.NAMESPACE_OID, self.directory)),
               "-E", f"offset={FIRST_SECTOR * SECTOR_BYTES},nodiscard,assume_storage_prezeroed=1",
               "-d", root, raw, f"{sectors * SECTOR_BYTES // 1024}k"], "making the root file system")
-        _run(["qemu-img", "convert", "-m", "8", "-W", "-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd",
+        run(["qemu-img", "convert", "-m", "8", "-W", "-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd",
               raw, qcow2], "converting to qcow2")
         for path in (raw, qcow2):
-            with open(path + ".sha256", "w", encoding="utf-8") as stream:
-                stream.write(f"{file_digest(path)}  {os.path.basename(path)}\n")
+            debian_root.write_checksum(path)
 
     def _write_info(self, directory: Any, references: Any) -> None:
         with open(os.path.join(directory, "image.json"), "w", encoding="utf-8") as stream:

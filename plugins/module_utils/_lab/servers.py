@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The hardware of a lab's simulated servers, from the inventory's short description to the list of ``servers.json``."""
+"""The hardware of a lab's servers, from the inventory's short description to the list of ``servers.json``."""
 from __future__ import annotations
 
 import copy
@@ -34,7 +34,10 @@ NIC_DEFAULTS = {
     "vendor": "0x8086",
     "product": "0x1572",
 }
+SIMULATED, VIRTUAL = "simulated", "virtual"
+KINDS = (SIMULATED, VIRTUAL)
 DEFAULTS = {
+    "kind": SIMULATED,
     "vendor": "metal3.baremetal",
     "model": "Simulated Server",
     "architecture": "x86_64",
@@ -46,8 +49,18 @@ DEFAULTS = {
     "nics": [{}, {}],
     "bmc_scheme": "redfish",
 }
+# Where virtual servers differ: their processors and their memory are the lab's machine's.
+VIRTUAL_DEFAULTS = {
+    "model": "Virtual Server",
+    "cpus": 2,
+    "memory_mib": 3072,
+    "disks": [{"size_gib": 10}],
+    "nics": [{}],
+}
 # What the simulated BMCs can serve: the agent comes from the network, from virtual media, or by UEFI HTTP boot.
 BMC_SCHEMES = ("redfish", "redfish-virtualmedia", "redfish-uefihttp")
+# Real firmware asks for neither what is at a UEFI HTTP URL nor the CA of its server yet.
+VIRTUAL_BMC_SCHEMES = ("redfish", "redfish-virtualmedia")
 WHOLE_NUMBERS = ("cpus", "cpu_mhz", "memory_mib", "size_gib", "speed_mbps")
 TEXTS = ("vendor", "model", "architecture", "cpu_model", "serial", "name", "wwn", "hctl", "product")
 DISK_FIELDS = ("name", "size_gib", "rotational", "vendor", "model", "serial", "wwn", "hctl")
@@ -79,6 +92,8 @@ def _field_errors(where: str, values: Any, fields: tuple[Any, ...]) -> list[str]
             errors.append(f"{where}.{field} {value!r}: expected a text")
         elif field == "bmc_scheme" and value not in BMC_SCHEMES:
             errors.append(f"{where}.{field} {value!r}: expected one of {', '.join(BMC_SCHEMES)}")
+        elif field == "kind" and value not in KINDS:
+            errors.append(f"{where}.{field} {value!r}: expected one of {', '.join(KINDS)}")
         elif field == "rotational" and not isinstance(value, bool):
             errors.append(f"{where}.{field} {value!r}: expected true or false")
     return errors
@@ -111,7 +126,7 @@ def hardware_errors(where: str, values: Any) -> list[str]:
 
 
 def describe(count: Any, defaults: dict[str, Any] | None = None, overrides: dict[str, Any] | None = None,
-             bmc_scheme: str | None = None) -> dict[str, Any]:
+             bmc_scheme: str | None = None, kind: str | None = None) -> dict[str, Any]:
     """Return the hardware of ``count`` servers as a dict name → hardware, every field filled in but for addresses.
 
     :param count: number of servers
@@ -119,6 +134,7 @@ def describe(count: Any, defaults: dict[str, Any] | None = None, overrides: dict
     :param overrides: dict server name → hardware that differs for this one; a list (disks, nics) replaces the default;
         names beyond ``count`` are allowed, so that a lab can be made smaller for one run
     :param bmc_scheme: scheme of all BMCs' addresses, whatever the other two say; None for theirs
+    :param kind: kind of all servers, the same way
     :raises ValueError: with every mistake in one text, one a line
     """
     names = server_names(count)
@@ -128,15 +144,18 @@ def describe(count: Any, defaults: dict[str, Any] | None = None, overrides: dict
         if not NAME_RULE.match(name):
             errors.append(f"overrides.{name}: expected a server's name, server-01 to server-{SERVER_LIMIT}")
         errors += hardware_errors(f"overrides.{name}", values)
-    forced = {"bmc_scheme": bmc_scheme} if bmc_scheme else {}
+    forced = {field: value for field, value in (("bmc_scheme", bmc_scheme), ("kind", kind)) if value}
     errors += hardware_errors("for all servers", forced)
     if errors:
         raise ValueError("\n".join(errors))
     result = {}
     for name in names:
-        values = dict(DEFAULTS, **defaults)
-        values.update(overrides.get(name, {}), **forced)
-        values = copy.deepcopy(values)
+        chosen = dict(defaults, **dict(overrides.get(name, {}), **forced))
+        own = VIRTUAL_DEFAULTS if chosen.get("kind") == VIRTUAL else {}
+        values = copy.deepcopy(dict(DEFAULTS, **dict(own, **chosen)))
+        if values["kind"] == VIRTUAL and values["bmc_scheme"] not in VIRTUAL_BMC_SCHEMES:
+            raise ValueError(f"{name}.bmc_scheme {values['bmc_scheme']!r}: expected one of "
+                             f"{', '.join(VIRTUAL_BMC_SCHEMES)} for a virtual server")
         values["disks"] = [dict(DISK_DEFAULTS, **disk) for disk in values["disks"]]
         values["nics"] = [dict(NIC_DEFAULTS, **nic) for nic in values["nics"]]
         result[name] = values

@@ -32,6 +32,8 @@ ARGUMENTS = {
     "ironic_check": {"bmc_schemes": ["ipmi"]},
     "ironic_node_info": {},
     "lab": {"state": "absent", "name": "no-such-lab"},
+    "lab_agent_image": {
+        "source_dir": str(REPOSITORY / "lab" / "agent_image"), "cache_dir": "cache", "directory": "published"},
     "lab_disk_image": {"path": "disk.raw"},
     "lab_info": {"name": "no-such-lab"},
     "lab_node_image": {

@@ -136,6 +136,6 @@ def test_without_root_the_reason_is_reported(tmp_path, monkeypatch):
     (tmp_path / "source").mkdir()
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     image = node_image.NodeImage(str(tmp_path / "source"), str(tmp_path / "cache"), "/cache/engine/1", Programs())
-    with pytest.raises(node_image.NodeImageError, match="needs root"):
+    with pytest.raises(debian_root.ImageBuildError, match="needs root"):
         image.build(Progress())
     assert not os.path.exists(tmp_path / "cache")

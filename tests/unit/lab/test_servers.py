@@ -101,3 +101,19 @@ def test_all_mistakes_at_once():
 ])
 def test_a_cluster_is_there_where_its_nodes_can_run(name, count, needed, root, there):
     assert has_cluster(name, count, needed, root) is there
+
+
+def test_virtual_servers_have_the_size_of_a_process():
+    described = describe(2, {}, {"server-02": {"kind": "virtual", "memory_mib": 4096}})
+    assert [described[name]["kind"] for name in sorted(described)] == ["simulated", "virtual"]
+    assert described["server-02"]["cpus"] == 2
+    assert described["server-02"]["memory_mib"] == 4096
+    assert describe(1, kind="virtual")["server-01"]["kind"] == "virtual"
+
+
+def test_what_virtual_servers_cannot_boot_is_refused():
+    with pytest.raises(ValueError, match=r"server-01\.bmc_scheme 'redfish-uefihttp': expected one of redfish, "
+                                         r"redfish-virtualmedia for a virtual server"):
+        describe(1, {"bmc_scheme": "redfish-uefihttp"}, kind="virtual")
+    with pytest.raises(ValueError, match=r"for all servers\.kind 'real': expected one of simulated, virtual"):
+        describe(1, kind="real")

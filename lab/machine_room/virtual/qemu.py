@@ -1,0 +1,78 @@
+"""The command line of QEMU for a virtual server."""
+from __future__ import annotations
+
+FIRMWARE = "/usr/share/OVMF/OVMF_CODE_4M.fd"
+# The firmware's variables at a server's first boot.
+VARIABLES = "/usr/share/OVMF/OVMF_VARS_4M.fd"
+# The management plane shares the machine's processors with emulated ones, and its timeouts are shorter.
+NICENESS = 15
+# A vendor is eight letters in SCSI, a model sixteen.
+VENDOR_LENGTH, MODEL_LENGTH = 8, 16
+# SCSI's rotation rates: 1 is a disk that does not rotate.
+SOLID_STATE, SPINNING = 1, 7200
+
+
+def text(value):
+    """Return a value as QEMU's options want it: a comma is doubled."""
+    return str(value).replace(",", ",,")
+
+
+def boot_order(boot_device, disks, nics):
+    """Return what the firmware tries, in order: ``cd``, ``disk0``, ``nic0`` and so on.
+
+    :param boot_device: Redfish's BootSourceOverrideTarget; what is not listed is tried last, as firmware does
+    :param disks: number of disks
+    :param nics: number of NICs
+    """
+    found = {"Cd": ["cd"], "Pxe": ["nic%d" % number for number in range(nics)]}.get(boot_device, [])
+    return found + ["disk%d" % number for number in range(disks)]
+
+
+def command(spec, disks, variables, boot_device, cd, taps, accelerator):
+    """Return the command as a list; it runs in the server's folder, where sockets and the serial console are.
+
+    :param spec: the server's entry in ``servers.json``
+    :param disks: paths of the disks
+    :param variables: path of the firmware's variables
+    :param boot_device: see boot_order
+    :param cd: path of the image in the virtual CD drive, or None
+    :param taps: descriptors of the NICs' links
+    :param accelerator: ``tcg`` or ``kvm``
+    """
+    order = boot_order(boot_device, len(disks), len(taps))
+
+    def priority(name):
+        return ",bootindex=%d" % order.index(name) if name in order else ""
+
+    arguments = [
+        "nice", "-n", str(NICENESS), "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
+        "-name", text(spec["name"]), "-uuid", spec["uuid"],
+        "-machine", "q35", "-accel", accelerator + (",thread=multi" if accelerator == "tcg" else ""), "-cpu", "max",
+        "-smp", str(spec["cpus"]), "-m", "%dM" % spec["memory_mib"],
+        # The boot device may have changed: a reset ends this process, and another begins.
+        "-no-reboot",
+        "-qmp", "unix:qmp.sock,server=on,wait=off",
+        "-chardev", "file,id=serial,path=serial.log,append=on", "-serial", "chardev:serial",
+        "-drive", f"if=pflash,format=raw,readonly=on,file={FIRMWARE}",
+        "-drive", f"if=pflash,format=raw,file={text(variables)}",
+        "-smbios", "type=1,manufacturer=%s,product=%s,serial=%s,uuid=%s" % (
+            text(spec["vendor"]), text(spec["model"]), text(spec["serial"]), spec["uuid"]),
+        "-device", "virtio-rng-pci", "-device", "virtio-scsi-pci,id=scsi",
+    ]
+    for number, (disk, path) in enumerate(zip(spec["disks"], disks)):
+        arguments += [
+            "-drive", f"if=none,id=disk{number},format=raw,cache=unsafe,discard=unmap,file={text(path)}",
+            "-device", "scsi-hd,bus=scsi.0,drive=disk%d,scsi-id=%d,serial=%s,wwn=%s,vendor=%s,product=%s,"
+            "rotation_rate=%d%s" % (
+                number, number, text(disk["serial"]), disk["wwn"], text(disk["vendor"][:VENDOR_LENGTH]),
+                text(disk["model"][:MODEL_LENGTH]), SPINNING if disk["rotational"] else SOLID_STATE,
+                priority("disk%d" % number))]
+    if cd:
+        arguments += ["-drive", f"if=none,id=cd,media=cdrom,format=raw,readonly=on,file={text(cd)}"]
+    arguments += ["-device", "ide-cd,bus=ide.0" + (",drive=cd" + priority("cd") if cd else "")]
+    for number, (nic, tap) in enumerate(zip(spec["nics"], taps)):
+        arguments += [
+            "-netdev", f"tap,id=nic{number},fd={tap}",
+            # The firmware has a driver of its own, and without a ROM nothing of iPXE is in the NIC.
+            "-device", f"virtio-net-pci,netdev=nic{number},mac={nic['mac']},romfile={priority(f'nic{number}')}"]
+    return arguments

@@ -1,0 +1,149 @@
+"""A server that is a QEMU process: firmware, boot loaders, agent and operating system are real."""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+
+from .. import server as simulated
+from ..node_boot import process
+from ..node_boot.network import NetworkError
+from . import qemu, qmp, tap
+
+START_TIMEOUT_SECONDS = 30
+START_INTERVAL_SECONDS = 0.1
+STOP_TIMEOUT_SECONDS = 10
+RESET = "guest-reset"
+
+
+class VirtualServer(simulated.Server):
+    """A server; see the simulated one for what its BMC keeps.
+
+    :param spec: its entry in ``servers.json``
+    :param settings: the machine room's Settings, with ``nodes``
+    :param web: a Web
+    """
+
+    def __init__(self, spec, settings, web):
+        # Number of the process that runs it; who sets it to None acts on its end.
+        self._pid = None
+        self._monitor = None
+        super().__init__(spec, settings, web, None)
+
+    @property
+    def _run_file(self):
+        return os.path.join(self.folder, "run.json")
+
+    @property
+    def serial_log(self):
+        """Path of what the server writes to its serial port."""
+        return os.path.join(self.folder, "serial.log")
+
+    def _resume(self, saved_agent):
+        pid = process.recall(self._run_file)
+        if pid is None:
+            if self.power == simulated.ON:
+                self.console.print("the machine room was restarted; the server had no power meanwhile")
+            self.power, self.runs = simulated.OFF, simulated.NOTHING
+        elif self.power == simulated.ON:
+            self._watch(pid, lambda: process.wait(pid))
+        else:
+            process.end(pid, STOP_TIMEOUT_SECONDS)
+
+    def _boot(self):
+        self._take_over_pending()
+        self.console.print("power on, boot device %s, boot mode %s", self.boot_device, self.boot_mode)
+        try:
+            self._start()
+            self.runs = simulated.SYSTEM
+        except (OSError, NetworkError) as error:
+            self.runs = simulated.NOTHING
+            self.console.print("boot failed: %s", error)
+
+    def _start(self):
+        for disk in self.disks:
+            disk.ensure()
+        variables = os.path.join(self.folder, "firmware_variables.fd")
+        if not os.path.exists(variables):
+            shutil.copyfile(qemu.VARIABLES, variables)
+        cd = self.boot_images.get("Cd")
+        nodes, taps = self.settings.nodes, []
+        try:
+            for number in range(len(self.spec["nics"])):
+                taps.append(tap.connect(
+                    tap.link_name(nodes["index"], self.spec["number"], number), nodes["bridge"]["name"]))
+            command = qemu.command(
+                self.spec, [disk.path for disk in self.disks], variables, self.boot_device,
+                cd if cd and os.path.exists(cd) else None, taps, self.settings.accelerator)
+            with open(os.path.join(self.folder, "qemu.log"), "wb") as log:
+                child = subprocess.Popen(
+                    command, cwd=self.folder, pass_fds=taps, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    # A restart of the machine room is no power cut.
+                    start_new_session=True)
+        finally:
+            for descriptor in taps:
+                os.close(descriptor)
+        process.remember(self._run_file, child.pid)
+        self._watch(child.pid, child.wait)
+
+    def _watch(self, pid, wait):
+        self._pid = pid
+        threading.Thread(target=self._report_end, args=(pid, wait), daemon=True).start()
+
+    def _report_end(self, pid, wait):
+        reason = self._reason(pid)
+        wait()
+        with self.lock:
+            if self._pid != pid:
+                return
+            self._pid = None
+            self.console.print("the machine ended: %s", reason or "see qemu.log")
+            self.runs = simulated.NOTHING
+            if reason == RESET:
+                self.boots += 1
+                self._boot()
+            else:
+                self.power = simulated.OFF
+            self.save()
+            self._tell_power()
+
+    def _reason(self, pid):
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
+        while process.start_time(pid) is not None and time.monotonic() < deadline:
+            try:
+                with qmp.connected(self.folder) as file:
+                    self._monitor = file
+                    return qmp.shutdown_reason(file)
+            except OSError:
+                # It does not listen yet, or it just ended.
+                time.sleep(START_INTERVAL_SECONDS)
+            finally:
+                self._monitor = None
+        return None
+
+    def _stop(self):
+        pid, self._pid = self._pid, None
+        if pid is not None:
+            process.end(pid, STOP_TIMEOUT_SECONDS)
+        self.runs = simulated.NOTHING
+
+    def soft_off(self):
+        """Press the power button; what runs decides."""
+        with self.lock:
+            monitor = self._monitor
+            if self.power == simulated.OFF:
+                return
+            if monitor is None:
+                self.power_off()
+                return
+            self.console.print("power button")
+            try:
+                qmp.send(monitor, "system_powerdown")
+            except OSError as error:
+                self.console.print("power button: %s", error)
+
+    def describe(self):
+        """Return what the API says about the server, as plain data."""
+        return dict(super().describe(), serial_log=self.serial_log)

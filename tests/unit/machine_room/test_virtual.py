@@ -1,0 +1,67 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import io
+import json
+
+from fakes.machine_room import spec
+from machine_room.virtual import qemu, qmp, tap
+
+
+def command(boot_device, cd=None, disks=("/machines/a,b/sda.raw",), taps=(7,)):
+    one = spec(1)
+    one = dict(one, disks=one["disks"][:len(disks)], nics=one["nics"][:len(taps)])
+    return qemu.command(one, list(disks), "/machines/variables.fd", boot_device, cd, list(taps), "tcg")
+
+
+def option(arguments, text):
+    """Return the one argument that contains a text."""
+    found = [argument for argument in arguments if text in argument]
+    assert len(found) == 1, (text, found)
+    return found[0]
+
+
+def test_the_boot_device_comes_first_and_disks_follow():
+    assert qemu.boot_order("Cd", 2, 1) == ["cd", "disk0", "disk1"]
+    assert qemu.boot_order("Pxe", 1, 2) == ["nic0", "nic1", "disk0"]
+    assert qemu.boot_order("Hdd", 1, 2) == ["disk0"]
+
+
+def test_virtual_media_boots_before_the_disk():
+    arguments = command("Cd", cd="/redfish/boot.iso")
+    assert option(arguments, "ide-cd").endswith(",bootindex=0")
+    assert option(arguments, "scsi-hd").endswith(",bootindex=1")
+    assert "bootindex" not in option(arguments, "virtio-net-pci")
+
+
+def test_a_drive_without_a_medium_is_not_booted():
+    arguments = command("Cd")
+    assert option(arguments, "ide-cd") == "ide-cd,bus=ide.0"
+    assert "-no-reboot" in arguments
+
+
+def test_network_boot_tries_the_nic_first():
+    arguments = command("Pxe")
+    assert option(arguments, "virtio-net-pci").endswith(",bootindex=0")
+    assert option(arguments, "tap,id=nic0").endswith("fd=7")
+
+
+def test_a_disk_has_its_identity_and_a_comma_in_a_path_is_no_separator():
+    arguments, disk = command("Hdd"), spec(1)["disks"][0]
+    device = option(arguments, "scsi-hd")
+    assert f"serial={disk['serial']}" in device
+    assert f"wwn={disk['wwn']}" in device
+    assert option(arguments, "/machines/a,,b/sda.raw")
+
+
+def test_link_names_are_short_enough_for_the_kernel():
+    assert len(tap.link_name(99, 4095, 15)) <= 15
+
+
+def test_the_reason_of_an_end_is_the_last_that_qemu_reports():
+    lines = [{"return": {}}, {"event": "RESET", "data": {}}, {"event": "SHUTDOWN", "data": {"reason": "guest-reset"}}]
+    file = io.BytesIO(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    assert qmp.shutdown_reason(file) == "guest-reset"
+    assert qmp.shutdown_reason(io.BytesIO(b"")) is None
