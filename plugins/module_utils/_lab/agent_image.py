@@ -4,7 +4,6 @@
 """Builds the deploy agent's ramdisk: Debian's kernel and packages, and ironic-python-agent from PyPI."""
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
 import shutil
@@ -12,17 +11,15 @@ import sys
 from typing import Any
 
 from .._plane.process import cache_entry
-from . import debian_root
-from .debian_root import CHROOT_ENVIRONMENT, MIB, SUITE, ImageBuildError, run
+from . import debian_root, efi_partition
+from .debian_root import CHROOT_ENVIRONMENT, SUITE, ImageBuildError, run
 
 # Raise it when the image is built in another way than before: it is part of the cache's key.
 RECIPE = "1"
 # GRUB 2.06 reports "out of memory" for an initrd of 200 MB on a machine with 4 GiB.
 INITRD_LIMIT_BYTES = 100 * 1000 * 1000
 ESP_MIB = 8
-# Debian's loaders: shim, signed by Microsoft, and the GRUB for CDs, which looks for /boot/grub/grub.cfg.
-SHIM = "/usr/lib/shim/shimx64.efi.signed"
-GRUB = "/usr/lib/grub/x86_64-efi-signed/gcdx64.efi.signed"
+SHIM, GRUB = "/" + efi_partition.SHIM, "/" + efi_partition.GRUB_FOR_CD
 IPXE = "/usr/lib/ipxe/snponly.efi"
 # Debian 12's Python, whichever runs this.
 PIP_TARGET = ("--python-version", "3.11", "--implementation", "cp", "--platform", "manylinux2014_x86_64", "--platform",
@@ -53,8 +50,8 @@ DROPPED_FOLDERS = (
 # Names of devices, which only users read.
 HARDWARE_NAMES = "usr/lib/udev/hwdb.bin"
 NEEDED_COMMANDS = (
-    ("mmdebstrap", "mmdebstrap"), ("cpio", "cpio"), ("zstd", "zstd"), ("mkfs.msdos", "dosfstools"),
-    ("mcopy", "mtools"), ("chroot", "coreutils"), ("unshare", "util-linux"), ("setpriv", "util-linux"))
+    ("mmdebstrap", "mmdebstrap"), ("cpio", "cpio"), ("zstd", "zstd"), ("chroot", "coreutils"),
+    ("unshare", "util-linux"), ("setpriv", "util-linux"), *efi_partition.NEEDED_COMMANDS)
 NEEDED_FILES = ((SHIM, "shim-signed"), (GRUB, "grub-efi-amd64-signed"), (IPXE, "ipxe"))
 FILES = ("vmlinuz", "initrd", "esp.img", "snponly.efi")
 
@@ -104,7 +101,9 @@ class AgentImage:
             self._configure(root, kernel)
             progress.event("Packing the ramdisk")
             _pack(root, os.path.join(partial, "initrd"))
-            _write_esp(os.path.join(partial, "esp.img"))
+            # What Ironic puts into the ISO images for virtual media.
+            efi_partition.write(os.path.join(partial, "esp.img"), ESP_MIB, 12,
+                                {efi_partition.SHIM_TARGET: SHIM, efi_partition.GRUB_TARGET: GRUB})
             shutil.copyfile(IPXE, os.path.join(partial, "snponly.efi"))
             shutil.rmtree(work)
             for name in FILES:
@@ -156,19 +155,6 @@ def _pack(root: str, path: str) -> None:
                               f"{INITRD_LIMIT_BYTES // 1000 ** 2} MB, which boot loaders can read")
 
 
-def _write_esp(path: str) -> None:
-    """Write the EFI system partition that Ironic puts into the ISO images for virtual media."""
-    with open(path, "wb") as stream:
-        stream.truncate(ESP_MIB * MIB)
-    # A fixed serial number, for the same bytes again.
-    run(["mkfs.msdos", "-F", "12", "-n", "ESP", "-i", "4d334c42", "--invariant", path], "making the boot image")
-    # So that mtools writes no time of its own.
-    environment = dict(os.environ, SOURCE_DATE_EPOCH="315532800")
-    run(["mmd", "-i", path, "::EFI", "::EFI/BOOT"], "making the boot image", env=environment)
-    for source, target in ((SHIM, "BOOTX64.EFI"), (GRUB, "grubx64.efi")):
-        run(["mcopy", "-i", path, source, "::EFI/BOOT/" + target], "making the boot image", env=environment)
-
-
 def publish(image: AgentImage, directory: str, added: dict[str, str], check_mode: bool) -> list[str]:
     """Put the files into a folder that a web server reads, each with a checksum file; the ramdisk gets a lab's files.
 
@@ -182,13 +168,12 @@ def publish(image: AgentImage, directory: str, added: dict[str, str], check_mode
     for path, source in added.items():
         with open(source, "rb") as stream:
             contents[path] = stream.read()
-    # The kernel looks for the next archive at a multiple of four.
-    padding = bytes(-os.path.getsize(os.path.join(image.directory, "initrd")) % 4)
-    appended = {"initrd": padding + overlay(contents)}
+    # Before the ramdisk: Ironic unpacks what begins like zstd, and boot loaders cannot read what comes of it.
+    heads = {"initrd": overlay(contents)}
     differing = []
     for name in FILES:
         source, target = os.path.join(image.directory, name), os.path.join(directory, name)
-        line = f"{debian_root.file_digest(source, appended.get(name, b''))}  {name}\n"
+        line = f"{debian_root.file_digest(source, heads.get(name, b''))}  {name}\n"
         if os.path.exists(target + ".sha256"):
             with open(target + ".sha256", encoding="utf-8") as stream:
                 if stream.read() == line:
@@ -197,8 +182,8 @@ def publish(image: AgentImage, directory: str, added: dict[str, str], check_mode
         if check_mode:
             continue
         with open(source, "rb") as reader, open(target + ".new", "wb") as writer:
+            writer.write(heads.get(name, b""))
             shutil.copyfileobj(reader, writer)
-            writer.write(appended.get(name, b""))
         os.chmod(target + ".new", 0o644)
         os.replace(target + ".new", target)
         with open(target + ".sha256", "w", encoding="utf-8") as stream:
@@ -207,7 +192,7 @@ def publish(image: AgentImage, directory: str, added: dict[str, str], check_mode
 
 
 def overlay(files: dict[str, bytes]) -> bytes:
-    """Return an initramfs with a few files, which the kernel unpacks over the one before it.
+    """Return an initramfs with a few files, not compressed, which the kernel unpacks before the one behind it.
 
     :param files: absolute path → contents
     """
@@ -221,8 +206,7 @@ def overlay(files: dict[str, bytes]) -> bytes:
                 entries.append((folder, 0o040755, b""))
         entries.append(("/".join(parts), 0o100644, files[path]))
     entries.append(("TRAILER!!!", 0, b""))
-    archive = b"".join(_cpio_entry(number, *entry) for number, entry in enumerate(entries, start=1))
-    return gzip.compress(archive, mtime=0)
+    return b"".join(_cpio_entry(number, *entry) for number, entry in enumerate(entries, start=1))
 
 
 def _cpio_entry(number: int, name: str, mode: int, data: bytes) -> bytes:

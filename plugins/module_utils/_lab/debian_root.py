@@ -61,17 +61,16 @@ def tree_digest(directory: str) -> str:
     return digest.hexdigest()
 
 
-def file_digest(path: Any, appended: bytes = b"") -> Any:
+def file_digest(path: Any, head: bytes = b"") -> Any:
     """Return a file's SHA-256, hexadecimal.
 
     :param path: the file
-    :param appended: what is to follow its contents
+    :param head: what comes before its contents
     """
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(head)
     with open(path, "rb") as stream:
         for chunk in iter(lambda: stream.read(MIB), b""):
             digest.update(chunk)
-    digest.update(appended)
     return digest.hexdigest()
 
 

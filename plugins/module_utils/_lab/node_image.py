@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds the disk image of a Kubernetes node: Debian, cloud-init, containerd, kubeadm and all container images."""
+"""Builds the disk image of a Kubernetes node: Debian with a kernel, cloud-init, containerd, kubeadm, all images."""
 from __future__ import annotations
 
 import glob
@@ -16,15 +16,16 @@ import uuid
 from typing import Any
 
 from .._plane.process import cache_entry
-from . import addons, container_image, debian_root
+from . import addons, container_image, debian_root, efi_partition
 from .debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
-RECIPE = "2"
+RECIPE = "3"
 DISK_GIB = 6
-SECTOR_BYTES = 512
 # Partitions start at 1 MiB; the last MiB is for the backup of the partition table.
-FIRST_SECTOR = MIB // SECTOR_BYTES
+FIRST_MIB, LAST_MIB = 1, 1
+EFI_MIB = 32
+EFI_PARTITION_TYPE = "C12A7328-F81F-11D2-BA4B-00A0C93EC93B"
 # Container layers have few and large files.
 BYTES_FOR_AN_INODE = 32768
 JOURNAL_MIB = 64
@@ -45,13 +46,24 @@ NODE_PROGRAMS = ("kubelet", "kubeadm", "kubectl")
 POD_PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "etcd")
 NEEDED_COMMANDS = (
     ("mmdebstrap", "mmdebstrap"), ("mkfs.ext4", "e2fsprogs"), ("sfdisk", "fdisk"), ("qemu-img", "qemu-utils"),
-    ("unshare", "util-linux"), ("setpriv", "util-linux"), ("chroot", "coreutils"))
+    ("unshare", "util-linux"), ("setpriv", "util-linux"), ("chroot", "coreutils"), *efi_partition.NEEDED_COMMANDS)
 
 
 def library_paths(ldd_output: str) -> list[str]:
     """Return the absolute paths in what ldd prints about one or several programs, without duplicates, in order."""
     found = re.findall(r"(?:=> |^\s+)(/\S+) \(0x", ldd_output, re.MULTILINE)
     return list(dict.fromkeys(found))
+
+
+def grub_config(file_system_id: str) -> str:
+    """Return GRUB's configuration: Debian keeps links to the newest kernel in the root folder.
+
+    :param file_system_id: UUID of the root file system
+    """
+    return (f"search --no-floppy --fs-uuid --set=root {file_system_id}\n"
+            f"linux /vmlinuz root=UUID={file_system_id} rw console=tty0 console=ttyS0\n"
+            "initrd /initrd.img\n"
+            "boot\n")
 
 
 class NodeImage:
@@ -210,22 +222,41 @@ class NodeImage:
         qcow2 = os.path.join(directory, "node.qcow2")
         with open(raw, "wb") as stream:
             stream.truncate(DISK_GIB * 1024 * MIB)
-        sectors = (DISK_GIB * 1024 - 2) * MIB // SECTOR_BYTES
-        table = (f"label: gpt\nstart={FIRST_SECTOR}, size={sectors}, type={ROOT_PARTITION_TYPES[self._architecture]}, "
-                 "name=root\n")
+        file_system_id = str(uuid.uuid5(uuid.NAMESPACE_OID, self.directory))
+        root_mib = FIRST_MIB + EFI_MIB
+        size_kib = (DISK_GIB * 1024 - root_mib - LAST_MIB) * 1024
+        table = (f"label: gpt\n"
+                 f"start={FIRST_MIB}MiB, size={EFI_MIB}MiB, type={EFI_PARTITION_TYPE}, name=efi\n"
+                 f"start={root_mib}MiB, size={size_kib}KiB, name=root, "
+                 f"type={ROOT_PARTITION_TYPES[self._architecture]}\n")
         with subprocess.Popen(["sfdisk", "--quiet", raw], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, universal_newlines=True) as process:
             errors = process.communicate(table, timeout=60)[1]
             if process.returncode:
                 raise ImageBuildError(f"partitioning: sfdisk failed (exit code {process.returncode}): {errors}")
         run(["mkfs.ext4", "-q", "-F", "-L", "root", "-m", "0", "-i", str(BYTES_FOR_AN_INODE),
-              "-J", f"size={JOURNAL_MIB}", "-U", str(uuid.uuid5(uuid.NAMESPACE_OID, self.directory)),
-              "-E", f"offset={FIRST_SECTOR * SECTOR_BYTES},nodiscard,assume_storage_prezeroed=1",
-              "-d", root, raw, f"{sectors * SECTOR_BYTES // 1024}k"], "making the root file system")
+              "-J", f"size={JOURNAL_MIB}", "-U", file_system_id,
+              "-E", f"offset={root_mib * MIB},nodiscard,assume_storage_prezeroed=1",
+              "-d", root, raw, f"{size_kib}k"], "making the root file system")
+        self._write_boot_loaders(root, raw, file_system_id)
         run(["qemu-img", "convert", "-m", "8", "-W", "-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd",
               raw, qcow2], "converting to qcow2")
         for path in (raw, qcow2):
             debian_root.write_checksum(path)
+
+    def _write_boot_loaders(self, root: str, raw: str, file_system_id: str) -> None:
+        config, partition = raw + ".grub.cfg", raw + ".efi"
+        with open(config, "w", encoding="utf-8") as stream:
+            stream.write(grub_config(file_system_id))
+        efi_partition.write(partition, EFI_MIB, 16, {
+            efi_partition.SHIM_TARGET: os.path.join(root, efi_partition.SHIM),
+            efi_partition.GRUB_TARGET: os.path.join(root, efi_partition.GRUB_FOR_DISK),
+            efi_partition.GRUB_FOR_DISK_CONFIG: config})
+        with open(partition, "rb") as reader, open(raw, "r+b") as writer:
+            writer.seek(FIRST_MIB * MIB)
+            shutil.copyfileobj(reader, writer)
+        os.unlink(config)
+        os.unlink(partition)
 
     def _write_info(self, directory: Any, references: Any) -> None:
         with open(os.path.join(directory, "image.json"), "w", encoding="utf-8") as stream:

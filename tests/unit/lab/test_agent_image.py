@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
 import shutil
@@ -61,19 +60,19 @@ def test_check_mode_publishes_nothing(image, tmp_path):
     assert os.listdir(directory) == []
 
 
-def test_the_lab_s_files_begin_where_the_kernel_looks_for_them(image, tmp_path):
+def test_the_ramdisk_follows_the_lab_s_files_where_the_kernel_looks_for_it(image, tmp_path):
     directory = tmp_path / "www"
     publish(image, directory, FILES)
     initrd = (directory / "initrd").read_bytes()
-    start = initrd.index(b"\x1f\x8b")
-    assert start % 4 == 0
-    assert gzip.decompress(initrd[start:]).startswith(b"070701")
+    assert initrd.startswith(b"070701")
+    assert initrd.endswith(b"content of initrd")
+    assert (len(initrd) - len(b"content of initrd")) % 4 == 0
 
 
 @pytest.mark.skipif(not shutil.which("cpio"), reason="cpio reads the archive")
 def test_cpio_reads_the_lab_s_files(tmp_path):
     subprocess.run(["cpio", "--extract", "--make-directories", "--quiet"], cwd=tmp_path, check=True,
-                   input=gzip.decompress(agent_image.overlay(FILES)))
+                   input=agent_image.overlay(FILES))
     assert (tmp_path / "etc/agent/ca.crt").read_bytes() == b"certificate"
     assert (tmp_path / "etc/agent/agent.conf").read_bytes() == b"[DEFAULT]\n"
 
