@@ -31,9 +31,19 @@ options:
     type: path
     required: true
   files:
-    description: Files to add to the ramdisk, absolute path in the ramdisk to path on the target.
-    type: dict
-    default: {}
+    description: Files to add to the ramdisk.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      path:
+        description: Absolute path in the ramdisk.
+        type: str
+        required: true
+      source:
+        description: Path of the file on the target.
+        type: path
+        required: true
 requirements:
   - root
   - mmdebstrap
@@ -55,7 +65,8 @@ EXAMPLES = r"""
     cache_dir: "{{ management_plane.cache_dir }}"
     directory: "{{ management_plane.dir }}/www/agent"
     files:
-      /etc/ironic-python-agent/ca.crt: "{{ management_plane.dir }}/pki/ca.crt"
+      - path: /etc/ironic-python-agent/ca.crt
+        source: "{{ management_plane.dir }}/pki/ca.crt"
 """
 
 RETURN = r"""

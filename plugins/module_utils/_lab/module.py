@@ -92,7 +92,9 @@ def run_lab_agent_image() -> None:
         "source_dir": {"type": "path", "required": True},
         "cache_dir": {"type": "path", "required": True},
         "directory": {"type": "path", "required": True},
-        "files": {"type": "dict", "default": {}},
+        "files": {"type": "list", "elements": "dict", "default": [], "options": {
+            "path": {"type": "str", "required": True},
+            "source": {"type": "path", "required": True}}},
     })
     params = module.params
     with module.reporting(), lab_service.readable_errors():
@@ -102,7 +104,8 @@ def run_lab_agent_image() -> None:
             image.build(module.progress)
         published = list(agent_image.FILES)
         if image.complete():
-            published = agent_image.publish(image, params["directory"], params["files"], module.check_mode)
+            added = {one["path"]: one["source"] for one in params["files"]}
+            published = agent_image.publish(image, params["directory"], added, module.check_mode)
     module.finish({"changed": built or bool(published), "image_dir": image.directory, "published": published})
 
 
