@@ -41,7 +41,7 @@ class VirtualServer(simulated.Server):
         """Path of what the server writes to its serial port."""
         return os.path.join(self.folder, "serial.log")
 
-    def _resume(self, saved_agent):
+    def _resume(self, agent):
         pid = process.recall(self._run_file)
         if pid is None:
             if self.power == simulated.ON:

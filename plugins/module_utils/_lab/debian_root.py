@@ -131,7 +131,7 @@ def install(target: str, names: list[str], work: str, hooks: Sequence[str] = ())
         ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
          "Created-By: Packages"], "reading apt's sources"))
     run([*CONTAINED, *command, SUITE, target, *sources], "installing Debian " + SUITE,
-          env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=work))
+        env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=work))
 
 
 def add_files(source: str, root: str, replaced: dict[str, str] | None = None) -> None:

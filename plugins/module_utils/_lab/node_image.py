@@ -129,7 +129,7 @@ class NodeImage:
         for name in NODE_PROGRAMS + POD_PROGRAMS:
             if not os.access(os.path.join(self._bin_dir, name), os.X_OK):
                 raise ImageBuildError(f"{os.path.join(self._bin_dir, name)} is missing: build the engine's sets "
-                                     "management and node first")
+                                      "management and node first")
 
     def _install_debian(self, root: Any) -> None:
         with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
@@ -159,7 +159,7 @@ class NodeImage:
         kubeadm = os.path.join(self._bin_dir, "kubeadm")
         version = run([kubeadm, "version", "-o", "short"], "asking kubeadm's version").strip()
         listed = run([kubeadm, "config", "images", "list", "--kubernetes-version", version],
-                      "asking kubeadm for its images").split()
+                     "asking kubeadm for its images").split()
         wanted = dict((reference.rpartition("/")[2].rpartition(":")[0], reference) for reference in listed)
         registry = listed[0].partition("/")[0]
         netfilter = self._netfilter(root)
@@ -183,7 +183,7 @@ class NodeImage:
                 add(name, wanted[name], contents + (netfilter if name == "kube-proxy" else []), [path])
             else:
                 raise ImageBuildError(f"kubeadm {version} wants the image {wanted[name]}, which this module cannot "
-                                     "build")
+                                      "build")
         flanneld = "/opt/bin/flanneld"
         add("flannel", f"{OWN_REGISTRY}/flannel-io/flannel:{self._addons.pins.version(addons.FLANNEL)}",
             [container_image.File(flanneld, self._addons.path("flanneld"))] + netfilter, [flanneld])
@@ -215,7 +215,7 @@ class NodeImage:
 
     def _import(self, root: Any, images: Any) -> None:
         run([*CONTAINED, sys.executable, os.path.join(self._source_dir, "import_images.py"), root, images],
-             "importing the container images")
+            "importing the container images")
 
     def _write_disk(self, root: Any, directory: Any) -> None:
         raw = os.path.join(directory, "node.raw")
@@ -235,12 +235,12 @@ class NodeImage:
             if process.returncode:
                 raise ImageBuildError(f"partitioning: sfdisk failed (exit code {process.returncode}): {errors}")
         run(["mkfs.ext4", "-q", "-F", "-L", "root", "-m", "0", "-i", str(BYTES_FOR_AN_INODE),
-              "-J", f"size={JOURNAL_MIB}", "-U", file_system_id,
-              "-E", f"offset={root_mib * MIB},nodiscard,assume_storage_prezeroed=1",
-              "-d", root, raw, f"{size_kib}k"], "making the root file system")
+             "-J", f"size={JOURNAL_MIB}", "-U", file_system_id,
+             "-E", f"offset={root_mib * MIB},nodiscard,assume_storage_prezeroed=1",
+             "-d", root, raw, f"{size_kib}k"], "making the root file system")
         self._write_boot_loaders(root, raw, file_system_id)
         run(["qemu-img", "convert", "-m", "8", "-W", "-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd",
-              raw, qcow2], "converting to qcow2")
+             raw, qcow2], "converting to qcow2")
         for path in (raw, qcow2):
             debian_root.write_checksum(path)
 
