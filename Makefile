@@ -47,6 +47,16 @@ lab-status: lab-needs  ## table of the lab's parts
 lab-env: lab-needs  ## export lines of the running lab, for the shell's eval
 	@$(CLI) env --lab '$(LAB)'
 
+# A lab of its own, so that it leaves the other as it is.
+.PHONY: metal
+metal: export LAB := $(if $(filter-out lab,$(LAB)),$(LAB),metal)
+metal: export LAB_KIND := virtual
+metal: export LAB_SERVERS := $(if $(CLUSTER),3,2)
+metal: export LAB_CLUSTER := $(if $(CLUSTER),metal,none)
+metal: lab-needs  ## virtual servers: real firmware, agent and kernel, by iPXE and by virtual media (CLUSTER=1: and a cluster)
+	@$(PLAYBOOK) metal3.baremetal.metal -i inventory/lab/lab.yml -i inventory/metal
+	@printf 'The lab "%s" runs. To remove it, type:  make lab-down LAB=%s\n' "$$LAB" "$$LAB"
+
 ##@ Tests
 
 .PHONY: test test-fast

@@ -159,6 +159,12 @@ hosts:
         manufacturer: A vendor
         product: A server
         serial_number: "42"
+    operation_seconds:
+      description:
+        - How long the last run of each operation took, for those that have ended, for example C(inspect).
+      type: dict
+      returned: always
+      sample: {register: 11, inspect: 269, provision: 402}
     hardware_data:
       description:
         - >-

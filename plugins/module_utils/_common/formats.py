@@ -4,7 +4,9 @@
 """How durations, times and sizes are printed, in all messages and tables; pure."""
 from __future__ import annotations
 
+import calendar
 import datetime
+import time
 
 GIGABYTE = 10 ** 9
 _MINUTE = 60
@@ -40,6 +42,15 @@ def timestamp(seconds: float) -> str:
     :returns: the text, whole seconds
     """
     return datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def moment(text: str | None) -> int | None:
+    """Return a point in time of the Kubernetes API, RFC 3339 in UTC, in seconds since 1970.
+
+    :param text: for example ``2026-11-22T17:20:00Z``
+    :returns: the seconds, or None when there is no text
+    """
+    return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")) if text else None
 
 
 def memory(mebibytes: int) -> str:

@@ -61,7 +61,7 @@ HOST = Open(
     status=Open(provisioning=Open(state=TEXT, ID=TEXT, image=_IMAGE, customDeploy=Open(method=TEXT)),
                 operationalStatus=TEXT, errorType=TEXT, errorMessage=TEXT, errorCount=NUMBER, poweredOn=TRUTH,
                 hardware=_PARTS, goodCredentials=_CREDENTIALS, triedCredentials=_CREDENTIALS, lastUpdated=TEXT,
-                operationHistory=Open(inspect=Open(start=TEXT, end=TEXT))))
+                operationHistory=Each(Open(start=TEXT, end=TEXT))))
 HARDWARE_DATA = Open(metadata=_METADATA, spec=Open(hardware=_PARTS))
 SECRET = Open(metadata=_METADATA, type=TEXT, data=_TEXTS)
 _RANGE = Open(start=TEXT, end=TEXT, subnet=TEXT, prefix=NUMBER, gateway=TEXT, dnsServers=[TEXT])

@@ -39,7 +39,22 @@ def summary(bmh):
         "node_id": provisioning.get("ID") or "",
         "paused": host_annotations.PAUSED in host_annotations.of(bmh),
         "hardware": hardware(status.get("hardware") or {}),
+        "operation_seconds": operation_seconds(status.get("operationHistory") or {}),
     }
+
+
+def operation_seconds(history):
+    """Return how long each finished operation took: name → seconds.
+
+    :param history: ``status.operationHistory`` of a BareMetalHost, the last run of each
+    """
+    found = {}
+    for name, operation in history.items():
+        start, end = (formats.moment(operation.get(field)) for field in ("start", "end"))
+        # The end of the run before stays until the present one ends.
+        if start is not None and end is not None and end >= start:
+            found[name] = end - start
+    return found
 
 
 def absent(name, namespace):

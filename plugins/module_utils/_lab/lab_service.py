@@ -13,7 +13,7 @@ from typing import Any
 from .._common.errors import ReportedError
 from .._common.progress import Progress
 from .._plane.process import engine, figures, python_environment, user_folders
-from . import claim, credentials, debian_packages, host_limits, layout, removal, servers
+from . import claim, credentials, debian_packages, host_limits, layout, removal, servers, ssh_keys
 
 
 @contextlib.contextmanager
@@ -59,6 +59,8 @@ def present(params: dict[str, Any], check_mode: bool, progress: Progress) -> dic
     differing += claim.ensure_folders(lab["dir"], check_mode, progress.wrote)
     differing += credentials.ensure_machine_room(lab["dir"], check_mode, progress.wrote)
     differing += credentials.ensure_registry(lab["dir"], check_mode, progress.wrote)
+    if any(server["kind"] == servers.VIRTUAL for server in made):
+        differing += ssh_keys.ensure(lab["dir"], check_mode, progress.wrote)
     warnings = []
     if params["nodes"]:
         try:

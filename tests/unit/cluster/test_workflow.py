@@ -21,10 +21,11 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import (
     tree as workflow_tree,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import formats
 
 T0 = "2026-01-01T00:00:00Z"
 LABELS = {"cluster.x-k8s.io/cluster-name": "c1"}
-NOW = workflow_snapshot.seconds_of("2026-01-01T01:00:00Z")
+NOW = formats.moment("2026-01-01T01:00:00Z")
 
 
 def obj(kind, name, spec=None, status=None, labels=None, owner=None, **metadata):
@@ -205,7 +206,7 @@ def test_a_wait_goes_on_while_the_story_goes_on():
 def test_no_host_that_matches():
     story = Story().until(8)
     story.metal3_machine["spec"]["hostSelector"] = {"matchLabels": {"rack": "r9"}}
-    assert failures(story, workflow_snapshot.seconds_of(T0) + 5) == []
+    assert failures(story, formats.moment(T0) + 5) == []
     failure = failures(story)[0]
     assert failure.subject == "Metal3Machine x"
     assert failure.cause == "no host matches its selector, of 2 in the namespace"
@@ -273,7 +274,7 @@ def test_bootstrap_that_can_not_begin_or_never_ends():
          "message": "no secret"}]}}
     assert failures(story)[0].cause == "the user data can't be made: no secret"
     story = Story().until(13)
-    assert failures(story, workflow_snapshot.seconds_of(T0) + 899) == []
+    assert failures(story, formats.moment(T0) + 899) == []
     assert "bootstrap failed" in failures(story)[0].cause
     assert failures(story, limit=0) == []
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from ..._common.formats import duration
+from ..._common.formats import duration, moment
 from ..._host.errors import explain
 from ..checks.hosts import keeper, matches, on_its_way, refusal
-from .snapshot import condition, seconds_of
+from .snapshot import condition
 from .steps import machine_steps
 
 # subject: the object that shows it; cause and next_step: sentences.
@@ -148,5 +148,5 @@ def _no_node(snapshot, step, machine, _metal3_machine, now, limit):
 
 
 def _lasted(since, now, seconds=GRACE_SECONDS):
-    started = seconds_of(since)
+    started = moment(since)
     return started is not None and now - started >= seconds

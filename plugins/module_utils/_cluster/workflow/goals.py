@@ -4,8 +4,8 @@
 """Whether a cluster is where the user wants it; pure."""
 from __future__ import annotations
 
-from ..._common.formats import duration
-from .snapshot import condition, is_true, seconds_of
+from ..._common.formats import duration, moment
+from .snapshot import condition, is_true
 from .steps import LAST_STEP, STEPS, machine_steps
 
 # initialized: the API answers and there is a kubeconfig; nodes: every machine is a Node; available: all of them ready.
@@ -78,7 +78,7 @@ def progress(snapshot, now):
     longest = ""
     if slow:
         since, machine, waits_for = slow[0]
-        longest = f"longest: {machine}, for {duration(now - (seconds_of(since) or now))}, waits for {waits_for}"
+        longest = f"longest: {machine}, for {duration(now - (moment(since) or now))}, waits for {waits_for}"
     return f"cluster {snapshot.cluster_name}: {', '.join(parts)}", longest
 
 

@@ -7,9 +7,6 @@ Objects are in v1beta2 (``kube.resources``), whatever version they were written 
 """
 from __future__ import annotations
 
-import calendar
-import time
-
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
 DEPLOYMENT_LABEL = "cluster.x-k8s.io/deployment-name"
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
@@ -124,10 +121,3 @@ def condition(obj, kind):
 def is_true(obj, kind):
     """Say whether a condition of an object is True."""
     return condition(obj, kind).get("status") == "True"
-
-
-def seconds_of(timestamp):
-    """Return an RFC 3339 time of the Kubernetes API in seconds since 1970, or None."""
-    if not timestamp:
-        return None
-    return calendar.timegm(time.strptime(timestamp[:19], "%Y-%m-%dT%H:%M:%S"))

@@ -7,9 +7,9 @@ Source: CAPM3 ``docs/deployment_workflow.md``.
 """
 from __future__ import annotations
 
-from ..._common.formats import duration
+from ..._common.formats import duration, moment
 from ..._common.plain_text import gist
-from .snapshot import condition, is_control_plane, is_true, seconds_of
+from .snapshot import condition, is_control_plane, is_true
 
 STEPS = {
     1: "Cluster API takes the Metal3Cluster and the control plane over",
@@ -57,7 +57,7 @@ def step_text(step, now):
     :param step: an entry of :func:`machine_steps`
     :param now: seconds since 1970
     """
-    since = seconds_of(step["since"])
+    since = moment(step["since"])
     return f"step {step['step']} of {LAST_STEP}, {step['title']}" + (
         "" if since is None else f", for {duration(now - since)}")
 
