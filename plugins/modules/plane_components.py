@@ -18,6 +18,13 @@ description:
   - All objects are planned first and checked by the API server in a dry run; only differences are written, in this
     order, each step after the one before was accepted - namespaces and definitions; issuers, certificates, roles and
     services; Deployments; webhooks; clusterctl's inventory. A run that was interrupted is continued by the next one.
+  - Parts that are there in an older version are upgraded, one after the other in the order of Cluster API, each of
+    which is waited for. Refused before anything is written are a step over more minors than upstream supports, an
+    older version, hosts in transition, BMC addresses with a scheme that the new operator no longer has, versions of
+    objects that the new definitions no longer have, and provider IDs that the new CAPM3 no longer knows.
+  - A part that does not come up in its new version is rolled back - the objects that were there before are applied
+    again and waited for, and what was created since is deleted, but for namespaces and definitions. A definition whose
+    objects may be stored in a version that only the new one has stays, too. The message says what was rolled back.
   - Waits until Deployments are rolled out, definitions are established and the webhook of each part has accepted an
     object in a dry run.
 options:
@@ -180,7 +187,10 @@ options:
     type: bool
     default: false
   confirm:
-    description: How many parts are removed, or their names with commas between. Required when O(state=absent).
+    description:
+      - How many parts are removed, or their names with commas between. Required when O(state=absent).
+      - When O(state=present), how many parts have an upgrade that interrupts, or their names - to another minor, or
+        with a Deployment that is stopped before the new one starts. Then it is required, too; check mode only warns.
     type: str
   show_table:
     description: Whether the version matrix is printed.
@@ -317,6 +327,31 @@ matrix:
   sample:
     - {name: ipam, found: null, source: null, planned: v1.13.2, changes: true, contracts: [v1beta2],
        stored: [], needs: [Cluster API v1.13]}
+upgrades:
+  description: The parts that become newer, in the order of their upgrade.
+  returned: when O(state=present)
+  type: list
+  elements: dict
+  contains:
+    part:
+      description: The part's name.
+      type: str
+    found:
+      description: Version that was there.
+      type: str
+    planned:
+      description: Version to be installed.
+      type: str
+    interrupts:
+      description: Whether a confirmation is required.
+      type: bool
+  sample:
+    - {part: bmo, found: v0.13.1, planned: v0.13.2, interrupts: false}
+confirmation:
+  description: In check mode, what a run without it would be refused with because O(confirm) is missing; else empty.
+  returned: when O(state=present)
+  type: str
+  sample: ""
 table:
   description: The matrix as lines of text.
   returned: when O(state=present)

@@ -25,3 +25,10 @@ SAME_MINOR = ("cabpk", "kcp", "ipam", "capm3")
 # Minor of CAPM3 1.x: first and last minor of the Bare Metal Operator 0.x. Upstream tests the first; the operator is
 # upgraded before CAPM3, so that the one after it works for that while.
 OPERATOR = {11: (11, 12), 12: (12, 13), 13: (13, 14), 14: (14, 15)}
+
+# Minors that a part may be upgraded over at once. Cluster API's by its page "Cluster API and Kubernetes version
+# support"; Metal3 and cert-manager test the step from one minor to the next only.
+STEP = {"capi": 3, "cabpk": 3, "kcp": 3}
+OTHER_STEP = 1
+# Last minor of CAPM3 1.x that knows provider IDs with a host's UID alone; release notes of v1.13.0.
+LEGACY_PROVIDER_ID = 13

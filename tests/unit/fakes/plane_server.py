@@ -17,6 +17,11 @@ def definition(group, plural, kind, version="v1"):
                      "versions": [{"name": version, "storage": True}]}}
 
 
+def owned(value):
+    """Return the tree of FieldsV1 of what was applied, in which lists are atomic."""
+    return dict(("f:" + key, owned(item)) for key, item in value.items()) if isinstance(value, dict) else {}
+
+
 class Server:
     """Stores what is applied; Deployments are available and namespaces gone at once."""
 
@@ -24,6 +29,8 @@ class Server:
 
     def __init__(self):
         self.objects, self.writes, self.probes, self.silent, self.version = {}, [], [], 0, 0
+        # End of the images that do not start.
+        self.broken = ""
         # What others do just before a deletion.
         self.meanwhile = []
         for group, (plural, kind) in GROUPS.items():
@@ -34,11 +41,19 @@ class Server:
         name = body["metadata"]["name"]
         stored = dict(body, metadata=dict(
             body["metadata"], uid="u-" + name, resourceVersion=str(self.version),
-            managedFields=[{"manager": manager, "operation": "Apply", "fieldsV1": {}}]))
+            managedFields=[{"manager": manager, "operation": "Apply", "fieldsV1": dict(
+                owned(dict((key, item) for key, item in body.items() if key not in ("apiVersion", "kind", "metadata"))),
+                **{"f:metadata": {"f:labels": owned(body["metadata"].get("labels") or {})}})}]))
         if kind == "CustomResourceDefinition":
             stored["status"] = {"conditions": [{"type": "Established", "status": "True"}]}
         if kind == "Deployment":
             stored["status"] = {"updatedReplicas": 1, "replicas": 1, "availableReplicas": 1}
+            pods = (stored.get("spec") or {}).get("template") or {"spec": {"containers": [{}]}}
+            image = pods["spec"]["containers"][0].get("image") or ""
+            if self.broken and image.endswith(self.broken):
+                stored["status"] = {"updatedReplicas": 1, "replicas": 2, "conditions": [
+                    {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded",
+                     "message": "has timed out progressing"}]}
         self.objects[kind, namespace, name] = stored
         return stored
 

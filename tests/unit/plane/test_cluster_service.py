@@ -222,6 +222,80 @@ def test_a_namespace_stays_when_something_is_put_into_it_during_a_removal():
     assert ("Namespace", None, IPAM.namespace) in server.objects
 
 
+OLD, NEW = "v1.13.1", "v1.13.2"
+DEPLOYMENT = ("Deployment", IPAM.namespace, "ipam-controller-manager")
+
+
+def released(version):
+    """What a release of IPAM ships: the newer one has another role, and an argument more."""
+    items = shipped()
+    container = items[3]["spec"]["template"]["spec"]["containers"][0]
+    container.update(image=f"quay.io/metal3-io/ip-address-manager:{version}", args=["--new"] if version == NEW else [])
+    if version == NEW:
+        items.append({"apiVersion": "v1", "kind": "ServiceAccount",
+                      "metadata": {"name": "ipam-new", "namespace": IPAM.namespace}})
+    return items
+
+
+def release(server, version, check_mode=False, **given):
+    clock = Clock()
+    return service.Components(server, parameters(**given), {"ipam": (released(version), version)}, check_mode,
+                              Progress(None), clock.sleep, clock)
+
+
+def content(server):
+    return dict((key, {name: value for name, value in obj.items() if name != "metadata"})
+                for key, obj in server.objects.items())
+
+
+def test_an_older_part_is_upgraded_and_named():
+    server = Server()
+    assert release(server, OLD).present()["upgrades"] == []
+    planned = release(server, NEW, check_mode=True).present()
+    assert planned["upgrades"] == [{"part": "ipam", "found": OLD, "planned": NEW, "interrupts": False}]
+    release(server, NEW).present()
+    assert server.objects[DEPLOYMENT]["spec"]["template"]["spec"]["containers"][0]["args"] == ["--new"]
+    assert not release(server, NEW).present()["changed"]
+
+
+def test_a_part_that_does_not_come_up_is_rolled_back_to_what_was_there():
+    server = Server()
+    release(server, OLD).present()
+    before, server.broken = content(server), NEW
+    with pytest.raises(ReportedError) as caught:
+        release(server, NEW).present()
+    text = str(caught.value)
+    assert text.startswith(f"the upgrade of IP address manager from {OLD} to {NEW} failed and was rolled back: "), text
+    assert "Deployment metal3-ipam-system/ipam-controller-manager" in text and "has timed out progressing" in text
+    assert content(server) == before
+    server.broken = ""
+    assert release(server, NEW).present()["changed"]
+
+
+def test_a_rollback_that_fails_says_so_and_what_to_do():
+    server = Server()
+    release(server, OLD).present()
+    server.broken = (OLD, NEW)
+    with pytest.raises(ReportedError, match=r"failed, and so did going back: (?s:.*); put the cause right, then"):
+        release(server, NEW).present()
+
+
+def test_an_upgrade_to_another_minor_asks_for_the_number_and_check_mode_warns():
+    server = Server()
+    release(server, "v1.12.3").present()
+    server.writes.clear()
+    server.store("Deployment", "capi-system", {"kind": "Deployment", "metadata": {
+        "name": "capi-controller-manager", "namespace": "capi-system"}, "spec": {"template": {"spec": {"containers": [
+            {"image": "registry.k8s.io/cluster-api/cluster-api-controller:v1.13.5"}]}}}})
+    planned = release(server, NEW, check_mode=True).present()
+    assert "To continue, set metal3_confirm=1" in planned["confirmation"]
+    assert planned["confirmation"] in planned["warnings"][-1]
+    with pytest.raises(ReportedError, match=r"This upgrades 1 part \(ipam\): .* To continue, set metal3_confirm=1"):
+        release(server, NEW).present()
+    assert server.writes == []
+    assert release(server, NEW, confirm="1").present()["changed"]
+
+
 MANIFESTS = b"""
 apiVersion: apps/v1
 kind: Deployment

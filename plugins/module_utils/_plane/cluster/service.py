@@ -25,9 +25,9 @@ from ..._manifests import documents
 from ..._manifests.rollout_wait import RolloutWait
 from ..._manifests.service import ManifestsService, ManifestsWrites
 from ..._metal3.kinds import resource_for
-from .. import fit, fit_service
+from .. import fit, fit_service, upgrade
 from ..catalogue import BY_NAME, PARTS, Part
-from . import certificates, ironic, objects
+from . import certificates, ironic, objects, upgrade_service
 from .settings import problems as settings_problems
 
 Object = dict[str, Any]
@@ -72,6 +72,9 @@ class Components(ManifestsService):
                  clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(client, [], "default", check_mode, progress, sleep)
         self.params, self.shipped, self.clock = params, shipped, clock
+        self.steps: list[upgrade.Step] = []
+        # Title of an object → name of its part.
+        self.part_of: dict[str, str] = {}
         self.parts = [part for part in (*PARTS, ironic.PART) if part.name in shipped]
 
     def writes_of(self, client: Any, check_mode: bool, progress: Any,
@@ -88,6 +91,7 @@ class Components(ManifestsService):
         """
         self._refuse(settings_problems(item) for item in self.params["parts"])
         fits = self._fits()
+        self._confirm(fits)
         self.sources = self._desired() + list(self.params["objects"])
         result = self.write()
         for item in result["diff"]:
@@ -99,7 +103,7 @@ class Components(ManifestsService):
         if self.params["wait"] and not self.check_mode:
             deadline = self.clock() + self.params["wait_timeout_seconds"]
             result["seconds"] = self.wait(self.params["wait_timeout_seconds"])
-            result["seconds"] += self._ask_webhooks(deadline)
+            result["seconds"] += self._ask_webhooks(deadline, self.parts)
         return result
 
     def waves(self, items: list[Object]) -> list[list[Object]]:
@@ -129,6 +133,7 @@ class Components(ManifestsService):
                     ((item["metadata"]["namespace"], item["metadata"]["name"]), certificates.secret(
                         item, self.client.get(KNOWN["Secret"], item["metadata"]["namespace"],
                                               item["spec"]["secretName"]))) for item in asked))
+            self.part_of.update((documents.title(item), part.name) for item in items)
             result += items
         return result
 
@@ -162,8 +167,39 @@ class Components(ManifestsService):
         """
         there, warnings = fit_service.read(self.client)
         planned = dict((name, fit.Planned(version, items)) for name, (items, version) in self.shipped.items())
-        return fit_service.verified(there, planned, [part.name for part in self.parts], warnings,
-                                    self._other_installations(there) + self._needs(there))
+        self.steps = upgrade.steps(there, planned)
+        managed = self._managed_by_plane()
+        result = fit_service.verified(
+            there, planned, [part.name for part in self.parts], warnings,
+            self._other_installations(there) + self._needs(there) + upgrade.problems(self.steps, managed))
+        result["upgrades"] = upgrade.described(self.steps, upgrade.interrupted(self.steps, managed.deployments))
+        return result
+
+    def _managed_by_plane(self) -> upgrade.Managed:
+        """Return what the gates of an upgrade ask for; nothing when there is no upgrade."""
+        names = set(step.part.name for step in self.steps)
+        machines = BY_NAME["capm3"].managed[1]
+        return upgrade.Managed(
+            self._listed(*BY_NAME["bmo"].managed[0]) if names & {"bmo", "capm3"} else [],
+            self._listed(*machines) if "capm3" in names else [],
+            self.client.list(KNOWN["Deployment"])[0] if names else [])
+
+    def _confirm(self, fits: Object) -> None:
+        """Ask for the confirmation of an upgrade that interrupts; in check mode warn that it would be asked for.
+
+        :raises ReportedError: without it
+        """
+        names = [item["part"] for item in fits["upgrades"] if item["interrupts"]]
+        fits["confirmation"] = ""
+        if not names or confirmation.confirmed(self.params["confirm"], names):
+            return
+        request = confirmation.request(
+            "upgrades %s: until each is up again, nothing is done for what it manages, and the definitions of another "
+            "minor cannot go back once objects are stored by them", names, self.params["confirm"], "part")
+        if not self.check_mode:
+            raise ReportedError(request)
+        fits["confirmation"] = request
+        fits["warnings"] += confirmation.asked_later([request])
 
     def _other_installations(self, there: fit.Plane) -> list[Problem]:
         """Return problems with parts that are in another namespace, or newer."""
@@ -201,16 +237,64 @@ class Components(ManifestsService):
                                  "this part alone", "install it first"))
         return found
 
+    # Upgrades
+
+    def _write(self, entries: list[Entry]) -> list[Written]:
+        """Write what differs; in an upgrade one part after the other, each of which is waited for."""
+        if not self.steps or not self.params["wait"]:
+            return super()._write(entries)
+        steps = dict((step.part.name, step) for step in self.steps)
+        # What belongs to no part, such as a namespace for hosts, comes first.
+        done = super()._write([entry for entry in entries if entry.title not in self.part_of])
+        upgraded: list[str] = []
+        for part in self.parts:
+            due = [entry for entry in entries if self.part_of.get(entry.title) == part.name]
+            step = steps.get(part.name)
+            if step is None:
+                done += super()._write(due)
+                continue
+            self.progress.event(f"upgrading {part.title} from {step.found} to {step.planned} "
+                                f"({len(upgraded) + 1} of {len(steps)})")
+            done += self._upgrade(step, due, upgraded)
+            upgraded.append(part.title)
+        return done
+
+    def _upgrade(self, step: upgrade.Step, due: list[Entry], before: list[str]) -> list[Written]:
+        """Write and wait for one part; when it does not come up, go back to what was there.
+
+        :param due: the part's entries
+        :param before: titles of the parts that were upgraded before
+        :raises ComponentsError: with the cause and what was rolled back
+        """
+        seconds = self.params["wait_timeout_seconds"]
+        try:
+            written = super()._write(due)
+            deadline = self.clock() + seconds
+            RolloutWait(self.client, due, self.progress, sleep=self.sleep).until(seconds)
+            self._ask_webhooks(deadline, [step.part])
+        except ReportedError as exc:
+            self.progress.event(f"rolling {step.part.title} back to {step.found}")
+            outcome: Any
+            try:
+                outcome = upgrade_service.roll_back(
+                    self.client, self.writes, due, self.progress, seconds, self.sleep)
+                self._ask_webhooks(self.clock() + seconds, [step.part])
+            except ReportedError as again:
+                outcome = again
+            raise ComponentsError(upgrade_service.failure(
+                step.part.title, step.found, step.planned, exc, outcome, before)) from exc
+        return written
+
     # Webhooks
 
-    def _ask_webhooks(self, deadline: float) -> float:
+    def _ask_webhooks(self, deadline: float, parts: list[Part]) -> float:
         """Create each part's probe by a dry run until its webhook answers; return the seconds that it took.
 
         :raises ComponentsError: naming each part whose webhook does not
         """
         began_at, patience = self.clock(), Patience(self.clock)
-        waiting = dict((part.name, "not asked") for part in self.parts)
-        resources = resolve(self.client, [part.probe for part in self.parts], self.writes.persist)
+        waiting = dict((part.name, "not asked") for part in parts)
+        resources = resolve(self.client, [part.probe for part in parts], self.writes.persist)
 
         def ask() -> dict[str, str]:
             for name in list(waiting):
