@@ -137,7 +137,8 @@ def _removed(tree: dict[str, Any], wanted: Any, current: Any, path: tuple[Any, .
                 yield path + (key,), current[key]
         elif mark.startswith("k:") and isinstance(wanted, list) and isinstance(current, list):
             keys = json.loads(mark[2:])
-            if _find(current, keys) is not None and _find(wanted, keys) is None:
+            stored, desired = _find(current, keys), _find(wanted, keys)
+            if stored is not None and (desired is None or any(_removed(below, desired, stored, path))):
                 yield path, current
         elif mark.startswith("v:") and isinstance(wanted, list) and isinstance(current, list):
             value = json.loads(mark[2:])

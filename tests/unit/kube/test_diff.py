@@ -85,6 +85,19 @@ def test_a_label_we_owned_is_removed_and_foreign_ones_stay():
     assert difference.before["metadata"]["labels"] == {"rack": "r1", "old": "1"}
 
 
+def test_a_field_of_a_keyed_element_that_we_owned_is_removed():
+    """A container's request for memory that no option asks for any more."""
+    tree = {"f:spec": {"f:containers": {'k:{"name":"manager"}': {
+        ".": {}, "f:name": {}, "f:resources": {"f:requests": {"f:memory": {}}}}}}}
+    desired = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"},
+               "spec": {"containers": [{"name": "manager"}]}}
+    wide = [{"name": "manager", "image": "defaulted", "resources": {"requests": {"memory": "900Gi"}}}]
+    difference = compare(stored(desired, tree, containers=wide), desired)
+    assert difference.differs and difference.before["spec"]["containers"] == wide
+    tree["f:spec"]["f:containers"]['k:{"name":"manager"}'].pop("f:resources")
+    assert not compare(stored(desired, tree, containers=wide), desired).differs
+
+
 def test_what_another_manager_took_over_is_not_removed():
     owned = {"f:spec": {"f:image": {}}}
     assert not compare(stored(DESIRED, owned), DESIRED).differs
