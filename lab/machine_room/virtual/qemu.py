@@ -1,9 +1,15 @@
 """The command line of QEMU for a virtual server."""
 from __future__ import annotations
 
-FIRMWARE = "/usr/share/OVMF/OVMF_CODE_4M.fd"
-# The firmware's variables at a server's first boot.
-VARIABLES = "/usr/share/OVMF/OVMF_VARS_4M.fd"
+from collections import namedtuple
+
+# code: path of the firmware; variables: path of its variables at a server's first boot; secure: whether only the
+# firmware writes to them, which secure boot needs.
+Firmware = namedtuple("Firmware", "code variables secure")
+UEFI = Firmware("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M.fd", False)
+# With Microsoft's keys, and with secure boot on.
+SECURE_UEFI = Firmware("/usr/share/OVMF/OVMF_CODE_4M.secboot.fd", "/usr/share/OVMF/OVMF_VARS_4M.ms.fd", True)
+LEGACY = "Legacy"
 # The management plane shares the machine's processors with emulated ones, and its timeouts are shorter.
 NICENESS = 15
 # A vendor is eight letters in SCSI, a model sixteen.
@@ -17,6 +23,17 @@ def text(value):
     return str(value).replace(",", ",,")
 
 
+def firmware(boot_mode, secure_boot):
+    """Return the Firmware that a server boots, or None for the legacy BIOS that is QEMU's own.
+
+    :param boot_mode: Redfish's BootSourceOverrideMode: ``UEFI`` or ``Legacy``
+    :param secure_boot: whether the BMC has secure boot switched on
+    """
+    if boot_mode == LEGACY:
+        return None
+    return SECURE_UEFI if secure_boot else UEFI
+
+
 def boot_order(boot_device, disks, nics):
     """Return what the firmware tries, in order: ``cd``, ``disk0``, ``nic0`` and so on.
 
@@ -28,11 +45,12 @@ def boot_order(boot_device, disks, nics):
     return found + ["disk%d" % number for number in range(disks)]
 
 
-def command(spec, disks, variables, boot_device, cd, taps, accelerator):
+def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator):
     """Return the command as a list; it runs in the server's folder, where sockets and the serial console are.
 
     :param spec: the server's entry in ``servers.json``
     :param disks: paths of the disks
+    :param booted: see firmware()
     :param variables: path of the firmware's variables
     :param boot_device: see boot_order
     :param cd: path of the image in the virtual CD drive, or None
@@ -47,18 +65,22 @@ def command(spec, disks, variables, boot_device, cd, taps, accelerator):
     arguments = [
         "nice", "-n", str(NICENESS), "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
         "-name", text(spec["name"]), "-uuid", spec["uuid"],
-        "-machine", "q35", "-accel", accelerator + (",thread=multi" if accelerator == "tcg" else ""), "-cpu", "max",
+        "-machine", "q35,smm=on" if booted and booted.secure else "q35",
+        "-accel", accelerator + (",thread=multi" if accelerator == "tcg" else ""), "-cpu", "max",
         "-smp", str(spec["cpus"]), "-m", "%dM" % spec["memory_mib"],
         # The boot device may have changed: a reset ends this process, and another begins.
         "-no-reboot",
         "-qmp", "unix:qmp.sock,server=on,wait=off",
         "-chardev", "file,id=serial,path=serial.log,append=on", "-serial", "chardev:serial",
-        "-drive", f"if=pflash,format=raw,readonly=on,file={FIRMWARE}",
-        "-drive", f"if=pflash,format=raw,file={text(variables)}",
         "-smbios", "type=1,manufacturer=%s,product=%s,serial=%s,uuid=%s" % (
             text(spec["vendor"]), text(spec["model"]), text(spec["serial"]), spec["uuid"]),
         "-device", "virtio-rng-pci", "-device", "virtio-scsi-pci,id=scsi",
     ]
+    if booted:
+        arguments += ["-drive", f"if=pflash,format=raw,readonly=on,file={booted.code}",
+                      "-drive", f"if=pflash,format=raw,file={text(variables)}"]
+        if booted.secure:
+            arguments += ["-global", "driver=cfi.pflash01,property=secure,value=on"]
     for number, (disk, path) in enumerate(zip(spec["disks"], disks)):
         arguments += [
             "-drive", f"if=none,id=disk{number},format=raw,cache=unsafe,discard=unmap,file={text(path)}",
@@ -73,6 +95,7 @@ def command(spec, disks, variables, boot_device, cd, taps, accelerator):
     for number, (nic, tap) in enumerate(zip(spec["nics"], taps)):
         arguments += [
             "-netdev", f"tap,id=nic{number},fd={tap}",
-            # The firmware has a driver of its own, and without a ROM nothing of iPXE is in the NIC.
-            "-device", f"virtio-net-pci,netdev=nic{number},mac={nic['mac']},romfile={priority(f'nic{number}')}"]
+            # UEFI has a driver of its own, and without a ROM nothing of iPXE is in the NIC. A BIOS has none.
+            "-device", f"virtio-net-pci,netdev=nic{number},mac={nic['mac']}" + (",romfile=" if booted else "")
+            + priority(f"nic{number}")]
     return arguments

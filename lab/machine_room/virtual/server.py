@@ -65,9 +65,8 @@ class VirtualServer(simulated.Server):
     def _start(self):
         for disk in self.disks:
             disk.ensure()
-        variables = os.path.join(self.folder, "firmware_variables.fd")
-        if not os.path.exists(variables):
-            shutil.copyfile(qemu.VARIABLES, variables)
+        booted = qemu.firmware(self.boot_mode, self.secure_boot)
+        variables = self._variables(booted) if booted else None
         cd = self.boot_images.get("Cd")
         nodes, taps = self.settings.nodes, []
         try:
@@ -75,7 +74,7 @@ class VirtualServer(simulated.Server):
                 taps.append(tap.connect(
                     tap.link_name(nodes["index"], self.spec["number"], number), nodes["bridge"]["name"]))
             command = qemu.command(
-                self.spec, [disk.path for disk in self.disks], variables, self.boot_device,
+                self.spec, [disk.path for disk in self.disks], booted, variables, self.boot_device,
                 cd if cd and os.path.exists(cd) else None, taps, self.settings.accelerator)
             with open(os.path.join(self.folder, "qemu.log"), "wb") as log:
                 child = subprocess.Popen(
@@ -87,6 +86,12 @@ class VirtualServer(simulated.Server):
                 os.close(descriptor)
         process.remember(self._run_file, child.pid)
         self._watch(child.pid, child.wait)
+
+    def _variables(self, booted):
+        path = os.path.join(self.folder, f"firmware_variables{'_secure' if booted.secure else ''}.fd")
+        if not os.path.exists(path):
+            shutil.copyfile(booted.variables, path)
+        return path
 
     def _watch(self, pid, wait):
         self._pid = pid

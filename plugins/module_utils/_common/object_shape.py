@@ -11,6 +11,8 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import formats
+
 TEXT, NUMBER, TRUTH = (str,), (int, float), (bool,)
 
 
@@ -40,6 +42,14 @@ def is_address(value: str) -> bool:
         return False
 
 
+def is_moment(value: Any) -> bool:
+    """True for a point in time as the API writes it, or null, which BMO writes for an operation that has not run."""
+    try:
+        return value is None or (isinstance(value, str) and formats.moment(value) is not None)
+    except ValueError:
+        return False
+
+
 _NAMED = Open(name=TEXT, namespace=TEXT, kind=TEXT)
 _TEXTS = Each(TEXT)
 _METADATA = Open(
@@ -61,7 +71,7 @@ HOST = Open(
     status=Open(provisioning=Open(state=TEXT, ID=TEXT, image=_IMAGE, customDeploy=Open(method=TEXT)),
                 operationalStatus=TEXT, errorType=TEXT, errorMessage=TEXT, errorCount=NUMBER, poweredOn=TRUTH,
                 hardware=_PARTS, goodCredentials=_CREDENTIALS, triedCredentials=_CREDENTIALS, lastUpdated=TEXT,
-                operationHistory=Each(Open(start=TEXT, end=TEXT))))
+                operationHistory=Each(Open(start=is_moment, end=is_moment))))
 HARDWARE_DATA = Open(metadata=_METADATA, spec=Open(hardware=_PARTS))
 SECRET = Open(metadata=_METADATA, type=TEXT, data=_TEXTS)
 _RANGE = Open(start=TEXT, end=TEXT, subnet=TEXT, prefix=NUMBER, gateway=TEXT, dnsServers=[TEXT])
@@ -133,8 +143,8 @@ def _fits(value: Any, shape: Any) -> Any:
         return isinstance(value, dict)
     if isinstance(shape, list):
         return isinstance(value, list)
-    if shape is is_address:
-        return is_address(value)
+    if shape in (is_address, is_moment):
+        return shape(value)
     # True is a number to Python.
     return isinstance(value, shape) and (shape is TRUTH or not isinstance(value, bool))
 

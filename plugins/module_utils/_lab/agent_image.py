@@ -15,7 +15,7 @@ from . import debian_root, efi_partition
 from .debian_root import CHROOT_ENVIRONMENT, SUITE, ImageBuildError, run
 
 # Raise it when the image is built in another way than before: it is part of the cache's key.
-RECIPE = "1"
+RECIPE = "2"
 # GRUB 2.06 reports "out of memory" for an initrd of 200 MB on a machine with 4 GiB.
 INITRD_LIMIT_BYTES = 100 * 1000 * 1000
 ESP_MIB = 8
@@ -41,12 +41,15 @@ DROPPED_MODULES = (
     "net/dccp", "net/bridge", "net/netfilter", "net/ipv4/netfilter", "net/ipv6/netfilter", "net/sched", "net/sunrpc",
     "net/openvswitch", "net/tipc", "net/sctp", "net/rxrpc", "net/rds", "net/smc", "net/nfc", "net/batman-adv",
     "net/9p", "net/ceph", "net/atm", "net/ax25")
+# Where Debian's Python looks by itself: the agent starts itself again with an environment of its own.
+AGENT_DIR = "usr/local/lib/python3.11/dist-packages"
 DROPPED_FOLDERS = (
     "boot", "var/cache", "var/lib/apt", "usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/zoneinfo",
     "usr/lib/udev/hwdb.d", "usr/lib/x86_64-linux-gnu/perl-base",
     # Of the environment in which tests compare the agent with the simulated one.
-    "opt/agent/_pytest", "opt/agent/pygments", "opt/agent/setuptools", "usr/share/misc", "usr/lib/python3.11/lib2to3",
-    "usr/lib/python3.11/pydoc_data", "usr/lib/python3.11/test", "usr/share/perl", "usr/share/bash-completion")
+    *(AGENT_DIR + name for name in ("/_pytest", "/pygments", "/setuptools")),
+    "usr/share/misc", "usr/lib/python3.11/lib2to3", "usr/lib/python3.11/pydoc_data", "usr/lib/python3.11/test",
+    "usr/share/perl", "usr/share/bash-completion")
 # Names of devices, which only users read.
 HARDWARE_NAMES = "usr/lib/udev/hwdb.bin"
 NEEDED_COMMANDS = (
@@ -111,7 +114,7 @@ class AgentImage:
 
     def _install_agent(self, root: str) -> None:
         run([sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-compile",
-             "--root-user-action=ignore", "--require-hashes", *PIP_TARGET, "--target", os.path.join(root, "opt/agent"),
+             "--root-user-action=ignore", "--require-hashes", *PIP_TARGET, "--target", os.path.join(root, AGENT_DIR),
              "--requirement", os.path.join(self._source_dir, "requirements.txt")], "installing ironic-python-agent")
 
     @staticmethod
@@ -135,7 +138,7 @@ class AgentImage:
         os.unlink(os.path.join(root, HARDWARE_NAMES))
         # An emulated processor takes a minute for it, at each boot; the mode makes the same bytes again.
         run(["chroot", root, "python3", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash",
-             "/opt/agent"], "compiling the agent", env=CHROOT_ENVIRONMENT)
+             "/" + AGENT_DIR], "compiling the agent", env=CHROOT_ENVIRONMENT)
         run(["chroot", root, "depmod", kernel], "listing the kernel's modules", env=CHROOT_ENVIRONMENT)
         # What the kernel starts; systemd finds that it is in an initramfs by this file, and is to be the whole system.
         os.symlink("lib/systemd/systemd", os.path.join(root, "init"))

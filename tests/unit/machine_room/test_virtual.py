@@ -10,10 +10,11 @@ from fakes.machine_room import spec
 from machine_room.virtual import qemu, qmp, tap
 
 
-def command(boot_device, cd=None, disks=("/machines/a,b/sda.raw",), taps=(7,)):
+def command(boot_device, cd=None, disks=("/machines/a,b/sda.raw",), taps=(7,), boot_mode="UEFI", secure_boot=False):
     one = spec(1)
     one = dict(one, disks=one["disks"][:len(disks)], nics=one["nics"][:len(taps)])
-    return qemu.command(one, list(disks), "/machines/variables.fd", boot_device, cd, list(taps), "tcg")
+    return qemu.command(one, list(disks), qemu.firmware(boot_mode, secure_boot), "/machines/variables.fd", boot_device,
+                        cd, list(taps), "tcg")
 
 
 def option(arguments, text):
@@ -46,6 +47,22 @@ def test_network_boot_tries_the_nic_first():
     arguments = command("Pxe")
     assert option(arguments, "virtio-net-pci").endswith(",bootindex=0")
     assert option(arguments, "tap,id=nic0").endswith("fd=7")
+
+
+def test_secure_boot_has_microsoft_s_keys_and_only_the_firmware_writes_variables():
+    arguments = command("Hdd", secure_boot=True)
+    assert option(arguments, "q35") == "q35,smm=on"
+    assert option(arguments, "secure,value=on")
+    assert option(arguments, "OVMF_CODE").endswith("secboot.fd")
+    assert qemu.firmware("UEFI", True).variables.endswith(".ms.fd")
+    assert not [argument for argument in command("Hdd") if "smm" in argument or "secure" in argument]
+
+
+def test_a_legacy_bios_is_qemu_s_own_and_boots_from_a_nic_with_a_rom():
+    arguments = command("Pxe", boot_mode="Legacy")
+    assert not [argument for argument in arguments if "pflash" in argument]
+    assert "romfile" not in option(arguments, "virtio-net-pci")
+    assert "romfile=," in option(command("Pxe"), "virtio-net-pci")
 
 
 def test_a_disk_has_its_identity_and_a_comma_in_a_path_is_no_separator():
