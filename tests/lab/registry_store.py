@@ -10,12 +10,14 @@ import os
 import subprocess
 from types import SimpleNamespace
 
+from machine_room import partitions
+from machine_room.node_boot.root_partition import root_partition
 from support import REPOSITORY
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import registries
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import node_image, oci_layout, registry
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import oci_layout, registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
 
@@ -102,9 +104,10 @@ def pulled(lab, folder, mirrors, references, secret=None):
         path.chmod(int(entry["permissions"], 8))
     (files / "commands.sh").write_text("\n".join(registries.commands(description)) + "\n")
     image = os.path.join(os.path.dirname(os.path.realpath(lab.dir / "www" / "images" / "node.raw")), "node.raw")
+    start = root_partition(partitions.table(image)["partitions"])["start"] * partitions.SECTOR_BYTES
     done = subprocess.run(
         ["unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c", CONTAINERD, "containerd",
-         str(folder), image, str(node_image.FIRST_SECTOR * node_image.SECTOR_BYTES), *references],
+         str(folder), image, str(start), *references],
         capture_output=True, text=True, check=False, timeout=500)
     assert done.returncode == 0, done.stderr
     before, *parts = done.stdout.split("== ")
