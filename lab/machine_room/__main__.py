@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 
-from . import bmc, serve
+from . import bmc, ipmi, serve
 from . import settings as settings_module
 from .agent_api import AgentApi
 from .api import Api
@@ -56,7 +56,7 @@ def main(path):
         signal.signal(number, lambda *_arguments: ended.set())
     for one in running:
         threading.Thread(target=one.serve, daemon=True).start()
-    logging.info("%d servers", len(servers))
+    logging.info("%d servers, %d of them with IPMI", len(servers), ipmi.serve(servers, credentials, settings.addresses))
     ended.wait()
     for one in running:
         one.stop()

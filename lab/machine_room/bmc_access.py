@@ -21,12 +21,17 @@ class Credentials:
     """Username and password of one BMC, read once: files in ``secrets/bmc/<server>/``."""
 
     def __init__(self, username, password):
+        self._username, self._password = username, password
         self._pair = username.encode("utf-8") + b":" + password.encode("utf-8")
 
     @classmethod
     def read(cls, bmc):
         """Return the credentials that a server's ``bmc`` entry names the files of."""
         return cls(_read(bmc["username_file"]), _read(bmc["password_file"]))
+
+    def password(self, username):
+        """Return the password of a user, or None when there is no such user."""
+        return self._password if username == self._username else None
 
     def fit(self, authorization):
         """Return whether an Authorization header holds them."""

@@ -51,6 +51,10 @@ PORT_OFFSETS = {
     "ipam_metrics": 37,
 }
 
+# UDP: BMCs that speak IPMI have a port each, from this one on.
+IPMI_OFFSET = 40
+IPMI_LIMIT = PORTS_PER_LAB - IPMI_OFFSET
+
 # Folders in the lab's folder that its programs write to or are configured in; each is its owner's only.
 FOLDERS = (
     "dhcp/tftp",
@@ -122,6 +126,7 @@ def layout(name: str, index: int, environ: Mapping[str, str] | None = None) -> d
         "cache_dir": user_folders.cache_dir(environ),
         "address": "127.0.0.1",
         "ports": ports,
+        "ipmi_first_port": first + IPMI_OFFSET,
         "urls": {
             "kubernetes": f"https://127.0.0.1:{ports['kube_apiserver']}",
             "ironic": f"https://127.0.0.1:{ports['ironic']}",

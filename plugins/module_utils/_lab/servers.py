@@ -12,6 +12,8 @@ import string
 import uuid
 from typing import Any
 
+from .layout import IPMI_LIMIT
+
 NO_CLUSTER = "none"
 NAME_RULE = re.compile(r"^server-(0[1-9]|[1-9][0-9]{1,3})$")
 # A MAC address has two bytes for both: the number takes twelve bits, the NIC four.
@@ -57,10 +59,12 @@ VIRTUAL_DEFAULTS = {
     "disks": [{"size_gib": 10}],
     "nics": [{}],
 }
-# What the simulated BMCs can serve: the agent comes from the network, from virtual media, or by UEFI HTTP boot.
-BMC_SCHEMES = ("redfish", "redfish-virtualmedia", "redfish-uefihttp")
+IPMI = "ipmi"
+# What the simulated BMCs can serve: the agent comes from the network, from virtual media, or by UEFI HTTP boot; by IPMI
+# from the network.
+BMC_SCHEMES = ("redfish", "redfish-virtualmedia", "redfish-uefihttp", IPMI)
 # Real firmware asks for neither what is at a UEFI HTTP URL nor the CA of its server yet.
-VIRTUAL_BMC_SCHEMES = ("redfish", "redfish-virtualmedia")
+VIRTUAL_BMC_SCHEMES = ("redfish", "redfish-virtualmedia", IPMI)
 WHOLE_NUMBERS = ("cpus", "cpu_mhz", "memory_mib", "size_gib", "speed_mbps")
 TEXTS = ("vendor", "model", "architecture", "cpu_model", "serial", "name", "wwn", "hctl", "product")
 DISK_FIELDS = ("name", "size_gib", "rotational", "vendor", "model", "serial", "wwn", "hctl")
@@ -156,6 +160,8 @@ def describe(count: Any, defaults: dict[str, Any] | None = None, overrides: dict
         if values["kind"] == VIRTUAL and values["bmc_scheme"] not in VIRTUAL_BMC_SCHEMES:
             raise ValueError(f"{name}.bmc_scheme {values['bmc_scheme']!r}: expected one of "
                              f"{', '.join(VIRTUAL_BMC_SCHEMES)} for a virtual server")
+        if values["bmc_scheme"] == IPMI and len(result) >= IPMI_LIMIT:
+            raise ValueError(f"{name}.bmc_scheme {IPMI!r}: expected another one, a lab has {IPMI_LIMIT} ports for IPMI")
         values["disks"] = [dict(DISK_DEFAULTS, **disk) for disk in values["disks"]]
         values["nics"] = [dict(NIC_DEFAULTS, **nic) for nic in values["nics"]]
         result[name] = values
@@ -178,11 +184,18 @@ def _mac(index: int, number: int, nic: int) -> str:
     return f"{MAC_PREFIX}:{index:02x}:{low >> 8:02x}:{low & 255:02x}"
 
 
+def _bmc(scheme: str, lab: dict[str, Any], number: int, identity: uuid.UUID) -> dict[str, Any]:
+    port = lab["ipmi_first_port"] + number - 1 if number <= IPMI_LIMIT else None
+    redfish = f"{scheme}+{lab['urls']['redfish']}/redfish/v1/Systems/{identity}"
+    return {"address": f"{IPMI}://{lab['address']}:{port}" if scheme == IPMI else redfish, "ipmi_port": port}
+
+
 def servers(lab: dict[str, Any], hardware: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the servers of a lab as a list of plain data, the contents of its ``servers.json``.
 
     Each has ``name``, ``number``, ``uuid``, ``serial``, the hardware's fields, ``boot_mac`` (the first NIC's) and
-    ``bmc`` with ``address`` (as in a BareMetalHost), ``username_file`` and ``password_file``. A disk has ``name``
+    ``bmc`` with ``address`` (as in a BareMetalHost), ``username_file``, ``password_file`` and
+    ``ipmi_port``, where it speaks IPMI too, None for servers beyond IPMI_LIMIT. A disk has ``name``
     (``/dev/sda``), ``serial``, ``wwn`` and ``hctl``; a NIC ``name`` and ``mac``, the first also ``address`` (what a
     DHCP server would lend to the agent). Identities depend on nothing but the lab and the server's name.
 
@@ -211,7 +224,7 @@ def servers(lab: dict[str, Any], hardware: dict[str, Any]) -> list[dict[str, Any
             uuid=str(identity),
             boot_mac=values["nics"][0]["mac"],
             bmc={
-                "address": f"{values.pop('bmc_scheme')}+{lab['urls']['redfish']}/redfish/v1/Systems/{identity}",
+                **_bmc(values.pop("bmc_scheme"), lab, number, identity),
                 "username_file": os.path.join(lab["dir"], "secrets", "bmc", name, "username"),
                 "password_file": os.path.join(lab["dir"], "secrets", "bmc", name, "password"),
             },

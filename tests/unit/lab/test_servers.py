@@ -8,6 +8,7 @@ import pytest
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import layout
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.servers import (
     BMC_SCHEMES,
+    IPMI,
     describe,
     has_cluster,
     servers,
@@ -37,6 +38,7 @@ def test_fields_of_a_server():
     server = servers(LAB, describe(1))[0]
     assert server["bmc"] == {
         "address": "redfish+https://127.0.0.1:21313/redfish/v1/Systems/" + server["uuid"],
+        "ipmi_port": 21340,
         "username_file": "/home/me/.local/state/metal3.baremetal/labs/lab/secrets/bmc/server-01/username",
         "password_file": "/home/me/.local/state/metal3.baremetal/labs/lab/secrets/bmc/server-01/password",
     }
@@ -56,11 +58,20 @@ def test_defaults_and_overrides():
 def test_one_scheme_for_all_bmcs():
     described = describe(2, {}, {"server-02": {"bmc_scheme": "redfish-virtualmedia"}}, "redfish-uefihttp")
     assert [described[name]["bmc_scheme"] for name in sorted(described)] == ["redfish-uefihttp"] * 2
-    with pytest.raises(ValueError, match=r"for all servers\.bmc_scheme 'ipmi'"):
-        describe(2, {}, {}, "ipmi")
+    with pytest.raises(ValueError, match=r"for all servers\.bmc_scheme 'ilo'"):
+        describe(2, {}, {}, "ilo")
 
 
-@pytest.mark.parametrize("scheme", BMC_SCHEMES)
+def test_bmcs_speak_ipmi_at_a_port_of_their_own():
+    made = servers(LAB, describe(60, bmc_scheme="ipmi"))
+    assert [server["bmc"]["address"] for server in made] == [f"ipmi://127.0.0.1:{port}" for port in range(21340, 21400)]
+    beside = servers(LAB, describe(61))
+    assert [server["bmc"]["ipmi_port"] for server in beside] == [*range(21340, 21400), None]
+    with pytest.raises(ValueError, match=r"server-61\.bmc_scheme 'ipmi': expected another one, a lab has 60 ports"):
+        describe(61, bmc_scheme="ipmi")
+
+
+@pytest.mark.parametrize("scheme", [scheme for scheme in BMC_SCHEMES if scheme != IPMI])
 def test_the_scheme_of_a_bmcs_address(scheme):
     one, = servers(LAB, describe(1, overrides={"server-01": {"bmc_scheme": scheme}}))
     assert one["bmc"]["address"] == f"{scheme}+https://127.0.0.1:21313/redfish/v1/Systems/{one['uuid']}"
@@ -68,8 +79,8 @@ def test_the_scheme_of_a_bmcs_address(scheme):
 
 
 def test_a_scheme_that_the_lab_can_not_serve_is_refused():
-    with pytest.raises(ValueError, match=r"defaults\.bmc_scheme 'ipmi': expected one of redfish, redfish-virtualmedia"):
-        describe(1, {"bmc_scheme": "ipmi"})
+    with pytest.raises(ValueError, match=r"defaults\.bmc_scheme 'ilo': expected one of redfish, redfish-virtualmedia"):
+        describe(1, {"bmc_scheme": "ilo"})
 
 
 @pytest.mark.parametrize("count", [0, -1, 4096, True, "4", 1.5])
@@ -113,7 +124,7 @@ def test_virtual_servers_have_the_size_of_a_process():
 
 def test_what_virtual_servers_cannot_boot_is_refused():
     with pytest.raises(ValueError, match=r"server-01\.bmc_scheme 'redfish-uefihttp': expected one of redfish, "
-                                         r"redfish-virtualmedia for a virtual server"):
+                                         r"redfish-virtualmedia, ipmi for a virtual server"):
         describe(1, {"bmc_scheme": "redfish-uefihttp"}, kind="virtual")
     with pytest.raises(ValueError, match=r"for all servers\.kind 'real': expected one of simulated, virtual"):
         describe(1, kind="real")

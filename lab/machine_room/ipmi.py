@@ -1,0 +1,147 @@
+"""BMCs that speak IPMI 2.0: a UDP port for each server, by pyghmi."""
+from __future__ import annotations
+
+import logging
+import threading
+import uuid
+
+from pyghmi.ipmi import bmc
+from pyghmi.ipmi.private import session
+
+LOG = logging.getLogger(__name__)
+BOOT_FLAGS = 5
+# Bits of the boot flags' first byte: they count, for all boots, of UEFI.
+VALID, PERSISTENT, EFI = 0x80, 0x40, 0x20
+# The device is in four bits above two others; IPMI's number → Redfish's name.
+DEVICE_SHIFT, DEVICE_MASK = 2, 0x0f
+DEVICES = {0: "None", 1: "Pxe", 2: "Hdd", 5: "Cd", 6: "BiosSetup", 15: "Floppy"}
+NUMBERS = {device: number for number, device in DEVICES.items()}
+NODE_BUSY, INVALID_FIELD = 0xc0, 0xcc
+POLL_SECONDS = 5
+
+
+class Passwords:
+    """What pyghmi asks for the password of a user."""
+
+    def __init__(self, server, credentials):
+        self._server = server
+        self._credentials = credentials
+
+    def get(self, username):
+        """Return the password, or None when there is no such user."""
+        if self._server.knobs.get("bmc_unauthorized"):
+            # As with a wrong password: the client finds the BMC's answer to be signed with another one.
+            return uuid.uuid4().hex
+        return self._credentials.password(username)
+
+
+class Bmc(bmc.Bmc):
+    """The BMC of a server.
+
+    :param server: a Server
+    :param credentials: its Credentials
+    :param address: IP address to listen on
+    :param port: UDP port
+    """
+
+    def __init__(self, server, credentials, address, port):
+        super().__init__(Passwords(server, credentials), port=port, bmcuuid=uuid.UUID(server.uuid), address=address)
+        self._server = server
+
+    def sessionless_data(self, data, sockaddr):
+        """Answer what begins a session."""
+        if not self._server.knobs.get("bmc_unreachable"):
+            super().sessionless_data(data, sockaddr)
+
+    def handle_raw_request(self, request, session):
+        """Answer a request within a session."""
+        if self._server.knobs.get("bmc_unreachable"):
+            return
+        if self._server.knobs.get("bmc_unavailable"):
+            session.send_ipmi_response(code=NODE_BUSY)
+            return
+        super().handle_raw_request(request, session)
+
+    def get_system_guid(self):
+        """Return the server's UUID."""
+        return self.uuid
+
+    def cold_reset(self):
+        """Restart the BMC, which keeps all that it knows."""
+        return 0
+
+    def get_power_state(self):
+        """Return the power state."""
+        return self._server.power.lower()
+
+    def _reset(self, reset_type):
+        # An answer does not wait until the server is off, and the other BMCs do not wait for this one.
+        threading.Thread(target=self._server.reset, args=(reset_type,), daemon=True).start()
+
+    def power_off(self):
+        """Cut the power."""
+        self._reset("ForceOff")
+
+    def power_on(self):
+        """Switch on."""
+        self._reset("On")
+
+    def power_cycle(self):
+        """Cut the power and switch on again."""
+        self._reset("PowerCycle")
+
+    def power_reset(self):
+        """Reset."""
+        self._reset("ForceRestart")
+
+    def power_shutdown(self):
+        """Press the power button."""
+        self._reset("GracefulShutdown")
+
+    def get_system_boot_options(self, request, session):
+        """Answer what the next boots are from, the only one of the boot options that is known."""
+        if request["data"][0] != BOOT_FLAGS:
+            super().get_system_boot_options(request, session)
+            return
+        flags = VALID | PERSISTENT | (EFI if self._server.boot_mode == "UEFI" else 0)
+        device = NUMBERS.get(self._server.boot_device, 0) << DEVICE_SHIFT
+        session.send_ipmi_response(data=[1, BOOT_FLAGS, flags, device, 0, 0, 0])
+
+    def set_system_boot_options(self, request, session):
+        """Set it."""
+        data = request["data"]
+        if data[0] != BOOT_FLAGS:
+            super().set_system_boot_options(request, session)
+            return
+        device = DEVICES.get(data[2] >> DEVICE_SHIFT & DEVICE_MASK)
+        if device is None:
+            session.send_ipmi_response(code=INVALID_FIELD)
+            return
+        self._server.configure(boot_device=device, boot_mode="UEFI" if data[1] & EFI else "Legacy")
+        session.send_ipmi_response()
+
+
+def serve(servers, credentials, addresses):
+    """Listen at the ports of the servers that have one, in a thread that ends with the process.
+
+    :param servers: list of Servers
+    :param credentials: mapping server name → Credentials
+    :param addresses: IP addresses to listen on
+    :returns: the number of BMCs
+    """
+    found = [server for server in servers if server.spec["bmc"]["ipmi_port"]]
+    for server in found:
+        for address in addresses:
+            Bmc(server, credentials[server.name], address, server.spec["bmc"]["ipmi_port"])
+    if found:
+        threading.Thread(target=_listen, daemon=True).start()
+    return len(found)
+
+
+def _listen():
+    while True:
+        try:
+            session.Session.wait_for_rsp(POLL_SECONDS)
+        except Exception:
+            # A datagram that pyghmi does not expect; the other BMCs go on.
+            LOG.exception("IPMI")
