@@ -16,11 +16,11 @@ import uuid
 from typing import Any
 
 from .._plane.process import cache_entry
-from . import addons, container_image, debian_root, efi_partition
+from . import addons, bios_boot, container_image, debian_root, efi_partition
 from .debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
-RECIPE = "3"
+RECIPE = "4"
 DISK_GIB = 6
 # Partitions start at 1 MiB; the last MiB is for the backup of the partition table.
 FIRST_MIB, LAST_MIB = 1, 1
@@ -223,10 +223,13 @@ class NodeImage:
         with open(raw, "wb") as stream:
             stream.truncate(DISK_GIB * 1024 * MIB)
         file_system_id = str(uuid.uuid5(uuid.NAMESPACE_OID, self.directory))
-        root_mib = FIRST_MIB + EFI_MIB
+        efi_mib = FIRST_MIB + bios_boot.PARTITION_MIB
+        root_mib = efi_mib + EFI_MIB
         size_kib = (DISK_GIB * 1024 - root_mib - LAST_MIB) * 1024
         table = (f"label: gpt\n"
-                 f"start={FIRST_MIB}MiB, size={EFI_MIB}MiB, type={EFI_PARTITION_TYPE}, name=efi\n"
+                 f"start={FIRST_MIB}MiB, size={bios_boot.PARTITION_MIB}MiB, type={bios_boot.PARTITION_TYPE}, "
+                 f"name=bios\n"
+                 f"start={efi_mib}MiB, size={EFI_MIB}MiB, type={EFI_PARTITION_TYPE}, name=efi\n"
                  f"start={root_mib}MiB, size={size_kib}KiB, name=root, "
                  f"type={ROOT_PARTITION_TYPES[self._architecture]}\n")
         with subprocess.Popen(["sfdisk", "--quiet", raw], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
@@ -238,13 +241,14 @@ class NodeImage:
              "-J", f"size={JOURNAL_MIB}", "-U", file_system_id,
              "-E", f"offset={root_mib * MIB},nodiscard,assume_storage_prezeroed=1",
              "-d", root, raw, f"{size_kib}k"], "making the root file system")
-        self._write_boot_loaders(root, raw, file_system_id)
+        self._write_efi_partition(root, raw, efi_mib, file_system_id)
+        bios_boot.install(root, raw, FIRST_MIB, grub_config(file_system_id))
         run(["qemu-img", "convert", "-m", "8", "-W", "-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd",
              raw, qcow2], "converting to qcow2")
         for path in (raw, qcow2):
             debian_root.write_checksum(path)
 
-    def _write_boot_loaders(self, root: str, raw: str, file_system_id: str) -> None:
+    def _write_efi_partition(self, root: str, raw: str, first_mib: int, file_system_id: str) -> None:
         config, partition = raw + ".grub.cfg", raw + ".efi"
         with open(config, "w", encoding="utf-8") as stream:
             stream.write(grub_config(file_system_id))
@@ -253,7 +257,7 @@ class NodeImage:
             efi_partition.GRUB_TARGET: os.path.join(root, efi_partition.GRUB_FOR_DISK),
             efi_partition.GRUB_FOR_DISK_CONFIG: config})
         with open(partition, "rb") as reader, open(raw, "r+b") as writer:
-            writer.seek(FIRST_MIB * MIB)
+            writer.seek(first_mib * MIB)
             shutil.copyfileobj(reader, writer)
         os.unlink(config)
         os.unlink(partition)
