@@ -57,15 +57,16 @@ def install(root: str, disk: str, first_mib: int, config: str) -> None:
         stream.write(config)
     run(["chroot", root, "grub-mkimage", "--format=i386-pc", "--output=/tmp/core.img", "--prefix=/boot/grub",
          "--config=/tmp/grub.cfg", *MODULES], "making GRUB for BIOS", env=CHROOT_ENVIRONMENT)
-    contents = []
-    for path in (os.path.join(root, FOLDER, "boot.img"), made[1]):
-        with open(path, "rb") as stream:
-            contents.append(stream.read())
+    sector = first_mib * 1024 * 1024 // SECTOR_BYTES
+    code, core = linked(_contents(os.path.join(root, FOLDER, "boot.img")), _contents(made[1]), sector)
     for path in made:
         os.unlink(path)
-    sector = first_mib * 1024 * 1024 // SECTOR_BYTES
-    code, core = linked(*contents, sector)
     with open(disk, "r+b") as stream:
         stream.write(code)
         stream.seek(sector * SECTOR_BYTES)
         stream.write(core)
+
+
+def _contents(path: str) -> bytes:
+    with open(path, "rb") as stream:
+        return stream.read()

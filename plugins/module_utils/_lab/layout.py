@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._plane.process import user_folders
+from .servers import IPMI_LIMIT
 
 NAME_RULE = re.compile(r"^[a-z][a-z0-9-]{0,19}$")
 INDEX_LIMIT = 100
@@ -52,8 +53,7 @@ PORT_OFFSETS = {
 }
 
 # UDP: BMCs that speak IPMI have a port each, from this one on.
-IPMI_OFFSET = 40
-IPMI_LIMIT = PORTS_PER_LAB - IPMI_OFFSET
+IPMI_OFFSET = PORTS_PER_LAB - IPMI_LIMIT
 
 # Folders in the lab's folder that its programs write to or are configured in; each is its owner's only.
 FOLDERS = (

@@ -12,8 +12,6 @@ import string
 import uuid
 from typing import Any
 
-from .layout import IPMI_LIMIT
-
 NO_CLUSTER = "none"
 NAME_RULE = re.compile(r"^server-(0[1-9]|[1-9][0-9]{1,3})$")
 # A MAC address has two bytes for both: the number takes twelve bits, the NIC four.
@@ -60,6 +58,8 @@ VIRTUAL_DEFAULTS = {
     "nics": [{}],
 }
 IPMI = "ipmi"
+# Servers of a lab that have a port for it.
+IPMI_LIMIT = 60
 # What the simulated BMCs can serve: the agent comes from the network, from virtual media, or by UEFI HTTP boot; by IPMI
 # from the network.
 BMC_SCHEMES = ("redfish", "redfish-virtualmedia", "redfish-uefihttp", IPMI)
