@@ -134,6 +134,8 @@ def serve(servers, credentials, addresses):
         for address in addresses:
             Bmc(server, credentials[server.name], address, server.spec["bmc"]["ipmi_port"])
     if found:
+        # pyghmi wakes itself by a datagram to its first socket, and takes that for one of IPv6.
+        session.myself = addresses[0]
         threading.Thread(target=_listen, daemon=True).start()
     return len(found)
 
