@@ -67,7 +67,8 @@ options:
       - name: LAB_BMC_SCHEME
   kind:
     description:
-      - The kind of all servers, in place of those of O(defaults) and O(overrides).
+      - The kind of all servers, in place of those of O(defaults) and O(overrides). Of what these say of servers of
+        another kind only C(bmc_scheme) remains.
       - A V(simulated) server is a BMC, an agent and a disk without a machine. A V(virtual) one is a QEMU process with
         UEFI firmware, which boots the real agent; see C(docs/real-and-simulated.md).
     type: str

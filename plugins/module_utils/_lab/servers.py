@@ -138,7 +138,8 @@ def describe(count: Any, defaults: dict[str, Any] | None = None, overrides: dict
     :param overrides: dict server name → hardware that differs for this one; a list (disks, nics) replaces the default;
         names beyond ``count`` are allowed, so that a lab can be made smaller for one run
     :param bmc_scheme: scheme of all BMCs' addresses, whatever the other two say; None for theirs
-    :param kind: kind of all servers, the same way
+    :param kind: kind of all servers, the same way. Of what is said of servers of another kind only their BMC's scheme
+        remains: a process has not the 64 GiB of a simulated server.
     :raises ValueError: with every mistake in one text, one a line
     """
     names = server_names(count)
@@ -154,7 +155,10 @@ def describe(count: Any, defaults: dict[str, Any] | None = None, overrides: dict
         raise ValueError("\n".join(errors))
     result = {}
     for name in names:
-        chosen = dict(defaults, **dict(overrides.get(name, {}), **forced))
+        chosen = dict(defaults, **overrides.get(name, {}))
+        if kind not in (None, "", chosen.get("kind", SIMULATED)):
+            chosen = dict((field, chosen[field]) for field in ("bmc_scheme",) if field in chosen)
+        chosen.update(forced)
         own = VIRTUAL_DEFAULTS if chosen.get("kind") == VIRTUAL else {}
         values = copy.deepcopy(dict(DEFAULTS, **dict(own, **chosen)))
         if values["kind"] == VIRTUAL and values["bmc_scheme"] not in VIRTUAL_BMC_SCHEMES:

@@ -122,6 +122,14 @@ def test_virtual_servers_have_the_size_of_a_process():
     assert describe(1, kind="virtual")["server-01"]["kind"] == "virtual"
 
 
+def test_servers_that_are_made_virtual_for_one_run_have_no_hardware_of_simulated_ones():
+    overrides = {"server-01": {"memory_mib": 65536, "disks": [{}, {}], "bmc_scheme": "redfish-virtualmedia"}}
+    found = describe(1, {}, overrides, kind="virtual")["server-01"]
+    assert (found["memory_mib"], found["cpus"], len(found["disks"])) == (3072, 2, 1)
+    assert found["bmc_scheme"] == "redfish-virtualmedia"
+    assert describe(1, {}, overrides, kind="simulated")["server-01"]["memory_mib"] == 65536
+
+
 def test_what_virtual_servers_cannot_boot_is_refused():
     with pytest.raises(ValueError, match=r"server-01\.bmc_scheme 'redfish-uefihttp': expected one of redfish, "
                                          r"redfish-virtualmedia, ipmi for a virtual server"):
