@@ -10,7 +10,7 @@ import time
 from .. import server as simulated
 from ..node_boot import process
 from ..node_boot.network import NetworkError
-from . import qemu, qmp, tap
+from . import qemu, qmp, tap, variables
 
 START_TIMEOUT_SECONDS = 30
 START_INTERVAL_SECONDS = 0.1
@@ -66,7 +66,7 @@ class VirtualServer(simulated.Server):
         for disk in self.disks:
             disk.ensure()
         booted = qemu.firmware(self.boot_mode, self.secure_boot)
-        variables = self._variables(booted) if booted else None
+        kept = self._variables(booted) if booted else None
         cd = self.boot_images.get("Cd")
         nodes, taps = self.settings.nodes, []
         try:
@@ -74,7 +74,7 @@ class VirtualServer(simulated.Server):
                 taps.append(tap.connect(
                     tap.link_name(nodes["index"], self.spec["number"], number), nodes["bridge"]["name"]))
             command = qemu.command(
-                self.spec, [disk.path for disk in self.disks], booted, variables, self.boot_device,
+                self.spec, [disk.path for disk in self.disks], booted, kept, self.boot_device,
                 cd if cd and os.path.exists(cd) else None, taps, self.settings.accelerator)
             with open(os.path.join(self.folder, "qemu.log"), "wb") as log:
                 child = subprocess.Popen(
@@ -91,6 +91,8 @@ class VirtualServer(simulated.Server):
         path = os.path.join(self.folder, f"firmware_variables{'_secure' if booted.secure else ''}.fd")
         if not os.path.exists(path):
             shutil.copyfile(booted.variables, path)
+        if self.boot_device == "UefiHttp" and self.http_boot_uri:
+            variables.boot_next_by_http(path, self.http_boot_uri)
         return path
 
     def _watch(self, pid, wait):

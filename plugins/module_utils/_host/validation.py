@@ -129,6 +129,7 @@ def check_list(hosts, wait_for=None):
 def _check_present(label, host, wait_for):
     address, problems = host_bmc_rules.read_address(label, host)
     problems += host_bmc_rules.check_credentials(label, host)
+    problems += host_bmc_rules.check_lengths(label, host, address)
     problems += host_boot_rules.check(label, host, address)
     problems += host_bmc_rules.check_verification(label, host, address)
     problems += host_hint_rules.check(label, "root_device_hints", host.get("root_device_hints"))

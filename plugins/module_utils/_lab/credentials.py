@@ -16,6 +16,8 @@ from .._plane.process.files import write_private
 
 USERNAME_LENGTH = 10
 PASSWORD_LENGTH = 24
+# IPMI takes no longer one.
+BMC_PASSWORD_LENGTH = 20
 TOKEN_LENGTH = 40
 SALT_BYTES = 8
 LETTERS_AND_DIGITS = string.ascii_letters + string.digits
@@ -115,7 +117,7 @@ def ensure_bmc(servers: list[dict[str, Any]], check_mode: bool = False, wrote: W
     for server in servers:
         for field, alphabet, length in (
             ("username_file", string.ascii_lowercase, USERNAME_LENGTH),
-            ("password_file", LETTERS_AND_DIGITS, PASSWORD_LENGTH),
+            ("password_file", LETTERS_AND_DIGITS, BMC_PASSWORD_LENGTH),
         ):
             path = server["bmc"][field]
             if _ensure(path, alphabet, length, check_mode, wrote):

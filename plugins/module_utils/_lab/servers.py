@@ -63,8 +63,6 @@ IPMI_LIMIT = 60
 # What the simulated BMCs can serve: the agent comes from the network, from virtual media, or by UEFI HTTP boot; by IPMI
 # from the network.
 BMC_SCHEMES = ("redfish", "redfish-virtualmedia", "redfish-uefihttp", IPMI)
-# Real firmware asks for neither what is at a UEFI HTTP URL nor the CA of its server yet.
-VIRTUAL_BMC_SCHEMES = ("redfish", "redfish-virtualmedia", IPMI)
 WHOLE_NUMBERS = ("cpus", "cpu_mhz", "memory_mib", "size_gib", "speed_mbps")
 TEXTS = ("vendor", "model", "architecture", "cpu_model", "serial", "name", "wwn", "hctl", "product")
 DISK_FIELDS = ("name", "size_gib", "rotational", "vendor", "model", "serial", "wwn", "hctl")
@@ -161,9 +159,6 @@ def describe(count: Any, defaults: dict[str, Any] | None = None, overrides: dict
         chosen.update(forced)
         own = VIRTUAL_DEFAULTS if chosen.get("kind") == VIRTUAL else {}
         values = copy.deepcopy(dict(DEFAULTS, **dict(own, **chosen)))
-        if values["kind"] == VIRTUAL and values["bmc_scheme"] not in VIRTUAL_BMC_SCHEMES:
-            raise ValueError(f"{name}.bmc_scheme {values['bmc_scheme']!r}: expected one of "
-                             f"{', '.join(VIRTUAL_BMC_SCHEMES)} for a virtual server")
         if values["bmc_scheme"] == IPMI and len(result) >= IPMI_LIMIT:
             raise ValueError(f"{name}.bmc_scheme {IPMI!r}: expected another one, a lab has {IPMI_LIMIT} ports for IPMI")
         values["disks"] = [dict(DISK_DEFAULTS, **disk) for disk in values["disks"]]

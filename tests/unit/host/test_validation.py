@@ -89,6 +89,8 @@ SINGLE = [
     (host(bmc={"username": None, "password": None}), "bmc", "credentials_name"),
     (host(bmc={"address": None}), "bmc.address", "credentials are given"),
     (host(bmc={"password": "secret-word\n"}), "bmc.password", "control characters"),
+    (host(bmc={"address": "ipmi://192.0.2.1", "password": "p" * 21}), "bmc.password", "at most 20 bytes"),
+    (host(bmc={"address": "ipmi://192.0.2.1", "username": "ü" * 9}), "bmc.username", "at most 16 bytes"),
     (host(bmc={"username": None, "password": None, "credentials_name": "My Secret"}), "bmc.credentials_name",
      "a Secret's name"),
     (host(bmc={"address": "redfish+http://192.0.2.1/x", "disable_certificate_verification": True}),

@@ -201,7 +201,7 @@ def test_credentials_are_chosen_once(tmp_path):
     assert not (tmp_path / "bmc").exists()
     assert len(credentials.ensure_bmc([{"bmc": bmc}])) == 2
     password = (tmp_path / "bmc" / "password_file").read_text()
-    assert len(password) == 24 and stat.S_IMODE((tmp_path / "bmc" / "password_file").stat().st_mode) == 0o600
+    assert len(password) == 20 and stat.S_IMODE((tmp_path / "bmc" / "password_file").stat().st_mode) == 0o600
     assert credentials.ensure_bmc([{"bmc": bmc}]) == []
     assert (tmp_path / "bmc" / "password_file").read_text() == password
 

@@ -130,9 +130,6 @@ def test_servers_that_are_made_virtual_for_one_run_have_no_hardware_of_simulated
     assert describe(1, {}, overrides, kind="simulated")["server-01"]["memory_mib"] == 65536
 
 
-def test_what_virtual_servers_cannot_boot_is_refused():
-    with pytest.raises(ValueError, match=r"server-01\.bmc_scheme 'redfish-uefihttp': expected one of redfish, "
-                                         r"redfish-virtualmedia, ipmi for a virtual server"):
-        describe(1, {"bmc_scheme": "redfish-uefihttp"}, kind="virtual")
+def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match=r"for all servers\.kind 'real': expected one of simulated, virtual"):
         describe(1, kind="real")

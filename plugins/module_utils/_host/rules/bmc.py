@@ -12,6 +12,9 @@ from ..._common.problem import Problem
 from ..._common.redaction import HIDDEN
 from ..objects import has_inline_credentials
 
+# Bytes that IPMI 2.0 has for them (specification, 22.28 and 22.30).
+IPMI_LENGTHS = {"username": 16, "password": 20}
+
 
 def read_address(label, host):
     """Return ``(BmcAddress, Problems)`` of an entry; the address is None when there is none that can be read."""
@@ -53,6 +56,20 @@ def check_credentials(label, host):
         problems.append(Problem("bmc-credentials", label, "bmc.credentials_name", show(bmc["credentials_name"]),
                                 "a Secret's name (lower case letters, digits, '-' and '.')", "correct it"))
     return problems
+
+
+def check_lengths(label, host, address):
+    """Return the Problems of credentials that are too long for the BMC's protocol: they never fit, and say no more.
+
+    :param address: the host's BmcAddress, None when it has none that can be read
+    """
+    if not address or address.driver.protocol != "ipmi":
+        return []
+    return [
+        Problem("bmc-credentials", label, "bmc." + field, HIDDEN, f"at most {length} bytes, as IPMI 2.0 has them",
+                "set a shorter one at the BMC and here")
+        for field, length in IPMI_LENGTHS.items()
+        if len(str((host.get("bmc") or {}).get(field) or "").encode("utf-8")) > length]
 
 
 def check_verification(label, host, address):
