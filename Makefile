@@ -81,7 +81,7 @@ sanity:  ## ansible-test sanity, without an ignore file
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-hosts test-servers test-clusters test-faults-long test-ha test-plane molecule bench bench-cluster pytest
+.PHONY: test-hosts test-servers test-clusters test-faults-long test-ha test-metal test-plane molecule bench bench-cluster pytest
 test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-hosts
 test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
@@ -90,6 +90,9 @@ test-clusters: test-lab-needs  ## the files whose servers become nodes, on such 
 	@$(IN_LAB) tests/gates/test-clusters
 test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes, on such a lab; not part of make test
 	@$(IN_LAB) tests/gates/test-lab faults-long
+test-metal: export LAB_KIND := virtual
+test-metal: test-lab-needs  ## virtual servers by each way to boot, on such a lab; not part of make test
+	@$(IN_LAB) TEST_LAB=metal-test tests/gates/test-lab metal
 test-ha: test-lab-needs  ## three control plane machines and a worker, on such a lab with five servers; prints time and memory
 	@$(IN_LAB) TEST_LAB=ha LAB_SERVERS=5 tests/gates/test-lab ha
 test-plane: test-lab-needs  ## the plane as pods of a workload cluster: faults, killed runs, clusterctl, on such a lab; not part of make test

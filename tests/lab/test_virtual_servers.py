@@ -1,0 +1,127 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Virtual servers: real firmware, agent and kernel, by each way to boot; make test-metal runs them."""
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+from support import REPOSITORY, only
+
+pytestmark = pytest.mark.metal
+
+# Name → what the inventory says of it beyond the lab's: each boots in another way.
+IPXE, MEDIA, IPMI, HTTP = "server-01", "server-02", "server-03", "server-04"
+INTERFACES = {IPXE: ("redfish", "ipxe"), MEDIA: ("redfish", "redfish-virtual-media"), IPMI: ("ipmi", "ipxe"),
+              HTTP: ("redfish", "redfish-https")}
+# TCG, and four servers at a time on two cores.
+BOOT_SECONDS = 3000
+VENDORS = {IPXE: "EFI Development Kit", MEDIA: "EFI Development Kit", IPMI: "SeaBIOS", HTTP: "EFI Development Kit"}
+GIB = 1024 ** 3
+
+
+@pytest.fixture(scope="module")
+def inventory(lab):
+    """The variables of an inventory that adds to the lab's what each server boots by, and an image for all."""
+    hosts = {
+        IPXE: {},
+        MEDIA: {"bmh_boot_mode": "UEFISecureBoot"},
+        IPMI: {"bmc_address": f"ipmi://127.0.0.1:{lab.servers[IPMI]['bmc']['ipmi_port']}", "bmh_boot_mode": "legacy"},
+        HTTP: {},
+    }
+    path = lab.inventory(hosts).with_name("metal.json")
+    path.write_text(lab.inventory(hosts).read_text().replace('"baremetal"', '"metal"'))
+    return ("-i", str(REPOSITORY / "inventory" / "metal"), "-i", str(path))
+
+
+@pytest.fixture(scope="module")
+def enrolled(lab, inventory):
+    """All servers, available."""
+    # Enrolled by Redfish with the lab; it has another BMC address and another firmware now.
+    lab.remove_hosts(IPMI)
+    lab.playbook("enroll", *inventory, *only(*INTERFACES), seconds=BOOT_SECONDS).ok()
+    return lab.hosts()
+
+
+@pytest.fixture(scope="module")
+def provisioned(lab, enrolled, inventory):
+    """All servers with the node image, logged in to."""
+    lab.playbook("provision", *inventory, *only(*INTERFACES), seconds=BOOT_SECONDS).ok()
+    lab.playbook("metal", *inventory, *only("localhost", *INTERFACES), "--tags", "metal", seconds=BOOT_SECONDS).ok()
+    return lab.hosts()
+
+
+@pytest.fixture(scope="module")
+def ssh(lab, provisioned):
+    """A function that runs a command in a server's system and returns what it prints."""
+    folder = lab.dir / "secrets" / "ssh"
+
+    def run(name, command):
+        address = lab.servers[name]["nics"][0]["address"]
+        done = subprocess.run(
+            ["ssh", "-i", folder / "user_key", "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=yes",
+             "-o", f"UserKnownHostsFile={folder / 'known_hosts'}", f"root@{address}", command],
+            capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_the_agent_is_booted_as_the_bmcs_address_says(lab, enrolled, name):
+    node = lab.ironic().get(f"/nodes/{lab.nodes()[name].id}", microversion="1.86").json()
+    assert (node["driver"], node["boot_interface"]) == INTERFACES[name]
+    assert VENDORS[name] in enrolled[name]["status"]["hardware"]["firmware"]["bios"]["vendor"]
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_inspection_finds_the_machine_that_qemu_was_given(lab, enrolled, name):
+    server, hardware = lab.servers[name], enrolled[name]["status"]["hardware"]
+    assert hardware["systemVendor"]["serialNumber"] == server["serial"]
+    assert hardware["systemVendor"]["manufacturer"] == server["vendor"]
+    assert hardware["systemVendor"]["productName"].startswith(server["model"])
+    assert hardware["cpu"]["count"] == server["cpus"] and hardware["cpu"]["arch"] == "x86_64"
+    assert hardware["ramMebibytes"] == server["memory_mib"]
+    assert [nic["mac"] for nic in hardware["nics"]] == [nic["mac"] for nic in server["nics"]]
+    assert [nic["ip"] for nic in hardware["nics"]] == [nic.get("address") for nic in server["nics"]]
+    disks = [disk for disk in hardware["storage"] if not disk["name"].startswith("/dev/pmem")]
+    assert [(disk["serialNumber"], disk["sizeBytes"], disk["type"], disk["wwn"]) for disk in disks] == [
+        (disk["serial"], disk["size_gib"] * GIB, "SSD", disk["wwn"]) for disk in server["disks"]]
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_the_image_runs_on_its_own_kernel_from_the_servers_disk(lab, ssh, name):
+    assert re.search(r"root=UUID=\S+ rw", ssh(name, "cat /proc/cmdline"))
+    assert ssh(name, "cat /sys/class/dmi/id/product_serial").strip() == lab.servers[name]["serial"]
+    assert ssh(name, "findmnt -n -o SOURCE /").startswith("/dev/sda")
+    assert ssh(name, "hostname").strip() == name
+    assert ssh(name, "systemctl is-system-running --wait || systemctl --failed --plain").strip() == "running"
+
+
+def test_the_firmware_is_the_one_that_the_boot_mode_asks_for(ssh):
+    for name in INTERFACES:
+        assert ssh(name, "test -d /sys/firmware/efi && echo UEFI || echo legacy").strip() == (
+            "legacy" if name == IPMI else "UEFI")
+
+
+def test_secure_boot_is_on_where_it_is_asked_for(room, ssh):
+    # Four bytes of attributes, then the value.
+    read = "od -An -tu1 -j4 /sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+    assert [ssh(name, read).strip() for name in (MEDIA, IPXE, HTTP)] == ["1", "0", "0"]
+    assert [room.server(name)["secure_boot"] for name in (MEDIA, IPXE, HTTP)] == [True, False, False]
+
+
+def test_a_second_run_changes_nothing(lab, provisioned, inventory):
+    again = lab.playbook("provision", *inventory, *only(*INTERFACES), seconds=BOOT_SECONDS).ok()
+    assert again.changed() == 0, again.output
+
+
+def test_a_deprovisioned_server_is_off_and_its_partitions_are_gone(lab, room, provisioned, inventory):
+    lab.playbook("deprovision_hosts", *inventory, *only(IPXE), "-e", f"metal3_confirm={IPXE}", seconds=BOOT_SECONDS).ok()
+    assert lab.state(IPXE) == "available" and room.server(IPXE)["power"] == "Off"
+    disk, = room.server(IPXE)["disks"]
+    with open(disk["path"], "rb") as stream:
+        assert stream.read(1024 * 1024) == bytes(1024 * 1024)
