@@ -120,7 +120,7 @@ def test_a_second_run_changes_nothing(lab, provisioned, inventory):
 
 
 def test_a_deprovisioned_server_is_off_and_its_partitions_are_gone(lab, room, provisioned, inventory):
-    lab.playbook("deprovision_hosts", *inventory, *only(IPXE), "-e", f"metal3_confirm={IPXE}", seconds=BOOT_SECONDS).ok()
+    lab.playbook("deprovision_hosts", *inventory, *only(IPXE), "-e", "metal3_confirm=1", seconds=BOOT_SECONDS).ok()
     assert lab.state(IPXE) == "available" and room.server(IPXE)["power"] == "Off"
     disk, = room.server(IPXE)["disks"]
     with open(disk["path"], "rb") as stream:
