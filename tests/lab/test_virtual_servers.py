@@ -32,7 +32,7 @@ def inventory(lab):
         HTTP: {},
     }
     path = lab.inventory(hosts).with_name("metal.json")
-    path.write_text(lab.inventory(hosts).read_text().replace('"baremetal"', '"metal"'))
+    path.write_text(lab.inventory(hosts).read_text().replace('"baremetal"', '"metal_servers"'))
     return ("-i", str(REPOSITORY / "inventory" / "metal"), "-i", str(path))
 
 
