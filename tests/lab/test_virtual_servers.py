@@ -4,6 +4,7 @@
 """Virtual servers: real firmware, agent and kernel, by each way to boot; make test-metal runs them."""
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 
@@ -23,7 +24,7 @@ GIB = 1024 ** 3
 
 
 @pytest.fixture(scope="module")
-def inventory(lab):
+def inventory(lab, tmp_path_factory):
     """The variables of an inventory that adds to the lab's what each server boots by, and an image for all."""
     hosts = {
         IPXE: {},
@@ -31,8 +32,8 @@ def inventory(lab):
         IPMI: {"bmc_address": f"ipmi://127.0.0.1:{lab.servers[IPMI]['bmc']['ipmi_port']}", "bmh_boot_mode": "legacy"},
         HTTP: {},
     }
-    path = lab.inventory(hosts).with_name("metal.json")
-    path.write_text(lab.inventory(hosts).read_text().replace('"baremetal"', '"metal_servers"'))
+    path = tmp_path_factory.mktemp("inventory") / "hosts.json"
+    path.write_text(json.dumps({"metal_servers": {"hosts": hosts}}))
     return ("-i", str(REPOSITORY / "inventory" / "metal"), "-i", str(path))
 
 

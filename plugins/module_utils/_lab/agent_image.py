@@ -128,7 +128,8 @@ class AgentImage:
 
     def _configure(self, root: str, kernel: str) -> None:
         debian_root.add_files(os.path.join(self._source_dir, "root"), root)
-        run(["systemctl", "--root", root, "enable", "ironic-python-agent", "systemd-networkd", "systemd-resolved"],
+        run(["systemctl", "--root", root, "enable", "agent-network", "ironic-python-agent", "systemd-networkd",
+             "systemd-resolved"],
             "choosing the services")
         debian_root.clean(root)
         modules = os.path.join(root, "lib/modules", kernel, "kernel")

@@ -1,0 +1,199 @@
+"""Turns the network data on the boot medium into systemd-networkd's files, for networks without DHCP.
+
+Ironic puts it there from the host's preprovisioning network data, in OpenStack's form (nova: network_data.json).
+"""
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import re
+import subprocess
+import sys
+
+LABEL = "config-2"
+PATH_ON_MEDIUM = "openstack/latest/network_data.json"
+FOLDER = "/etc/systemd/network"
+# What uses DHCP everywhere; a link that nobody describes is not to be waited for.
+DEFAULT = "10-all.network"
+MOUNT_POINT = "/run/agent-network"
+PHYSICAL = ("phy", "vif", "ovs", "tap", "hw_veb", "hyperv", "vhostuser", "bridge")
+NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$")
+MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+BOND_MODES = ("balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb")
+
+
+class NetworkDataError(Exception):
+    """The network data cannot be used."""
+
+
+def _checked(value, rule, what):
+    text = str(value)
+    if not rule.fullmatch(text):
+        raise NetworkDataError(f"{what}: found {text!r}, expected {rule.pattern}")
+    return text
+
+
+def _mac(link):
+    return _checked(str(link.get("ethernet_mac_address") or link.get("vlan_mac_address") or "").lower(), MAC,
+                    f"link {link.get('id')}: MAC address")
+
+
+def _number(value, low, high, what):
+    if not str(value).isdigit() or not low <= int(value) <= high:
+        raise NetworkDataError(f"{what}: found {value!r}, expected {low} to {high}")
+    return int(value)
+
+
+def _address(value, what):
+    try:
+        return str(ipaddress.ip_address(str(value)))
+    except ValueError:
+        raise NetworkDataError(f"{what}: found {value!r}, expected an IP address") from None
+
+
+def _prefix(network, what):
+    mask = network.get("netmask")
+    text = str(network.get("ip_address"))
+    try:
+        return str(ipaddress.ip_interface(text if "/" in text or mask in (None, "") else f"{text}/{mask}"))
+    except ValueError:
+        raise NetworkDataError(f"{what}: found {text!r} with netmask {mask!r}, expected an address") from None
+
+
+def _destination(route, what):
+    mask, network = route.get("netmask"), str(route.get("network"))
+    try:
+        return str(ipaddress.ip_network(network if mask in (None, "") else f"{network}/{mask}", strict=False))
+    except ValueError:
+        raise NetworkDataError(f"{what}: found {network!r} with netmask {mask!r}, expected a network") from None
+
+
+def _of_network(network, lines, sections):
+    what = f"network {network.get('id')}"
+    kind = str(network.get("type"))
+    if kind == "ipv4_dhcp":
+        lines.append("DHCP=ipv4")
+    elif kind in ("ipv6_dhcp", "ipv6_dhcpv6-stateful"):
+        lines.append("DHCP=ipv6")
+    elif kind in ("ipv6_slaac", "ipv6_dhcpv6-stateless"):
+        lines.append("IPv6AcceptRA=yes")
+    elif kind in ("ipv4", "ipv6"):
+        lines.append("Address=" + _prefix(network, what))
+        if network.get("gateway"):
+            sections.append(f"[Route]\nGateway={_address(network['gateway'], what)}\n")
+        for route in network.get("routes") or []:
+            sections.append(f"[Route]\nDestination={_destination(route, what)}\n"
+                            f"Gateway={_address(route.get('gateway'), what)}\n")
+    else:
+        raise NetworkDataError(f"{what}: found type {kind!r}, expected ipv4, ipv6, ipv4_dhcp, ipv6_dhcp or ipv6_slaac")
+    for service in network.get("services") or []:
+        _of_service(service, lines)
+
+
+def _of_service(service, lines):
+    if service.get("type") == "dns":
+        lines.append("DNS=" + _address(service.get("address"), "service dns"))
+
+
+def _device(link, lines):
+    """Return the text of a link's ``.netdev`` file, None for a physical one."""
+    kind, name = str(link.get("type")), link["id"]
+    if kind in PHYSICAL:
+        return None
+    if kind == "vlan":
+        number = _number(link.get("vlan_id"), 1, 4094, f"link {name}: vlan_id")
+        return f"[NetDev]\nName={name}\nKind=vlan\n\n[VLAN]\nId={number}\n"
+    if kind == "bond":
+        mode = str(link.get("bond_mode"))
+        if mode not in BOND_MODES:
+            raise NetworkDataError(f"link {name}: found bond_mode {mode!r}, expected one of {', '.join(BOND_MODES)}")
+        mac = f"MACAddress={_mac(link)}\n" if link.get("ethernet_mac_address") else ""
+        interval = _number(link.get("bond_miimon") or 100, 1, 60000, f"link {name}: bond_miimon")
+        return f"[NetDev]\nName={name}\nKind=bond\n{mac}\n[Bond]\nMode={mode}\nMIIMonitorSec={interval}ms\n"
+    raise NetworkDataError(f"link {name}: found type {kind!r}, expected phy, vlan or bond")
+
+
+def files(data):
+    """Return systemd-networkd's files: name → text.
+
+    :param data: the network data
+    :raises NetworkDataError: for what cannot be turned into them
+    """
+    if not isinstance(data, dict):
+        raise NetworkDataError(f"found {type(data).__name__}, expected a mapping")
+    links = {}
+    for link in data.get("links") or []:
+        links[_checked(link.get("id"), NAME, "link: id")] = link
+    result, children = {}, dict((name, []) for name in links)
+    for name, link in links.items():
+        if link.get("type") == "vlan":
+            children[_known(links, link.get("vlan_link"), f"link {name}: vlan_link")].append("VLAN=" + name)
+        for member in link.get("bond_links") or []:
+            children[_known(links, member, f"link {name}: bond_links")].append("Bond=" + name)
+    networks = dict((name, []) for name in links)
+    for network in data.get("networks") or []:
+        networks[_known(links, network.get("link"), f"network {network.get('id')}: link")].append(network)
+    for name, link in links.items():
+        lines, sections = list(children[name]), []
+        device = _device(link, lines)
+        for network in networks[name]:
+            _of_network(network, lines, sections)
+        for service in data.get("services") or []:
+            _of_service(service, lines)
+        # A bond and its members, and a VLAN and its link, have one address.
+        match = f"Name={name}" if device else f"MACAddress={_mac(link)}\nKind=!*"
+        mtu = f"\n[Link]\nMTUBytes={_number(link['mtu'], 68, 65535, f'link {name}: mtu')}\n" if link.get("mtu") else ""
+        ra = [] if any(line.startswith(("IPv6AcceptRA", "DHCP=ipv6")) for line in lines) else ["IPv6AcceptRA=no"]
+        result[f"05-{name}.network"] = "\n".join(
+            [f"[Match]\n{match}\n{mtu}", "[Network]", *lines, *ra, "", *sections])
+        if device:
+            result[f"05-{name}.netdev"] = device
+    return result
+
+
+def _known(links, name, what):
+    if name not in links:
+        raise NetworkDataError(f"{what}: found {name!r}, expected one of {', '.join(links) or 'no link at all'}")
+    return name
+
+
+def medium():
+    """Return the device of the boot medium, or None: a whole one; a partition is what a system has left on a disk."""
+    command = ["lsblk", "--json", "--output", "PATH,TYPE,LABEL"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True)
+    for device in json.loads(listed.stdout)["blockdevices"]:
+        if device["label"] == LABEL and device["type"] in ("rom", "disk"):
+            return device["path"]
+    return None
+
+
+def main():
+    """Write the files, if the boot medium has network data."""
+    device = medium()
+    if device is None:
+        print("no boot medium has network data: DHCP is used")
+        return 0
+    os.makedirs(MOUNT_POINT, exist_ok=True)
+    subprocess.run(["mount", "-o", "ro", device, MOUNT_POINT], check=True)
+    try:
+        with open(os.path.join(MOUNT_POINT, PATH_ON_MEDIUM), encoding="utf-8") as stream:
+            made = files(json.load(stream))
+    except FileNotFoundError:
+        print(f"{device} has no {PATH_ON_MEDIUM}: DHCP is used")
+        return 0
+    except (NetworkDataError, ValueError, AttributeError, TypeError) as error:
+        print(f"{device}: {PATH_ON_MEDIUM}: {error}: DHCP is used", file=sys.stderr)
+        return 1
+    finally:
+        subprocess.run(["umount", MOUNT_POINT], check=True)
+    for name, text in made.items():
+        with open(os.path.join(FOLDER, name), "w", encoding="utf-8") as stream:
+            stream.write(text)
+    os.unlink(os.path.join(FOLDER, DEFAULT))
+    print(f"{device}: {', '.join(sorted(made))}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
