@@ -64,7 +64,7 @@ def test_a_host_by_ipmi_is_inspected_over_the_network_and_switched_off(lab, room
         assert (node["driver"], node["boot_interface"], node["power_interface"]) == ("ipmi", "ipxe", "ipmitool")
         assert lab.host(NAME)["status"]["hardware"]["systemVendor"]["serialNumber"] == lab.servers[NAME]["serial"]
         assert (room.server(NAME)["boot_device"], room.server(NAME)["boot_mode"]) == ("Pxe", "UEFI")
-        lab.playbook("host_action", *only(NAME), "-e", "host_action=power_off").ok()
+        lab.playbook("host_action", *only(NAME), "-e", "host_action=power_off", "-e", "metal3_confirm=1").ok()
         eventually(lambda: room.server(NAME)["power"] == "Off", 60, "switched off")
     finally:
         lab.remove_hosts(NAME)
