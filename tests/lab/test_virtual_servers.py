@@ -4,8 +4,11 @@
 """Virtual servers: real firmware, agent and kernel, by each way to boot; make test-metal runs them."""
 from __future__ import annotations
 
+import ipaddress
 import json
+import os
 import re
+import signal
 import subprocess
 
 import pytest
@@ -23,12 +26,21 @@ VENDORS = {IPXE: "EFI Development Kit", MEDIA: "EFI Development Kit", IPMI: "Sea
 GIB = 1024 ** 3
 
 
+def static_address(lab):
+    """Return an address of the lab's bridge that its DHCP server lends to nobody."""
+    return str(ipaddress.ip_network(lab.figures["bridge"]["network"])[200])
+
+
 @pytest.fixture(scope="module")
 def inventory(lab, tmp_path_factory):
     """The variables of an inventory that adds to the lab's what each server boots by, and an image for all."""
     hosts = {
         IPXE: {},
-        MEDIA: {"bmh_boot_mode": "UEFISecureBoot"},
+        MEDIA: {"bmh_boot_mode": "UEFISecureBoot", "bmh_preprovisioning_network_data": {
+            "links": [{"id": "eno1", "type": "phy", "ethernet_mac_address": lab.servers[MEDIA]["boot_mac"]}],
+            "networks": [{"id": "provisioning", "link": "eno1", "type": "ipv4", "ip_address": static_address(lab),
+                          "netmask": str(ipaddress.ip_network(lab.figures["bridge"]["network"]).netmask)}],
+            "services": []}},
         IPMI: {"bmc_address": f"ipmi://127.0.0.1:{lab.servers[IPMI]['bmc']['ipmi_port']}", "bmh_boot_mode": "legacy"},
         HTTP: {},
     }
@@ -38,7 +50,20 @@ def inventory(lab, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def enrolled(lab, inventory):
+def without_dhcp(lab, inventory):
+    """The host of virtual media, enrolled while nobody lends addresses; its agent has the one of its description."""
+    lab.remove_hosts(MEDIA)
+    pid = lab.pid("dhcp")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        lab.playbook("enroll", *inventory, *only(MEDIA), seconds=BOOT_SECONDS).ok()
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    return lab.host(MEDIA)
+
+
+@pytest.fixture(scope="module")
+def enrolled(lab, inventory, without_dhcp):
     """All servers, available."""
     # Enrolled by Redfish with the lab; it has another BMC address and another firmware now.
     lab.remove_hosts(IPMI)
@@ -71,6 +96,11 @@ def ssh(lab, provisioned):
     return run
 
 
+def test_a_server_is_inspected_without_dhcp(lab, without_dhcp):
+    nic, = without_dhcp["status"]["hardware"]["nics"]
+    assert nic["ip"] == static_address(lab)
+
+
 @pytest.mark.parametrize("name", INTERFACES)
 def test_the_agent_is_booted_as_the_bmcs_address_says(lab, enrolled, name):
     node = lab.ironic().get(f"/nodes/{lab.nodes()[name].id}", microversion="1.86").json()
@@ -87,7 +117,8 @@ def test_inspection_finds_the_machine_that_qemu_was_given(lab, enrolled, name):
     assert hardware["cpu"]["count"] == server["cpus"] and hardware["cpu"]["arch"] == "x86_64"
     assert hardware["ramMebibytes"] == server["memory_mib"]
     assert [nic["mac"] for nic in hardware["nics"]] == [nic["mac"] for nic in server["nics"]]
-    assert [nic["ip"] for nic in hardware["nics"]] == [nic.get("address") for nic in server["nics"]]
+    assert [nic["ip"] for nic in hardware["nics"]] == [
+        static_address(lab) if name == MEDIA else nic["address"] for nic in server["nics"]]
     disks = [disk for disk in hardware["storage"] if not disk["name"].startswith("/dev/pmem")]
     assert [(disk["serialNumber"], disk["sizeBytes"], disk["type"], disk["wwn"]) for disk in disks] == [
         (disk["serial"], disk["size_gib"] * GIB, "SSD", disk["wwn"]) for disk in server["disks"]]
