@@ -68,7 +68,7 @@ def test_the_readme_names_the_versions_that_are_tested():
 
 
 def test_the_readme_fits_on_a_few_screens():
-    assert len((REPOSITORY / "README.md").read_text().splitlines()) < 130
+    assert len((REPOSITORY / "README.md").read_text().splitlines()) < 140
 
 
 def test_what_is_tested_is_in_the_ranges():
