@@ -34,8 +34,10 @@ IN_LAB = $(IN_DEV) METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python METAL3_AGENT_PY
 ##@ Lab
 
 .PHONY: lab lab-down lab-status lab-env
+# Without the servers that get an image directly: inventory/lab/lab.yml
+LAB_INVENTORY ?= inventory/lab
 lab: lab-needs  ## bring up the management plane and the simulated servers (LAB=name: another one beside it)
-	@$(PLAYBOOK) metal3.baremetal.lab -i inventory/lab
+	@$(PLAYBOOK) metal3.baremetal.lab -i $(LAB_INVENTORY)
 	@printf 'The lab "%s" runs. To use it, type:  eval "$$(make -s lab-env%s)"; kubectl get bmh -A\n' '$(LAB)' '$(if $(filter-out lab,$(LAB)), LAB=$(LAB))'
 
 lab-down: lab-needs  ## stop the lab and remove what it made
@@ -91,6 +93,8 @@ test-clusters: test-lab-needs  ## the files whose servers become nodes, on such 
 test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes, on such a lab; not part of make test
 	@$(IN_LAB) tests/gates/test-lab faults-long
 test-metal: export LAB_KIND := virtual
+# Its tests provision all servers.
+test-metal: export LAB_INVENTORY := inventory/lab/lab.yml
 test-metal: test-lab-needs  ## virtual servers by each way to boot, on such a lab; not part of make test
 	@$(IN_LAB) TEST_LAB=metal-test tests/gates/test-lab metal
 test-ha: test-lab-needs  ## three control plane machines and a worker, on such a lab with five servers; prints time and memory

@@ -26,6 +26,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout impor
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+# The lab is brought up with it.
+INVENTORY = REPOSITORY / os.environ.get("LAB_INVENTORY", "inventory/lab")
 NAMESPACE = "metal3"
 HOST = KNOWN["BareMetalHost"]
 # Arguments of a playbook: a fault that BMO might get over is reported at its first attempt, not at its third.
@@ -159,7 +161,7 @@ class Lab:
         # One number for each run, also for those that threads start side by side.
         self._numbers = itertools.count(1)
 
-    def start(self, playbook, *arguments, environment=None, inventory=REPOSITORY / "inventory" / "lab", extra=None):
+    def start(self, playbook, *arguments, environment=None, inventory=INVENTORY, extra=None):
         """Start a playbook against the lab's inventory, in a process group of its own.
 
         :param playbook: name of one of the collection's, or the Path of another one
