@@ -133,6 +133,12 @@ def test_the_image_runs_on_its_own_kernel_from_the_servers_disk(lab, ssh, name):
     assert ssh(name, "systemctl is-system-running --wait || systemctl --failed --plain").strip() == "running"
 
 
+@pytest.mark.parametrize("name", INTERFACES)
+def test_the_root_file_system_takes_the_disk(lab, ssh, name):
+    size = int(ssh(name, "df --output=size -B1 / | tail -1"))
+    assert size > 0.9 * lab.servers[name]["disks"][0]["size_gib"] * GIB
+
+
 def test_the_firmware_is_the_one_that_the_boot_mode_asks_for(ssh):
     for name in INTERFACES:
         assert ssh(name, "test -d /sys/firmware/efi && echo UEFI || echo legacy").strip() == (
