@@ -34,7 +34,7 @@ IN_LAB = $(IN_DEV) METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python METAL3_AGENT_PY
 ##@ Lab
 
 .PHONY: lab lab-down lab-status lab-env
-# Without the servers that get an image directly: inventory/lab/lab.yml
+# A file or a folder; make test-metal has its own.
 LAB_INVENTORY ?= inventory/lab
 lab: lab-needs  ## bring up the management plane and the simulated servers (LAB=name: another one beside it)
 	@$(PLAYBOOK) metal3.baremetal.lab -i $(LAB_INVENTORY)
@@ -94,7 +94,7 @@ test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes, on
 	@$(IN_LAB) tests/gates/test-lab faults-long
 test-metal: export LAB_KIND := virtual
 # Its tests provision all servers.
-test-metal: export LAB_INVENTORY := inventory/lab/lab.yml
+test-metal: export LAB_INVENTORY := tests/lab/data/metal/lab.yml
 test-metal: test-lab-needs  ## virtual servers by each way to boot, on such a lab; not part of make test
 	@$(IN_LAB) TEST_LAB=metal-test tests/gates/test-lab metal
 test-ha: test-lab-needs  ## three control plane machines and a worker, on such a lab with five servers; prints time and memory

@@ -24,11 +24,25 @@ INTERFACES = {IPXE: ("redfish", "ipxe"), MEDIA: ("redfish", "redfish-virtual-med
 BOOT_SECONDS = 3000
 VENDORS = {IPXE: "EFI Development Kit", MEDIA: "EFI Development Kit", IPMI: "SeaBIOS", HTTP: "EFI Development Kit"}
 GIB = 1024 ** 3
+# Beyond what is wiped of a disk's partition table.
+MARK, MARK_OFFSET = b"somebody's data", 64 * 1024 ** 2
 
 
 def static_address(lab):
     """Return an address of the lab's bridge that its DHCP server lends to nobody."""
     return str(ipaddress.ip_network(lab.figures["bridge"]["network"])[200])
+
+
+def chosen_disk(lab, name):
+    """Return the disk that gets the image: of several neither the first nor the last."""
+    disks = lab.servers[name]["disks"]
+    return disks[len(disks) // 2]
+
+
+def other_disks(lab, room, name):
+    """Return the paths of a server's disks that get no image."""
+    chosen = chosen_disk(lab, name)["name"]
+    return [disk["path"] for disk in room.server(name)["disks"] if disk["name"] != chosen]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +55,7 @@ def inventory(lab, tmp_path_factory):
             "networks": [{"id": "provisioning", "link": "eno1", "type": "ipv4", "ip_address": static_address(lab),
                           "netmask": str(ipaddress.ip_network(lab.figures["bridge"]["network"]).netmask)}],
             "services": []}},
-        IPMI: {"bmc_address": f"ipmi://127.0.0.1:{lab.servers[IPMI]['bmc']['ipmi_port']}", "bmh_boot_mode": "legacy"},
+        IPMI: {"bmh_boot_mode": "legacy", "bmh_root_device_hints": {"serial_number": chosen_disk(lab, IPMI)["serial"]}},
         HTTP: {},
     }
     path = tmp_path_factory.mktemp("inventory") / "hosts.json"
@@ -65,15 +79,19 @@ def without_dhcp(lab, inventory):
 @pytest.fixture(scope="module")
 def enrolled(lab, inventory, without_dhcp):
     """All servers, available."""
-    # Enrolled by Redfish with the lab; it has another BMC address and another firmware now.
+    # Enrolled with the lab, by UEFI; its hardware is another one with another firmware.
     lab.remove_hosts(IPMI)
     lab.playbook("enroll", *inventory, *only(*INTERFACES), seconds=BOOT_SECONDS).ok()
     return lab.hosts()
 
 
 @pytest.fixture(scope="module")
-def provisioned(lab, enrolled, inventory):
+def provisioned(lab, room, enrolled, inventory):
     """All servers with the node image, logged in to."""
+    for path in other_disks(lab, room, IPMI):
+        with open(path, "r+b") as stream:
+            stream.seek(MARK_OFFSET)
+            stream.write(MARK)
     lab.playbook("provision", *inventory, *only(*INTERFACES), seconds=BOOT_SECONDS).ok()
     lab.playbook("metal", *inventory, *only("localhost", *INTERFACES), "--tags", "metal", seconds=BOOT_SECONDS).ok()
     return lab.hosts()
@@ -121,14 +139,15 @@ def test_inspection_finds_the_machine_that_qemu_was_given(lab, enrolled, name):
         static_address(lab) if name == MEDIA else nic["address"] for nic in server["nics"]]
     disks = [disk for disk in hardware["storage"] if not disk["name"].startswith("/dev/pmem")]
     assert [(disk["serialNumber"], disk["sizeBytes"], disk["type"], disk["wwn"]) for disk in disks] == [
-        (disk["serial"], disk["size_gib"] * GIB, "SSD", disk["wwn"]) for disk in server["disks"]]
+        (disk["serial"], disk["size_gib"] * GIB, "HDD" if disk["rotational"] else "SSD", disk["wwn"])
+        for disk in server["disks"]]
 
 
 @pytest.mark.parametrize("name", INTERFACES)
 def test_the_image_runs_on_its_own_kernel_from_the_servers_disk(lab, ssh, name):
     assert re.search(r"root=UUID=\S+ rw", ssh(name, "cat /proc/cmdline"))
     assert ssh(name, "cat /sys/class/dmi/id/product_serial").strip() == lab.servers[name]["serial"]
-    assert ssh(name, "findmnt -n -o SOURCE /").startswith("/dev/sda")
+    assert ssh(name, "lsblk -nso SERIAL $(findmnt -n -o SOURCE /)").split() == [chosen_disk(lab, name)["serial"]]
     assert ssh(name, "hostname").strip() == name
     assert ssh(name, "systemctl is-system-running --wait || systemctl --failed --plain").strip() == "running"
 
@@ -136,7 +155,16 @@ def test_the_image_runs_on_its_own_kernel_from_the_servers_disk(lab, ssh, name):
 @pytest.mark.parametrize("name", INTERFACES)
 def test_the_root_file_system_takes_the_disk(lab, ssh, name):
     size = int(ssh(name, "df --output=size -B1 / | tail -1"))
-    assert size > 0.9 * lab.servers[name]["disks"][0]["size_gib"] * GIB
+    assert size > 0.9 * chosen_disk(lab, name)["size_gib"] * GIB
+
+
+def test_the_other_disks_keep_what_is_on_them(lab, room, provisioned):
+    paths = other_disks(lab, room, IPMI)
+    assert len(paths) == 2
+    for path in paths:
+        with open(path, "rb") as stream:
+            stream.seek(MARK_OFFSET)
+            assert stream.read(len(MARK)) == MARK
 
 
 def test_the_firmware_is_the_one_that_the_boot_mode_asks_for(ssh):
