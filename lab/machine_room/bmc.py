@@ -15,7 +15,7 @@ from sushy_tools.emulator import main as emulator
 from sushy_tools.emulator.resources.systems import fakedriver
 
 from . import bios, event_service, update_service
-from .server import OFF, ON, RESET_TYPES
+from .server import BY_HTTP, OFF, ON, RESET_TYPES
 
 POWER_EVENTS = {ON: "ResourceEvent.1.0.ResourcePoweredOn", OFF: "ResourceEvent.1.0.ResourcePoweredOff"}
 
@@ -63,7 +63,10 @@ class MachineRoomDriver(fakedriver.FakeDriver):
         return self._server(identity).boot_device
 
     def set_boot_device(self, identity, boot_source):
-        self._server(identity).configure(boot_device=boot_source)
+        server = self._server(identity)
+        # sushy-tools puts the image into the CD drive and asks for that, which is what simulated firmware reads.
+        asked = (flask.request.json.get("Boot") or {}).get("BootSourceOverrideTarget")
+        server.configure(boot_device=asked if server.boots_by_http and asked == BY_HTTP else boot_source)
 
     def get_boot_mode(self, identity):
         return self._server(identity).boot_mode

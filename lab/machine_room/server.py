@@ -14,7 +14,8 @@ from .knobs import Knobs
 
 ON, OFF = "On", "Off"
 AGENT, SYSTEM, NOTHING = "agent", "system", "nothing"
-NETWORK_DEVICES = ("Pxe", "UefiHttp")
+BY_HTTP = "UefiHttp"
+NETWORK_DEVICES = ("Pxe", BY_HTTP)
 # Redfish BootProgress.LastState.
 NOT_BOOTING, HARDWARE_READY, SYSTEM_STARTED = "None", "SystemHardwareInitializationComplete", "OSBootStarted"
 FACTORY_FIRMWARE = {"bios": "1.0.0", "bmc": "1.00"}
@@ -38,6 +39,9 @@ class Server:
     :param web: a Web
     :param disk_boot: a DiskBoot
     """
+
+    # Whether its firmware reads a boot URI itself.
+    boots_by_http = False
 
     def __init__(self, spec, settings, web, disk_boot):
         self.spec = spec

@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 from support import REPOSITORY, only
@@ -22,6 +23,8 @@ INTERFACES = {IPXE: ("redfish", "ipxe"), MEDIA: ("redfish", "redfish-virtual-med
               HTTP: ("redfish", "redfish-https")}
 # TCG, and four servers at a time on two cores.
 BOOT_SECONDS = 3000
+# What UEFI firmware prints; a BIOS has no serial console.
+PRINTED = {IPXE: "Start PXE over IPv4", MEDIA: "UEFI QEMU DVD-ROM", IPMI: "", HTTP: "Start HTTP Boot over IPv4"}
 VENDORS = {IPXE: "EFI Development Kit", MEDIA: "EFI Development Kit", IPMI: "SeaBIOS", HTTP: "EFI Development Kit"}
 GIB = 1024 ** 3
 # Beyond what is wiped of a disk's partition table.
@@ -120,9 +123,10 @@ def test_a_server_is_inspected_without_dhcp(lab, without_dhcp):
 
 
 @pytest.mark.parametrize("name", INTERFACES)
-def test_the_agent_is_booted_as_the_bmcs_address_says(lab, enrolled, name):
+def test_the_agent_is_booted_as_the_bmcs_address_says(lab, room, enrolled, name):
     node = lab.ironic().get(f"/nodes/{lab.nodes()[name].id}", microversion="1.86").json()
     assert (node["driver"], node["boot_interface"]) == INTERFACES[name]
+    assert PRINTED[name] in Path(room.server(name)["serial_log"]).read_text(errors="replace")
     assert VENDORS[name] in enrolled[name]["status"]["hardware"]["firmware"]["bios"]["vendor"]
 
 

@@ -26,6 +26,8 @@ class VirtualServer(simulated.Server):
     :param web: a Web
     """
 
+    boots_by_http = True
+
     def __init__(self, spec, settings, web):
         # Number of the process that runs it; who sets it to None acts on its end.
         self._pid = None
@@ -67,7 +69,8 @@ class VirtualServer(simulated.Server):
             disk.ensure()
         booted = qemu.firmware(self.boot_mode, self.secure_boot)
         kept = self._variables(booted) if booted else None
-        cd = self.boot_images.get("Cd")
+        # Who boots from a URI has the same image there, not in the drive.
+        cd = self.boot_images.get("Cd") if self.boot_device != simulated.BY_HTTP else None
         nodes, taps = self.settings.nodes, []
         try:
             for number in range(len(self.spec["nics"])):
@@ -91,7 +94,7 @@ class VirtualServer(simulated.Server):
         path = os.path.join(self.folder, f"firmware_variables{'_secure' if booted.secure else ''}.fd")
         if not os.path.exists(path):
             shutil.copyfile(booted.variables, path)
-        if self.boot_device == "UefiHttp" and self.http_boot_uri:
+        if self.boot_device == simulated.BY_HTTP and self.http_boot_uri:
             variables.boot_next_by_http(path, self.http_boot_uri)
         return path
 
