@@ -55,7 +55,8 @@ def inventory(lab, tmp_path_factory):
         IPXE: {},
         MEDIA: {"bmh_boot_mode": "UEFISecureBoot", "bmh_preprovisioning_network_data": {
             "links": [{"id": "eno1", "type": "phy", "ethernet_mac_address": lab.servers[MEDIA]["boot_mac"]}],
-            "networks": [{"id": "provisioning", "link": "eno1", "type": "ipv4", "ip_address": static_address(lab),
+            "networks": [{"id": "provisioning", "network_id": "provisioning", "link": "eno1", "type": "ipv4",
+                          "ip_address": static_address(lab),
                           "netmask": str(ipaddress.ip_network(lab.figures["bridge"]["network"]).netmask)}],
             "services": []}},
         IPMI: {"bmh_boot_mode": "legacy", "bmh_root_device_hints": {"serial_number": chosen_disk(lab, IPMI)["serial"]}},
