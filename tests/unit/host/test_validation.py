@@ -4,6 +4,7 @@
 """Bad hosts are refused before anything is written, by name, field and cause."""
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -69,7 +70,7 @@ def test_hosts_without_fault(entry):
 # One fault each: the entry, the field that must be named, and a part of what must be told.
 # Options that take any text, or the values of a list that the argument spec has.
 ANYTHING = {"architecture", "automated_cleaning_mode", "consumer_ref", "description", "disable_power_off",
-            "externally_provisioned", "hardware_profile", "meta_data", "preprovisioning_network_data", "state"}
+            "externally_provisioned", "hardware_profile", "meta_data", "state"}
 SINGLE = [
     (host(name=None), "name", "a name"),
     (host(name="Rack1"), "name", "lower case"),
@@ -131,6 +132,16 @@ SINGLE = [
     (host(user_data={"name": "Not Right"}), "user_data.name", "a Secret's name"),
     (host(network_data={"content": "{'links': []}"}), "network_data.content", "JSON or YAML"),
     (host(network_data={"content": "- links"}), "network_data.content", "a mapping"),
+    (host(preprovisioning_network_data={"content": '{"links": [], "networks": []}'}),
+     "preprovisioning_network_data", "the lists links, networks, services"),
+    (host(preprovisioning_network_data={"content": json.dumps({
+        "links": [], "services": [], "networks": [{"id": "n", "link": "eno1", "type": "ipv4"}]})}),
+     "preprovisioning_network_data.networks[0]", "network_id, type, which Ironic requires"),
+    (host(preprovisioning_network_data={"content": json.dumps({
+        "links": [{"id": "v", "type": "vlan", "vlan_link": "e", "vlan_id": 5}], "services": [], "networks": []})}),
+     "preprovisioning_network_data.links[0]", "vlan_mac_address"),
+    (host(preprovisioning_network_data={"content": '{"links": ["eno1"], "networks": [], "services": []}'}),
+     "preprovisioning_network_data.links[0]", "a mapping"),
     (host(user_data={"name": "h1-bmc-secret", "content": "x"}), "user_data.name", "a Secret of its own"),
     (host(raid={"hardware_raid_volumes": [{"level": "0"}], "software_raid_volumes": [{"level": "1"}]}), "raid",
      "one of the two"),

@@ -11,6 +11,17 @@ from ..._common.problem import Problem
 from ..._common.redaction import HIDDEN
 from .. import fields as host_fields
 
+PREPROVISIONING = "preprovisioning_network_data"
+# What Ironic requires of the data for the agent (api/controllers/v1/network-data-schema.json); it refuses the host's
+# registration without, and says only that an address does not match a pattern.
+PARTS = ("links", "networks", "services")
+REQUIRED_OF_NETWORK = ("id", "link", "network_id", "type")
+REQUIRED_OF_LINK = {
+    "bond": ("id", "type", "ethernet_mac_address", "bond_mode", "bond_links"),
+    "vlan": ("id", "type", "vlan_mac_address", "vlan_link", "vlan_id"),
+}
+REQUIRED_OF_OTHER_LINKS = ("id", "type", "ethernet_mac_address")
+
 
 def check(label, host):
     """Return the Problems of an entry's data, given inline or by the name of a Secret."""
@@ -25,13 +36,39 @@ def check(label, host):
                                     f"give content, or an empty {option} to remove it"))
         elif content is not None and option != "user_data" and content.lstrip()[:1] == "{":
             try:
-                json.loads(content)
+                data = json.loads(content)
             except ValueError:
                 problems.append(Problem("host-data", label, option + ".content", HIDDEN, "a JSON or YAML mapping",
                                         "pass a dictionary through the filter to_json"))
+                continue
+            if option == PREPROVISIONING and data:
+                problems += _check_preprovisioning(label, data)
         elif content is not None and option != "user_data" and content.lstrip()[:1] in ("[", "-", "#!") \
                 and not content.lstrip().startswith("---"):
             problems.append(Problem("host-data", label, option + ".content", HIDDEN, "a mapping, not a list",
                                     "give a dictionary with links, networks and services" if "network" in option
                                     else "give a dictionary"))
     return problems
+
+
+def _check_preprovisioning(label, data):
+    missing = [part for part in PARTS if not isinstance(data.get(part), list)]
+    if missing:
+        return [Problem("host-data", label, PREPROVISIONING, f"no list {', '.join(missing)}",
+                        f"the lists {', '.join(PARTS)}", "add them; an empty list is enough")]
+    problems = []
+    for part, required in (("links", _required_of_link), ("networks", lambda dummy: REQUIRED_OF_NETWORK)):
+        for number, entry in enumerate(data[part]):
+            field = f"{PREPROVISIONING}.{part}[{number}]"
+            if not isinstance(entry, dict):
+                problems.append(Problem("host-data", label, field, show(entry), "a mapping", "correct it"))
+                continue
+            lacking = [name for name in required(entry) if entry.get(name) in (None, "")]
+            if lacking:
+                problems.append(Problem("host-data", label, field, f"no {', '.join(lacking)}",
+                                        f"{', '.join(required(entry))}, which Ironic requires", "add them"))
+    return problems
+
+
+def _required_of_link(link):
+    return REQUIRED_OF_LINK.get(link.get("type"), REQUIRED_OF_OTHER_LINKS)
