@@ -30,7 +30,8 @@ def test_a_static_address_with_gateway_route_and_dns_server():
     assert files([dict(NIC, mtu=9000)], [network], [{"type": "dns", "address": "2001:db8::53"}]) == {
         "05-eno1.network": (
             "[Match]\nMACAddress=00:5c:52:00:00:01\nKind=!*\n\n[Link]\nMTUBytes=9000\n\n"
-            "[Network]\nAddress=192.0.2.5/24\nDNS=192.0.2.2\nDNS=2001:db8::53\nIPv6AcceptRA=no\n\n"
+            "[Network]\nAddress=192.0.2.5/24\nDNS=192.0.2.2\nDNS=2001:db8::53\nIPv6AcceptRA=no\n"
+            "LinkLocalAddressing=no\n\n"
             "[Route]\nGateway=192.0.2.1\n\n[Route]\nDestination=198.51.100.0/24\nGateway=192.0.2.3\n")}
 
 
@@ -39,13 +40,14 @@ def test_a_static_address_with_gateway_route_and_dns_server():
 def test_addresses_by_a_server(kind, line):
     text = files([NIC], [{"id": "n", "link": "eno1", "type": kind}])["05-eno1.network"]
     assert line in text.splitlines()
-    assert ("IPv6AcceptRA=no" in text) is (kind == "ipv4_dhcp")
+    assert ("IPv6AcceptRA=no" in text) is ("LinkLocalAddressing=no" in text) is (kind == "ipv4_dhcp")
 
 
 def test_two_stacks_on_one_link():
     six = {"id": "six", "link": "eno1", "type": "ipv6", "ip_address": "2001:db8::5/64", "gateway": "2001:db8::1"}
     lines = files([NIC], [STATIC, six])["05-eno1.network"].splitlines()
-    assert {"Address=192.0.2.5/24", "Address=2001:db8::5/64", "Gateway=2001:db8::1"} <= set(lines)
+    assert {"Address=192.0.2.5/24", "Address=2001:db8::5/64", "Gateway=2001:db8::1", "IPv6AcceptRA=no"} <= set(lines)
+    assert "LinkLocalAddressing=no" not in lines
 
 
 def test_a_vlan_on_a_bond():

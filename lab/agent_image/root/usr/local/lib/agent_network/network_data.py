@@ -114,6 +114,13 @@ def _device(link, lines):
     raise NetworkDataError(f"link {name}: found type {kind!r}, expected phy, vlan or bond")
 
 
+def _without_ipv6(networks, lines):
+    """Return what keeps a link from addresses that nobody has described; inspection would report them."""
+    if not any(str(network.get("type")).startswith("ipv6") for network in networks):
+        return ["IPv6AcceptRA=no", "LinkLocalAddressing=no"]
+    return [] if "DHCP=ipv6" in lines or "IPv6AcceptRA=yes" in lines else ["IPv6AcceptRA=no"]
+
+
 def files(data):
     """Return systemd-networkd's files: name → text.
 
@@ -144,9 +151,8 @@ def files(data):
         # A bond and its members, and a VLAN and its link, have one address.
         match = f"Name={name}" if device else f"MACAddress={_mac(link)}\nKind=!*"
         mtu = f"\n[Link]\nMTUBytes={_number(link['mtu'], 68, 65535, f'link {name}: mtu')}\n" if link.get("mtu") else ""
-        ra = [] if any(line.startswith(("IPv6AcceptRA", "DHCP=ipv6")) for line in lines) else ["IPv6AcceptRA=no"]
-        result[f"05-{name}.network"] = "\n".join(
-            [f"[Match]\n{match}\n{mtu}", "[Network]", *lines, *ra, "", *sections])
+        lines += _without_ipv6(networks[name], lines)
+        result[f"05-{name}.network"] = "\n".join([f"[Match]\n{match}\n{mtu}", "[Network]", *lines, "", *sections])
         if device:
             result[f"05-{name}.netdev"] = device
     return result
