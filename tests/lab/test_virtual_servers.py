@@ -97,7 +97,7 @@ def provisioned(lab, room, enrolled, inventory):
             stream.seek(MARK_OFFSET)
             stream.write(MARK)
     lab.playbook("provision", *inventory, *only(*INTERFACES), seconds=BOOT_SECONDS).ok()
-    lab.playbook("metal", *inventory, *only("localhost", *INTERFACES), "--tags", "metal", seconds=BOOT_SECONDS).ok()
+    lab.playbook("metal", *inventory, *only(*INTERFACES), "--tags", "metal", seconds=BOOT_SECONDS).ok()
     return lab.hosts()
 
 
