@@ -59,8 +59,8 @@ def inventory(lab, tmp_path_factory):
                           "ip_address": static_address(lab),
                           "netmask": str(ipaddress.ip_network(lab.figures["bridge"]["network"]).netmask)}],
             "services": []}},
-        IPMI: {"bmh_boot_mode": "legacy", "bmh_root_device_hints": {"serial_number": chosen_disk(lab, IPMI)["serial"]}},
-        HTTP: {},
+        IPMI: {"bmh_boot_mode": "legacy"},
+        HTTP: {"bmh_root_device_hints": {"serial_number": chosen_disk(lab, HTTP)["serial"]}},
     }
     path = tmp_path_factory.mktemp("inventory") / "hosts.json"
     path.write_text(json.dumps({"metal_servers": {"hosts": hosts}}))
@@ -92,7 +92,7 @@ def enrolled(lab, inventory, without_dhcp):
 @pytest.fixture(scope="module")
 def provisioned(lab, room, enrolled, inventory):
     """All servers with the node image, logged in to."""
-    for path in other_disks(lab, room, IPMI):
+    for path in other_disks(lab, room, HTTP):
         with open(path, "r+b") as stream:
             stream.seek(MARK_OFFSET)
             stream.write(MARK)
@@ -164,7 +164,7 @@ def test_the_root_file_system_takes_the_disk(lab, ssh, name):
 
 
 def test_the_other_disks_keep_what_is_on_them(lab, room, provisioned):
-    paths = other_disks(lab, room, IPMI)
+    paths = other_disks(lab, room, HTTP)
     assert len(paths) == 2
     for path in paths:
         with open(path, "rb") as stream:
