@@ -16,7 +16,7 @@ PASSWORD = "c4nary-of-the-lint-test"
 BREAKS = (
     ("group_vars/clusters.yml", "cluster_kubernetes_version: v1.35.4",
      "cluster_kubernetes_version: v1.21.0"),
-    ("group_vars/clusters.yml", "interface: eno1\n    ipv4:", "interfaces: eno1\n    ipv4:"),
+    ("group_vars/clusters.yml", "interface: \"{{ lab_nic }}\"", "interfaces: eno1"),
     ("group_vars/direct.yml", "format: raw", "format: rew"),
     ("group_vars/baremetal.yml", "boot_mac:", "boot_mca:"),
 )
