@@ -99,7 +99,8 @@ class WaitLoop:
         """Return that the other side did not answer when the wait ended, empty when it did."""
         if self._unreachable_seconds is None:
             return ""
-        return f"{self._unanswered()}, until the end of wait_timeout_seconds: {_cause(self._error)}"
+        return (f"{self._unanswered()}, until the end of wait_timeout_seconds: {_cause(self._error)}; "
+                "run again when it answers")
 
 
 def _cause(error: Any) -> str:

@@ -93,7 +93,8 @@ def test_a_side_that_does_not_answer_is_reported_once_and_named_at_the_end():
     assert [line for line in lines if "answer" in line and "still trying" not in line] == [
         "server s does not answer, trying on until the deadline", "server s answers again",
         "server s does not answer, trying on until the deadline"]
-    assert loop.silence() == "server s has not answered for 10 s, until the end of wait_timeout_seconds: refused"
+    assert loop.silence() == ("server s has not answered for 10 s, until the end of wait_timeout_seconds: refused; "
+                              "run again when it answers")
     assert items["a"].error(60, 60, loop.silence()) == (
         f"not done within 1 min: it writes (Writing image); {loop.silence()}; look at it")
 
