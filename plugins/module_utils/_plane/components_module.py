@@ -1,14 +1,16 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules plane_certificates_info, plane_check and plane_components."""
+"""Running the modules plane_certificates_info, plane_check, plane_components and plane_scale."""
 from __future__ import annotations
 
+from .._common.errors import RefusedError
+from .._common.problem import Problem
 from .._common.terminal import columns
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import catalogue, expiry, expiry_service, fit_service, ironic_module, manifests
-from .cluster import certificates, ironic, service, sources
+from .cluster import certificates, ironic, scale_service, service, sources
 from .process import user_folders
 
 _PART = {
@@ -82,6 +84,21 @@ def run_plane_check() -> None:
     ))
     with module.reporting():
         module.finish(fit_service.run(module.connect(), module.params["parts"]))
+
+
+def run_plane_scale() -> None:
+    """Run the module ``plane_scale``."""
+    module = KubeModule(dict(
+        kube_argument_spec(),
+        namespace={"type": "str", "required": True},
+        name={"type": "str", "required": True},
+        replicas={"type": "int", "required": True},
+        wait_timeout_seconds={"type": "int", "default": 300},
+    ))
+    with module.reporting():
+        if module.params["replicas"] < 0:
+            raise RefusedError([Problem("scale-replicas", "", "replicas", module.params["replicas"], "0 or more")])
+        module.finish(scale_service.run(module.connect(), module.params, module.check_mode, module.progress))
 
 
 def run_plane_certificates_info() -> None:

@@ -1,0 +1,174 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What must hold on both sides before a plane's objects are moved; pure.
+
+Sources: the chapter on pivoting of Metal³'s user guide, ``mover.go`` of clusterctl 1.13,
+``baremetalhost_controller.go`` of BMO 0.13.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .._common.problem import Problem
+from .._host import annotations as host_annotations
+from .._host.goals import error_of, state_of
+from .graph import HIERARCHY_LABEL, LABEL, MOVE_LABEL, Graph, Kind, key, title, unlabelled
+
+Object = dict[str, Any]
+Keys = tuple[str, str, str]
+
+# The value of a host's pause by which this collection knows that it was for a move.
+HELD = "metal3.baremetal/move"
+BLOCK = "clusterctl.cluster.x-k8s.io/block-move"
+# States in which Ironic does nothing with a server.
+STEADY = ("unmanaged", "available", "ready", "provisioned", "externally provisioned")
+_PAUSED = "cluster.x-k8s.io/paused"
+
+
+def source(graph: Graph, known: Iterable[Kind], namespace: str) -> list[Problem]:
+    """Return what keeps the objects of a namespace from being moved.
+
+    :param graph: of the plane they are moved from
+    :param known: its Kinds
+    :param namespace: name of the namespace
+    """
+    known = list(known)
+    found = _labels(known) + [problem for host in graph.of("BareMetalHost") for problem in host_problems(host)]
+    found += [problem for cluster in graph.of("Cluster") for problem in _cluster(cluster)]
+    found += [problem for machine in graph.of("Machine") for problem in _machine(machine)]
+    for obj in graph.moved:
+        if BLOCK in (obj["metadata"].get("annotations") or {}):
+            found.append(_problem(obj, f"metadata.annotations.{BLOCK}", "set", "no such annotation",
+                                  "let its controller finish what it does with it"))
+    for obj in graph.left_behind:
+        if unlabelled(obj, known):
+            found.append(_problem(obj, "", "a kind that clusterctl does not look for, so that it would stay",
+                                  f"its definition with the labels {LABEL} and {MOVE_LABEL}",
+                                  "install the plane's parts again with the playbook install, which labels them"))
+        elif obj["metadata"].get("ownerReferences"):
+            owner = obj["metadata"]["ownerReferences"][0]
+            found.append(_problem(obj, "metadata.ownerReferences",
+                                  f"{owner.get('kind')} {owner.get('name')}, which is not there or is not moved",
+                                  "owners that are moved", "correct or delete the object"))
+    if not graph.moved:
+        found.append(Problem("move-nothing", f"namespace {namespace}", "", "no host and no cluster",
+                             "what is to be moved", "correct kubeconfig or namespace"))
+    return found
+
+
+def _labels(known: list[Kind]) -> list[Problem]:
+    by_kind = dict((item.resource.kind, item) for item in known if item.resource.group == "metal3.io")
+    found = []
+    for name, wanted in (("BareMetalHost", HIERARCHY_LABEL), ("HardwareData", MOVE_LABEL)):
+        item = by_kind.get(name)
+        if item is not None and not (item.found and (item.hierarchy if wanted == HIERARCHY_LABEL else item.forced)):
+            found.append(Problem(
+                "move-label", f"CustomResourceDefinition {item.resource.plural}.metal3.io", "metadata.labels",
+                "not the labels by which clusterctl finds it", f"{LABEL} and {wanted}",
+                "install the plane's parts again with the playbook install, which labels them"))
+    return found
+
+
+def host_problems(host: Object) -> list[Problem]:
+    """Return what keeps a host from being moved: whatever is being done with its server would be lost."""
+    found = []
+    state = state_of(host)
+    error_type, message, _count = error_of(host)
+    operational = (host.get("status") or {}).get("operationalStatus") or "OK"
+    paused = host_annotations.of(host).get(host_annotations.PAUSED)
+    if host["metadata"].get("deletionTimestamp"):
+        found.append(_problem(host, "", "being deleted", "a host that stays", "wait until it is gone"))
+    if state not in STEADY:
+        found.append(_problem(host, "status.provisioning.state", state, "one of " + ", ".join(STEADY),
+                              "wait until the operator has finished with it"))
+    elif operational != "OK" or error_type:
+        found.append(_problem(host, "status.operationalStatus",
+                              f"{operational} ({error_type}: {message})" if error_type else operational, "OK",
+                              "attach the host first" if operational == "detached" else
+                              "correct the cause, then wait until the operator has tried again"))
+    if paused not in (None, HELD):
+        found.append(_problem(host, f"metadata.annotations.{host_annotations.PAUSED}", f'"{paused}"', "not paused",
+                              "resume it by the action resume, or find out who paused it and why"))
+    if any(host_annotations.is_reboot(name) for name in host_annotations.of(host)):
+        found.append(_problem(host, f"metadata.annotations.{host_annotations.REBOOT}", "set", "no reboot that is due",
+                              "wait for the reboot, or release the hold"))
+    return found
+
+
+def _cluster(cluster: Object) -> list[Problem]:
+    status = (cluster.get("status") or {}).get("initialization") or {}
+    found = []
+    if (cluster.get("spec") or {}).get("paused") or _PAUSED in (cluster["metadata"].get("annotations") or {}):
+        found.append(_problem(cluster, "spec.paused", "true", "false",
+                              "find out who paused it and why, then resume it"))
+    if cluster["metadata"].get("deletionTimestamp"):
+        found.append(_problem(cluster, "", "being deleted", "a cluster that stays", "wait until it is gone"))
+    for field in ("infrastructureProvisioned", "controlPlaneInitialized"):
+        if not status.get(field):
+            found.append(_problem(cluster, f"status.initialization.{field}", "not true", "true",
+                                  "wait until the cluster is up"))
+    return found
+
+
+def _machine(machine: Object) -> list[Problem]:
+    if machine["metadata"].get("deletionTimestamp"):
+        return [_problem(machine, "", "being deleted", "a machine that stays", "wait until it is gone")]
+    if not ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
+        return [_problem(machine, "status.nodeRef", "none", "a Node",
+                         "wait until the machine is a Node of its cluster")]
+    return []
+
+
+def target(moved: Iterable[Object], there: Mapping[Keys, Object], served: Mapping[tuple[str, str], Iterable[str]],
+           known: Iterable[Kind]) -> list[Problem]:
+    """Return what keeps another plane from taking objects.
+
+    :param moved: the objects
+    :param there: objects of the same namespace over there, by their key
+    :param served: (group, kind) → versions that it serves
+    :param known: Kinds of the plane they come from
+    """
+    moved = list(moved)
+    found = [_problem(obj, "", "an object of this name over there", "a name that is free there",
+                      "delete or rename one of the two") for obj in moved if key(obj) in there]
+    used = set(key(obj)[:2] for obj in moved)
+    for item in known:
+        name = (item.resource.group, item.resource.kind)
+        versions = sorted(served.get(name, ()))
+        if name in used and item.resource.group and item.resource.version not in versions:
+            found.append(Problem(
+                "move-version", f"kind {item.resource.kind}", "versions",
+                ", ".join(versions) or "no such kind over there",
+                f"{item.resource.version}, in which it is stored here",
+                "install the same or newer versions of the plane's parts there"))
+    return found
+
+
+def same_plane(here: str, there: str) -> list[Problem]:
+    """Return a problem when both sides are the same cluster.
+
+    :param here: uid of the Namespace kube-system
+    :param there: the same of the other side
+    """
+    return [Problem("move-same", "to_kubeconfig", "", "the cluster that kubeconfig leads to", "another cluster",
+                    "correct one of the two")] if here == there else []
+
+
+def held(hosts: Iterable[Object]) -> list[Problem]:
+    """Return a problem for each host that the operator still works on, or whose status is not saved."""
+    found = []
+    for host in hosts:
+        if host_annotations.of(host).get(host_annotations.PAUSED) != HELD:
+            found.append(_problem(host, f"metadata.annotations.{host_annotations.PAUSED}", "not held for a move", HELD,
+                                  "run plane_move_hosts with state held first"))
+        elif host_annotations.STATUS not in host_annotations.of(host):
+            found.append(_problem(host, f"metadata.annotations.{host_annotations.STATUS}", "none",
+                                  "its status, which no move takes along",
+                                  "run plane_move_hosts with state held first"))
+    return found
+
+
+def _problem(obj: Object, field: str, actual: str | None, expected: str, hint: str) -> Problem:
+    return Problem("move-blocked", title(key(obj)), field, actual, expected, hint)

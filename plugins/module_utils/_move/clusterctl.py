@@ -1,0 +1,102 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs ``clusterctl move``, never two of them at a time on one machine."""
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .._common.errors import ReportedError
+from .._common.plain_text import cut, plain
+
+# It tries each request for minutes itself; a move of thousands of objects takes less.
+_LIMIT_SECONDS = 3600
+_KEPT_LINES = 20
+_LINE_LIMIT = 500
+
+
+class MoveError(ReportedError):
+    """``clusterctl move`` failed, or another one still runs."""
+
+
+def move(program: str, source: dict[str, Any], target: dict[str, Any], namespace: str, work_dir: str,
+         tell: Callable[[str], Any]) -> None:
+    """Run ``clusterctl move`` to its end.
+
+    The lock is the process's own and its child's: when a run was killed, its clusterctl goes on, and the next run does
+    not begin before that one has ended.
+
+    :param program: path of clusterctl
+    :param source: ``kubeconfig`` (a path) and ``context`` (or None) of the plane it goes from
+    :param target: the same of the other plane
+    :param namespace: name of the namespace
+    :param work_dir: folder for the lock and for clusterctl's own configuration
+    :param tell: callable that takes a line of progress
+    :raises MoveError: when it fails; the text has its last lines
+    """
+    os.makedirs(work_dir, mode=0o700, exist_ok=True)
+    with open(os.path.join(work_dir, "move.lock"), "w", encoding="utf-8") as lock:
+        _wait_for(lock, tell)
+        arguments = [program, "move", "--namespace", namespace, "--kubeconfig", source["kubeconfig"],
+                     "--to-kubeconfig", target["kubeconfig"]]
+        if source.get("context"):
+            arguments += ["--kubeconfig-context", source["context"]]
+        if target.get("context"):
+            arguments += ["--to-kubeconfig-context", target["context"]]
+        # Its own question for a newer version leads to the internet.
+        environment = dict(os.environ, XDG_CONFIG_HOME=work_dir, CLUSTERCTL_DISABLE_VERSIONCHECK="true")
+        _run(arguments, environment, lock.fileno(), tell)
+
+
+def _wait_for(lock: Any, tell: Callable[[str], Any], sleep: Callable[[float], Any] = time.sleep) -> None:
+    deadline = time.monotonic() + _LIMIT_SECONDS
+    told = False
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise MoveError("clusterctl move: another one has been running on this machine for an hour; look at it "
+                                "by: pgrep -af 'clusterctl move'") from None
+            if not told:
+                tell("another clusterctl move runs on this machine, left by a run that was killed: waiting for its end")
+                told = True
+            sleep(1)
+        else:
+            return
+
+
+def _run(arguments: list[str], environment: dict[str, str], lock: int, tell: Callable[[str], Any]) -> None:
+    try:
+        process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, env=environment, pass_fds=[lock])
+    except OSError as exc:
+        raise MoveError(f"clusterctl: found {arguments[0]}, which cannot be run ({exc.strerror}), expected the "
+                        "program; correct the option clusterctl") from exc
+    timer = threading.Timer(_LIMIT_SECONDS, process.kill)
+    timer.start()
+    kept: list[str] = []
+    try:
+        for line in _lines(process.stdout):
+            kept = [*kept, line][-_KEPT_LINES:]
+            tell(f"clusterctl: {line}")
+        code = process.wait()
+    finally:
+        timer.cancel()
+    if code:
+        words = " | ".join(kept[-3:]) or "no output"
+        raise MoveError(f"clusterctl move: ended with code {code}: {words}; what was moved so far is paused over there "
+                        "and still here; correct the cause and run again, or take it back by state undone")
+
+
+def _lines(stream: Any) -> Any:
+    for content in stream:
+        line = cut(plain(content.decode(errors="replace").strip()), _LINE_LIMIT)
+        if line:
+            yield line

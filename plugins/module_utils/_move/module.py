@@ -1,0 +1,73 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the modules plane_move and plane_move_hosts."""
+from __future__ import annotations
+
+from typing import Any
+
+from .._common.errors import RefusedError
+from .._common.problem import Problem
+from .._kube.client import KubeClient
+from .._kube.connection import kube_argument_spec
+from .._kube.module import KubeModule
+from .._plane.process import user_folders
+from . import hosts_service
+from .service import Move
+
+
+def run_plane_move() -> None:
+    """Run the module ``plane_move``."""
+    module = KubeModule(dict(
+        kube_argument_spec(),
+        to_kubeconfig={"type": "path", "required": True},
+        to_context={"type": "str"},
+        namespace={"type": "str", "default": "metal3"},
+        state={"type": "str", "choices": ["moved", "undone"], "default": "moved"},
+        clusterctl={"type": "path"},
+        work_dir={"type": "path"},
+        confirm={"type": "str"},
+    ))
+    params = module.params
+    with module.reporting():
+        _check(params)
+        params["work_dir"] = params["work_dir"] or f"{user_folders.cache_dir()}/move"
+        source = module.connect()
+        target = KubeClient({"kubeconfig": params["to_kubeconfig"], "context": params["to_context"]})
+        move = Move(source, target, params, module.check_mode, module.progress)
+        module.finish(move.moved() if params["state"] == "moved" else move.undone())
+
+
+def _check(params: dict[str, Any]) -> None:
+    problems = []
+    if not isinstance(params["kubeconfig"], str):
+        # clusterctl reads the file itself, and must read the one that was checked.
+        problems.append(Problem("move-kubeconfig", "", "kubeconfig",
+                                None if params["kubeconfig"] is None else "what is no path",
+                                "the path of a kubeconfig, which clusterctl reads, too", "set it"))
+    if params["state"] == "moved" and not params["clusterctl"]:
+        problems.append(Problem("move-clusterctl", "", "clusterctl", None, "the path of clusterctl", "set it"))
+    if problems:
+        raise RefusedError(problems)
+
+
+def run_plane_move_hosts() -> None:
+    """Run the module ``plane_move_hosts``."""
+    module = KubeModule(dict(
+        kube_argument_spec(),
+        namespace={"type": "str", "default": "metal3"},
+        state={"type": "str", "choices": ["held", "released"], "required": True},
+        wait_timeout_seconds={"type": "int", "default": 600},
+    ))
+    params = module.params
+    with module.reporting():
+        client = module.connect()
+        if params["state"] == "held":
+            module.finish(hosts_service.held(client, params["namespace"], module.check_mode, module.progress))
+            return
+        result = hosts_service.released(client, params["namespace"], module.check_mode, module.progress,
+                                        params["wait_timeout_seconds"])
+        errors = result.pop("errors")
+        failure = "\n".join([f"{len(errors)} of {len(result['hosts'])} hosts are not what they were:",
+                             *(f"- {line}" for line in errors)]) if errors else ""
+        module.finish(result, failure)

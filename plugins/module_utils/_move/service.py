@@ -1,0 +1,239 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Moves what a plane manages to another plane, takes up a move that was interrupted, or takes it back."""
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from .._common import confirmation
+from .._common.errors import RefusedError, ReportedError
+from .._common.problem import Problem
+from .._kube.resources import KNOWN
+from .._plane import catalogue, fit, fit_service
+from . import checks, clusterctl, graph, leftovers, record
+from .reading import Side
+
+Object = dict[str, Any]
+
+_CONFIG_MAP = KNOWN["ConfigMap"]
+# From Kubernetes' garbage collector, after clusterctl has ended.
+_GONE_SECONDS = 60
+
+
+class Move:
+    """One run of the module ``plane_move``.
+
+    :param source: a KubeClient of the plane it goes from
+    :param target: a KubeClient of the plane it goes to
+    :param params: the module's parameters
+    :param check_mode: only report what would be done
+    :param progress: a Progress
+    :param run: callable that runs clusterctl, see :func:`clusterctl.move`
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    :raises KubeError: when one of the API servers can't be asked
+    """
+
+    def __init__(self, source: Any, target: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 run: Callable[..., None] = clusterctl.move, clock: Callable[[], float] = time.monotonic,
+                 sleep: Callable[[float], Any] = time.sleep) -> None:
+        self._params = params
+        self._check_mode = check_mode
+        self._progress = progress
+        self._run = run
+        self._clock, self._sleep = clock, sleep
+        self._here = Side(source, params["namespace"])
+        self._there = Side(target, params["namespace"])
+
+    def moved(self) -> dict[str, Any]:
+        """Move, or finish a move that was interrupted.
+
+        :returns: the module's result
+        :raises RefusedError: when something is in the way; nothing was written then
+        :raises ReportedError: when it does not come to its end
+        """
+        begun = self._begun()
+        if begun is None and self._is_done():
+            return self._result(self._there.record, False, True)
+        moving = self._here.graph()
+        if begun is None:
+            problems, warnings = self._problems(moving)
+            names = [host["metadata"]["name"] for host in moving.of("BareMetalHost")]
+            unconfirmed = [] if confirmation.confirmed(self._params["confirm"], names) else [Problem(
+                "confirmation-missing", "plane_move", "confirm", self._params["confirm"] or None,
+                confirmation.expected(names), f"so many hosts would be managed by {self._there.client.server} from "
+                f"then on; repeat how many (playbook: set metal3_confirm={len(names)})")]
+            if not self._check_mode:
+                problems += checks.held(moving.of("BareMetalHost"))
+            if problems or (unconfirmed and not self._check_mode):
+                raise RefusedError(problems + unconfirmed)
+            planned = record.made(self._here.uid, self._there.uid, moving)
+            if self._check_mode:
+                return dict(self._result(planned, True), warnings=warnings, diff=_difference(moving),
+                            confirmation=str(unconfirmed[0]) if unconfirmed else "")
+            self._begin(planned)
+            begun = planned
+            taken_up = False
+        else:
+            taken_up = True
+            if self._check_mode:
+                return self._result(begun, True, True)
+        self._go_on(begun)
+        return dict(self._result(begun, True, taken_up), diff=_difference(moving))
+
+    def undone(self) -> dict[str, Any]:
+        """Take back a move that has deleted nothing here yet; hosts stay held.
+
+        :returns: the module's result
+        :raises RefusedError: when it has: then it can only be finished
+        """
+        begun = self._begun()
+        if begun is None:
+            return self._result(None, False)
+        missing = self._missing(begun, self._here)
+        if missing:
+            raise RefusedError([Problem(
+                "move-undone", "plane_move", "state",
+                f"{len(missing)} of {len(begun.entries)} objects moved for good, among them {graph.title(missing[0].key)}",
+                "a move that has deleted nothing here yet", "run with state moved, which finishes it")])
+        if not self._check_mode:
+            self._remove(self._there, begun)
+            self._resume_clusters(self._here)
+            for side in (self._there, self._here):
+                side.client.delete(_CONFIG_MAP, side.namespace, record.NAME)
+        return self._result(begun, True)
+
+    # What there is
+
+    def _begun(self) -> record.Record | None:
+        """Return the move that is on its way between these two planes, or None."""
+        found = [side.record for side in (self._here, self._there)
+                 if side.record is not None and side.record.state == record.MOVING]
+        for item in found:
+            if (item.source, item.target) != (self._here.uid, self._there.uid):
+                raise RefusedError([Problem(
+                    "move-other", f"ConfigMap {self._here.namespace}/{record.NAME}", "",
+                    "the record of a move between other planes, or in the other direction, that has not ended",
+                    "a move between these two", "finish that one first with its own kubeconfig and to_kubeconfig")])
+        if not found:
+            return None
+        if self._here.record is None or self._there.record is None:
+            # Written here first: nothing else has happened.
+            return None
+        if self._here.record._replace(state="") != self._there.record._replace(state=""):
+            raise RefusedError([Problem(
+                "move-record", f"ConfigMap {self._here.namespace}/{record.NAME}", "", "another record than over there",
+                "the same on both sides", "find out who has written one of them; nothing is deleted by a record that "
+                "does not fit")])
+        return self._here.record
+
+    def _is_done(self) -> bool:
+        done = self._there.record
+        return done is not None and done.state == record.MOVED and done.source == self._here.uid \
+            and not self._here.graph().moved
+
+    def _missing(self, begun: record.Record, side: Side) -> list[record.Entry]:
+        here = side is self._here
+        return [entry for entry in begun.entries if entry.key not in side.by_key
+                or (here and side.by_key[entry.key]["metadata"]["uid"] != entry.uid)]
+
+    def _problems(self, moving: graph.Graph) -> tuple[list[Problem], list[str]]:
+        problems = checks.same_plane(self._here.uid, self._there.uid)
+        if problems:
+            return problems, []
+        problems = checks.source(moving, self._here.kinds, self._here.namespace)
+        # What an interrupted run has written over there before it began; its record is not there.
+        problems += checks.target(moving.moved, self._there.by_key, self._there.served, self._here.kinds)
+        plane, warnings = fit_service.read(self._there.client)
+        more, others = fit.problems(plane, {}, [part.name for part in catalogue.RENDERED])
+        return problems + more, warnings + others
+
+    # What is done
+
+    def _begin(self, planned: record.Record) -> None:
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._there.namespace}}
+        if self._there.client.get(KNOWN["Namespace"], None, self._there.namespace) is None:
+            self._there.client.apply(KNOWN["Namespace"], None, namespace)
+        for side in (self._here, self._there):
+            self._keep(side, planned)
+        self._progress.event(f"moving {len(planned.entries)} objects from {self._here.client.server} to "
+                             f"{self._there.client.server}")
+
+    def _keep(self, side: Side, what: record.Record) -> None:
+        side.client.apply(_CONFIG_MAP, side.namespace, record.config_map(what, side.namespace))
+
+    def _go_on(self, begun: record.Record) -> None:
+        if not self._missing(begun, self._here):
+            # A clusterctl that was killed leaves them paused, and the next one refuses what is.
+            self._resume_clusters(self._here)
+            self._run(self._params["clusterctl"], _side(self._params, ""), _side(self._params, "to_"),
+                      self._here.namespace, self._params["work_dir"], self._progress.event)
+        else:
+            self._finish(begun)
+        left = self._wait_until_gone(begun)
+        self._there.read()
+        missing = self._missing(begun, self._there)
+        if left or missing:
+            words = [f"{len(missing)} are not over there: {_named(missing)}"] if missing else []
+            words += [f"{len(left)} are still here: {_named(left)}"] if left else []
+            raise ReportedError(f"of {len(begun.entries)} objects {' and '.join(words)}; look at both planes, then run "
+                                "again")
+        self._resume_clusters(self._there)
+        for side in (self._there, self._here):
+            self._keep(side, begun._replace(state=record.MOVED))
+
+    def _finish(self, begun: record.Record) -> None:
+        """Delete here what is over there: what an interrupted clusterctl had left to do."""
+        missing = self._missing(begun, self._there)
+        if missing:
+            raise ReportedError(
+                f"{len(missing)} of {len(begun.entries)} objects are not over there although the move has begun to "
+                f"delete here: {_named(missing)}; restore them from the backup of before the move, then run again")
+        self._progress.event("a move that was interrupted is finished: all objects are over there")
+        self._remove(self._here, begun)
+
+    def _remove(self, side: Side, begun: record.Record) -> None:
+        due = [side.by_key[entry.key] for entry in reversed(begun.entries) if entry.key in side.by_key
+               and (side is self._there or side.by_key[entry.key]["metadata"]["uid"] == entry.uid)]
+        leftovers.remove(side, due, self._progress)
+
+    def _wait_until_gone(self, begun: record.Record) -> list[record.Entry]:
+        deadline = self._clock() + _GONE_SECONDS
+        while True:
+            self._here.read()
+            left = [entry for entry in begun.entries
+                    if (self._here.by_key.get(entry.key) or {"metadata": {}})["metadata"].get("uid") == entry.uid]
+            if not left or self._clock() >= deadline:
+                return left
+            self._sleep(1)
+
+    def _resume_clusters(self, side: Side) -> None:
+        for cluster in side.clusters():
+            if (cluster.get("spec") or {}).get("paused"):
+                resource = side.resources[graph.key(cluster)[:2]]
+                side.client.patch(resource, side.namespace, cluster["metadata"]["name"],
+                                  {"metadata": {"uid": cluster["metadata"]["uid"]}, "spec": {"paused": None}})
+
+    def _result(self, what: record.Record | None, changed: bool, begun: bool = False) -> dict[str, Any]:
+        counts = Counter(entry.kind for entry in what.entries) if what else {}
+        return {"changed": changed, "begun": begun, "to_server": self._there.client.server,
+                "hosts": sorted(what.hosts) if what else [], "machines": sorted(what.machines) if what else [],
+                "objects": dict(sorted(counts.items()))}
+
+
+def _side(params: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {"kubeconfig": params[prefix + "kubeconfig"], "context": params[prefix + "context"]}
+
+
+def _named(entries: list[record.Entry]) -> str:
+    texts = [graph.title(entry.key) for entry in entries]
+    return ", ".join(texts[:5]) + (", …" if len(texts) > 5 else "")
+
+
+def _difference(moving: graph.Graph) -> list[dict[str, Any]]:
+    return [{"before_header": graph.title(graph.key(obj)), "before": {"plane": "here"},
+             "after_header": graph.title(graph.key(obj)), "after": {"plane": "there"}} for obj in moving.moved]

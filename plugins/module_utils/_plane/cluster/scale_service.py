@@ -1,0 +1,72 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sets how many pods a Deployment of the plane has, and waits for them."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..._common.errors import RefusedError, ReportedError
+from ..._common.problem import Problem
+from ..._common.wait_loop import until_nothing
+from ..._kube.resources import KNOWN
+
+Object = dict[str, Any]
+
+_DEPLOYMENT, _POD = KNOWN["Deployment"], KNOWN["Pod"]
+_INTERVAL_SECONDS = 1
+
+
+def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+        clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep) -> dict[str, Any]:
+    """Return the result of the module ``plane_scale``.
+
+    :param client: a KubeClient
+    :param params: the module's parameters
+    :param check_mode: only report what would be done
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    :raises RefusedError: when there is no such Deployment, and pods are wanted
+    :raises ReportedError: when the pods are not there, or not gone, in time
+    """
+    namespace, name, wanted = params["namespace"], params["name"], params["replicas"]
+    found = client.get(_DEPLOYMENT, namespace, name)
+    if found is None:
+        if wanted:
+            raise RefusedError([Problem("scale-missing", f"Deployment {namespace}/{name}", "", "none", "one",
+                                        "correct namespace or name, or install it by the playbook install")])
+        return {"changed": False, "replicas": 0, "diff": []}
+    before = found["spec"].get("replicas", 1)
+    title = f"Deployment {namespace}/{name}"
+    result = {"changed": before != wanted, "replicas": before, "diff": [{
+        "before_header": title, "before": {"replicas": before}, "after_header": title,
+        "after": {"replicas": wanted}}] if before != wanted else []}
+    if check_mode:
+        return result
+    if before != wanted:
+        client.patch(_DEPLOYMENT, namespace, name, {
+            "metadata": {"uid": found["metadata"]["uid"], "resourceVersion": found["metadata"]["resourceVersion"]},
+            "spec": {"replicas": wanted}})
+        progress.wrote(title, "updated")
+    left = until_nothing(lambda: _left(client, found, wanted), params["wait_timeout_seconds"], _INTERVAL_SECONDS, clock,
+                         sleep)
+    if left:
+        raise ReportedError(f"{title}: not {wanted} pods within {params['wait_timeout_seconds']} s: {left}; look at it "
+                            f"by: kubectl -n {namespace} describe pods")
+    return result
+
+
+def _left(client: Any, deployment: Object, wanted: int) -> str:
+    """Return in words what is not yet as wanted."""
+    namespace, name = deployment["metadata"]["namespace"], deployment["metadata"]["name"]
+    status = (client.get(_DEPLOYMENT, namespace, name) or {}).get("status") or {}
+    if wanted:
+        ready = status.get("readyReplicas", 0)
+        return "" if ready >= wanted else f"{ready} of {wanted} are ready"
+    labels = deployment["spec"]["selector"].get("matchLabels") or {}
+    # A pod that ends still works: its processes are stopped one after the other.
+    pods = client.list(_POD, namespace, ",".join(f"{key}={value}" for key, value in sorted(labels.items())))[0]
+    return ", ".join(sorted(pod["metadata"]["name"] for pod in pods))

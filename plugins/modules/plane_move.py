@@ -1,0 +1,187 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Moves what a management plane manages to another one."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plane_move
+short_description: Move hosts and clusters to another management plane
+version_added: "0.1.0"
+description:
+  - Moves the BareMetalHosts, clusters, machines, pools, claims and Secrets of a namespace to another management plane,
+    by C(clusterctl move). Before anything is written, both planes are read and all that is in the way is reported at
+    once.
+  - In the way is a host or machine that something is being done with, or that is paused, detached or being deleted; a
+    cluster that is paused or not up; an object that clusterctl would leave behind; a name that is taken over there; a
+    kind or version that is not served there; a part of the plane that is missing or has no available pod there.
+  - The hosts must be held, see M(metal3.baremetal.plane_move_hosts). The Ironic of this plane must be stopped, or have
+    no node of the hosts any more; this module does not look at it.
+  - A record of the move, the ConfigMap C(metal3-baremetal-move) in the namespace of both planes, lets another run
+    finish or undo what was interrupted. Objects are deleted by a record only if both planes have the same one and the
+    uid fits.
+options:
+  kubeconfig:
+    description:
+      - Path of the kubeconfig of the plane they are moved from. Required, because clusterctl reads the file, too.
+    type: raw
+  to_kubeconfig:
+    description: Path of the kubeconfig of the plane they are moved to.
+    type: path
+    required: true
+  to_context:
+    description: Context in O(to_kubeconfig); its current one by default.
+    type: str
+  namespace:
+    description: Namespace, the same in both planes.
+    type: str
+    default: metal3
+  state:
+    description:
+      - V(moved) moves, or finishes a move that was interrupted.
+      - V(undone) takes back a move that was interrupted before it has deleted anything; hosts stay held.
+    type: str
+    choices: [moved, undone]
+    default: moved
+  clusterctl:
+    description:
+      - Path of C(clusterctl), of the Cluster API version of the planes. Required for O(state=moved).
+      - M(metal3.baremetal.plane_programs) builds it.
+    type: path
+  work_dir:
+    description: Folder for a lock and clusterctl's configuration, by default one in the user's cache.
+    type: path
+  confirm:
+    description:
+      - How many hosts are moved, or their names with commas between. Required for O(state=moved), but not to finish a
+        move that was interrupted.
+    type: str
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - Both planes are read and checked; hosts need not be held.
+  diff_mode:
+    support: full
+    details:
+      - Lists the objects that are moved.
+  idempotent:
+    support: full
+requirements:
+  - kubernetes >= 31
+seealso:
+  - module: metal3.baremetal.plane_move_hosts
+  - module: metal3.baremetal.plane_scale
+  - module: metal3.baremetal.plane_check
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Show what would be moved, and what is in the way
+  metal3.baremetal.plane_move:
+    kubeconfig: ~/.kube/bootstrap
+    to_kubeconfig: ~/.kube/prod
+  check_mode: true
+  diff: true
+
+- name: Move 14 hosts and their clusters
+  metal3.baremetal.plane_move:
+    kubeconfig: ~/.kube/bootstrap
+    to_kubeconfig: ~/.kube/prod
+    clusterctl: /usr/local/bin/clusterctl
+    confirm: "14"
+"""
+
+RETURN = r"""
+to_server:
+  description: URL of the API server that it is moved to.
+  returned: success
+  type: str
+  sample: https://192.0.2.100:6443
+begun:
+  description: Whether an earlier run had begun this move.
+  returned: success
+  type: bool
+confirmation:
+  description: The confirmation that a run without check mode asks for; empty when it was given.
+  returned: in check mode, when no earlier run had begun this move
+  type: str
+hosts:
+  description: Names of the hosts that are moved.
+  returned: success
+  type: list
+  elements: str
+  sample: [rack1-01, rack1-02]
+machines:
+  description: Names of the Machines that are moved.
+  returned: success
+  type: list
+  elements: str
+  sample: [prod-x7k2p]
+objects:
+  description: Number of objects that are moved, by kind.
+  returned: success
+  type: dict
+  sample: {BareMetalHost: 2, Cluster: 1, Machine: 1, Secret: 9}
+problems:
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when something is in the way
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option or field; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
+written:
+  description: What the run had stored before it failed.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: A path, or the object as messages name it.
+      type: str
+    action:
+      description: V(created), V(updated) or V(deleted).
+      type: str
+server:
+  description: URL of the API server that the module worked on.
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.module import run_plane_move
+
+
+def main():
+    """Run the module."""
+    run_plane_move()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Holds hosts for a move to another management plane, and releases them."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plane_move_hosts
+short_description: Hold hosts for a move to another management plane, and release them
+version_added: "0.1.0"
+description:
+  - With O(state=held), the operator stops working on all hosts of a namespace, and the status of each is saved at it,
+    which no move takes along.
+  - With O(state=released), it works on them again, in the plane where they are by then. Without the saved status it
+    would inspect and clean servers that are in use. The module waits until each host is registered and what it was, and
+    each machine of the move is a Node again.
+  - Neither switches, restarts or writes to a server.
+options:
+  namespace:
+    description: Namespace of the hosts.
+    type: str
+    default: metal3
+  state:
+    description: Whether they are held.
+    type: str
+    choices: [held, released]
+    required: true
+  wait_timeout_seconds:
+    description: How long to wait after O(state=released).
+    type: int
+    default: 600
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - The API server and its webhooks check the changes by a dry run. Nothing is waited for.
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+requirements:
+  - kubernetes >= 31
+seealso:
+  - module: metal3.baremetal.plane_move
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Hold all hosts
+  metal3.baremetal.plane_move_hosts:
+    kubeconfig: ~/.kube/bootstrap
+    state: held
+
+- name: Let the operator of the other plane work on them
+  metal3.baremetal.plane_move_hosts:
+    kubeconfig: ~/.kube/prod
+    state: released
+"""
+
+RETURN = r"""
+hosts:
+  description: The hosts of the namespace.
+  returned: always, but for a refusal
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the host.
+      type: str
+    changed:
+      description: Whether it was held or released by this run.
+      type: bool
+    state:
+      description: Its provisioning state before; V(new) for a host that has come without a status.
+      type: str
+  sample:
+    - {name: rack1-01, changed: true, state: provisioned}
+problems:
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when something is in the way
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option or field; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
+written:
+  description: What the run had stored before it failed.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: A path, or the object as messages name it.
+      type: str
+    action:
+      description: V(created), V(updated) or V(deleted).
+      type: str
+server:
+  description: URL of the API server that the module worked on.
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.module import run_plane_move_hosts
+
+
+def main():
+    """Run the module."""
+    run_plane_move_hosts()
+
+
+if __name__ == "__main__":
+    main()
