@@ -83,7 +83,7 @@ sanity:  ## ansible-test sanity, without an ignore file
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-hosts test-servers test-clusters test-faults-long test-ha test-metal test-plane molecule bench bench-cluster pytest
+.PHONY: test-hosts test-servers test-clusters test-faults-long test-ha test-metal test-plane test-pivot molecule bench bench-cluster pytest
 test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-hosts
 test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
@@ -101,6 +101,8 @@ test-ha: test-lab-needs  ## three control plane machines and a worker, on such a
 	@$(IN_LAB) TEST_LAB=ha LAB_SERVERS=5 tests/gates/test-lab ha
 test-plane: test-lab-needs  ## the plane as pods of a workload cluster: faults, killed runs, clusterctl, on such a lab; not part of make test
 	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab plane
+test-pivot: test-lab-needs  ## the management moves into a cluster of the lab and back, killed in the middle, on such a lab; not part of make test
+	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab pivot
 bench-cluster: test-lab-needs  ## the playbook cluster against kubectl with the same manifests, on such a lab
 	@$(IN_LAB) TEST_LAB=bench tests/gates/test-lab bench-cluster
 molecule: test-lab-needs  ## molecule alone, on such a lab

@@ -23,9 +23,12 @@ description:
     uid fits.
 options:
   kubeconfig:
-    description:
-      - Path of the kubeconfig of the plane they are moved from. Required, because clusterctl reads the file, too.
-    type: raw
+    description: Path of the kubeconfig of the plane they are moved from; clusterctl reads the file, too.
+    type: path
+    required: true
+  context:
+    description: Context in O(kubeconfig); its current one by default.
+    type: str
   to_kubeconfig:
     description: Path of the kubeconfig of the plane they are moved to.
     type: path
@@ -58,9 +61,7 @@ options:
         move that was interrupted.
     type: str
 extends_documentation_fragment:
-  - metal3.baremetal.kubernetes
   - metal3.baremetal.attributes
-  - metal3.baremetal.attributes.actiongroup_kubernetes
 attributes:
   check_mode:
     support: full

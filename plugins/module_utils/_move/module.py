@@ -4,8 +4,6 @@
 """Running the modules plane_move and plane_move_hosts."""
 from __future__ import annotations
 
-from typing import Any
-
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._kube.client import KubeClient
@@ -18,37 +16,27 @@ from .service import Move
 
 def run_plane_move() -> None:
     """Run the module ``plane_move``."""
-    module = KubeModule(dict(
-        kube_argument_spec(),
-        to_kubeconfig={"type": "path", "required": True},
-        to_context={"type": "str"},
-        namespace={"type": "str", "default": "metal3"},
-        state={"type": "str", "choices": ["moved", "undone"], "default": "moved"},
-        clusterctl={"type": "path"},
-        work_dir={"type": "path"},
-        confirm={"type": "str"},
-    ))
+    module = KubeModule({
+        # Paths only, and no environment: clusterctl reads the files, and must read those that were checked.
+        "kubeconfig": {"type": "path", "required": True},
+        "context": {"type": "str"},
+        "to_kubeconfig": {"type": "path", "required": True},
+        "to_context": {"type": "str"},
+        "namespace": {"type": "str", "default": "metal3"},
+        "state": {"type": "str", "choices": ["moved", "undone"], "default": "moved"},
+        "clusterctl": {"type": "path"},
+        "work_dir": {"type": "path"},
+        "confirm": {"type": "str"},
+    })
     params = module.params
     with module.reporting():
-        _check(params)
+        if params["state"] == "moved" and not params["clusterctl"]:
+            raise RefusedError([Problem("move-clusterctl", "", "clusterctl", None, "the path of clusterctl", "set it")])
         params["work_dir"] = params["work_dir"] or f"{user_folders.cache_dir()}/move"
         source = module.connect()
         target = KubeClient({"kubeconfig": params["to_kubeconfig"], "context": params["to_context"]})
         move = Move(source, target, params, module.check_mode, module.progress)
         module.finish(move.moved() if params["state"] == "moved" else move.undone())
-
-
-def _check(params: dict[str, Any]) -> None:
-    problems = []
-    if not isinstance(params["kubeconfig"], str):
-        # clusterctl reads the file itself, and must read the one that was checked.
-        problems.append(Problem("move-kubeconfig", "", "kubeconfig",
-                                None if params["kubeconfig"] is None else "what is no path",
-                                "the path of a kubeconfig, which clusterctl reads, too", "set it"))
-    if params["state"] == "moved" and not params["clusterctl"]:
-        problems.append(Problem("move-clusterctl", "", "clusterctl", None, "the path of clusterctl", "set it"))
-    if problems:
-        raise RefusedError(problems)
 
 
 def run_plane_move_hosts() -> None:

@@ -98,7 +98,8 @@ class Move:
         if missing:
             raise RefusedError([Problem(
                 "move-undone", "plane_move", "state",
-                f"{len(missing)} of {len(begun.entries)} objects moved for good, among them {graph.title(missing[0].key)}",
+                f"{len(missing)} of {len(begun.entries)} objects moved for good, among them "
+                f"{graph.title(missing[0].key)}",
                 "a move that has deleted nothing here yet", "run with state moved, which finishes it")])
         if not self._check_mode:
             self._remove(self._there, begun)

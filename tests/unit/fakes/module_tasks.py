@@ -54,6 +54,9 @@ ARGUMENTS = {
                      "cache_url": "http://127.0.0.1:1/", "tls": "none"},
     "plane_processes": {"supervisor_dir": "supervisor", "programs": [{"name": "p", "command": ["/nonexistent"]}]},
     "plane_programs": {"source_dir": str(REPOSITORY / "lab" / "engine"), "cache_dir": "cache"},
+    "plane_move": {"kubeconfig": "/nonexistent", "to_kubeconfig": "/nonexistent", "clusterctl": "/nonexistent"},
+    "plane_move_hosts": {"state": "released"},
+    "plane_scale": {"namespace": NAMESPACE, "name": "d", "replicas": 1},
     "plane_provider": {
         "management_plane": {"dir": "/nonexistent"}, "providers": [],
         "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},

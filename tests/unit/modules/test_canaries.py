@@ -64,7 +64,7 @@ def secrets_of(spec, path=()):
         where, kind, elements = (*path, name), option.get("type", "str"), option.get("elements")
         if option.get("options"):
             yield from secrets_of(option["options"], (*where, 0) if kind == "list" else where)
-        elif name == "kubeconfig":
+        elif name == "kubeconfig" and kind != "path":
             for user in ({"token": CANARY}, {"password": CANARY, "username": "u"}, {"client-key-data": CANARY},
                          {"exec": {"env": [{"name": "PASSWORD", "value": CANARY}]}}):
                 yield where, kubeconfig_of("https://127.0.0.1:1", user)

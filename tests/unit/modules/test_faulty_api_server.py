@@ -23,9 +23,11 @@ from fakes.api_server import DELETE, FAULTS, GET, LIST, WATCH, WRITE, ApiServer
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import PAUSED, STATUS
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client, follow, patience
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.module import KubeModule
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout_wait
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import HELD
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import ironic_module
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import ironic
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
@@ -58,12 +60,18 @@ ARGUMENTS = {
     "plane_ironic": {
         "source_dir": "/nonexistent", "provisioning_ip": "192.0.2.2", "tls": "none",
         "deploy_kernel_url": "https://images.example/kernel", "deploy_ramdisk_url": "https://images.example/ramdisk"},
+    "plane_move_hosts": {"state": "released"},
+    "plane_scale": {"namespace": NAMESPACE, "name": "d", "replicas": 1},
     "plane_provider": {
         "management_plane": {"dir": "/nonexistent"}, "providers": [], "wait": False, "timeout_seconds": 1,
         "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
     "service_probe": {"name": "s", "port": "80"},
 }
 OBJECTS = {
+    "plane_move_hosts": [{
+        "apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
+        "metadata": {"name": "h", "annotations": {PAUSED: HELD, STATUS: "{}"}}, "spec": {"online": True}}],
+    "plane_scale": [dict(DEPLOYMENT, spec=dict(DEPLOYMENT["spec"], replicas=0))],
     "plane_ironic": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ironic.PART.namespace}}],
     "service_probe": [{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}}],
 }

@@ -127,6 +127,7 @@ EXPECTED = {
     ("ironic_deploy.yml", "Write the image to the servers"),
     ("ironic_nodes.yml", "Make them available"),
     ("ironic_undeploy.yml", "Remove the image from the servers"),
+    ("pivot.yml", "Delete the hosts' nodes"),
     ("provision.yml", "Ask for the images"),
     ("provision.yml", "Remove the image from the servers"),
     ("provision.yml", "Write the image to the servers"),

@@ -10,13 +10,15 @@ from typing import Any
 
 from ..._common.errors import RefusedError, ReportedError
 from ..._common.problem import Problem
-from ..._common.wait_loop import until_nothing
+from ..._common.wait_loop import WaitLoop, poll
+from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
+from ..._kube.patience import Patience
 from ..._kube.resources import KNOWN
+from ..._manifests import rollout_wait
 
 Object = dict[str, Any]
 
 _DEPLOYMENT, _POD = KNOWN["Deployment"], KNOWN["Pod"]
-_INTERVAL_SECONDS = 1
 
 
 def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
@@ -51,20 +53,42 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
             "metadata": {"uid": found["metadata"]["uid"], "resourceVersion": found["metadata"]["resourceVersion"]},
             "spec": {"replicas": wanted}})
         progress.wrote(title, "updated")
-    left = until_nothing(lambda: _left(client, found, wanted), params["wait_timeout_seconds"], _INTERVAL_SECONDS, clock,
-                         sleep)
-    if left:
-        raise ReportedError(f"{title}: not {wanted} pods within {params['wait_timeout_seconds']} s: {left}; look at it "
-                            f"by: kubectl -n {namespace} describe pods")
+    _wait(client, found, params, progress, clock, sleep)
     return result
+
+
+def _wait(client: Any, deployment: Object, params: dict[str, Any], progress: Any, clock: Callable[[], float],
+          sleep: Callable[[float], Any]) -> None:
+    wanted, seconds, began = params["replicas"], params["wait_timeout_seconds"], clock()
+    patience = Patience(clock)
+    title = f"Deployment {params['namespace']}/{params['name']}"
+
+    def read() -> str:
+        answer = _left(client, deployment, wanted)
+        patience.answered()
+        return answer
+
+    def decide(left: str) -> Verdict:
+        return Verdict(WAITING, left, f"look at it by: kubectl -n {params['namespace']} describe pods") if left else \
+            Verdict(REACHED, "", "")
+
+    item = Awaited(f"at {wanted} pods", began, decide)
+    loop = WaitLoop(f"API server {client.server}", progress, clock)
+    loop.run({title: item}, poll(
+        read, began + seconds, rollout_wait.INTERVAL_SECONDS, clock, sleep,
+        lambda error: not patience.is_final(error) and (error.retriable or error.status == 401)),
+        lambda left, _key: left)
+    error = item.error(seconds, clock(), loop.silence())
+    if error:
+        raise ReportedError(f"{title}: {error}")
 
 
 def _left(client: Any, deployment: Object, wanted: int) -> str:
     """Return in words what is not yet as wanted."""
     namespace, name = deployment["metadata"]["namespace"], deployment["metadata"]["name"]
-    status = (client.get(_DEPLOYMENT, namespace, name) or {}).get("status") or {}
     if wanted:
-        ready = status.get("readyReplicas", 0)
+        found = client.list(_DEPLOYMENT, namespace, None, f"metadata.name={name}")[0]
+        ready = max([0, *((item.get("status") or {}).get("readyReplicas", 0) for item in found)])
         return "" if ready >= wanted else f"{ready} of {wanted} are ready"
     labels = deployment["spec"]["selector"].get("matchLabels") or {}
     # A pod that ends still works: its processes are stopped one after the other.

@@ -1,0 +1,223 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The management moves from the lab's plane into a cluster that it has made, is used there, and moves back.
+
+Both planes are upstream's, each with an Ironic of its own; the servers are the lab's, whose consoles say what their
+BMCs were asked for.
+"""
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import namedtuple
+
+import plane_site
+import pytest
+import small_cluster
+from consoles import Console
+from support import HOST, NAMESPACE, eventually, only
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.record import NAME as RECORD
+
+pytestmark = [pytest.mark.nodes, pytest.mark.pivot]
+
+SECONDS = 1500
+CLUSTER = "plane"
+# What a move must not change of a host and of a machine.
+Facts = namedtuple("Facts", ["hosts", "machines"])
+
+
+@pytest.fixture(scope="module")
+def addresses(lab):
+    """BMC addresses that both planes reach."""
+    bridge, port = plane_site.bridge(lab), lab.figures["ports"]["redfish"]
+    found = dict((name, server["bmc"]["address"].partition("/redfish/")[2]) for name, server in lab.servers.items())
+    return {"bmc_address": "{{ lab_bmc_addresses[inventory_hostname] }}", "lab_bmc_addresses": dict(
+        (name, f"redfish-virtualmedia+https://{bridge}:{port}/redfish/{path}") for name, path in found.items())}
+
+
+@pytest.fixture(scope="module")
+def hosts(lab, addresses):
+    """All servers as hosts by these addresses; one of them is provisioned without Cluster API."""
+    lab.remove_hosts(*lab.hosts())
+    lab.playbook("enroll", extra=addresses, seconds=SECONDS).ok()
+    lab.playbook("provision", *only("server-03"), extra=addresses, seconds=SECONDS).ok()
+    yield sorted(lab.servers)
+    lab.remove_hosts(*lab.hosts())
+    lab.playbook("enroll", seconds=SECONDS).ok()
+
+
+@pytest.fixture(scope="module")
+def cluster(lab, hosts):
+    """The variables of a cluster of one machine that is to manage itself."""
+    url = plane_site.image_server(lab) + "/images/node.qcow2"
+    variables = dict(small_cluster.variables(lab, CLUSTER, {"url": url, "checksum": url + ".sha256"}, endpoint=13),
+                     cluster_control_plane={"replicas": 1, "node_taints": []})
+    variables["cluster_endpoint"]["holder"] = "keepalived"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", "workload")
+        lab.playbook("cluster", seconds=SECONDS, extra=variables).ok()
+        yield variables
+        if lab.kube.get(KNOWN["Cluster"], NAMESPACE, CLUSTER) is not None:
+            lab.playbook("teardown", seconds=SECONDS, extra=dict(variables, **small_cluster.teardown(CLUSTER))).ok()
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(cluster):
+    return cluster["cluster_workload_kubeconfig"]
+
+
+@pytest.fixture(scope="module")
+def target(kubeconfig):
+    return plane_site.client(kubeconfig)
+
+
+@pytest.fixture(scope="module")
+def there(lab, kubeconfig, tmp_path_factory):
+    """The variables of the plane in the cluster."""
+    return plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"))
+
+
+@pytest.fixture(scope="module")
+def installed(lab, there):
+    lab.playbook("install", extra=there, seconds=SECONDS).ok()
+
+
+@pytest.fixture(scope="module")
+def forth(kubeconfig):
+    """The variables of the playbook from the lab's plane to the cluster's."""
+    return {"pivot_to_kubeconfig": kubeconfig}
+
+
+@pytest.fixture(scope="module")
+def back(lab, kubeconfig):
+    """The same for the way back."""
+    return {"pivot_kubeconfig": kubeconfig, "pivot_to_kubeconfig": str(lab.dir / "kubeconfig"),
+            "pivot_ironic_mode": "cluster"}
+
+
+def facts(client):
+    """Return what a plane says of its hosts and machines."""
+    hosts = dict((item["metadata"]["name"], (
+        item["status"]["provisioning"]["state"], item["status"]["operationalStatus"], item["status"].get("poweredOn"),
+        (item["spec"].get("consumerRef") or {}).get("name"))) for item in client.list(HOST, NAMESPACE)[0])
+    machines = dict((item["metadata"]["name"], (item["spec"].get("providerID"), item["status"]["nodeRef"]["name"]))
+                    for item in client.list(KNOWN["Machine"], NAMESPACE)[0])
+    return Facts(hosts, machines)
+
+
+def managed(client):
+    """Return the names of what a plane has of hosts, clusters and addresses."""
+    return sorted(f"{kind}/{item['metadata']['name']}" for kind in (
+        "BareMetalHost", "HardwareData", "Cluster", "Machine", "Metal3Machine", "IPPool", "IPAddress", "Metal3Data")
+        for item in client.list(KNOWN[kind], NAMESPACE)[0])
+
+
+class Polled:
+    """Asks a cluster's API server several times a second, and counts what was not answered; a context manager."""
+
+    def __init__(self, kubeconfig):
+        self._client = KubeClient({"kubeconfig": kubeconfig})
+        self.asked, self.failed = 0, []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._ask, daemon=True)
+
+    def _ask(self):
+        while not self._stop.wait(0.1):
+            self.asked += 1
+            try:
+                self._client.request("GET", "/version", timeout_seconds=10)
+            except KubeError as error:
+                self.failed.append(f"{time.strftime('%X')} {error}")
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exception):
+        self._stop.set()
+        self._thread.join(30)
+
+
+class Untouched:
+    """What BMCs are asked for meanwhile."""
+
+    def __init__(self, lab):
+        self._consoles = dict((name, Console(lab.dir / "machines" / name / "console.log")) for name in lab.servers)
+
+    def resets(self):
+        return dict((name, found) for name, console in self._consoles.items()
+                    for found in [[line for line in console.lines() if re.search(r"BMC: (reset|boot)", line)]] if found)
+
+
+def test_a_plan_says_what_would_move_and_writes_nothing(lab, installed, target, forth, hosts):
+    before, versions = managed(lab.kube), lab.versions()
+    run = lab.playbook("pivot", "--check", "--diff", extra=forth, seconds=SECONDS).ok()
+    for title in (*(f"BareMetalHost {name}" for name in hosts), f"Cluster {CLUSTER}", f"Secret {CLUSTER}-kubeconfig"):
+        assert title in run.output, run.output
+    assert managed(lab.kube) == before and lab.versions() == versions and managed(target) == []
+
+
+def test_without_the_number_of_hosts_nothing_is_written(lab, installed, forth, hosts):
+    versions = lab.versions()
+    lab.playbook("pivot", extra=forth, seconds=SECONDS).failed(f"set metal3_confirm={len(hosts)}")
+    assert lab.versions() == versions
+
+
+def test_what_is_in_the_way_is_named_all_at_once(lab, installed, target, forth, hosts):
+    lab.playbook("host_action", *only("server-04"), extra={"host_action": "pause", "host_action_reason": "mine"}).ok()
+    taken = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"{CLUSTER}-ca", "namespace": NAMESPACE}}
+    target.apply(KNOWN["Namespace"], None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    target.create(KNOWN["Secret"], NAMESPACE, taken)
+    try:
+        versions = lab.versions()
+        lab.playbook("pivot", extra=dict(forth, metal3_confirm=len(hosts)), seconds=SECONDS).failed(
+            'BareMetalHost server-04: metadata.annotations.baremetalhost.metal3.io/paused: found "mine"',
+            f"Secret {CLUSTER}-ca: found an object of this name over there")
+        assert lab.versions() == versions
+    finally:
+        target.delete(KNOWN["Secret"], NAMESPACE, f"{CLUSTER}-ca")
+        lab.playbook("host_action", *only("server-04"), extra={"host_action": "resume"}).ok()
+
+
+def test_a_run_that_is_killed_is_taken_up_and_no_server_is_touched(lab, installed, target, kubeconfig, forth, hosts):
+    before, had, touched = facts(lab.kube), managed(lab.kube), Untouched(lab)
+    variables = dict(forth, metal3_confirm=len(hosts))
+    with Polled(kubeconfig) as polled:
+        running = lab.start("pivot", extra=variables)
+        eventually(lambda: target.get(KNOWN["ConfigMap"], NAMESPACE, RECORD), SECONDS, "record of the move")
+        running.kill()
+        run = lab.playbook("pivot", extra=variables, seconds=SECONDS).ok()
+    print(run.output)
+    assert managed(target) == had and managed(lab.kube) == []
+    assert facts(target) == before
+    assert touched.resets() == {} and polled.asked > 50 and polled.failed == []
+    # The one that let go has no power any more.
+    assert "ironic" not in [name for name, part in lab.parts().items() if part["pid"]]
+    assert lab.playbook("pivot", extra=variables, seconds=SECONDS).ok().changed() == 0
+
+
+def test_the_cluster_grows_through_its_own_plane(lab, kubeconfig, target, cluster, hosts):
+    variables = dict(cluster, cluster_workers={"more": {"replicas": 1}}, metal3_kubeconfig=kubeconfig)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", "workload")
+        lab.playbook("cluster", extra=variables, seconds=SECONDS).ok()
+    nodes = target.list(KNOWN["Node"])[0]
+    assert len(nodes) == 2 and len(facts(target).machines) == 2
+    assert managed(lab.kube) == []
+
+
+def test_it_moves_back(lab, kubeconfig, target, back, hosts):
+    lab.playbook("install", "--tags", "ironic", seconds=SECONDS).ok()
+    assert lab.nodes() == {}
+    before, touched = facts(target), Untouched(lab)
+    with Polled(kubeconfig) as polled:
+        lab.playbook("pivot", extra=dict(back, metal3_confirm=len(hosts)), seconds=SECONDS).ok()
+    assert facts(lab.kube) == before and managed(target) == []
+    assert touched.resets() == {} and polled.failed == []
+    assert set(lab.nodes()) == set(hosts)

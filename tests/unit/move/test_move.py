@@ -1,0 +1,329 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A move between two API servers in memory: what goes along, what is in the way, a clusterctl that dies at any step."""
+from __future__ import annotations
+
+import copy
+
+import pytest
+from fakes.kubernetes import Server
+from fakes.plane_server import definition
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, graph, record, service
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
+
+NAMESPACE = "metal3"
+MOVE = {graph.LABEL: "", graph.MOVE_LABEL: ""}
+HIERARCHY = dict(MOVE, **{graph.HIERARCHY_LABEL: ""})
+DEFINITIONS = (
+    ("metal3.io", "baremetalhosts", "BareMetalHost", "v1alpha1", HIERARCHY),
+    ("metal3.io", "hardwaredata", "HardwareData", "v1alpha1", MOVE),
+    ("metal3.io", "hostfirmwaresettings", "HostFirmwareSettings", "v1alpha1", {graph.LABEL: ""}),
+    ("cluster.x-k8s.io", "clusters", "Cluster", "v1beta2", {graph.LABEL: ""}),
+    ("cluster.x-k8s.io", "machines", "Machine", "v1beta2", {graph.LABEL: ""}),
+    ("ipam.metal3.io", "ippools", "IPPool", "v1alpha1", {graph.LABEL: ""}),
+)
+
+
+def obj(api_version, kind, name, owner=None, **more):
+    result = {"apiVersion": api_version, "kind": kind, "metadata": {
+        "name": name, "namespace": NAMESPACE, "uid": f"uid-{kind}-{name}", "resourceVersion": "1"}, **more}
+    if owner:
+        result["metadata"]["ownerReferences"] = [
+            {"kind": owner[0], "name": owner[1], "uid": f"uid-{owner[0]}-{owner[1]}"}]
+    return result
+
+
+def host(name, state="available", **spec):
+    result = obj("metal3.io/v1alpha1", "BareMetalHost", name, spec=dict({"online": True}, **spec), status={
+        "lastUpdated": "2026-11-23T00:00:00Z", "operationalStatus": "OK", "poweredOn": True,
+        "provisioning": {"state": state, "ID": "node-" + name}})
+    result["metadata"]["annotations"] = {host_annotations.PAUSED: checks.HELD, host_annotations.STATUS: "{}"}
+    result["metadata"]["finalizers"] = ["baremetalhost.metal3.io"]
+    return result
+
+
+def world():
+    """Return all objects of a plane with a cluster of one machine and a free host."""
+    return [
+        host("used", "provisioned", consumerRef={"name": "m"}), host("free"),
+        obj("v1", "Secret", "used-bmc", ("BareMetalHost", "used")),
+        obj("v1", "Secret", "free-bmc", ("BareMetalHost", "free")),
+        obj("v1", "Secret", "c-kubeconfig"), obj("v1", "Secret", "unrelated"), obj("v1", "ConfigMap", "unrelated"),
+        obj("metal3.io/v1alpha1", "HardwareData", "used", spec={}),
+        obj("metal3.io/v1alpha1", "HostFirmwareSettings", "used", ("BareMetalHost", "used"), spec={}),
+        obj("cluster.x-k8s.io/v1beta2", "Cluster", "c", spec={}, status={"initialization": {
+            "infrastructureProvisioned": True, "controlPlaneInitialized": True}}),
+        obj("cluster.x-k8s.io/v1beta2", "Machine", "m", ("Cluster", "c"), spec={"providerID": "metal3://m"},
+            status={"nodeRef": {"name": "m"}}),
+        obj("ipam.metal3.io/v1alpha1", "IPPool", "p", ("Cluster", "c"), spec={}),
+    ]
+
+
+STAY = {("Secret", "unrelated"), ("ConfigMap", "unrelated")}
+
+
+class Plane(Server):
+    """An API server that keeps what has finalizers, and compares the uid of a patch and of a deletion."""
+
+    def _check(self, kind, name, uid):
+        stored = self.objects.get((kind, name))
+        if stored is None:
+            raise KubeError(f"{kind} {name}: not found", 404)
+        if uid is not None and stored["metadata"]["uid"] != uid:
+            raise KubeError(f"{kind} {name}: another uid", 409)
+        return stored
+
+    def patch(self, resource, namespace, name, body, **more):
+        metadata = dict(body.get("metadata", {}))
+        stored = self._check(resource.kind, name, metadata.pop("uid", None))
+        if metadata.pop("finalizers", ()) is None:
+            stored["metadata"].pop("finalizers", None)
+            if "deletionTimestamp" in stored["metadata"]:
+                del self.objects[resource.kind, name]
+        if (resource.kind, name) not in self.objects:
+            return stored
+        return super().patch(resource, namespace, name, dict(body, metadata=metadata), **more)
+
+    def delete(self, resource, namespace, name, uid=None, **more):
+        if (resource.kind, name) not in self.objects:
+            return False
+        stored = self._check(resource.kind, name, uid)
+        if stored["metadata"].get("finalizers"):
+            assert "clusterctl.cluster.x-k8s.io/delete-for-move" in stored["metadata"]["annotations"]
+            stored["metadata"]["deletionTimestamp"] = "now"
+            return True
+        return super().delete(resource, namespace, name, **more)
+
+
+def server(uid, url, objects=()):
+    result = Plane()
+    result.server = url
+    for group, plural, kind, version, labels in DEFINITIONS:
+        item = definition(group, plural, kind, version)
+        item["metadata"]["labels"] = labels
+        item["spec"].update(scope="Namespaced")
+        item["spec"]["versions"] = [{"name": version, "served": True, "storage": True}]
+        result.objects["CustomResourceDefinition", item["metadata"]["name"]] = item
+    for name in ("kube-system", NAMESPACE):
+        result.objects["Namespace", name] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {
+            "name": name, "uid": f"{uid}-{name}"}}
+    for item in objects:
+        result.objects[item["kind"], item["metadata"]["name"]] = item
+    return result
+
+
+class Killed(Exception):
+    """A clusterctl that was killed."""
+
+
+class Clusterctl:
+    """Does what ``clusterctl move`` does, one write a step, and dies after ``steps`` of them."""
+
+    def __init__(self, here, there, steps=None):
+        self.here, self.there, self.left = here, there, steps
+        self.runs = 0
+
+    def _step(self):
+        if self.left is not None:
+            if not self.left:
+                raise Killed
+            self.left -= 1
+
+    def __call__(self, *_arguments):
+        self.runs += 1
+        known = graph.kinds([item for (kind, _name), item in self.here.objects.items()
+                             if kind == "CustomResourceDefinition"])
+        names = {(item.resource.group, item.resource.kind) for item in known}
+        moving = graph.Graph([item for item in self.here.objects.values() if graph.key(item)[:2] in names], known).moved
+        clusters = [item for item in moving if item["kind"] == "Cluster"]
+        assert not any(item["spec"].get("paused") for item in clusters), "clusterctl refuses paused clusters"
+        for cluster in clusters:
+            self._step()
+            self.here.objects["Cluster", cluster["metadata"]["name"]]["spec"]["paused"] = True
+        for item in moving:
+            self._step()
+            copied = copy.deepcopy(self.here.objects[item["kind"], item["metadata"]["name"]])
+            copied.pop("status", None)
+            copied["metadata"]["uid"] = "new-" + copied["metadata"]["uid"]
+            self.there.objects[item["kind"], item["metadata"]["name"]] = copied
+        for item in reversed(moving):
+            self._step()
+            del self.here.objects[item["kind"], item["metadata"]["name"]]
+        for cluster in clusters:
+            self._step()
+            self.there.objects["Cluster", cluster["metadata"]["name"]]["spec"].pop("paused")
+
+
+def managed(of):
+    return {key for key, item in of.objects.items() if item["metadata"].get("namespace") == NAMESPACE
+            and key[1] != record.NAME}
+
+
+@pytest.fixture
+def here():
+    return server("a", "https://198.18.0.1:6443", world())
+
+
+@pytest.fixture
+def there():
+    return server("b", "https://198.18.0.2:6443")
+
+
+@pytest.fixture(autouse=True)
+def complete_plane(monkeypatch):
+    monkeypatch.setattr(service.fit_service, "read", lambda _client: (fit.Plane("v1.35.4", {}, {}), []))
+    monkeypatch.setattr(service.fit, "problems", lambda *_arguments: ([], []))
+
+
+def move(here, there, run=None, check_mode=False, confirm="2"):
+    params = {"namespace": NAMESPACE, "confirm": confirm, "clusterctl": "clusterctl", "work_dir": "/nonexistent",
+              "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None}
+    return service.Move(here, there, params, check_mode, Progress(None), run or Clusterctl(here, there),
+                        sleep=lambda _seconds: None)
+
+
+def test_what_belongs_to_hosts_and_clusters_goes_along(here, there):
+    before = managed(here)
+    result = move(here, there).moved()
+    assert result["changed"] and result["hosts"] == ["free", "used"] and result["machines"] == ["m"]
+    assert result["objects"] == {"BareMetalHost": 2, "Cluster": 1, "HardwareData": 1, "HostFirmwareSettings": 1,
+                                 "IPPool": 1, "Machine": 1, "Secret": 3}
+    assert managed(here) == STAY and managed(there) == before - STAY
+    again = move(here, there, confirm=None)
+    assert again.moved()["changed"] is False
+
+
+def test_check_mode_writes_nothing(here, there):
+    before = copy.deepcopy((here.objects, there.objects))
+    result = move(here, there, check_mode=True, confirm=None).moved()
+    assert result["changed"] and "metal3_confirm=2" in result["confirmation"]
+    assert {item["before_header"] for item in result["diff"]} >= {"BareMetalHost used", "Secret c-kubeconfig"}
+    assert (here.objects, there.objects) == before
+
+
+@pytest.mark.parametrize("steps", range(23))
+def test_a_clusterctl_that_dies_at_any_step_is_followed_to_the_same_end(here, there, steps):
+    before, clusterctl = managed(here), Clusterctl(here, there, steps)
+    try:
+        move(here, there, clusterctl).moved()
+    except Killed:
+        clusterctl.left = None
+        # Without a confirmation: it was given for the move that has begun.
+        result = move(here, there, clusterctl, confirm=None).moved()
+        assert result["begun"] and result["changed"]
+    assert managed(here) == STAY and managed(there) == before - STAY
+    assert "paused" not in there.objects["Cluster", "c"]["spec"]
+
+
+def test_the_steps_of_the_test_before_cover_the_whole_move(here, there):
+    counter = Clusterctl(here, there, 1000)
+    move(here, there, counter).moved()
+    assert 1000 - counter.left == 22
+
+
+@pytest.mark.parametrize("steps", range(12))
+def test_what_has_deleted_nothing_yet_is_taken_back(here, there, steps):
+    before, clusterctl = copy.deepcopy(here.objects), Clusterctl(here, there, steps)
+    with pytest.raises(Killed):
+        move(here, there, clusterctl).moved()
+    assert move(here, there).undone()["changed"]
+    assert managed(there) == set()
+    assert managed(here) == {key for key, item in before.items() if item["metadata"].get("namespace")}
+    assert not here.objects["Cluster", "c"]["spec"].get("paused")
+    assert move(here, there).undone()["changed"] is False
+
+
+def test_what_has_begun_to_delete_is_not_taken_back(here, there):
+    with pytest.raises(Killed):
+        move(here, there, Clusterctl(here, there, 13)).moved()
+    with pytest.raises(RefusedError, match="run with state moved, which finishes it"):
+        move(here, there).undone()
+
+
+def test_nothing_is_deleted_by_a_record_that_only_one_plane_has(here, there):
+    with pytest.raises(Killed):
+        move(here, there, Clusterctl(here, there, 15)).moved()
+    there.objects["ConfigMap", record.NAME]["data"]["target"] = "another"
+    left = managed(here)
+    with pytest.raises(RefusedError, match="a move between other planes"):
+        move(here, there).moved()
+    packed = record.config_map(record.Record(record.MOVING, "a-kube-system", "b-kube-system", (record.Entry(
+        "", "Secret", "unrelated", "uid-Secret-unrelated"),), {}, {}), NAMESPACE)
+    here.objects["ConfigMap", record.NAME] = dict(packed, metadata=dict(packed["metadata"], uid="u"))
+    there.objects["ConfigMap", record.NAME]["data"]["target"] = "b-kube-system"
+    with pytest.raises(RefusedError, match="another record than over there"):
+        move(here, there).moved()
+    assert managed(here) == left
+
+
+def test_what_is_lost_over_there_is_not_deleted_here(here, there):
+    with pytest.raises(Killed):
+        move(here, there, Clusterctl(here, there, 13)).moved()
+    del there.objects["Machine", "m"]
+    left = managed(here)
+    with pytest.raises(ReportedError, match=r"1 of 10 objects are not over there .*Machine m"):
+        move(here, there).moved()
+    assert managed(here) == left
+
+
+def test_all_that_is_in_the_way_is_reported_at_once(here, there):
+    here.objects["BareMetalHost", "used"]["status"]["provisioning"]["state"] = "inspecting"
+    here.objects["BareMetalHost", "free"]["metadata"]["annotations"] = {host_annotations.PAUSED: "mine"}
+    here.objects["Cluster", "c"]["status"] = {}
+    here.objects["Machine", "m"]["status"] = {}
+    here.objects["IPPool", "p"]["metadata"]["annotations"] = {checks.BLOCK: ""}
+    here.objects["HardwareData", "used"]["metadata"]["deletionTimestamp"] = "now"
+    del here.objects["CustomResourceDefinition", "hostfirmwaresettings.metal3.io"]["metadata"]["labels"][graph.LABEL]
+    there.objects["Secret", "c-kubeconfig"] = obj("v1", "Secret", "c-kubeconfig")
+    there.objects["CustomResourceDefinition", "machines.cluster.x-k8s.io"]["spec"]["versions"][0]["name"] = "v1beta1"
+    with pytest.raises(RefusedError) as refused:
+        move(here, there, confirm="3").moved()
+    text = str(refused.value)
+    for part in ("BareMetalHost used: status.provisioning.state: found inspecting",
+                 'BareMetalHost free: metadata.annotations.baremetalhost.metal3.io/paused: found "mine"',
+                 "infrastructureProvisioned", "status.nodeRef: found none",
+                 "IPPool p: metadata.annotations.clusterctl.cluster.x-k8s.io/block-move",
+                 "HostFirmwareSettings used: found a kind that clusterctl does not look for",
+                 "Secret c-kubeconfig: found an object of this name over there",
+                 "kind Machine: versions: found v1beta1, expected v1beta2", "confirm: found 3, expected 2"):
+        assert part in text, text
+    assert ("ConfigMap", record.NAME) not in here.objects
+
+
+def test_an_object_whose_owner_is_gone_would_stay(here, there):
+    gone = {"kind": "Machine", "name": "old", "uid": "x"}
+    here.objects["Secret", "used-bmc"]["metadata"]["ownerReferences"].append(gone)
+    here.objects["HardwareData", "used"]["metadata"]["ownerReferences"] = [gone]
+    with pytest.raises(RefusedError, match=r"HardwareData used: metadata\.ownerReferences: found Machine old"):
+        move(here, there).moved()
+
+
+def test_hosts_must_be_held(here, there):
+    here.objects["BareMetalHost", "free"]["metadata"]["annotations"] = {}
+    with pytest.raises(RefusedError, match=r"BareMetalHost free: .* run plane_move_hosts with state held first"):
+        move(here, there).moved()
+
+
+def test_both_sides_must_differ(here):
+    with pytest.raises(RefusedError, match="to_kubeconfig: found the cluster that kubeconfig leads to"):
+        move(here, here).moved()
+
+
+@pytest.mark.parametrize("config", [
+    None, {}, {"data": None}, {"data": {"state": "moving", "source": "a", "target": "b"}},
+    {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": "!"}},
+    {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": "aGVsbG8="}},
+    {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": 5}}, {"data": 5}])
+def test_what_is_no_record_is_none(config):
+    assert record.read(config) is None
+
+
+def test_a_record_comes_back_as_it_was():
+    one = record.Record("moving", "a", "b", (record.Entry("g", "K", "n", "u"),), {"h": {"state": "available"}}, {})
+    assert record.read(record.config_map(one, NAMESPACE)) == one
