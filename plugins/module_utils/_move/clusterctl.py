@@ -83,12 +83,13 @@ def _run(arguments: list[str], environment: dict[str, str], lock: int, tell: Cal
     timer.start()
     kept: list[str] = []
     try:
-        for line in _lines(process.stdout):
-            kept = [*kept, line][-_KEPT_LINES:]
-            tell(f"clusterctl: {line}")
-        code = process.wait()
+        with process:
+            for line in _lines(process.stdout):
+                kept = [*kept, line][-_KEPT_LINES:]
+                tell(f"clusterctl: {line}")
     finally:
         timer.cancel()
+    code = process.returncode
     if code:
         words = " | ".join(kept[-3:]) or "no output"
         raise MoveError(f"clusterctl move: ended with code {code}: {words}; what was moved so far is paused over there "

@@ -137,16 +137,17 @@ class Server:
         self._request("PATCH", resource, name, dry_run)
         self._meet("PATCH", resource, name, checked)
         stored = self.objects[resource.kind, name]
-        if not dry_run:
-            for key, value in body.get("metadata", {}).get("annotations", {}).items():
-                stored["metadata"].setdefault("annotations", {})[key] = value
-                if value is None:
-                    del stored["metadata"]["annotations"][key]
-            for key, value in body.get("spec", {}).items():
-                assert value is None
-                stored["spec"].pop(key, None)
-            self.version += 1
-            stored["metadata"]["resourceVersion"] = str(self.version)
+        if dry_run:
+            stored = copy.deepcopy(stored)
+        for key, value in body.get("metadata", {}).get("annotations", {}).items():
+            stored["metadata"].setdefault("annotations", {})[key] = value
+            if value is None:
+                del stored["metadata"]["annotations"][key]
+        for key, value in body.get("spec", {}).items():
+            assert value is None
+            stored["spec"].pop(key, None)
+        self.version += 1
+        stored["metadata"]["resourceVersion"] = str(self.version)
         return copy.deepcopy(stored)
 
     def delete(self, resource, namespace, name, propagation="Background", uid=None, dry_run=False, checked=None):
