@@ -90,5 +90,7 @@ def test_a_pool_waits_for_its_cluster(lab):
     made = claimed(lab, "early", "late")
     assert [made[name]["error"] for name in ("early", "late")] == ["", ""]
     assert sorted(entry[0] for entry in handed_out(lab).values()) == ["203.0.113.20", "203.0.113.21"]
-    owners = lab.kube.get(KNOWN["IPPool"], NAMESPACE, NAME)["metadata"]["ownerReferences"]
+    # Written after the addresses.
+    owners = eventually(lambda: lab.kube.get(KNOWN["IPPool"], NAMESPACE, NAME)["metadata"].get("ownerReferences"), 30,
+                        "an owner of the pool")
     assert [(owner["kind"], owner["name"]) for owner in owners] == [("Cluster", CLUSTER)]

@@ -8,20 +8,22 @@ Sources: the chapter on pivoting of Metal³'s user guide, ``mover.go`` of cluste
 """
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host.goals import error_of, state_of
-from .graph import HIERARCHY_LABEL, LABEL, MOVE_LABEL, Graph, Kind, key, title, unlabelled
+from .._plane.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
+from .graph import Graph, Kind, key, title, unlabelled
 
 Object = dict[str, Any]
 Keys = tuple[str, str, str]
 
 # The value of a host's pause by which this collection knows that it was for a move.
 HELD = "metal3.baremetal/move"
-BLOCK = "clusterctl.cluster.x-k8s.io/block-move"
+BLOCK = CLUSTERCTL_LABEL + "/block-move"
 # States in which Ironic does nothing with a server.
 STEADY = ("unmanaged", "available", "ready", "provisioned", "externally provisioned")
 _PAUSED = "cluster.x-k8s.io/paused"
@@ -42,12 +44,14 @@ def source(graph: Graph, known: Iterable[Kind], namespace: str) -> list[Problem]
         if BLOCK in (obj["metadata"].get("annotations") or {}):
             found.append(_problem(obj, f"metadata.annotations.{BLOCK}", "set", "no such annotation",
                                   "let its controller finish what it does with it"))
+    unseen = Counter(key(obj)[:2] for obj in graph.left_behind if unlabelled(obj, known))
+    for (group, kind), count in sorted(unseen.items()):
+        found.append(Problem(
+            "move-label", f"kind {kind} of {group}", "", f"{count} objects that clusterctl does not look for, so that "
+            "they would stay", f"a definition with the labels {CLUSTERCTL_LABEL} and {MOVE_LABEL}",
+            "install the plane's parts again with the playbook install, which labels them"))
     for obj in graph.left_behind:
-        if unlabelled(obj, known):
-            found.append(_problem(obj, "", "a kind that clusterctl does not look for, so that it would stay",
-                                  f"its definition with the labels {LABEL} and {MOVE_LABEL}",
-                                  "install the plane's parts again with the playbook install, which labels them"))
-        elif obj["metadata"].get("ownerReferences"):
+        if not unlabelled(obj, known) and obj["metadata"].get("ownerReferences"):
             owner = obj["metadata"]["ownerReferences"][0]
             found.append(_problem(obj, "metadata.ownerReferences",
                                   f"{owner.get('kind')} {owner.get('name')}, which is not there or is not moved",
@@ -61,12 +65,12 @@ def source(graph: Graph, known: Iterable[Kind], namespace: str) -> list[Problem]
 def _labels(known: list[Kind]) -> list[Problem]:
     by_kind = dict((item.resource.kind, item) for item in known if item.resource.group == "metal3.io")
     found = []
-    for name, wanted in (("BareMetalHost", HIERARCHY_LABEL), ("HardwareData", MOVE_LABEL)):
+    for name, wanted in (("BareMetalHost", MOVE_HIERARCHY_LABEL), ("HardwareData", MOVE_LABEL)):
         item = by_kind.get(name)
-        if item is not None and not (item.found and (item.hierarchy if wanted == HIERARCHY_LABEL else item.forced)):
+        if item is not None and not (item.found and (item.hierarchy if wanted == MOVE_HIERARCHY_LABEL else item.forced)):
             found.append(Problem(
                 "move-label", f"CustomResourceDefinition {item.resource.plural}.metal3.io", "metadata.labels",
-                "not the labels by which clusterctl finds it", f"{LABEL} and {wanted}",
+                "not the labels by which clusterctl finds it", f"{CLUSTERCTL_LABEL} and {wanted}",
                 "install the plane's parts again with the playbook install, which labels them"))
     return found
 

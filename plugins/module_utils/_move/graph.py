@@ -12,11 +12,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .._kube.resources import KNOWN, Resource
+from .._plane.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
 
 Object = dict[str, Any]
 
-LABEL = "clusterctl.cluster.x-k8s.io"
-MOVE_LABEL, HIERARCHY_LABEL = LABEL + "/move", LABEL + "/move-hierarchy"
 # Kinds that clusterctl takes with all that belongs to them, whatever their labels.
 _ROOTS = (("cluster.x-k8s.io", "Cluster"), ("cluster.x-k8s.io", "ClusterClass"),
           ("addons.cluster.x-k8s.io", "ClusterResourceSet"))
@@ -50,14 +49,14 @@ def kinds(definitions: Iterable[Object]) -> list[Kind]:
     result = []
     for definition in definitions:
         spec, labels = definition["spec"], definition["metadata"].get("labels") or {}
-        if spec["scope"] != "Namespaced" or not (LABEL in labels or spec["group"].endswith(_GROUPS)):
+        if spec["scope"] != "Namespaced" or not (CLUSTERCTL_LABEL in labels or spec["group"].endswith(_GROUPS)):
             continue
         stored = next((version["name"] for version in spec["versions"] if version.get("storage")), None)
-        if stored is None or (spec["group"] == LABEL):
+        if stored is None or (spec["group"] == CLUSTERCTL_LABEL):
             continue
-        hierarchy = HIERARCHY_LABEL in labels or (spec["group"], spec["names"]["kind"]) in _ROOTS
+        hierarchy = MOVE_HIERARCHY_LABEL in labels or (spec["group"], spec["names"]["kind"]) in _ROOTS
         result.append(Kind(Resource(spec["group"], stored, spec["names"]["plural"], spec["names"]["kind"], True),
-                           LABEL in labels, hierarchy or MOVE_LABEL in labels, hierarchy))
+                           CLUSTERCTL_LABEL in labels, hierarchy or MOVE_LABEL in labels, hierarchy))
     return result + [Kind(KNOWN[name], True, False, False) for name in ("Secret", "ConfigMap")]
 
 
@@ -102,7 +101,7 @@ class Graph:
                          if key(item) == ("cluster.x-k8s.io", "Cluster", cluster))
 
     def _reached(self) -> set[str]:
-        reached = set(uid for uid, obj in self._objects.items() if self._has(obj, "hierarchy", HIERARCHY_LABEL))
+        reached = set(uid for uid, obj in self._objects.items() if self._has(obj, "hierarchy", MOVE_HIERARCHY_LABEL))
         pending = list(reached)
         owned: dict[str, list[str]] = {}
         for uid, owners in self._owners.items():

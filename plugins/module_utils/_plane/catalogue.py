@@ -18,6 +18,8 @@ CERT_MANAGER = "github.com/cert-manager/cert-manager"
 
 PROVIDER_LABEL = "cluster.x-k8s.io/provider"
 CLUSTERCTL_LABEL = "clusterctl.cluster.x-k8s.io"
+MOVE_LABEL = CLUSTERCTL_LABEL + "/move"
+MOVE_HIERARCHY_LABEL = CLUSTERCTL_LABEL + "/move-hierarchy"
 CORE_LABEL = CLUSTERCTL_LABEL + "/core"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._common.errors import ReportedError
 from .._common.plain_text import end_of
-from .catalogue import CLUSTERCTL_LABEL, CORE_LABEL, PROVIDER_LABEL, Part
+from .catalogue import CLUSTERCTL_LABEL, CORE_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL, PROVIDER_LABEL, Part
 
 try:
     import yaml
@@ -20,13 +20,15 @@ try:
 except ImportError:
     HAS_YAML = False
 
-MOVE_LABEL = CLUSTERCTL_LABEL + "/move"
-MOVE_HIERARCHY_LABEL = CLUSTERCTL_LABEL + "/move-hierarchy"
-# clusterctl move finds hosts only with these (Metal3 user guide, pivoting).
-MOVED_DEFINITIONS = {
+# clusterctl move finds the operator's objects only with these (Metal3 user guide, pivoting, for the first two kinds;
+# the others have what a user has written, too).
+MOVED_DEFINITIONS = dict({
     "baremetalhosts.metal3.io": (CLUSTERCTL_LABEL, MOVE_LABEL, MOVE_HIERARCHY_LABEL),
-    "hardwaredata.metal3.io": (CLUSTERCTL_LABEL, MOVE_LABEL),
-}
+}, **dict((f"{plural}.metal3.io", (CLUSTERCTL_LABEL, MOVE_LABEL)) for plural in (
+    "hardwaredata", "hostfirmwaresettings", "hostfirmwarecomponents", "hostupdatepolicies", "dataimages",
+    "bmceventsubscriptions", "hostclaims", "hostdeploypolicies")))
+# Of a program's folder in the cache; with a number that changes with what is made of upstream's manifests.
+FOLDER = "manifests-2"
 
 # In BMO's module.
 IRONIC_FOLDER = "ironic-deployment"

@@ -16,17 +16,22 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host import anno
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, graph, record, service
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import (
+    CLUSTERCTL_LABEL,
+    MOVE_HIERARCHY_LABEL,
+    MOVE_LABEL,
+)
 
 NAMESPACE = "metal3"
-MOVE = {graph.LABEL: "", graph.MOVE_LABEL: ""}
-HIERARCHY = dict(MOVE, **{graph.HIERARCHY_LABEL: ""})
+MOVE = {CLUSTERCTL_LABEL: "", MOVE_LABEL: ""}
+HIERARCHY = dict(MOVE, **{MOVE_HIERARCHY_LABEL: ""})
 DEFINITIONS = (
     ("metal3.io", "baremetalhosts", "BareMetalHost", "v1alpha1", HIERARCHY),
     ("metal3.io", "hardwaredata", "HardwareData", "v1alpha1", MOVE),
-    ("metal3.io", "hostfirmwaresettings", "HostFirmwareSettings", "v1alpha1", {graph.LABEL: ""}),
-    ("cluster.x-k8s.io", "clusters", "Cluster", "v1beta2", {graph.LABEL: ""}),
-    ("cluster.x-k8s.io", "machines", "Machine", "v1beta2", {graph.LABEL: ""}),
-    ("ipam.metal3.io", "ippools", "IPPool", "v1alpha1", {graph.LABEL: ""}),
+    ("metal3.io", "hostfirmwaresettings", "HostFirmwareSettings", "v1alpha1", {CLUSTERCTL_LABEL: ""}),
+    ("cluster.x-k8s.io", "clusters", "Cluster", "v1beta2", {CLUSTERCTL_LABEL: ""}),
+    ("cluster.x-k8s.io", "machines", "Machine", "v1beta2", {CLUSTERCTL_LABEL: ""}),
+    ("ipam.metal3.io", "ippools", "IPPool", "v1alpha1", {CLUSTERCTL_LABEL: ""}),
 )
 
 
@@ -279,7 +284,7 @@ def test_all_that_is_in_the_way_is_reported_at_once(here, there):
     here.objects["Machine", "m"]["status"] = {}
     here.objects["IPPool", "p"]["metadata"]["annotations"] = {checks.BLOCK: ""}
     here.objects["HardwareData", "used"]["metadata"]["deletionTimestamp"] = "now"
-    del here.objects["CustomResourceDefinition", "hostfirmwaresettings.metal3.io"]["metadata"]["labels"][graph.LABEL]
+    del here.objects["CustomResourceDefinition", "hostfirmwaresettings.metal3.io"]["metadata"]["labels"][CLUSTERCTL_LABEL]
     there.objects["Secret", "c-kubeconfig"] = obj("v1", "Secret", "c-kubeconfig")
     there.objects["CustomResourceDefinition", "machines.cluster.x-k8s.io"]["spec"]["versions"][0]["name"] = "v1beta1"
     with pytest.raises(RefusedError) as refused:
@@ -289,7 +294,7 @@ def test_all_that_is_in_the_way_is_reported_at_once(here, there):
                  'BareMetalHost free: metadata.annotations.baremetalhost.metal3.io/paused: found "mine"',
                  "infrastructureProvisioned", "status.nodeRef: found none",
                  "IPPool p: metadata.annotations.clusterctl.cluster.x-k8s.io/block-move",
-                 "HostFirmwareSettings used: found a kind that clusterctl does not look for",
+                 "kind HostFirmwareSettings of metal3.io: found 1 objects that clusterctl does not look for",
                  "Secret c-kubeconfig: found an object of this name over there",
                  "kind Machine: versions: found v1beta1, expected v1beta2", "confirm: found 3, expected 2"):
         assert part in text, text

@@ -61,6 +61,7 @@ def test_what_is_no_provider_gets_the_labels_for_moving_only():
         "clusterctl.cluster.x-k8s.io/move-hierarchy"}
     assert set(made["hardwaredata.metal3.io"]["metadata"]["labels"]) == {
         "clusterctl.cluster.x-k8s.io", "clusterctl.cluster.x-k8s.io/move"}
+    assert set(made) & {"firmwareschemas.metal3.io", "preprovisioningimages.metal3.io"} == set()
     assert made["s"]["metadata"]["labels"] == {"a": "b"}
     assert not [obj for obj in made.values() if obj["kind"] == "Provider"]
 

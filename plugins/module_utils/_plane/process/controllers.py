@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .. import catalogue
+from .. import catalogue, manifests
 from . import certificates, webhook_host
 
 # The Bare Metal Operator has no flag for its certificate's folder: it is this one below its TMPDIR.
@@ -45,7 +45,7 @@ def kubeconfig(lab: Any, name: Any) -> Any:
 
 def manifest(lab: Any, name: Any) -> Any:
     """Return the file with a provider's manifests."""
-    return os.path.join(lab["engine_dir"], "manifests", name + ".yaml")
+    return os.path.join(lab["engine_dir"], manifests.FOLDER, name + ".yaml")
 
 
 def serving_certificate(name: Any) -> Any:

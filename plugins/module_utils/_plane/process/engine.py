@@ -160,7 +160,7 @@ class Engine:
         self._base = os.path.join(cache_dir, "engine")
         self.directory = os.path.join(self._base, key(go_mod, go_sum, self.go_version, self._flags))
         self.bin_dir = os.path.join(self.directory, "bin")
-        self.manifests_dir = os.path.join(self.directory, "manifests")
+        self.manifests_dir = os.path.join(self.directory, manifests.FOLDER)
         self.ironic_dir = os.path.join(self.directory, "ironic-manifests")
 
     def _read(self, name: str) -> str:
