@@ -52,7 +52,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 engine_dir:
-  description: Cache folder of this build, with C(bin) and C(manifests).
+  description: Cache folder of this build, with C(bin) and the rendered manifests.
   returned: always
   type: str
   sample: /home/me/.cache/metal3.baremetal/engine/2f6c1b9a0d3e4f55

@@ -67,7 +67,8 @@ def _labels(known: list[Kind]) -> list[Problem]:
     found = []
     for name, wanted in (("BareMetalHost", MOVE_HIERARCHY_LABEL), ("HardwareData", MOVE_LABEL)):
         item = by_kind.get(name)
-        if item is not None and not (item.found and (item.hierarchy if wanted == MOVE_HIERARCHY_LABEL else item.forced)):
+        moves = item is not None and (item.hierarchy if wanted == MOVE_HIERARCHY_LABEL else item.forced)
+        if item is not None and not (item.found and moves):
             found.append(Problem(
                 "move-label", f"CustomResourceDefinition {item.resource.plural}.metal3.io", "metadata.labels",
                 "not the labels by which clusterctl finds it", f"{CLUSTERCTL_LABEL} and {wanted}",

@@ -284,7 +284,8 @@ def test_all_that_is_in_the_way_is_reported_at_once(here, there):
     here.objects["Machine", "m"]["status"] = {}
     here.objects["IPPool", "p"]["metadata"]["annotations"] = {checks.BLOCK: ""}
     here.objects["HardwareData", "used"]["metadata"]["deletionTimestamp"] = "now"
-    del here.objects["CustomResourceDefinition", "hostfirmwaresettings.metal3.io"]["metadata"]["labels"][CLUSTERCTL_LABEL]
+    settings = here.objects["CustomResourceDefinition", "hostfirmwaresettings.metal3.io"]
+    del settings["metadata"]["labels"][CLUSTERCTL_LABEL]
     there.objects["Secret", "c-kubeconfig"] = obj("v1", "Secret", "c-kubeconfig")
     there.objects["CustomResourceDefinition", "machines.cluster.x-k8s.io"]["spec"]["versions"][0]["name"] = "v1beta1"
     with pytest.raises(RefusedError) as refused:

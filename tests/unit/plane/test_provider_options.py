@@ -60,5 +60,5 @@ def test_everything_is_refused_at_once_and_before_anything_is_done():
         provider_service.start(params, connect, False, Progress())
     assert len(refused.value.problems) == 6 and "secret-word" not in str(refused.value)
     # Without the mistakes something is done: the first file is read.
-    with pytest.raises(ReportedError, match=r"/engine/manifests/ipam\.yaml"):
+    with pytest.raises(ReportedError, match=r"/engine/manifests-2/ipam\.yaml"):
         provider_service.start(dict(params, management_plane=PLANE, objects=[SECRET]), connect, False, Progress())
