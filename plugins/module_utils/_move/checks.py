@@ -37,13 +37,26 @@ def source(graph: Graph, known: Iterable[Kind], namespace: str) -> list[Problem]
     :param namespace: name of the namespace
     """
     known = list(known)
-    found = _labels(known) + [problem for host in graph.of("BareMetalHost") for problem in host_problems(host)]
+    found = completeness(graph, known, namespace)
+    found += [problem for host in graph.of("BareMetalHost") for problem in host_problems(host)]
     found += [problem for cluster in graph.of("Cluster") for problem in _cluster(cluster)]
     found += [problem for machine in graph.of("Machine") for problem in _machine(machine)]
     for obj in graph.moved:
         if BLOCK in (obj["metadata"].get("annotations") or {}):
             found.append(_problem(obj, f"metadata.annotations.{BLOCK}", "set", "no such annotation",
                                   "let its controller finish what it does with it"))
+    return found
+
+
+def completeness(graph: Graph, known: Iterable[Kind], namespace: str) -> list[Problem]:
+    """Return what clusterctl would leave behind without a word.
+
+    :param graph: of a plane
+    :param known: its Kinds
+    :param namespace: name of the namespace
+    """
+    known = list(known)
+    found = _labels(known)
     unseen = Counter(key(obj)[:2] for obj in graph.left_behind if unlabelled(obj, known))
     for (group, kind), count in sorted(unseen.items()):
         found.append(Problem(

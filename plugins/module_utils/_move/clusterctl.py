@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs ``clusterctl move``, never two of them at a time on one machine."""
+"""Runs ``clusterctl move``, from a plane or from files, never two of them at a time on one machine."""
 from __future__ import annotations
 
 import fcntl
@@ -40,18 +40,40 @@ def move(program: str, source: dict[str, Any], target: dict[str, Any], namespace
     :param tell: callable that takes a line of progress
     :raises MoveError: when it fails; the text has its last lines
     """
+    arguments = ["--namespace", namespace, "--kubeconfig", source["kubeconfig"]]
+    if source.get("context"):
+        arguments += ["--kubeconfig-context", source["context"]]
+    _locked(program, arguments + _to(target), work_dir, tell,
+            "what was moved so far is paused over there and still here; correct the cause and run again, or take it "
+            "back by state undone")
+
+
+def restore(program: str, target: dict[str, Any], folder: str, work_dir: str, tell: Callable[[str], Any]) -> None:
+    """Have clusterctl create the objects of a folder, those that are not there.
+
+    :param program: path of clusterctl
+    :param target: ``kubeconfig`` (a path) and ``context`` (or None)
+    :param folder: folder with a file for each object
+    :param work_dir: as for :func:`move`
+    :param tell: callable that takes a line of progress
+    :raises MoveError: when it fails; the text has its last lines
+    """
+    _locked(program, ["--from-directory", folder, *_to(target)], work_dir, tell,
+            "what was restored so far stays, and hosts are held; correct the cause and run again")
+
+
+def _to(target: dict[str, Any]) -> list[str]:
+    context = ["--to-kubeconfig-context", target["context"]] if target.get("context") else []
+    return ["--to-kubeconfig", target["kubeconfig"], *context]
+
+
+def _locked(program: str, arguments: list[str], work_dir: str, tell: Callable[[str], Any], next_step: str) -> None:
     os.makedirs(work_dir, mode=0o700, exist_ok=True)
     with open(os.path.join(work_dir, "move.lock"), "w", encoding="utf-8") as lock:
         _wait_for(lock, tell)
-        arguments = [program, "move", "--namespace", namespace, "--kubeconfig", source["kubeconfig"],
-                     "--to-kubeconfig", target["kubeconfig"]]
-        if source.get("context"):
-            arguments += ["--kubeconfig-context", source["context"]]
-        if target.get("context"):
-            arguments += ["--to-kubeconfig-context", target["context"]]
         # Its own question for a newer version leads to the internet.
         environment = dict(os.environ, XDG_CONFIG_HOME=work_dir, CLUSTERCTL_DISABLE_VERSIONCHECK="true")
-        _run(arguments, environment, lock.fileno(), tell)
+        _run([program, "move", *arguments], environment, lock.fileno(), tell, next_step)
 
 
 def _wait_for(lock: Any, tell: Callable[[str], Any], sleep: Callable[[float], Any] = time.sleep) -> None:
@@ -72,7 +94,8 @@ def _wait_for(lock: Any, tell: Callable[[str], Any], sleep: Callable[[float], An
             return
 
 
-def _run(arguments: list[str], environment: dict[str, str], lock: int, tell: Callable[[str], Any]) -> None:
+def _run(arguments: list[str], environment: dict[str, str], lock: int, tell: Callable[[str], Any],
+         next_step: str) -> None:
     try:
         process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, env=environment, pass_fds=[lock])
@@ -92,8 +115,7 @@ def _run(arguments: list[str], environment: dict[str, str], lock: int, tell: Cal
     code = process.returncode
     if code:
         words = " | ".join(kept[-3:]) or "no output"
-        raise MoveError(f"clusterctl move: ended with code {code}: {words}; what was moved so far is paused over there "
-                        "and still here; correct the cause and run again, or take it back by state undone")
+        raise MoveError(f"clusterctl move: ended with code {code}: {words}; {next_step}")
 
 
 def _lines(stream: Any) -> Any:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules plane_move and plane_move_hosts."""
+"""Running the modules plane_backup, plane_move, plane_move_hosts and plane_restore."""
 from __future__ import annotations
 
 from .._common.errors import RefusedError
@@ -10,7 +10,7 @@ from .._kube.client import KubeClient
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .._plane.process import user_folders
-from . import hosts_service
+from . import backup_service, hosts_service
 from .service import Move
 
 
@@ -37,6 +37,41 @@ def run_plane_move() -> None:
         target = KubeClient({"kubeconfig": params["to_kubeconfig"], "context": params["to_context"]})
         move = Move(source, target, params, module.check_mode, module.progress)
         module.finish(move.moved() if params["state"] == "moved" else move.undone())
+
+
+def run_plane_backup() -> None:
+    """Run the module ``plane_backup``."""
+    module = KubeModule(dict(
+        kube_argument_spec(),
+        namespace={"type": "str", "default": "metal3"},
+        directory={"type": "path", "required": True},
+        recipients={"type": "list", "elements": "str", "required": True},
+        identity_file={"type": "path"},
+    ))
+    with module.reporting():
+        if not module.params["recipients"]:
+            raise RefusedError([Problem("backup-recipients", "", "recipients", "none", "at least one public key of age",
+                                        "make a pair by age-keygen, and keep the secret key elsewhere")])
+        module.finish(backup_service.backed_up(module.connect(), module.params, module.check_mode, module.progress))
+
+
+def run_plane_restore() -> None:
+    """Run the module ``plane_restore``."""
+    module = KubeModule({
+        "kubeconfig": {"type": "path", "required": True},
+        "context": {"type": "str"},
+        "path": {"type": "path", "required": True},
+        "identity_file": {"type": "path", "required": True},
+        "clusterctl": {"type": "path", "required": True},
+        "work_dir": {"type": "path"},
+        "servers": {"type": "list", "elements": "dict", "default": [], "options": {
+            "name": {"type": "str", "required": True}, "powered_on": {"type": "bool"}}},
+        "accept": {"type": "list", "elements": "str", "default": []},
+    })
+    params = module.params
+    with module.reporting():
+        params["work_dir"] = params["work_dir"] or f"{user_folders.cache_dir()}/move"
+        module.finish(backup_service.restored(module.connect(), params, module.check_mode, module.progress))
 
 
 def run_plane_move_hosts() -> None:

@@ -7,120 +7,14 @@ from __future__ import annotations
 import copy
 
 import pytest
-from fakes.kubernetes import Server
-from fakes.plane_server import definition
+from fakes.planes import NAMESPACE, STAY, managed, obj, server, world
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, graph, record, service
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import (
-    CLUSTERCTL_LABEL,
-    MOVE_HIERARCHY_LABEL,
-    MOVE_LABEL,
-)
-
-NAMESPACE = "metal3"
-MOVE = {CLUSTERCTL_LABEL: "", MOVE_LABEL: ""}
-HIERARCHY = dict(MOVE, **{MOVE_HIERARCHY_LABEL: ""})
-DEFINITIONS = (
-    ("metal3.io", "baremetalhosts", "BareMetalHost", "v1alpha1", HIERARCHY),
-    ("metal3.io", "hardwaredata", "HardwareData", "v1alpha1", MOVE),
-    ("metal3.io", "hostfirmwaresettings", "HostFirmwareSettings", "v1alpha1", {CLUSTERCTL_LABEL: ""}),
-    ("cluster.x-k8s.io", "clusters", "Cluster", "v1beta2", {CLUSTERCTL_LABEL: ""}),
-    ("cluster.x-k8s.io", "machines", "Machine", "v1beta2", {CLUSTERCTL_LABEL: ""}),
-    ("ipam.metal3.io", "ippools", "IPPool", "v1alpha1", {CLUSTERCTL_LABEL: ""}),
-)
-
-
-def obj(api_version, kind, name, owner=None, **more):
-    result = {"apiVersion": api_version, "kind": kind, "metadata": {
-        "name": name, "namespace": NAMESPACE, "uid": f"uid-{kind}-{name}", "resourceVersion": "1"}, **more}
-    if owner:
-        result["metadata"]["ownerReferences"] = [
-            {"kind": owner[0], "name": owner[1], "uid": f"uid-{owner[0]}-{owner[1]}"}]
-    return result
-
-
-def host(name, state="available", **spec):
-    result = obj("metal3.io/v1alpha1", "BareMetalHost", name, spec=dict({"online": True}, **spec), status={
-        "lastUpdated": "2026-11-23T00:00:00Z", "operationalStatus": "OK", "poweredOn": True,
-        "provisioning": {"state": state, "ID": "node-" + name}})
-    result["metadata"]["annotations"] = {host_annotations.PAUSED: checks.HELD, host_annotations.STATUS: "{}"}
-    result["metadata"]["finalizers"] = ["baremetalhost.metal3.io"]
-    return result
-
-
-def world():
-    """Return all objects of a plane with a cluster of one machine and a free host."""
-    return [
-        host("used", "provisioned", consumerRef={"name": "m"}), host("free"),
-        obj("v1", "Secret", "used-bmc", ("BareMetalHost", "used")),
-        obj("v1", "Secret", "free-bmc", ("BareMetalHost", "free")),
-        obj("v1", "Secret", "c-kubeconfig"), obj("v1", "Secret", "unrelated"), obj("v1", "ConfigMap", "unrelated"),
-        obj("metal3.io/v1alpha1", "HardwareData", "used", spec={}),
-        obj("metal3.io/v1alpha1", "HostFirmwareSettings", "used", ("BareMetalHost", "used"), spec={}),
-        obj("cluster.x-k8s.io/v1beta2", "Cluster", "c", spec={}, status={"initialization": {
-            "infrastructureProvisioned": True, "controlPlaneInitialized": True}}),
-        obj("cluster.x-k8s.io/v1beta2", "Machine", "m", ("Cluster", "c"), spec={"providerID": "metal3://m"},
-            status={"nodeRef": {"name": "m"}}),
-        obj("ipam.metal3.io/v1alpha1", "IPPool", "p", ("Cluster", "c"), spec={}),
-    ]
-
-
-STAY = {("Secret", "unrelated"), ("ConfigMap", "unrelated")}
-
-
-class Plane(Server):
-    """An API server that keeps what has finalizers, and compares the uid of a patch and of a deletion."""
-
-    def _check(self, kind, name, uid):
-        stored = self.objects.get((kind, name))
-        if stored is None:
-            raise KubeError(f"{kind} {name}: not found", 404)
-        if uid is not None and stored["metadata"]["uid"] != uid:
-            raise KubeError(f"{kind} {name}: another uid", 409)
-        return stored
-
-    def patch(self, resource, namespace, name, body, **more):
-        metadata = dict(body.get("metadata", {}))
-        stored = self._check(resource.kind, name, metadata.pop("uid", None))
-        if metadata.pop("finalizers", ()) is None:
-            stored["metadata"].pop("finalizers", None)
-            if "deletionTimestamp" in stored["metadata"]:
-                del self.objects[resource.kind, name]
-        if (resource.kind, name) not in self.objects:
-            return stored
-        return super().patch(resource, namespace, name, dict(body, metadata=metadata), **more)
-
-    def delete(self, resource, namespace, name, uid=None, **more):
-        if (resource.kind, name) not in self.objects:
-            return False
-        stored = self._check(resource.kind, name, uid)
-        if stored["metadata"].get("finalizers"):
-            assert "clusterctl.cluster.x-k8s.io/delete-for-move" in stored["metadata"]["annotations"]
-            stored["metadata"]["deletionTimestamp"] = "now"
-            return True
-        return super().delete(resource, namespace, name, **more)
-
-
-def server(uid, url, objects=()):
-    result = Plane()
-    result.server = url
-    for group, plural, kind, version, labels in DEFINITIONS:
-        item = definition(group, plural, kind, version)
-        item["metadata"]["labels"] = labels
-        item["spec"].update(scope="Namespaced")
-        item["spec"]["versions"] = [{"name": version, "served": True, "storage": True}]
-        result.objects["CustomResourceDefinition", item["metadata"]["name"]] = item
-    for name in ("kube-system", NAMESPACE):
-        result.objects["Namespace", name] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {
-            "name": name, "uid": f"{uid}-{name}"}}
-    for item in objects:
-        result.objects[item["kind"], item["metadata"]["name"]] = item
-    return result
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
 
 
 class Killed(Exception):
@@ -163,11 +57,6 @@ class Clusterctl:
         for cluster in clusters:
             self._step()
             self.there.objects["Cluster", cluster["metadata"]["name"]]["spec"].pop("paused")
-
-
-def managed(of):
-    return {key for key, item in of.objects.items() if item["metadata"].get("namespace") == NAMESPACE
-            and key[1] != record.NAME}
 
 
 @pytest.fixture

@@ -1,0 +1,153 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes what a plane manages to an encrypted file, and brings it into a plane again, held until a user releases it."""
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .._common import whole_file
+from .._common.errors import RefusedError
+from .._common.problem import Problem
+from .._host import annotations as host_annotations
+from .._plane import catalogue, fit, fit_service
+from . import age, archive, checks, clusterctl, graph, verdicts
+from .reading import Side
+
+Object = dict[str, Any]
+
+
+def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+              now: Callable[[], float] = time.time) -> dict[str, Any]:
+    """Return the result of the module ``plane_backup``.
+
+    :param client: a KubeClient
+    :param params: the module's parameters
+    :param check_mode: only report what would be written
+    :param progress: a Progress
+    :param now: seconds since 1970
+    :raises RefusedError: when there is nothing, or when clusterctl would leave something behind
+    :raises AgeError: when it cannot be encrypted, or what was written cannot be read again
+    """
+    side = Side(client, params["namespace"])
+    moving = side.graph()
+    problems = checks.completeness(moving, side.kinds, side.namespace)
+    if problems:
+        raise RefusedError(problems)
+    taken = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now()))
+    backup = archive.Backup(taken, client.server, side.uid, side.namespace, moving.moved)
+    path = os.path.join(params["directory"], f"{side.namespace}-{taken.replace(':', '')}.age")
+    result = {"changed": True, "path": path, "taken_at": taken, "objects": archive.counts(backup.objects),
+              "hosts": [host["metadata"]["name"] for host in moving.of("BareMetalHost")]}
+    content = age.encrypt(archive.packed(backup), params["recipients"])
+    if check_mode:
+        return dict(result, verified=False, sha256=None)
+    os.makedirs(params["directory"], mode=0o700, exist_ok=True)
+    whole_file.write(path, content, 0o600, False)
+    progress.wrote(path, "created")
+    with open(path, "rb") as stream:
+        stored = stream.read()
+    verified = False
+    if params["identity_file"]:
+        again, problems = archive.unpacked(age.decrypt(stored, params["identity_file"]), path)
+        if problems or again is None:
+            raise RefusedError(problems)
+        verified = archive.packed(again) == archive.packed(backup)
+    return dict(result, verified=verified, sha256=hashlib.sha256(stored).hexdigest())
+
+
+def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+             run: Callable[..., None] = clusterctl.restore) -> dict[str, Any]:
+    """Return the result of the module ``plane_restore``.
+
+    :param client: a KubeClient of the plane that it is restored into
+    :param params: the module's parameters
+    :param check_mode: only report what would become of the hosts
+    :param progress: a Progress
+    :param run: callable that runs clusterctl, see :func:`clusterctl.restore`
+    :raises RefusedError: when something is in the way, or when a host would lose something and is not named
+    """
+    backup = _read(params["path"], params["identity_file"])
+    side = Side(client, backup.namespace)
+    powered = dict((item["name"], item["powered_on"]) for item in params["servers"])
+    found = [verdicts.of(obj, powered.get(obj["metadata"]["name"])) for obj in backup.objects
+             if obj["kind"] == "BareMetalHost"]
+    costly = [item for item in found if item.effect in verdicts.COSTLY]
+    due = [obj for obj in backup.objects if graph.key(obj) not in side.by_key]
+    result = {
+        "changed": bool(due), "taken_at": backup.taken_at, "from_server": backup.server,
+        "verdicts": [dict(item._asdict(), is_there=("metal3.io", "BareMetalHost", item.name) in side.by_key)
+                     for item in found],
+        "objects": archive.counts(due)}
+    problems = _problems(backup, side) + [Problem(
+        "restore-costly", f"BareMetalHost {item.name}", "accept", None, f"{item.name} in it",
+        f"once it is released, its server would be {item.effect}: {item.cause}; leave it out of the plane, or name it")
+        for item in costly if item.name not in params["accept"]]
+    if problems and not check_mode:
+        raise RefusedError(problems)
+    if check_mode or not due:
+        return dict(result, warnings=[str(problem) for problem in problems])
+    with _files(backup.objects) as folder:
+        run(params["clusterctl"], {"kubeconfig": params["kubeconfig"], "context": params["context"]}, folder,
+            params["work_dir"], progress.event)
+    side.read()
+    missing = [graph.title(graph.key(obj)) for obj in backup.objects if graph.key(obj) not in side.by_key]
+    if missing:
+        raise RefusedError([Problem("restore-missing", name, "", "none after clusterctl has ended", "the object",
+                                    "look at clusterctl's lines, then run again") for name in missing])
+    for obj in due:
+        progress.wrote(graph.title(graph.key(obj)), "created")
+    return dict(result, warnings=[])
+
+
+def _read(path: str, identity_file: str) -> archive.Backup:
+    try:
+        with open(path, "rb") as stream:
+            content = stream.read(archive.LIMIT_BYTES + 1)
+    except OSError as exc:
+        raise RefusedError([Problem("backup-file", path, "path", str(exc.strerror), "a backup of plane_backup",
+                                    "correct path")]) from exc
+    backup, problems = archive.unpacked(age.decrypt(content, identity_file), path)
+    if backup is None:
+        raise RefusedError(problems)
+    return backup
+
+
+def _problems(backup: archive.Backup, side: Side) -> list[Problem]:
+    found = []
+    used = set((*graph.key(obj)[:2], obj["apiVersion"].rpartition("/")[2]) for obj in backup.objects)
+    for group, kind, version in sorted(used):
+        versions = side.served.get((group, kind), ["v1"] if not group else [])
+        if version not in versions:
+            found.append(Problem(
+                "restore-version", f"kind {kind}", "versions", ", ".join(versions) or "no such kind",
+                f"{version}, in which it was backed up", "install this or a newer version of the part"))
+    plane, _warnings = fit_service.read(side.client)
+    return found + fit.problems(plane, {}, [part.name for part in catalogue.RENDERED])[0]
+
+
+@contextlib.contextmanager
+def _files(objects: list[Object]) -> Iterator[str]:
+    """Give clusterctl the objects in files that only this user can read, for the time of its run; hosts are held."""
+    with tempfile.TemporaryDirectory(prefix="metal3-restore-") as folder:
+        for obj in objects:
+            path = os.path.join(folder, archive.file_name(obj))
+            whole_file.write(path, json.dumps(_held(obj)).encode(), 0o600, False)
+        yield folder
+
+
+def _held(obj: Object) -> Object:
+    if obj["kind"] != "BareMetalHost":
+        return obj
+    status = dict((name, value) for name, value in (obj.get("status") or {}).items() if name != "hardware")
+    annotations = dict(host_annotations.of(obj), **{host_annotations.PAUSED: checks.HELD})
+    if status:
+        annotations[host_annotations.STATUS] = host_annotations.compact(status)
+    return dict(obj, metadata=dict(obj["metadata"], annotations=annotations))

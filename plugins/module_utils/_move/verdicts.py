@@ -1,0 +1,74 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the operator would do with each host of a backup once it is restored and released; pure.
+
+Source: ``host_state_machine.go`` of BMO 0.13: what a host with this spec and status goes to next.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .checks import STEADY
+
+Object = dict[str, Any]
+
+NOTHING, ADOPTED = "nothing", "adopted"
+WIPED, REINSTALLED, POWERED = "wiped", "reinstalled", "powered off or on"
+# What these cost must be named by the user.
+COSTLY = (WIPED, REINSTALLED, POWERED)
+# Milliseconds and zone do not count, only whether the image is another one.
+_IMAGE_FIELDS = ("url", "checksum")
+
+
+class Verdict(NamedTuple):
+    """What would become of a host.
+
+    :ivar name: its name
+    :ivar effect: one of the constants above
+    :ivar cause: why, for a reader
+    """
+
+    name: str
+    effect: str
+    cause: str
+
+
+def of(host: Object, powered_on: bool | None = None) -> Verdict:
+    """Return what would become of a host.
+
+    :param host: the BareMetalHost as it was backed up, with its status
+    :param powered_on: whether its server is on right now, by its BMC; None when that is not known
+    """
+    name, spec, status = host["metadata"]["name"], host.get("spec") or {}, host.get("status") or {}
+    provisioning = status.get("provisioning") or {}
+    state = str(provisioning.get("state") or "")
+    wanted, deployed = _image(spec.get("image")), _image(provisioning.get("image"))
+    if not spec.get("bmc", {}).get("address") or state == "unmanaged":
+        return Verdict(name, NOTHING, "it is not managed")
+    if host["metadata"].get("deletionTimestamp"):
+        return Verdict(name, WIPED, "it was being deleted")
+    if spec.get("externallyProvisioned"):
+        return Verdict(name, ADOPTED, "its system was installed by somebody else")
+    if state not in STEADY:
+        return Verdict(name, REINSTALLED if wanted else WIPED,
+                       f"it was {state or 'new'} when the backup was taken, and the operator begins from the start")
+    if state == "provisioned" and not wanted and not spec.get("customDeploy"):
+        return Verdict(name, WIPED, "an image is deployed, and none is wanted")
+    if state == "provisioned" and wanted != deployed and deployed:
+        return Verdict(name, REINSTALLED, "another image is wanted than is deployed")
+    if state in ("available", "ready") and (wanted or spec.get("customDeploy")):
+        return Verdict(name, REINSTALLED, "an image is wanted, and none was deployed when the backup was taken")
+    if powered_on is not None and bool(spec.get("online")) != powered_on:
+        now, then = ("on", "off") if powered_on else ("off", "on")
+        return Verdict(name, POWERED, f"its server is {now} now, and the backup wants it {then}")
+    if state == "provisioned":
+        return Verdict(name, ADOPTED, "what is deployed is what is wanted")
+    return Verdict(name, NOTHING, "it is free, and is registered")
+
+
+def _image(value: Any) -> tuple[Any, ...] | None:
+    if not isinstance(value, Mapping) or not value.get("url"):
+        return None
+    return tuple(value.get(field) or None for field in _IMAGE_FIELDS)

@@ -1,0 +1,156 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes what a management plane manages to an encrypted file."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plane_backup
+short_description: Back up what a management plane manages
+version_added: "0.1.0"
+description:
+  - Writes the BareMetalHosts, clusters, machines, pools, claims and Secrets of a namespace, each with its status, to a
+    file that is encrypted for the owners of O(recipients) by C(age). What is written is what C(clusterctl move) would
+    take along; what it would leave behind without a word is refused.
+  - Nothing in the plane is changed or paused. Objects are read kind by kind, so that a backup is best taken while
+    nothing is being deployed; M(metal3.baremetal.plane_restore) says what would become of each host.
+  - Each run writes a file of its own, C(<namespace>-<time>.age), readable by its owner only.
+options:
+  namespace:
+    description: Namespace of hosts and clusters.
+    type: str
+    default: metal3
+  directory:
+    description: Folder for the file; it is made when it is missing.
+    type: path
+    required: true
+  recipients:
+    description: Public keys, C(age1…) or of ssh; the owner of any of the secret keys can read the backup.
+    type: list
+    elements: str
+    required: true
+  identity_file:
+    description:
+      - Path of a file with a secret key, with which the written file is read again and compared. Keep it on another
+        machine when the backup is to be safe from who can read this one; the file is not verified then.
+    type: path
+extends_documentation_fragment:
+  - metal3.baremetal.kubernetes
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.actiongroup_kubernetes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - Everything is read and encrypted, and nothing is written.
+  diff_mode:
+    support: none
+  idempotent:
+    support: none
+    details:
+      - Each run takes a backup.
+requirements:
+  - kubernetes >= 31
+  - age on the PATH
+seealso:
+  - module: metal3.baremetal.plane_restore
+  - module: metal3.baremetal.plane_move
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Back up the plane
+  metal3.baremetal.plane_backup:
+    kubeconfig: ~/.kube/management
+    directory: /var/backups/metal3
+    recipients: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudlvjfxsly6ggy]
+"""
+
+RETURN = r"""
+path:
+  description: The file.
+  returned: success
+  type: str
+  sample: /var/backups/metal3/metal3-2026-11-23T120000Z.age
+taken_at:
+  description: When it was taken.
+  returned: success
+  type: str
+  sample: "2026-11-23T12:00:00Z"
+sha256:
+  description: Checksum of the file; V(null) in check mode.
+  returned: success
+  type: str
+verified:
+  description: Whether the written file was decrypted again and is what was read.
+  returned: success
+  type: bool
+hosts:
+  description: Names of the hosts.
+  returned: success
+  type: list
+  elements: str
+  sample: [rack1-01, rack1-02]
+objects:
+  description: Number of objects, by kind.
+  returned: success
+  type: dict
+  sample: {BareMetalHost: 2, Cluster: 1, Machine: 1, Secret: 9}
+problems:
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when something is in the way
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option or field; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
+written:
+  description: What the run had stored before it failed.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: A path, or the object as messages name it.
+      type: str
+    action:
+      description: V(created), V(updated) or V(deleted).
+      type: str
+server:
+  description: URL of the API server that the module worked on.
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.module import run_plane_backup
+
+
+def main():
+    """Run the module."""
+    run_plane_backup()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Brings a backup into a management plane, its hosts held."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plane_restore
+short_description: Restore a backup into a management plane
+version_added: "0.1.0"
+description:
+  - Creates the objects of a backup that are not there, by C(clusterctl move --from-directory). Objects that are there
+    stay as they are.
+  - Hosts arrive held, with their status from the backup; the operator does nothing with them until
+    M(metal3.baremetal.plane_move_hosts) releases them.
+  - Before anything is written, it is told for each host what would become of its server once it is released. A host
+    whose server would be wiped, reinstalled or switched must be named in O(accept).
+options:
+  kubeconfig:
+    description: Path of the kubeconfig of the plane; clusterctl reads the file, too.
+    type: path
+    required: true
+  context:
+    description: Context in O(kubeconfig); its current one by default.
+    type: str
+  path:
+    description: The backup.
+    type: path
+    required: true
+  identity_file:
+    description: Path of a file with the secret key of one of its recipients.
+    type: path
+    required: true
+  clusterctl:
+    description:
+      - Path of C(clusterctl), of the Cluster API version of the plane. M(metal3.baremetal.plane_programs) builds it.
+    type: path
+    required: true
+  work_dir:
+    description: Folder for a lock and clusterctl's configuration, by default one in the user's cache.
+    type: path
+  servers:
+    description: What the servers' BMCs say now; M(metal3.baremetal.bmc_info) asks them.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: Name of the host.
+        type: str
+        required: true
+      powered_on:
+        description: Whether the server is on; left out when that is not known.
+        type: bool
+  accept:
+    description: Names of hosts whose servers may be wiped, reinstalled or switched once they are released.
+    type: list
+    elements: str
+    default: []
+extends_documentation_fragment:
+  - metal3.baremetal.attributes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - What would be refused is a warning.
+  diff_mode:
+    support: none
+  idempotent:
+    support: full
+requirements:
+  - kubernetes >= 31
+  - age on the PATH
+seealso:
+  - module: metal3.baremetal.plane_backup
+  - module: metal3.baremetal.plane_move_hosts
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: See what would become of the servers
+  metal3.baremetal.plane_restore:
+    kubeconfig: ~/.kube/management
+    path: /var/backups/metal3/metal3-2026-11-23T120000Z.age
+    identity_file: /media/key/identity.txt
+    clusterctl: /usr/local/bin/clusterctl
+  check_mode: true
+"""
+
+RETURN = r"""
+taken_at:
+  description: When the backup was taken.
+  returned: success
+  type: str
+from_server:
+  description: URL of the API server that it was taken of.
+  returned: success
+  type: str
+verdicts:
+  description: What would become of each host of the backup once it is released.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the host.
+      type: str
+    effect:
+      description: >-
+        V(nothing), V(adopted), V(wiped), V(reinstalled) or V(powered off or on).
+      type: str
+    cause:
+      description: Why.
+      type: str
+    is_there:
+      description: Whether a host of this name is in the plane, which stays as it is.
+      type: bool
+  sample:
+    - {name: rack1-01, effect: adopted, cause: what is deployed is what is wanted, is_there: false}
+objects:
+  description: Number of objects that are not there and were, or would be, created, by kind.
+  returned: success
+  type: dict
+  sample: {BareMetalHost: 2}
+problems:
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when something is in the way
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option or field; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
+written:
+  description: What the run had stored before it failed.
+  returned: when it failed after something was stored
+  type: list
+  elements: dict
+  contains:
+    object:
+      description: A path, or the object as messages name it.
+      type: str
+    action:
+      description: V(created), V(updated) or V(deleted).
+      type: str
+server:
+  description: URL of the API server that the module worked on.
+  returned: when the connection options led to one, also on failure
+  type: str
+  sample: https://192.0.2.10:6443
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.module import run_plane_restore
+
+
+def main():
+    """Run the module."""
+    run_plane_restore()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backups by the real age: written, read, changed by somebody; what would become of each host of one."""
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from fakes.planes import NAMESPACE, STAY, managed, server, world
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import PAUSED, STATUS
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import age, archive, backup_service, verdicts
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import HELD
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
+
+IMAGE = {"url": "https://images.example/a.qcow2", "checksum": "https://images.example/a.sha256"}
+OTHER = dict(IMAGE, url="https://images.example/b.qcow2")
+
+
+@pytest.fixture(scope="module")
+def identity(tmp_path_factory):
+    path = tmp_path_factory.mktemp("age") / "identity.txt"
+    subprocess.run(["age-keygen", "-o", str(path)], check=True, capture_output=True)
+    return str(path)
+
+
+@pytest.fixture
+def recipient(identity):
+    return next(line.rpartition(" ")[2] for line in Path(identity).read_text().splitlines() if "public key" in line)
+
+
+@pytest.fixture(autouse=True)
+def complete_plane(monkeypatch):
+    monkeypatch.setattr(backup_service.fit_service, "read", lambda _client: (fit.Plane("v1.35.4", {}, {}), []))
+    monkeypatch.setattr(backup_service.fit, "problems", lambda *_arguments: ([], []))
+
+
+@pytest.fixture
+def here():
+    return server("a", "https://198.18.0.1:6443", world())
+
+
+def back_up(here, folder, recipient, identity=None, check_mode=False):
+    return backup_service.backed_up(here, {
+        "namespace": NAMESPACE, "directory": str(folder), "recipients": [recipient], "identity_file": identity},
+        check_mode, Progress(None), lambda: 1795000000)
+
+
+class Clusterctl:
+    """Creates what is not there, as ``clusterctl move --from-directory`` does."""
+
+    def __init__(self, there):
+        self.there, self.modes = there, set()
+
+    def __call__(self, _program, _target, folder, *_arguments):
+        self.modes.add(os.stat(folder).st_mode & 0o777)
+        for path in Path(folder).iterdir():
+            self.modes.add(path.stat().st_mode & 0o777)
+            obj = json.loads(path.read_text())
+            obj.pop("status", None)
+            self.there.objects.setdefault((obj["kind"], obj["metadata"]["name"]), obj)
+
+
+def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=()):
+    return backup_service.restored(there, {
+        "path": path, "identity_file": identity, "servers": list(servers), "accept": list(accept),
+        "kubeconfig": "there", "context": None, "clusterctl": "clusterctl", "work_dir": "work"}, check_mode,
+        Progress(None), run or Clusterctl(there))
+
+
+def test_a_backup_comes_back_with_its_hosts_held(here, tmp_path, recipient, identity):
+    before = copy.deepcopy(here.objects)
+    made = back_up(here, tmp_path / "backups", recipient, identity)
+    assert made["verified"] and made["hosts"] == ["free", "used"]
+    assert os.stat(made["path"]).st_mode & 0o777 == 0o600 and b"metal3.io" not in Path(made["path"]).read_bytes()
+    assert here.objects == before
+    there = server("b", "https://198.18.0.2:6443")
+    clusterctl = Clusterctl(there)
+    # The backup of the fixture has hosts that are provisioned without an image.
+    result = restore(there, made["path"], identity, clusterctl, accept=["used"])
+    assert result["changed"] and clusterctl.modes == {0o700, 0o600}
+    assert managed(there) == managed(here) - STAY
+    for name in ("used", "free"):
+        annotations = there.objects["BareMetalHost", name]["metadata"]["annotations"]
+        assert annotations[PAUSED] == HELD and json.loads(annotations[STATUS])["provisioning"]["ID"] == f"node-{name}"
+    assert restore(there, made["path"], identity, accept=["used"])["changed"] is False
+
+
+def test_check_mode_writes_nothing(here, tmp_path, recipient, identity):
+    assert back_up(here, tmp_path / "none", recipient, check_mode=True)["changed"]
+    assert not (tmp_path / "none").exists()
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    result = restore(there, made["path"], identity, check_mode=True)
+    assert result["changed"] and managed(there) == set()
+    assert ["BareMetalHost used" in warning for warning in result["warnings"]] == [True]
+
+
+def test_a_host_that_would_lose_something_must_be_named(here, tmp_path, recipient, identity):
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    with pytest.raises(RefusedError, match=r"its server would be wiped: an image is deployed, and none is wanted"):
+        restore(there, made["path"], identity)
+    assert managed(there) == set()
+
+
+def test_a_backup_that_was_changed_or_is_for_somebody_else_is_refused(here, tmp_path, recipient, identity):
+    made = back_up(here, tmp_path, recipient)
+    content = bytearray(Path(made["path"]).read_bytes())
+    content[-20] ^= 1
+    Path(made["path"]).write_bytes(bytes(content))
+    there = server("b", "https://198.18.0.2:6443")
+    with pytest.raises(age.AgeError, match="the backup as it was written"):
+        restore(there, made["path"], identity)
+    subprocess.run(["age-keygen", "-o", str(tmp_path / "other")], check=True, capture_output=True)
+    made = back_up(here, tmp_path, recipient)
+    with pytest.raises(age.AgeError, match="secret key of one of its recipients"):
+        restore(there, made["path"], str(tmp_path / "other"))
+    with pytest.raises(RefusedError, match="a backup of plane_backup"):
+        restore(there, str(tmp_path / "absent"), identity)
+
+
+def test_what_clusterctl_would_leave_behind_is_not_left_out_of_a_backup(here, tmp_path, recipient):
+    del here.objects["CustomResourceDefinition", "hostfirmwaresettings.metal3.io"]["metadata"]["labels"]
+    with pytest.raises(RefusedError, match="HostFirmwareSettings"):
+        back_up(here, tmp_path, recipient)
+    assert not list(tmp_path.iterdir())
+
+
+def packed(**changes):
+    return gzip.compress(json.dumps(dict({
+        "format": 1, "taken_at": "", "server": "", "plane": "", "namespace": "n", "objects": []}, **changes)).encode())
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"none", gzip.compress(b"{}"), gzip.compress(b"[1]"), gzip.compress(b"x" * 100)[:-10], packed(format=2),
+    packed(server=1), packed(objects=[1]), packed(objects={}), packed(objects=[
+        {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "uid": "u", "namespace": "other"}}])])
+def test_what_is_no_backup_is_refused(content):
+    backup, problems = archive.unpacked(content, "a file")
+    assert backup is None and len(problems) == 1
+
+
+def test_an_object_cannot_lead_out_of_the_folder():
+    with pytest.raises(ValueError, match="etc"):
+        archive.file_name({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "../../etc/x"}})
+
+
+def host(state="provisioned", image=None, deployed=None, online=True, **spec):
+    return {"metadata": {"name": "h"}, "spec": dict(
+        {"bmc": {"address": "ipmi://192.0.2.1"}, "online": online, "image": image}, **spec), "status": {
+            "provisioning": {"state": state, "image": deployed}}}
+
+
+@pytest.mark.parametrize("bmh, powered_on, effect", [
+    (host(image=IMAGE, deployed=IMAGE), True, verdicts.ADOPTED),
+    (host(image=IMAGE, deployed=IMAGE), None, verdicts.ADOPTED),
+    (host(image=IMAGE, deployed=dict(IMAGE, format="qcow2")), True, verdicts.ADOPTED),
+    (host(image=IMAGE, deployed=IMAGE), False, verdicts.POWERED),
+    (host(image=IMAGE, deployed=IMAGE, online=False), True, verdicts.POWERED),
+    (host(image=OTHER, deployed=IMAGE), True, verdicts.REINSTALLED),
+    (host(deployed=IMAGE), True, verdicts.WIPED),
+    (host("available", image=IMAGE), True, verdicts.REINSTALLED),
+    (host("available"), True, verdicts.NOTHING),
+    (host("provisioning", image=IMAGE), True, verdicts.REINSTALLED),
+    (host("deprovisioning"), True, verdicts.WIPED),
+    (host(""), True, verdicts.WIPED),
+    (host("externally provisioned", externallyProvisioned=True), True, verdicts.ADOPTED),
+    (host("unmanaged", bmc={}), None, verdicts.NOTHING)])
+def test_what_would_become_of_a_host(bmh, powered_on, effect):
+    assert verdicts.of(bmh, powered_on).effect == effect
+
+
+def test_a_host_that_was_being_deleted_would_be_wiped():
+    bmh = host(image=IMAGE, deployed=IMAGE)
+    bmh["metadata"]["deletionTimestamp"] = "2026-11-23T00:00:00Z"
+    assert verdicts.of(bmh).effect == verdicts.WIPED
