@@ -105,6 +105,10 @@ to_server:
   returned: success
   type: str
   sample: https://192.0.2.100:6443
+due:
+  description: Whether there is something to move; like RV(ignore:changed), which a C(changed_when) replaces.
+  returned: success
+  type: bool
 begun:
   description: Whether an earlier run had begun this move.
   returned: success

@@ -221,7 +221,7 @@ class Move:
 
     def _result(self, what: record.Record | None, changed: bool, begun: bool = False) -> dict[str, Any]:
         counts = Counter(entry.kind for entry in what.entries) if what else {}
-        return {"changed": changed, "begun": begun, "to_server": self._there.client.server,
+        return {"changed": changed, "due": changed, "begun": begun, "to_server": self._there.client.server,
                 "hosts": sorted(what.hosts) if what else [], "machines": sorted(what.machines) if what else [],
                 "objects": dict(sorted(counts.items()))}
 
