@@ -121,5 +121,6 @@ def _run(arguments: list[str], environment: dict[str, str], lock: int, tell: Cal
 def _lines(stream: Any) -> Any:
     for content in stream:
         line = cut(plain(content.decode(errors="replace").strip()), _LINE_LIMIT)
-        if line:
+        # Of finalizers' names, for each object.
+        if line and not line.startswith("[API Server Warning]"):
             yield line

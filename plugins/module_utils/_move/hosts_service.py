@@ -151,7 +151,7 @@ def _history(host: Object, now: float, moved: record.Record | None) -> HostHisto
             return False
         return state == "unmanaged" or not known or bmh["status"]["provisioning"].get("ID") not in ("", known)
 
-    return HostHistory(f"{state} again", host, now, is_reached=is_reached)
+    return HostHistory("what it was", host, now, is_reached=is_reached)
 
 
 def _is_held(host: Object) -> bool:
