@@ -90,6 +90,14 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+due:
+  description: Whether there is something to restore; like RV(ignore:changed), which a C(changed_when) replaces.
+  returned: success
+  type: bool
+namespace:
+  description: Namespace of the backup's objects.
+  returned: success
+  type: str
 taken_at:
   description: When the backup was taken.
   returned: success

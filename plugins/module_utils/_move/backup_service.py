@@ -82,7 +82,8 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     costly = [item for item in found if item.effect in verdicts.COSTLY]
     due = [obj for obj in backup.objects if graph.key(obj) not in side.by_key]
     result = {
-        "changed": bool(due), "taken_at": backup.taken_at, "from_server": backup.server,
+        "changed": bool(due), "due": bool(due), "namespace": backup.namespace,
+        "taken_at": backup.taken_at, "from_server": backup.server,
         "verdicts": [dict(item._asdict(), is_there=("metal3.io", "BareMetalHost", item.name) in side.by_key)
                      for item in found],
         "objects": archive.counts(due)}

@@ -54,6 +54,10 @@ ARGUMENTS = {
                      "cache_url": "http://127.0.0.1:1/", "tls": "none"},
     "plane_processes": {"supervisor_dir": "supervisor", "programs": [{"name": "p", "command": ["/nonexistent"]}]},
     "plane_programs": {"source_dir": str(REPOSITORY / "lab" / "engine"), "cache_dir": "cache"},
+    "plane_backup": {"directory": "backups", "recipients": [
+        "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudlvjfxsly6ggy"]},
+    "plane_restore": {"kubeconfig": "/nonexistent", "path": "/nonexistent", "identity_file": "/nonexistent",
+                      "clusterctl": "/nonexistent"},
     "plane_move": {"kubeconfig": "/nonexistent", "to_kubeconfig": "/nonexistent", "clusterctl": "/nonexistent"},
     "plane_move_hosts": {"state": "released"},
     "plane_scale": {"namespace": NAMESPACE, "name": "d", "replicas": 1},

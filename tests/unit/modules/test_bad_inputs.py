@@ -40,7 +40,8 @@ NOT_OF_A_SITE = {"discovered_inventory", "host_result", "ironic_audit", "ironic_
                  "lab_agent_image", "lab_disk_image", "lab_node_image", "lab_registry_images",
                  "mirror_gather", "mirror_unpack",
                  "plane_certificate", "plane_check", "plane_components", "plane_ironic",
-                 "plane_move", "plane_move_hosts", "plane_processes", "plane_programs", "plane_provider", "plane_scale",
+                 "plane_backup", "plane_move", "plane_move_hosts",
+                 "plane_restore", "plane_processes", "plane_programs", "plane_provider", "plane_scale",
                  "plane_site", "service_probe", "site_lint"}
 CASES = [pytest.param(name, case, id=f"{name}-{number}-{case[2]}")
          for name, table in TABLES.items() for number, case in enumerate(table["cases"])]

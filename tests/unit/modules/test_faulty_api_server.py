@@ -40,6 +40,8 @@ REPOSITORY = pathlib.Path(__file__).parents[3]
 MODULES = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())["action_groups"]["kubernetes"]
 TABLES = pathlib.Path(__file__).parent / "bad_inputs"
 NAMESPACE = "metal3"
+# Nobody has its secret key.
+RECIPIENT = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudlvjfxsly6ggy"
 
 DEPLOYMENT = {
     "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"},
@@ -60,6 +62,7 @@ ARGUMENTS = {
     "plane_ironic": {
         "source_dir": "/nonexistent", "provisioning_ip": "192.0.2.2", "tls": "none",
         "deploy_kernel_url": "https://images.example/kernel", "deploy_ramdisk_url": "https://images.example/ramdisk"},
+    "plane_backup": {"directory": "backups", "recipients": [RECIPIENT]},
     "plane_move_hosts": {"state": "released"},
     "plane_scale": {"namespace": NAMESPACE, "name": "d", "replicas": 1},
     "plane_provider": {
@@ -68,6 +71,7 @@ ARGUMENTS = {
     "service_probe": {"name": "s", "port": "80"},
 }
 OBJECTS = {
+    "plane_backup": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "u"}}],
     "plane_move_hosts": [{
         "apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
         "metadata": {"name": "h", "annotations": {PAUSED: HELD, STATUS: "{}"}}, "spec": {"online": True}}],
@@ -316,7 +320,8 @@ def _refuses_after(server, stops):
 
 
 def writing_modules():
-    return [name for name in MODULES if not name.endswith("_info") and name not in ("plane_check", "service_probe")]
+    reading = ("plane_backup", "plane_check", "service_probe")
+    return [name for name in MODULES if not name.endswith("_info") and name not in reading]
 
 
 @pytest.mark.parametrize("name", writing_modules())
