@@ -14,7 +14,7 @@ description:
     stay as they are.
   - Hosts arrive held, with their status from the backup; the operator does nothing with them until
     M(metal3.baremetal.plane_move_hosts) releases them.
-  - Before anything is written, it is told for each host what would become of its server once it is released. A host
+  - Before anything is written, the result says for each host what would become of its server once released. A host
     whose server would be wiped, reinstalled or switched must be named in O(accept).
 options:
   kubeconfig:

@@ -88,7 +88,7 @@ def host_facts(host: Object) -> dict[str, Any]:
 def machine_facts(machine: Object) -> dict[str, Any]:
     """Return what of a Machine must be the same before and after a move."""
     status = machine.get("status") or {}
-    # Controllers write the status anew over there, the phase last.
+    # Controllers write the status again over there, the phase last.
     return {"node": (status.get("nodeRef") or {}).get("name"), "phase": status.get("phase"),
             "provider_id": (machine.get("spec") or {}).get("providerID")}
 
