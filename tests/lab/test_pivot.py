@@ -170,7 +170,7 @@ def test_without_the_number_of_hosts_nothing_is_written(lab, installed, forth, h
 
 
 def test_what_is_in_the_way_is_named_all_at_once(lab, installed, target, forth, hosts):
-    lab.playbook("host_action", *only("server-04"), extra={"host_action": "pause", "host_action_reason": "mine"}).ok()
+    lab.playbook("host_action", *only("server-04"), extra={"host_action": "pause", "hosts_action_reason": "mine"}).ok()
     taken = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"{CLUSTER}-ca", "namespace": NAMESPACE}}
     target.apply(KNOWN["Namespace"], None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     target.create(KNOWN["Secret"], NAMESPACE, taken)
