@@ -15,7 +15,6 @@ import hmac
 import json
 import re
 import threading
-import time
 import uuid
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -142,7 +141,8 @@ class MetalApi:
             "id": key, "bios": {"date": "2026", "vendor": "v", "version": "1"}, "liveliness": "Alive", "tags": [],
             "events": {"crash_loop": False, "failed_machine_reclaim": False, "log": [{"event": "Waiting"}]},
             "hardware": {"cpu_cores": 8, "memory": 1, "disks": [], "nics": []},
-            "ledstate": {"description": "", "value": "LED-OFF"}, "partition": {"id": PARTITION, "bootconfig": {}, "labels": {}},
+            "ledstate": {"description": "", "value": "LED-OFF"},
+            "partition": {"id": PARTITION, "bootconfig": {}, "labels": {}},
             "size": {"id": SIZE, "constraints": [], "labels": {}},
             "state": {"description": "", "value": "", "metal_hammer_version": ""}, "power": "ON"}
         return self.machines[key]
