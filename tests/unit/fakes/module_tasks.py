@@ -13,6 +13,7 @@ import functools
 import json
 
 import yaml
+from fakes import metal_api
 from fakes.api_server import WRITE, ApiServer, status
 from fakes.http_ironic import HttpIronic
 from fakes.modules import REPOSITORY, spec_of
@@ -24,6 +25,7 @@ TABLES = REPOSITORY / "tests" / "unit" / "modules" / "bad_inputs"
 NAMESPACE = "metal3"
 HOST = {"name": "h1", "boot_mac_address": "00:5c:52:31:3a:01", "bmc": {
     "address": "redfish-virtualmedia://198.18.0.11/redfish/v1/Systems/1", "username": "admin", "password": "other"}}
+METAL = {"project": metal_api.PROJECT, "partition": "fra-1", "size": "c1-large", "networks": ["nodes"]}
 # Of modules without a table in bad_inputs.
 ARGUMENTS = {
     "bmc_info": {"hosts": [HOST], "connect_timeout_seconds": 1},
@@ -42,6 +44,11 @@ ARGUMENTS = {
     "lab_registry_images": dict(
         ((name, "/nonexistent") for name in ("ca_file", "username_file", "password_file", "engine_dir", "cache_dir")),
         url="https://127.0.0.1:1", versions={}),
+    "metalstack_firewall": {"firewalls": [dict(METAL, name="fw", image="firewall-ubuntu-3.0")]},
+    "metalstack_info": {},
+    "metalstack_ip": {"ips": [{"name": "endpoint", "project": METAL["project"], "network": "internet"}]},
+    "metalstack_machine": {"machines": [dict(METAL, name="m", image="ubuntu-24.04")]},
+    "metalstack_network": {"networks": [{"name": "new", "project": METAL["project"], "partition": "fra-1"}]},
     "mirror_gather": {"archive": "gathered.tar", "release": "0.1.0", "parts": []},
     "mirror_unpack": {"archive": str(REPOSITORY / "tests" / "unit" / "modules" / "empty_archive.tar"),
                       "files_dir": "files"},
@@ -118,5 +125,11 @@ def server_for(name, quoting=False):
             if quoting:
                 server.ironic.request = refuse_quoting
             yield {"endpoint": server.url}, server
+    elif name in ACTION_GROUPS["metalstack"]:
+        with metal_api.MetalApi() as server:
+            server.add_private("nodes", "nodes")
+            if quoting:
+                server.refuse_quoting = True
+            yield {"api_url": server.url, "hmac_key": metal_api.KEY}, server
     else:
         yield {}, None

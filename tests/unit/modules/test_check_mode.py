@@ -17,7 +17,9 @@ from fakes.modules import MODULES
 
 OTHERS = [name for name in MODULES if name not in ACTION_GROUPS["kubernetes"]]
 # What they do without check mode is seen at Ironic, or in the folder in which the test runs.
-WRITES = ["ironic_node", "ironic_node_action", "ironic_port", "lab_disk_image", "mirror_gather", "plane_certificate"]
+WRITES = ["ironic_node", "ironic_node_action", "ironic_port", "lab_disk_image",
+          "metalstack_firewall", "metalstack_ip", "metalstack_machine", "metalstack_network", "mirror_gather",
+          "plane_certificate"]
 
 
 def files_of(folder):
@@ -27,7 +29,7 @@ def files_of(folder):
 
 
 def written(server):
-    return [request[:2] for request in server.requests if request[0] != "GET"] if server else []
+    return [request[:2] for request in server.requests if request[0] != "GET" and not request[1].endswith("/find")] if server else []
 
 
 @pytest.fixture

@@ -22,6 +22,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube import clie
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import pages
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack import client as metal_client
+from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.errors import MetalError
 
 # Of the whole answer; a byte comes each 0.05 s.
 ANSWER_SECONDS = 1
@@ -34,6 +36,11 @@ def ask_bmc(url):
 
 def ask_ironic(url):
     ironic_client.IronicClient({"endpoint": url, "auth_type": "none", "request_timeout_seconds": ANSWER_SECONDS})
+
+
+def ask_metal_api(url):
+    metal_client.MetalClient({"api_url": url, "token": "t", "request_timeout_seconds": ANSWER_SECONDS}).items(
+        "list_sizes", subject="sizes")
 
 
 def ask_api_server(url):
@@ -52,12 +59,14 @@ def ask_image_server(url):
 
 @pytest.mark.parametrize("ask, error", [
     (ask_bmc, RedfishError), (ask_ironic, IronicError), (ask_api_server, KubeError), (watch, KubeError),
-    (ask_image_server, OSError)])
+    (ask_image_server, OSError),
+    (ask_metal_api, MetalError)])
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_an_answer_that_never_ends_is_left(monkeypatch, ask, error, kind):
     monkeypatch.setattr(kube_client, "_ANSWER_TIMES", 1)
     monkeypatch.setattr(kube_client, "_WATCH_GRACE_SECONDS", 0)
     monkeypatch.setattr(ironic_client, "_ANSWER_TIMES", 1)
+    monkeypatch.setattr(metal_client, "_ANSWER_TIMES", 1)
     for name in ("http_proxy", "HTTP_PROXY", "OS_CLOUD", "OS_ENDPOINT", "KUBECONFIG"):
         monkeypatch.delenv(name, raising=False)
     with slow_server(*ENDLESS[kind]) as url:

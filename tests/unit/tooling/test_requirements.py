@@ -14,7 +14,7 @@ import yaml
 REPOSITORY = Path(__file__).resolve().parents[3]
 PLUGINS = sorted((REPOSITORY / "plugins").rglob("*.py"))
 # What a package is imported as, where its name is another; what comes with a package that requires it.
-IMPORTED_AS = {"PyYAML": {"yaml"}, "openstacksdk": {"openstack", "keystoneauth1"},
+IMPORTED_AS = {"metal-python": {"metal_python"}, "PyYAML": {"yaml"}, "openstacksdk": {"openstack", "keystoneauth1"},
                "kubernetes": {"kubernetes", "urllib3"}}
 
 
@@ -72,7 +72,8 @@ def test_the_readme_fits_on_a_few_screens():
 
 
 def test_what_is_tested_is_in_the_ranges():
-    tested = dict(re.findall(r"(?m)^([A-Za-z0-9-]+)==([\d.]+)", (REPOSITORY / "requirements.txt").read_text()))
+    tested = dict((name.replace("_", "-"), version) for name, version in re.findall(
+        r"(?m)^([A-Za-z0-9_-]+)==([\d.]+)", (REPOSITORY / "requirements.txt").read_text()))
     for name, bounds in environment().items():
         assert [int(part) for part in tested[name].split(".")] >= [int(part) for part in bounds[2:].split(".")]
 

@@ -1,0 +1,280 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Networks, addresses, machines and firewalls: which stored object an entry means, what differs, bodies, facts; pure.
+
+Names are not unique in metal-stack, so that an entry means the one object of its project (and partition) that has its
+name, or the one with its id. Two of one name are refused.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from .._common.field_checks import show
+from .._common.problem import Problem
+from .goals import event, is_ready
+
+
+def image_fits(wanted: str, stored: str) -> bool:
+    """True when an image, or the newest of a series (``ubuntu-24.04``), is the stored one (``ubuntu-24.04.20251001``).
+
+    Source: metal-api, ``getMostRecentImageFor``.
+    """
+    return stored == wanted or stored.startswith(wanted + ".")
+
+
+def part(item: Any, *path: str) -> Any:
+    """Return what an answer has at a path, None when a step of it is missing or no dictionary."""
+    for step in path:
+        item = item.get(step) if isinstance(item, dict) else None
+    return item
+
+
+def _changed(pairs: dict[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:
+    """Return the fields that are given and differ; lists without order."""
+    def plain(value: Any) -> Any:
+        return sorted(value, key=str) if isinstance(value, list) else value
+    return dict((name, (stored, wanted)) for name, (stored, wanted) in pairs.items()
+                if wanted is not None and plain(stored or type(wanted)()) != plain(wanted))
+
+
+class Kind:
+    """What all kinds have in common."""
+
+    word = ""
+    option = ""
+    listing = ""
+    key = "id"
+
+    role = ""
+
+    def role_of(self) -> str:
+        """Return the role of an allocation, which is the feature that its image needs; empty for what is none."""
+        return self.role
+
+    def label(self, entry: dict[str, Any]) -> str:
+        """Return an entry as messages name it."""
+        return f"{self.word} {entry['name']}"
+
+    def matches(self, entry: dict[str, Any], item: dict[str, Any]) -> bool:
+        """Say whether a stored object is the one that an entry means."""
+        raise NotImplementedError
+
+    def changes(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Return ``{option: (stored, wanted)}`` of what an update can change."""
+        raise NotImplementedError
+
+    def fixed(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Return the same of what only a new allocation can change."""
+        raise NotImplementedError
+
+    def body(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return the body by which an entry is allocated."""
+        raise NotImplementedError
+
+    def update(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+        """Return the body by which a stored object is updated."""
+        raise NotImplementedError
+
+    def facts(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Return a stored object as results show it."""
+        raise NotImplementedError
+
+    def fixed_problems(self, entry: dict[str, Any], item: dict[str, Any]) -> list[Problem]:
+        """Return a Problem for each option that only a new allocation could change."""
+        return [Problem("metalstack-fixed", self.label(entry), name, show(stored), show(wanted),
+                        f"metal-stack cannot change it: correct the entry, or free the {self.word} first")
+                for name, (stored, wanted) in self.fixed(entry, item).items()]
+
+
+def _given(body: dict[str, Any]) -> dict[str, Any]:
+    return dict((name, value) for name, value in body.items() if value is not None)
+
+
+class NetworkKind(Kind):
+    """Private networks of a project."""
+
+    word, option, listing = "network", "networks", "find_networks"
+
+    def matches(self, entry: dict[str, Any], item: dict[str, Any]) -> bool:
+        """Say whether a stored network is the one that an entry means."""
+        if entry.get("id"):
+            return item["id"] == entry["id"]
+        return (item.get("name") == entry["name"] and item.get("projectid") == entry["project"]
+                and entry.get("partition") in (None, item.get("partitionid")))
+
+    def changes(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Return what an update can change."""
+        return _changed({"name": (item.get("name"), entry["name"]),
+                         "description": (item.get("description"), entry.get("description")),
+                         "labels": (item.get("labels"), entry.get("labels")),
+                         "shared": (item.get("shared"), entry.get("shared")),
+                         "destination_prefixes": (item.get("destinationprefixes"), entry.get("destination_prefixes"))})
+
+    def fixed(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Return what only a new allocation can change."""
+        return _changed({"project": (item.get("projectid"), entry["project"]),
+                         "partition": (item.get("partitionid"), entry.get("partition")),
+                         "nat": (item.get("nat"), entry.get("nat"))})
+
+    def body(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of an allocation."""
+        family = entry.get("address_family")
+        length = {family or "IPv4": entry["prefix_length"]} if entry.get("prefix_length") else None
+        return _given({"name": entry["name"], "projectid": entry["project"], "partitionid": entry.get("partition"),
+                       "description": entry.get("description"), "labels": entry.get("labels"),
+                       "nat": entry.get("nat"), "shared": entry.get("shared"), "addressfamily": family,
+                       "destinationprefixes": entry.get("destination_prefixes"), "length": length})
+
+    def update(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of an update."""
+        return _given({"id": item["id"], "name": entry["name"], "description": entry.get("description"),
+                       "labels": entry.get("labels"), "shared": entry.get("shared"),
+                       "destinationprefixes": entry.get("destination_prefixes")})
+
+    def facts(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Return a network as results show it."""
+        return {"id": item["id"], "name": item.get("name") or "", "project": item.get("projectid") or "",
+                "partition": item.get("partitionid") or "", "prefixes": item.get("prefixes") or [],
+                "destination_prefixes": item.get("destinationprefixes") or [], "nat": bool(item.get("nat")),
+                "shared": bool(item.get("shared")), "labels": item.get("labels") or {},
+                "parent": item.get("parentnetworkid") or "", "is_private": is_private(item)}
+
+
+def is_private(item: dict[str, Any]) -> bool:
+    """Say whether a network is the private one of a project: a child of a private super network."""
+    return bool(item.get("projectid") and item.get("parentnetworkid")) and not item.get("privatesuper")
+
+
+class IpKind(Kind):
+    """Addresses of a project."""
+
+    word, option, listing, key = "ip", "ips", "find_i_ps", "ipaddress"
+
+    def matches(self, entry: dict[str, Any], item: dict[str, Any]) -> bool:
+        """Say whether a stored address is the one that an entry means."""
+        if entry.get("address"):
+            return item["ipaddress"] == entry["address"]
+        return (item.get("name") == entry["name"] and item.get("projectid") == entry["project"]
+                and entry.get("network") in (None, item.get("networkid")))
+
+    def changes(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Return what an update can change; a static address cannot become ephemeral."""
+        pairs = {"name": (item.get("name"), entry["name"]), "tags": (item.get("tags"), entry.get("tags")),
+                 "description": (item.get("description"), entry.get("description"))}
+        if item.get("type") == "ephemeral":
+            pairs["type"] = (item.get("type"), entry.get("type"))
+        return _changed(pairs)
+
+    def fixed(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Return what only a new allocation can change."""
+        pairs = {"project": (item.get("projectid"), entry["project"]),
+                 "network": (item.get("networkid"), entry.get("network"))}
+        if item.get("type") == "static":
+            pairs["type"] = (item.get("type"), entry.get("type"))
+        return _changed(pairs)
+
+    def body(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of an allocation."""
+        return _given({"name": entry["name"], "projectid": entry["project"], "networkid": entry.get("network"),
+                       "type": entry.get("type") or "static", "tags": entry.get("tags"),
+                       "description": entry.get("description"), "addressfamily": entry.get("address_family")})
+
+    def update(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of an update: metal-api takes it as a whole."""
+        return {"ipaddress": item["ipaddress"], "name": entry["name"], "type": entry.get("type") or item.get("type"),
+                "description": item.get("description") if entry.get("description") is None else entry["description"],
+                "tags": item.get("tags") if entry.get("tags") is None else entry["tags"]}
+
+    def facts(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Return an address as results show it."""
+        return {"address": item["ipaddress"], "name": item.get("name") or "", "project": item.get("projectid") or "",
+                "network": item.get("networkid") or "", "type": item.get("type") or "", "tags": item.get("tags") or []}
+
+
+class MachineKind(Kind):
+    """Machines of a project."""
+
+    word, option, listing, role = "machine", "machines", "find_machines", "machine"
+
+    def matches(self, entry: dict[str, Any], item: dict[str, Any]) -> bool:
+        """Say whether a stored machine is the one that an entry means; a pinned one may be free."""
+        allocation = item.get("allocation")
+        return (isinstance(allocation, dict) and allocation.get("project") == entry["project"]
+                and allocation.get("name") == entry["name"]
+                and allocation.get("role", self.role) == self.role and entry.get("id") in (None, item["id"]))
+
+    def changes(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Return what can be changed without a new allocation: the tags, and the image by a reinstallation."""
+        found = _changed({"tags": (user_tags(item), entry.get("tags"))})
+        stored = str(part(item, "allocation", "image", "id") or "")
+        if entry.get("reinstall") and entry.get("image") and not image_fits(entry["image"], stored):
+            found["image"] = (stored, entry["image"])
+        return found
+
+    def fixed(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Return what only a new allocation can change."""
+        pairs = {"partition": (part(item, "partition", "id"), entry.get("partition")),
+                 "size": (part(item, "size", "id"), entry.get("size")),
+                 "hostname": (part(item, "allocation", "hostname"), entry.get("hostname"))}
+        stored = str(part(item, "allocation", "image", "id") or "")
+        if entry.get("image") and not entry.get("reinstall") and not image_fits(entry["image"], stored):
+            pairs["image"] = (stored, entry["image"])
+        if entry.get("id"):
+            # metal-api does not look at them when a machine is named.
+            del pairs["partition"], pairs["size"]
+        return _changed(pairs)
+
+    def body(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of an allocation."""
+        networks = [{"networkid": network["name"], "autoacquire": network["autoacquire"]}
+                    for network in entry.get("networks") or []]
+        return _given({
+            "name": entry["name"], "hostname": entry.get("hostname") or entry["name"], "projectid": entry["project"],
+            "partitionid": entry.get("partition") or "", "sizeid": entry.get("size") or "",
+            "imageid": entry.get("image"), "uuid": entry.get("id"), "networks": networks,
+            "ips": entry.get("ips"), "ssh_pub_keys": entry.get("ssh_keys") or [], "tags": entry.get("tags"),
+            "user_data": entry.get("user_data"), "description": entry.get("description"),
+            "filesystemlayoutid": entry.get("filesystem_layout"), "placement_tags": entry.get("placement_tags")})
+
+    def update(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of an update; metal-api adds its own tags again."""
+        return {"id": item["id"], "tags": entry.get("tags") or [], "description": item.get("description") or ""}
+
+    def facts(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Return a machine as results show it; user data stays out."""
+        allocation = item.get("allocation") if isinstance(item.get("allocation"), dict) else {}
+        networks = [network for network in allocation.get("networks") or [] if isinstance(network, dict)]
+        partition = part(item, "partition", "id") or ""
+        return {
+            "id": item["id"], "name": allocation.get("name") or "", "hostname": allocation.get("hostname") or "",
+            "project": allocation.get("project") or "", "role": allocation.get("role") or "",
+            "partition": partition, "size": part(item, "size", "id") or "",
+            "image": part(allocation, "image", "id") or "", "tags": user_tags(item),
+            "addresses": [address for network in networks for address in network.get("ips") or []],
+            "networks": [network.get("networkid") or "" for network in networks],
+            "event": event(item), "liveliness": item.get("liveliness") or "", "ready": is_ready(item),
+            "provider_id": f"metal://{partition}/{item['id']}"}
+
+
+def user_tags(item: dict[str, Any]) -> list[str]:
+    """Return the tags of a machine without those that metal-api writes itself (chassis, rack, ASN, partition …)."""
+    tags = [tag for tag in item.get("tags") or [] if isinstance(tag, str)]
+    return [tag for tag in tags if not tag.startswith("machine.metal-stack.io/")]
+
+
+class FirewallKind(MachineKind):
+    """Firewalls: machines with an image that has the feature firewall."""
+
+    word, option, role = "firewall", "firewalls", "firewall"
+
+    def body(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of an allocation."""
+        rules = entry.get("rules")
+        if rules is None:
+            return super().body(entry)
+        sides = dict((side, [_given(rule) for rule in rules.get(side) or []]) for side in ("egress", "ingress"))
+        return dict(super().body(entry), firewall_rules=sides)
+
+
+NETWORK, IP, MACHINE, FIREWALL = NetworkKind(), IpKind(), MachineKind(), FirewallKind()

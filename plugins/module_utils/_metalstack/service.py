@@ -1,0 +1,332 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a list of entries to metal-stack: read once, check all, allocate, change or free side by side, wait."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .._common import parallel
+from .._common.confirmation import asked_later
+from .._common.errors import RefusedError
+from .._common.field_checks import show
+from .._common.formats import duration
+from .._common.problem import Problem
+from .._common.wait_loop import WaitLoop, poll
+from .._common.wait_report import Awaited
+from . import goals, validation
+from .client import WORKERS
+from .errors import MetalError
+from .fields import INTERRUPTING
+from .kinds import IP, NETWORK, Kind, image_fits
+
+_LISTS = {"networks": ("find_networks", "id"), "ips": ("find_i_ps", "ipaddress"),
+          "images": ("list_images", "id"), "sizes": ("list_sizes", "id"), "partitions": ("list_partitions", "id")}
+# What an allocation of each kind rests on.
+_NEEDS = {"network": ("partitions",), "ip": ("networks",),
+          "machine": ("networks", "ips", "images", "sizes", "partitions"),
+          "firewall": ("networks", "ips", "images", "sizes", "partitions")}
+_POWERED = {"on": "powered_on", "off": "powered_off", "cycle": "power_cycled", "reset": "reset"}
+
+
+class Item:
+    """An entry, what is stored of it, and what became of it.
+
+    :param entry: the entry
+    :param stored: the stored object, None when there is none
+    """
+
+    def __init__(self, entry: dict[str, Any], stored: dict[str, Any] | None) -> None:
+        self.entry = entry
+        self.stored = stored
+        self.action = "unchanged"
+        self.error = ""
+        self.goal = ""
+
+
+class Service:
+    """One run over a list of entries of one kind.
+
+    :param kind: what the entries are
+    :param client: a MetalClient
+    :param params: the module's parameters
+    :param check_mode: only report what would be done
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    """
+
+    def __init__(self, kind: Kind, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep) -> None:
+        self.kind = kind
+        self.client = client
+        self.params = params
+        self.entries = params[kind.option]
+        self.check_mode = check_mode
+        self.progress = progress
+        self.clock = clock
+        self.sleep = sleep
+        self.warnings = []
+        self._powers: dict[str, str] = {}
+
+    def run(self) -> dict[str, Any]:
+        """Do it all and return the module's result.
+
+        :raises RefusedError: when the list has faults
+        :raises MetalError: when metal-api cannot be asked
+        """
+        problems = validation.check_entries(self.kind, self.entries)
+        stored = self._list()
+        items, ambiguous = self._matched(stored)
+        problems += ambiguous + self._stored_problems(items, stored)
+        unconfirmed = validation.check_confirmation(self.kind, self._losing(items), self.entries,
+                                                    self.params.get("confirm"))
+        if self.check_mode:
+            self.warnings += asked_later(unconfirmed)
+        else:
+            problems += unconfirmed
+        if problems:
+            raise RefusedError(problems)
+        diffs = [diff for diff in (self._diff(item) for item in items) if diff]
+        self._write(items)
+        self._wait(items)
+        results = [self._result(item) for item in items]
+        actions = [result["action"] for result in results]
+        return {"changed": any(result["changed"] for result in results), self.kind.option: results, "diff": diffs,
+                "counts": {"total": len(results), "failed": sum(result["failed"] for result in results),
+                           "changed": sum(action != "unchanged" for action in actions)}, "warnings": self.warnings}
+
+    def _list(self, query: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+        return self.client.items(self.kind.listing, query or {}, subject=f"list of {self.kind.option}",
+                                 key=self.kind.key)
+
+    def _matched(self, stored: list[dict[str, Any]]) -> tuple[list[Item], list[Problem]]:
+        items, problems = [], []
+        for entry in self.entries:
+            found = [item for item in stored if self.kind.matches(entry, item)]
+            if len(found) > 1:
+                keys = ", ".join(item[self.kind.key] for item in found[:10])
+                problems.append(Problem("metalstack-ambiguous", self.kind.label(entry), "name",
+                                        f"{len(found)} of this name ({keys})", "one",
+                                        "set " + ("address" if self.kind is IP else "id")))
+            items.append(Item(entry, found[0] if found else None))
+        return items, problems
+
+    def _stored_problems(self, items: list[Item], stored: list[dict[str, Any]]) -> list[Problem]:
+        problems = []
+        stock = None
+        for item in items:
+            if item.entry["state"] == "absent":
+                project = item.stored and (self.kind.facts(item.stored).get("project"))
+                if item.stored and project != item.entry["project"]:
+                    problems.append(Problem(
+                        "metalstack-fixed", self.kind.label(item.entry), "project", show(project),
+                        show(item.entry["project"]), "correct project: what another project has is not freed"))
+                continue
+            if item.stored is not None:
+                problems += self.kind.fixed_problems(item.entry, item.stored)
+                continue
+            if item.entry.get("id") and self.kind is NETWORK:
+                problems.append(Problem(validation.CODE, self.kind.label(item.entry), "id", show(item.entry["id"]),
+                                        "a network that metal-api knows", "remove id to allocate a new one"))
+                continue
+            if stock is None:
+                stock = self._stock(stored)
+            problems += stock.problems(self.kind, item.entry)
+        if any(item.entry.get("power") in ("on", "off") and item.stored for item in items):
+            found = self.client.items("find_ipmi_machines", {}, subject="power of machines")
+            for machine in found:
+                ipmi = machine.get("ipmi")
+                self._powers[machine["id"]] = str(ipmi.get("powerstate") if isinstance(ipmi, dict) else "").lower()
+        return problems
+
+    def _stock(self, stored: list[dict[str, Any]]) -> validation.Stock:
+        names = _NEEDS[self.kind.word]
+        calls = [self._reader(name) for name in names]
+        objects = {}
+        for name, outcome in zip(names, parallel.run(calls, WORKERS, MetalError)):
+            if outcome.error is not None:
+                raise outcome.error
+            objects[name] = outcome.value
+        if self.kind.role_of():
+            objects["machines"] = stored
+        return validation.Stock(objects)
+
+    def _reader(self, name: str) -> Callable[[], Any]:
+        operation, key = _LISTS[name]
+        query = [{}] if operation.startswith("find_") else []
+        return lambda: self.client.items(operation, *query, subject=f"list of {name}", key=key)
+
+    def _losing(self, items: list[Item]) -> dict[str, tuple[dict[str, Any], str]]:
+        losing = {}
+        for item in items:
+            if item.stored is None:
+                continue
+            key = item.stored[self.kind.key]
+            if item.entry["state"] == "absent":
+                losing[key] = (item.entry, "is freed")
+            elif "image" in self.kind.changes(item.entry, item.stored):
+                losing[key] = (item.entry, "is reinstalled and loses what is on its disks")
+            elif self._power_due(item) in INTERRUPTING:
+                losing[key] = (item.entry, "is interrupted by power " + item.entry["power"])
+        return losing
+
+    def _power_due(self, item: Item) -> str:
+        wanted = item.entry.get("power") or ""
+        if item.stored is None or item.entry["state"] == "absent" or not wanted:
+            return ""
+        return "" if self._powers.get(item.stored["id"]) == wanted else wanted
+
+    def _diff(self, item: Item) -> dict[str, Any] | None:
+        label, facts = self.kind.label(item.entry), self.kind.facts(item.stored) if item.stored else {}
+        if item.entry["state"] == "absent":
+            return {"before_header": label, "after_header": "", "before": facts, "after": {}} if item.stored else None
+        if item.stored is None:
+            body = dict((name, value) for name, value in self.kind.body(item.entry).items() if name != "user_data")
+            return {"before_header": "", "after_header": label, "before": {}, "after": body}
+        changes = self.kind.changes(item.entry, item.stored)
+        power = self._power_due(item)
+        if power:
+            changes = dict(changes, power=(self._powers.get(item.stored["id"], "unknown"), power))
+        return {"before_header": label, "after_header": label,
+                "before": dict((name, pair[0]) for name, pair in changes.items()),
+                "after": dict((name, pair[1]) for name, pair in changes.items())} if changes else None
+
+    def _write(self, items: list[Item]) -> None:
+        calls = [self._caller(item) for item in items]
+        for item, outcome in zip(items, parallel.run(calls, WORKERS, MetalError)):
+            if outcome.error is not None:
+                item.error = outcome.error.message
+
+    def _caller(self, item: Item) -> Callable[[], None]:
+        return lambda: self._bring(item)
+
+    def _bring(self, item: Item) -> None:
+        """Do what one entry needs."""
+        label = self.kind.label(item.entry)
+        if item.entry["state"] == "absent":
+            if item.stored is not None:
+                self._do(item, "freed", lambda: self._free(item, label))
+                item.goal = goals.FREED if self.kind.role_of() else ""
+            return
+        if item.stored is None:
+            if not self.check_mode:
+                item.stored = self._allocate(item, label)
+            item.action = "allocated"
+        else:
+            self._change(item, label)
+        if self.kind.role_of() and item.entry.get("power") != "off":
+            item.goal = goals.READY
+
+    def _do(self, item: Item, action: str, call: Callable[[], Any]) -> None:
+        if not self.check_mode:
+            self._persisting(call)
+        item.action = action
+
+    def _free(self, item: Item, label: str) -> None:
+        operation = f"free_{'machine' if self.kind.role_of() else self.kind.word}"
+        assert item.stored is not None
+        try:
+            self.client.call(operation, item.stored[self.kind.key], subject=label, became="freed")
+        except MetalError as exc:
+            # The answer to an earlier attempt may have got lost.
+            if exc.status != 404:
+                raise
+
+    def _change(self, item: Item, label: str) -> None:
+        stored = item.stored
+        assert stored is not None
+        changes = self.kind.changes(item.entry, stored)
+        if set(changes) - {"image"}:
+            body = self.kind.update(item.entry, stored)
+            operation = f"update_{'machine' if self.kind.role_of() else self.kind.word}"
+            self._do(item, "updated", lambda: self._update(item, operation, body, label))
+        if "image" in changes:
+            body = {"id": stored["id"], "imageid": item.entry["image"]}
+            self._do(item, "reinstalled", lambda: self.client.call(
+                "reinstall_machine", stored["id"], body, subject=label, became="reinstalled"))
+        power = self._power_due(item)
+        if power:
+            self._do(item, _POWERED[power], lambda: self.client.call(
+                "machine_" + power, stored["id"], {}, subject=label, became=_POWERED[power]))
+
+    def _update(self, item: Item, operation: str, body: dict[str, Any], label: str) -> None:
+        answer = self.client.call(operation, body, subject=label, became="updated")
+        if isinstance(answer, dict) and isinstance(answer.get(self.kind.key), str):
+            item.stored = answer
+
+    def _allocate(self, item: Item, label: str) -> dict[str, Any]:
+        """Allocate once: after each failure that may have been carried out by half, look before another attempt."""
+        body = self.kind.body(item.entry)
+        operation, arguments = f"allocate_{self.kind.word}", [body]
+        if self.kind is IP and item.entry.get("address"):
+            operation, arguments = "allocate_specific_ip", [item.entry["address"], body]
+        for delay_seconds in (*parallel.RETRY_DELAYS_SECONDS, None):
+            try:
+                answer = self.client.call(operation, *arguments, subject=label, became="allocated")
+                if isinstance(answer, dict) and isinstance(answer.get(self.kind.key), str):
+                    return answer
+                failure = MetalError(f"{label}: metal-api answers without {self.kind.key}; run again", reason="Lost")
+            except MetalError as exc:
+                failure = exc
+            found = self._look_for(item, failure)
+            if found is not None:
+                self.progress.event(f"{label}: metal-api reported \"{failure.message}\", and has allocated it")
+                return found
+            if not failure.retriable or delay_seconds is None:
+                raise failure
+            self.progress.event(f"{failure.message}; trying again in {duration(delay_seconds)}")
+            self.sleep(delay_seconds)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _look_for(self, item: Item, failure: MetalError) -> dict[str, Any] | None:
+        if failure.reason == "Unreachable" or (failure.status or 0) in (400, 401, 403, 422):
+            return None
+        try:
+            found = [stored for stored in self._list() if self.kind.matches(item.entry, stored)]
+        except MetalError as exc:
+            raise MetalError(f"{failure.message}; whether it is allocated could not be read: {exc.message}",
+                             failure.status) from exc
+        return found[0] if found else None
+
+    def _persisting(self, call: Callable[[], Any]) -> None:
+        outcome = parallel.persist([call], 1, MetalError, self.progress.event, self.sleep)[0]
+        if outcome.error is not None:
+            raise outcome.error
+
+    def _wait(self, items: list[Item]) -> None:
+        due = [item for item in items if item.goal and not item.error and item.stored is not None]
+        if self.check_mode or not self.params.get("wait") or not due:
+            return
+        timeout_seconds, now = self.params["wait_timeout_seconds"], self.clock()
+        awaited = dict((self.kind.label(item.entry), self._awaited(item, now)) for item in due)
+        ids = dict((self.kind.label(item.entry), (item.stored or {})["id"]) for item in due)
+        loop = WaitLoop(f"metal-api {self.client.server}", self.progress, self.clock)
+        steps = poll(lambda: dict((machine["id"], machine) for machine in self._list()), now + timeout_seconds,
+                     self.params["poll_interval_seconds"], self.clock, self.sleep,
+                     lambda error: isinstance(error, MetalError) and error.passes)
+        newest: dict[str, Any] = {}
+
+        def find(objects: Any, key: Any) -> Any:
+            newest[key] = objects.get(ids[key])
+            return newest[key]
+
+        loop.run(awaited, steps, find)
+        for item in due:
+            label = self.kind.label(item.entry)
+            item.stored = newest.get(label) or item.stored
+            text = awaited[label].error(timeout_seconds, self.clock(), loop.silence())
+            item.error = f"{label}: {text}" if text else ""
+
+    def _awaited(self, item: Item, now: float) -> Awaited:
+        name, image = item.entry["name"], item.entry.get("image")
+        if item.goal == goals.FREED:
+            return Awaited("freed", now, goals.decide_freed(name))
+        return Awaited("ready", now, goals.decide_ready(name, lambda stored: not image or image_fits(image, stored)))
+
+    def _result(self, item: Item) -> dict[str, Any]:
+        facts = self.kind.facts(item.stored) if item.stored is not None else {}
+        return dict(facts, name=item.entry["name"], project=item.entry["project"], action=item.action,
+                    changed=item.action != "unchanged", failed=bool(item.error), error=item.error)

@@ -1,0 +1,247 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules for entries, by themselves and against what metal-stack has; pure."""
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections import Counter
+from typing import Any
+
+from .._common.field_checks import show
+from .._common.problem import Problem
+from .fields import INTERRUPTING
+from .kinds import IP, Kind, image_fits, is_private
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+CODE = "metalstack-entry"
+
+
+def check_entries(kind: Kind, entries: list[dict[str, Any]]) -> list[Problem]:
+    """Check a list by itself.
+
+    :param kind: what the entries are
+    :param entries: the entries as the argument spec leaves them
+    """
+    counted = Counter((entry["project"], entry["name"], entry.get("partition") or "") for entry in entries)
+    problems = [Problem(CODE, f"{kind.word} {name}", "name", f"{count} entries of project {project}", "one",
+                        "remove the others")
+                for (project, name, dummy), count in counted.items() if count > 1]
+    for field in ("id", "address"):
+        given = Counter(entry[field] for entry in entries if entry.get(field))
+        problems += [Problem(CODE, kind.option, field, f"{show(value)} {count} times", "once", "remove the others")
+                     for value, count in given.items() if count > 1]
+    for entry in entries:
+        problems += _check_entry(kind, entry)
+    return problems
+
+
+def _check_entry(kind: Kind, entry: dict[str, Any]) -> list[Problem]:
+    label, problems = kind.label(entry), []
+
+    def add(field: str, actual: Any, expected: str, hint: str = "correct it") -> None:
+        problems.append(Problem(CODE, label, field, actual if actual is None else show(actual), expected, hint))
+
+    for field in ("name", "project"):
+        if not entry[field] or not entry[field].isprintable() or "," in entry[field] or len(entry[field]) > 255:
+            add(field, entry[field], "1 to 255 printable characters without a comma")
+    if entry.get("id") and kind.role_of() and not _UUID.match(entry["id"]):
+        add("id", entry["id"], "the UUID of a machine")
+    for field in ("address",):
+        if entry.get(field) and not _is_address(entry[field]):
+            add(field, entry[field], "an IPv4 or IPv6 address in its shortest form")
+    for position, address in enumerate(entry.get("ips") or []):
+        if not _is_address(address):
+            add(f"ips[{position}]", address, "an IPv4 or IPv6 address in its shortest form")
+    for position, prefix in enumerate(entry.get("destination_prefixes") or []):
+        try:
+            ipaddress.ip_network(prefix)
+        except ValueError:
+            add(f"destination_prefixes[{position}]", prefix, "a network such as 0.0.0.0/0")
+    length = entry.get("prefix_length")
+    longest = 128 if entry.get("address_family") == "IPv6" else 30
+    if length is not None and not 8 <= length <= longest:
+        add("prefix_length", length, f"8 to {longest}")
+    for side, rules in (entry.get("rules") or {}).items():
+        for position, rule in enumerate(rules or []):
+            place = f"rules.{side}[{position}]"
+            for port in rule.get("ports") or []:
+                if not 1 <= port <= 65535:
+                    add(f"{place}.ports", port, "1 to 65535")
+            for field in ("to", "from"):
+                for network in rule.get(field) or []:
+                    if not _is_network(network):
+                        add(f"{place}.{field}", network, "a network such as 0.0.0.0/0")
+    return problems
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return str(ipaddress.ip_address(text)) == text
+    except ValueError:
+        return False
+
+
+class Stock:
+    """What metal-stack has, as far as an allocation rests on it.
+
+    :param objects: ``{"networks", "ips", "machines", "images", "sizes", "partitions"}``, lists of stored objects; one
+        that is missing is not checked against
+    """
+
+    def __init__(self, objects: dict[str, list[dict[str, Any]]]) -> None:
+        self._objects = objects
+
+    def _ids(self, name: str) -> list[str] | None:
+        return [item["id"] for item in self._objects[name]] if name in self._objects else None
+
+    def problems(self, kind: Kind, entry: dict[str, Any]) -> list[Problem]:
+        """Return what prevents the allocation of an entry."""
+        if kind.role_of():
+            return self._of_machine(kind, entry)
+        if kind is IP:
+            return self._of_ip(entry)
+        return self._named(kind, entry, "partition", "partitions", required=True)
+
+    def _named(self, kind: Kind, entry: dict[str, Any], field: str, name: str, required: bool) -> list[Problem]:
+        value, known = entry.get(field), self._ids(name)
+        if value is None:
+            return [Problem(CODE, kind.label(entry), field, None, f"the id of one of {name}", f"set {field}")
+                    ] if required else []
+        if known is None or value in known:
+            return []
+        expected = "one of " + (", ".join(sorted(known)[:20]) or name)
+        return [Problem(CODE, kind.label(entry), field, show(value), expected, "correct it")]
+
+    def _of_ip(self, entry: dict[str, Any]) -> list[Problem]:
+        problems = self._named(IP, entry, "network", "networks", required=True)
+        network = self._network(entry.get("network"))
+        if network is None or not entry.get("address"):
+            return problems
+        inside = [prefix for prefix in network.get("prefixes") or [] if _contains(prefix, entry["address"])]
+        if not inside:
+            problems.append(Problem(CODE, IP.label(entry), "address", show(entry["address"]), "an address of "
+                                    + (", ".join(map(str, (network.get("prefixes") or [])[:5])) or "the network"),
+                                    "correct it, or name its network"))
+        return problems
+
+    def _network(self, name: str | None) -> dict[str, Any] | None:
+        return next((item for item in self._objects.get("networks", []) if item["id"] == name), None)
+
+    def _of_machine(self, kind: Kind, entry: dict[str, Any]) -> list[Problem]:
+        label, pinned = kind.label(entry), bool(entry.get("id"))
+        problems = self._named(kind, entry, "partition", "partitions", required=not pinned)
+        problems += self._named(kind, entry, "size", "sizes", required=not pinned)
+        problems += self._image(kind, entry)
+        problems += self._networks(kind, entry)
+        machine = next((item for item in self._objects.get("machines", []) if item["id"] == entry.get("id")), None)
+        if pinned and machine is None:
+            problems.append(Problem(CODE, label, "id", show(entry["id"]), "a machine that metal-api knows",
+                                    "list them with metalstack_info"))
+        elif pinned and machine and machine.get("allocation"):
+            taken = machine["allocation"] if isinstance(machine["allocation"], dict) else {}
+            problems.append(Problem(
+                CODE, label, "id", f"allocated as {show(taken.get('name'))} of project {show(taken.get('project'))}",
+                "a free machine", "name another one, or free that first"))
+        return problems
+
+    def _image(self, kind: Kind, entry: dict[str, Any]) -> list[Problem]:
+        label, wanted = kind.label(entry), entry.get("image")
+        if not wanted:
+            return [Problem(CODE, label, "image", None, "the id of an image", "set image")]
+        if "images" not in self._objects:
+            return []
+        fitting = [image for image in self._objects["images"] if image_fits(wanted, image["id"])]
+        if not fitting:
+            return [Problem(CODE, label, "image", show(wanted), "an image that metal-api has",
+                            "list them with metalstack_info")]
+        if not any(kind.role_of() in (image.get("features") or []) for image in fitting):
+            return [Problem(CODE, label, "image", f"{show(wanted)}, which lacks the feature {kind.role_of()}",
+                            f"an image with the feature {kind.role_of()}", "name another one")]
+        return []
+
+    def _networks(self, kind: Kind, entry: dict[str, Any]) -> list[Problem]:
+        label, names, problems = kind.label(entry), [], []
+        if "networks" not in self._objects:
+            return []
+        for position, given in enumerate(entry.get("networks") or []):
+            network = self._network(given["name"])
+            if network is None:
+                problems.append(Problem(CODE, label, f"networks[{position}].name", show(given["name"]),
+                                        "the id of a network", "allocate it with metalstack_network"))
+                continue
+            names.append(network["id"])
+            if is_private(network) and network["projectid"] != entry["project"] and not network.get("shared"):
+                problems.append(Problem(
+                    CODE, label, f"networks[{position}].name", f"a network of project {show(network['projectid'])}",
+                    f"one of project {show(entry['project'])}, or a shared one", "name another one"))
+        private = [name for name in names if self._is_own(name, entry)]
+        if len(private) != 1 and not problems:
+            problems.append(Problem(
+                CODE, label, "networks", f"{len(private)} private networks of the project" + (
+                    f" ({', '.join(private)})" if private else ""), "exactly one", "correct networks"))
+        return problems + self._addresses(label, entry, names)
+
+    def _is_own(self, name: str, entry: dict[str, Any]) -> bool:
+        network = self._network(name) or {}
+        return is_private(network) and network.get("projectid") == entry["project"] and (
+            entry.get("partition") in (None, network.get("partitionid")))
+
+    def _addresses(self, label: str, entry: dict[str, Any], names: list[str]) -> list[Problem]:
+        problems = []
+        if "ips" not in self._objects:
+            return []
+        stored = dict((item["ipaddress"], item) for item in self._objects["ips"])
+        for position, address in enumerate(entry.get("ips") or []):
+            item = stored.get(address)
+            if item is None or item.get("projectid") != entry["project"]:
+                problems.append(Problem(CODE, label, f"ips[{position}]", show(address),
+                                        f"an address of project {entry['project']}",
+                                        "allocate it with metalstack_ip"))
+            elif item.get("networkid") not in names:
+                problems.append(Problem(CODE, label, f"ips[{position}]",
+                                        f"{show(address)} of network {show(item.get('networkid'))}",
+                                        "an address of one of networks", "add its network to networks"))
+        return problems
+
+
+def _contains(prefix: Any, address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address) in ipaddress.ip_network(prefix)
+    except ValueError:
+        return False
+
+
+def check_confirmation(kind: Kind, losing: dict[str, tuple[dict[str, Any], str]], entries: list[dict[str, Any]],
+                       confirm: str | None) -> list[Problem]:
+    """Return a Problem unless everything that would be lost or interrupted is repeated by its name or id.
+
+    :param losing: ``{name or id of the stored object: (entry, what happens to it)}``
+    :param entries: all entries: those that are gone already may be named
+    :param confirm: what the user gave
+    """
+    given = set(part.strip() for part in (confirm or "").split(",") if part.strip())
+    known = set()
+    for entry in entries:
+        if entry["state"] == "absent" or entry.get("reinstall") or entry.get("power") in INTERRUPTING:
+            known |= {entry["name"], entry.get("id"), entry.get("address")}
+    missing = [(key, entry, effect) for key, (entry, effect) in losing.items()
+               if entry["name"] not in given and key not in given]
+    unknown = sorted(given - known - set(losing))
+    names = ",".join(sorted(set(entry["name"] for entry, dummy in losing.values())))
+    problems = [Problem("metalstack-confirm", kind.label(entry), "confirm", "no name or id of it",
+                        f"its name or its id {key}, because it {effect}", f"set confirm={names}")
+                for key, entry, effect in missing]
+    if unknown and not problems:
+        problems.append(Problem("metalstack-confirm", kind.option, "confirm", show(",".join(unknown)),
+                                "names or ids of what is freed, reinstalled or powered off", "remove it from confirm"))
+    return problems

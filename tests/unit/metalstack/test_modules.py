@@ -1,0 +1,362 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The modules of metal-stack against a metal-api over HTTP: order of a cluster, rules, faults, confirmations."""
+from __future__ import annotations
+
+import importlib
+import json
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+from fakes.metal_api import (
+    FIREWALL_IMAGE,
+    IMAGE,
+    IMAGE_OLD,
+    KEY,
+    OTHER_PROJECT,
+    PARTITION,
+    PROJECT,
+    TOKEN,
+    MetalApi,
+    Refused,
+)
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel
+from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack import client
+
+PINNED = "00000000-0000-4000-8000-000000000102"
+USER_DATA = "canary-user-data-73"
+
+
+@pytest.fixture
+def api(monkeypatch):
+    monkeypatch.setattr(parallel, "RETRY_DELAYS_SECONDS", (0, 0))
+    for name in ("METAL_API_URL", "METAL_API_HMAC", "METAL_API_TOKEN", "METAL_API_HMAC_AUTH_TYPE"):
+        monkeypatch.delenv(name, raising=False)
+    with MetalApi() as server:
+        server.add_private("nodes", "prod-nodes")
+        yield server
+    assert server.defects == []
+
+
+@pytest.fixture
+def run(api, capsys, tmp_path):
+    """Run a module and return its result; no secret leaves it."""
+    def call(word, check=False, **params):
+        options = {"api_url": api.url, "hmac_key": KEY, **params}
+        if word in ("machine", "firewall"):
+            options = {"poll_interval_seconds": 0.01, "wait_timeout_seconds": 5, **options}
+        module = importlib.import_module(f"ansible_collections.metal3.baremetal.plugins.modules.metalstack_{word}")
+        arguments = dict({key: value for key, value in options.items() if value is not None},
+                         _ansible_check_mode=check, _ansible_diff=True, _ansible_remote_tmp=str(tmp_path))
+        with patch_module_args(arguments), pytest.raises(SystemExit):
+            module.main()
+        printed = capsys.readouterr().out
+        for secret in (KEY, TOKEN, USER_DATA, "canary-bmc-12"):
+            assert secret not in printed
+        return json.loads(printed)
+    return call
+
+
+def network(**more):
+    return {"name": "other-nodes", "project": PROJECT, "partition": PARTITION, **more}
+
+
+def ip(**more):
+    return {"name": "endpoint", "project": PROJECT, "network": "internet", **more}
+
+
+def machine(**more):
+    return {"name": "cp-0", "project": PROJECT, "partition": PARTITION, "size": "c1-large", "image": "ubuntu-24.04",
+            "networks": ["nodes"], **more}
+
+
+def firewall(**more):
+    return {**machine(name="fw", image=FIREWALL_IMAGE, networks=["nodes", "internet"]), **more}
+
+
+def gone(entry, **more):
+    return {"name": entry["name"], "project": PROJECT, "state": "absent", **more}
+
+
+def writes(api):
+    return [request[:2] for request in api.requests
+            if request[0] != "GET" and not request[1].endswith("/find")]
+
+
+EACH = [("network", "networks", network), ("ip", "ips", ip), ("machine", "machines", machine),
+        ("firewall", "firewalls", firewall)]
+
+
+@pytest.mark.parametrize("word, option, entry", EACH)
+def test_it_is_allocated_once_and_freed_once(api, run, word, option, entry):
+    before = run(word, check=True, **{option: [entry()]})
+    assert before["changed"] and before[option][0]["action"] == "allocated" and writes(api) == [], before
+    first = run(word, **{option: [entry()]})
+    assert first["changed"] and first[option][0]["action"] == "allocated" and not first.get("failed"), first
+    assert entry()["name"] in first["diff"][0]["after"]
+    again = run(word, **{option: [entry()]})
+    assert not again["changed"] and again["diff"] == [] and len(writes(api)) == 1, again
+
+    refused = run(word, **{option: [gone(entry())]})
+    assert refused["failed"] and f"set confirm={entry()['name']}" in refused["msg"] and len(writes(api)) == 1
+    number = run(word, **{option: [gone(entry())]}, confirm="1")
+    assert number["failed"] and len(writes(api)) == 1
+    freed = run(word, **{option: [gone(entry())]}, confirm=entry()["name"])
+    assert freed["changed"] and freed[option][0]["action"] == "freed" and not freed.get("failed"), freed
+    assert not run(word, **{option: [gone(entry())]}, confirm=entry()["name"])["changed"]
+
+
+@pytest.mark.parametrize("word, option, entry", EACH)
+@pytest.mark.parametrize("fault", [409, 429, 502, 503, 504, "half", "lost", "no json"])
+def test_a_fault_of_an_allocation_allocates_one(api, run, word, option, entry, fault):
+    api.faults.append((f"/v1/{word}/allocate", fault))
+    result = run(word, **{option: [entry()]})
+    assert not result.get("failed") and result[option][0]["action"] == "allocated", result
+    stored = {"network": [item for item in api.networks.values() if item["name"] == "other-nodes"],
+              "ip": list(api.ips.values())}.get(word, api.named(entry()["name"]))
+    assert len(stored) == 1
+    assert not run(word, **{option: [entry()]})["changed"]
+
+
+@pytest.mark.parametrize("fault", [409, 503, "half", "lost"])
+def test_a_fault_of_a_release_frees_once(api, run, fault):
+    run("machine", machines=[machine()])
+    api.faults.append(("/v1/machine/[^/]+/free", fault))
+    result = run("machine", machines=[gone(machine())], confirm="cp-0")
+    if fault == "half":
+        assert result["failed"] and "answers 500" in result["msg"]
+        result = run("machine", machines=[gone(machine())], confirm="cp-0")
+        assert not result["changed"]
+    assert not result.get("failed") and api.named("cp-0") == []
+
+
+def test_one_failure_does_not_hide_the_others(api, run):
+    api.faults += [("/v1/ip/allocate", 400)]
+    result = run("ip", ips=[ip(name="a"), ip(name="b"), ip(name="c")])
+    assert result["failed"] and result["changed"] and len(api.ips) == 2
+    assert sorted(item["failed"] for item in result["ips"]) == [False, False, True]
+    assert "1 of 3 ips failed" in result["msg"] and len(result["written"]) == 2
+
+
+def test_the_order_of_a_cluster_and_back(api, run):
+    nodes = run("network", networks=[network()])["networks"][0]["id"]
+    endpoint = run("ip", ips=[ip()])["ips"][0]["address"]
+    rules = {"egress": [{"protocol": "tcp", "ports": [443], "to": ["0.0.0.0/0"]}],
+             "ingress": [{"protocol": "tcp", "ports": [6443], "from": ["203.0.113.0/24"]}]}
+    run("firewall", firewalls=[firewall(networks=[nodes, "internet"], rules=rules)])
+    made = run("machine", machines=[
+        machine(networks=[nodes, "internet"], ips=[endpoint], user_data=USER_DATA, tags=["cluster=prod"]),
+        {"name": "worker-0", "project": PROJECT, "id": PINNED, "image": IMAGE, "networks": [nodes]}])
+    assert not made.get("failed"), made
+    control_plane, worker = made["machines"]
+    assert control_plane["addresses"] == [endpoint]
+    assert control_plane["ready"] and control_plane["event"] == "Phoned Home"
+    assert worker["id"] == PINNED and worker["provider_id"] == f"metal://{PARTITION}/{PINNED}"
+    assert api.named("cp-0")[0]["allocation"]["user_data"] == USER_DATA
+    assert api.named("fw")[0]["allocation"]["firewall_rules"] == rules
+
+    early = run("network", networks=[gone(network())], confirm="other-nodes")
+    assert early["failed"] and "still in use" in early["msg"]
+    run("machine", machines=[gone(machine()), gone({"name": "worker-0"})], confirm="cp-0,worker-0")
+    run("firewall", firewalls=[gone(firewall())], confirm="fw")
+    run("ip", ips=[gone(ip())], confirm=endpoint)
+    assert run("network", networks=[gone(network())], confirm=nodes)["changed"]
+    assert api.ips == {} and set(api.networks) == {"internet", "nodes"}
+    assert not any(item.get("allocation") for item in api.machines.values())
+
+
+REFUSED = [
+    ("machine", machine(networks=["nodes", "more"]), "machine cp-0: networks: found 2 private networks"),
+    ("machine", machine(networks=["internet"]), "networks: found 0 private networks"),
+    ("machine", machine(networks=["others"]), "networks[0].name: found a network of project"),
+    ("machine", machine(networks=["nowhere"]), 'networks[0].name: found "nowhere"'),
+    ("machine", machine(image=FIREWALL_IMAGE), "image: found"),
+    ("machine", machine(image="debian-12"), 'image: found "debian-12"'),
+    ("machine", machine(size="c9"), 'size: found "c9", expected one of c1-large'),
+    ("machine", machine(partition="fra-9"), 'partition: found "fra-9"'),
+    ("machine", machine(ips=["192.0.2.77"]), "ips[0]: found"),
+    ("machine", machine(ips=["192.0.2.66"]), "ips[0]: found"),
+    ("machine", machine(ips=["192.0.2.55"]), "expected an address of one of networks"),
+    ("machine", machine(ips=["192.0.2.055"]), "expected an IPv4 or IPv6 address"),
+    ("machine", machine(id="rack-1"), "expected the UUID of a machine"),
+    ("machine", machine(id="00000000-0000-4000-8000-0000000009ff"), "expected a machine that metal-api knows"),
+    ("machine", machine(image=None), "image: not set"),
+    ("firewall", firewall(image=IMAGE), "which lacks the feature firewall"),
+    ("firewall", firewall(rules={"egress": [{"protocol": "tcp", "ports": [0], "to": ["x"]}]}), "rules.egress[0].ports"),
+    ("network", network(partition="fra-9"), 'network other-nodes: partition: found "fra-9"'),
+    ("network", network(destination_prefixes=["x"]), "destination_prefixes[0]"),
+    ("ip", ip(network="nowhere"), 'network: found "nowhere"'),
+    ("ip", ip(network=None), "network: not set"),
+    ("ip", ip(address="198.51.100.1"), "expected an address of 192.0.2.0/24"),
+    ("ip", ip(name="a,b"), "without a comma")]
+
+
+@pytest.mark.parametrize("word, entry, text", REFUSED, ids=[str(number) for number in range(len(REFUSED))])
+def test_it_is_refused_before_anything_is_changed(api, run, word, entry, text):
+    api.add_private("more", "more")
+    api.add_private("others", "others", project=OTHER_PROJECT)
+    for address, project in (("192.0.2.66", OTHER_PROJECT), ("192.0.2.55", PROJECT)):
+        api._post_v1_ip_allocate({"networkid": "internet", "projectid": project, "type": "static"}, address)
+    result = run(word, **{word + "s": [{key: value for key, value in entry.items() if value is not None}]})
+    assert result["failed"] and text in result["msg"] and "nothing was changed" in result["msg"], result["msg"]
+    assert writes(api) == []
+
+
+def test_all_problems_are_reported_at_once(api, run):
+    result = run("machine", machines=[machine(size="c9", image="x"), machine(name="b", networks=[])])
+    assert "3 problems, nothing was changed" in result["msg"] and len(result["problems"]) == 3, result
+
+
+def test_a_name_that_fits_two_is_refused(api, run):
+    api.add_private("nodes-2", "prod-nodes")
+    result = run("network", networks=[gone({"name": "prod-nodes"})], confirm="prod-nodes")
+    assert result["failed"] and "nodes, nodes-2" in result["msg"] and "set id" in result["msg"]
+    assert run("network", networks=[gone({"name": "prod-nodes"}, id="nodes-2")], confirm="nodes-2")["changed"]
+    assert "nodes" in api.networks and "nodes-2" not in api.networks
+
+
+def test_what_another_project_has_is_not_freed(api, run):
+    api.add_private("others", "others", project=OTHER_PROJECT)
+    result = run("network", networks=[gone({"name": "others"}, id="others")], confirm="others")
+    assert result["failed"] and "another project" in result["msg"] and "others" in api.networks
+
+
+def test_a_machine_that_somebody_else_has_is_not_taken(api, run):
+    run("machine", machines=[machine(id=PINNED)])
+    result = run("machine", machines=[machine(name="b", id=PINNED)])
+    assert result["failed"] and 'allocated as "cp-0"' in result["msg"]
+
+
+def test_what_differs_is_updated_and_what_cannot_is_refused(api, run):
+    run("machine", machines=[machine(tags=["a"])])
+    assert run("machine", machines=[machine(tags=["b"])])["machines"][0]["action"] == "updated"
+    assert not run("machine", machines=[machine(tags=["b"])])["changed"]
+    assert "machine.metal-stack.io/rack=r1" in api.named("cp-0")[0]["tags"]
+    result = run("machine", machines=[machine(hostname="x")])
+    assert result["failed"] and "metal-stack cannot change it" in result["msg"]
+    run("ip", ips=[ip(type="ephemeral")])
+    assert run("ip", ips=[ip(type="static")])["changed"]
+    assert run("ip", ips=[ip(type="ephemeral")])["failed"]
+    assert run("network", networks=[{"name": "prod-nodes", "project": PROJECT, "labels": {"a": "b"}}])["changed"]
+    assert api.networks["nodes"]["labels"] == {"a": "b"}
+
+
+def test_another_image_needs_reinstall_and_its_confirmation(api, run):
+    run("machine", machines=[machine(image=IMAGE_OLD)])
+    assert "cannot change it" in run("machine", machines=[machine(image=IMAGE)])["msg"]
+    refused = run("machine", machines=[machine(image=IMAGE, reinstall=True)])
+    assert refused["failed"] and "is reinstalled and loses what is on its disks" in refused["msg"]
+    done = run("machine", machines=[machine(image=IMAGE, reinstall=True)], confirm="cp-0")
+    assert done["machines"][0]["action"] == "reinstalled" and done["machines"][0]["image"] == IMAGE
+    assert done["machines"][0]["ready"]
+    assert not run("machine", machines=[machine(image=IMAGE, reinstall=True)], confirm="cp-0")["changed"]
+
+
+def test_power(api, run):
+    run("machine", machines=[machine()])
+    assert not run("machine", machines=[machine(power="on")])["changed"]
+    assert "is interrupted by power off" in run("machine", machines=[machine(power="off")])["msg"]
+    assert run("machine", machines=[machine(power="off")], confirm="cp-0")["machines"][0]["action"] == "powered_off"
+    assert not run("machine", machines=[machine(power="off")])["changed"]
+    assert run("machine", machines=[machine(power="on")])["machines"][0]["action"] == "powered_on"
+    assert run("machine", machines=[machine(power="cycle")], confirm="cp-0")["machines"][0]["action"] == "power_cycled"
+    assert api.named("cp-0")[0]["power"] == "ON"
+
+
+@pytest.mark.parametrize("field, text", [("crash_loop", "crash loop"),
+                                         ("failed_machine_reclaim", "release of it failed")])
+def test_a_wait_ends_with_a_failure(api, run, field, text):
+    api.ready = False
+    run("machine", machines=[machine()], wait=False)
+    api.named("cp-0")[0]["events"].update(
+        {field: True, "last_error_event": {"event": "Crashed", "message": "no disk found"}})
+    result = run("machine", machines=[machine()], wait_timeout_seconds=60)
+    assert result["failed"] and text in result["msg"] and "no disk found" in result["msg"], result["msg"]
+    assert "free it or reinstall it" in result["msg"]
+
+
+def test_a_timeout_names_the_last_event(api, run):
+    api.ready = False
+    result = run("machine", machines=[machine()], wait_timeout_seconds=1)
+    assert result["failed"] and result["changed"] and "event Preparing" in result["msg"]
+    assert "raise wait_timeout_seconds" in result["msg"]
+
+
+def test_a_wait_goes_on_while_metal_api_does_not_answer(api, run):
+    run("machine", machines=[machine()], wait=False)
+    real, count = api._log_in, []
+
+    def log_in(request):
+        count.append(1)
+        if 2 <= len(count) <= 4:
+            raise Refused(503, "starting")
+        real(request)
+    api._log_in = log_in
+    result = run("machine", machines=[machine()])
+    assert not result.get("failed") and result["machines"][0]["ready"] and len(count) > 4, result
+
+
+LOGINS = [
+    ({"hmac_key": "wrong"}, "answers 401", "check hmac_key"),
+    ({"hmac_key": KEY, "hmac_user": "Metal-View"}, "answers 403", "use Metal-Edit"),
+    ({"hmac_key": None, "token": "wrong"}, "answers 401", "check hmac_key"),
+    ({"hmac_key": None}, "found neither", "set one"),
+    ({"token": TOKEN}, "found both", "expected one"),
+    ({"hmac_key": KEY + "\n"}, "control character", "remove the line break"),
+    ({"api_url": "metal-api"}, 'api_url: found "metal-api"', "expected a URL"),
+    ({"api_url": "http://127.0.0.1:1/metal"}, "no answer of http://127.0.0.1:1/metal", "check api_url"),
+    ({"ca_cert": "/nonexistent"}, "ca_cert /nonexistent", "no such file")]
+
+
+@pytest.mark.parametrize("params, found, hint", LOGINS, ids=[item[1] for item in LOGINS])
+def test_a_login_that_does_not_work_is_reported(api, run, params, found, hint):
+    result = run("ip", ips=[ip()], **params)
+    assert result["failed"] and found in result["msg"] and hint in result["msg"], result["msg"]
+    assert api.ips == {}
+
+
+def test_a_token_and_the_environment_log_in(api, run, monkeypatch):
+    assert run("ip", ips=[ip()], hmac_key=None, token=TOKEN)["changed"]
+    monkeypatch.setenv("METAL_API_URL", api.url)
+    monkeypatch.setenv("METAL_API_HMAC", KEY)
+    assert not run("ip", ips=[ip()], hmac_key=None, api_url=None)["changed"]
+    monkeypatch.setenv("METAL_API_URL", "http://198.51.100.1/metal")
+    assert "found neither" in run("ip", ips=[ip()], hmac_key=None)["msg"]
+
+
+def test_each_request_has_a_salt_of_its_own_and_no_key(api, run):
+    run("machine", machines=[machine()])
+    salts = [request[2]["X-Data-Salt"] for request in api.requests]
+    assert len(set(salts)) == len(salts) > 5
+    assert KEY not in json.dumps(api.requests)
+
+
+def test_a_redirect_is_not_followed(api, run):
+    api.faults.append(("/v1/ip/find", "redirect"))
+    result = run("ip", ips=[ip()])
+    assert result["failed"] and "redirects to" in result["msg"] and "set api_url" in result["msg"]
+
+
+def test_an_answer_without_end_is_refused(api, run, monkeypatch):
+    monkeypatch.setattr(client, "ANSWER_LIMIT_BYTES", 100)
+    result = run("ip", ips=[ip()])
+    assert result["failed"] and "an answer of more than" in result["msg"]
+
+
+def test_an_id_that_leads_elsewhere_is_no_part_of_a_path(api, run):
+    api.add_private("..", "odd")
+    result = run("network", networks=[gone({"name": "odd"})], confirm="odd")
+    assert result["failed"] and "can be no part of a path" in result["msg"] and writes(api) == []
+
+
+def test_info(api, run):
+    run("machine", machines=[machine(user_data=USER_DATA)])
+    run("firewall", firewalls=[firewall()])
+    found = run("info", hmac_user="Metal-View")
+    assert [item["name"] for item in found["firewalls"]] == ["fw"] and found["projects"][0]["id"] == PROJECT
+    assert len(found["machines"]) == 3 and len(found["images"]) == 3 and not found["changed"]
+    mine = run("info", gather=["machines"], project=PROJECT)
+    assert [item["name"] for item in mine["machines"]] == ["cp-0"] and set(mine) >= {"machines"} and "ips" not in mine
+    assert run("info", gather=["networks"], names=["prod-nodes"])["networks"][0]["is_private"]
