@@ -15,9 +15,10 @@ import sys
 import uuid
 from typing import Any
 
+from .._images import bios_boot, debian_root, efi_partition
+from .._images.debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
 from .._plane.process import cache_entry
-from . import addons, bios_boot, container_image, debian_root, efi_partition
-from .debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
+from . import addons, container_image
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
 RECIPE = "4"

@@ -26,14 +26,14 @@ HOST = {"name": "h1", "boot_mac_address": "00:5c:52:31:3a:01", "bmc": {
     "address": "redfish-virtualmedia://198.18.0.11/redfish/v1/Systems/1", "username": "admin", "password": "other"}}
 # Of modules without a table in bad_inputs.
 ARGUMENTS = {
+    "agent_image": {
+        "source_dir": str(REPOSITORY / "lab" / "agent_image"), "cache_dir": "cache", "directory": "published"},
     "bmc_info": {"hosts": [HOST], "connect_timeout_seconds": 1},
     "discovered_inventory": {"servers": [], "hosts": [HOST], "return_inventory": True},
     "ironic_audit": {"hosts": [], "all_namespaces": True},
     "ironic_check": {"bmc_schemes": ["ipmi"]},
     "ironic_node_info": {},
     "lab": {"state": "absent", "name": "no-such-lab"},
-    "lab_agent_image": {
-        "source_dir": str(REPOSITORY / "lab" / "agent_image"), "cache_dir": "cache", "directory": "published"},
     "lab_disk_image": {"path": "disk.raw"},
     "lab_info": {"name": "no-such-lab"},
     "lab_node_image": {

@@ -24,6 +24,8 @@ FORWARDED_APT_SETTINGS = (
 CONTAINED = ("setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
 CHROOT_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 TIMEOUT_SECONDS = 1200
+# The time of all files of an image, 1980-01-01, before which FAT has none: the same contents give the same bytes.
+EPOCH_SECONDS = 315532800
 
 
 class ImageBuildError(ReportedError):
@@ -111,13 +113,14 @@ def check_means(what: str, commands: Iterable[tuple[str, str]]) -> None:
             raise ImageBuildError(f"{command} is missing: install the package {package}")
 
 
-def install(target: str, names: list[str], work: str, hooks: Sequence[str] = ()) -> None:
+def install(target: str, names: list[str], work: str, hooks: Sequence[str] = (), sources: Sequence[str] = ()) -> None:
     """Install Debian with some packages.
 
     :param target: folder to install into, or a file that ends with ``.tar``
     :param names: packages
     :param work: folder for temporary files
     :param hooks: shell commands that run at the end, with the folder as ``$1``
+    :param sources: lines of a sources.list in place of this machine's
     :raises ImageBuildError: when a step fails
     """
     command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--quiet", "--include=" + ",".join(names)]
@@ -127,11 +130,11 @@ def install(target: str, names: list[str], work: str, hooks: Sequence[str] = ())
         value = run(["apt-config", "shell", "VALUE", setting], "reading apt's settings").strip()
         if value:
             command.append("--aptopt=%s %s" % (setting, value.split("=", 1)[1].replace("'", '"')))
-    sources = apt_sources(run(
+    lines = list(sources) or apt_sources(run(
         ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
          "Created-By: Packages"], "reading apt's sources"))
-    run([*CONTAINED, *command, SUITE, target, *sources], "installing Debian " + SUITE,
-        env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=work))
+    run([*CONTAINED, *command, SUITE, target, *lines], "installing Debian " + SUITE,
+        env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=work, SOURCE_DATE_EPOCH=str(EPOCH_SECONDS)))
 
 
 def add_files(source: str, root: str, replaced: dict[str, str] | None = None) -> None:
@@ -172,6 +175,17 @@ def clean(root: str) -> None:
     if os.path.lexists(resolv_conf):
         os.unlink(resolv_conf)
     os.symlink("../run/systemd/resolve/stub-resolv.conf", resolv_conf)
+
+
+def forget_times(root: str) -> None:
+    """Give all files and folders the same time.
+
+    :param root: the root file system
+    """
+    for parent, folders, names in os.walk(root):
+        for name in folders + names:
+            os.utime(os.path.join(parent, name), (EPOCH_SECONDS, EPOCH_SECONDS), follow_symlinks=False)
+    os.utime(root, (EPOCH_SECONDS, EPOCH_SECONDS))
 
 
 def write_checksum(path: str) -> None:
