@@ -41,6 +41,7 @@ _TEXTS = (
     ("consoles", _CONSOLE, "a console, for example ttyS0,115200n8"),
     ("ntp_servers", _SERVER, "a name or an address"),
     ("ssh_keys", _SSH_KEY, "a line of an authorized_keys file"))
+LISTS = (*(name for name, _rule, _expected in _TEXTS), "ca_certificates", "hardware_managers", "files")
 # Options that a ramdisk from elsewhere cannot have.
 BUILD_OPTIONS = (*(name for name, _rule, _expected in _TEXTS), "ca_certificates", "root_password_hash",
                  "python_requirements", "hardware_managers", "files", "network_data", "revision")

@@ -116,10 +116,7 @@ class AgentRamdisk:
         """
         if self.complete():
             return
-        debian_root.check_means("the agent's ramdisk", NEEDED_COMMANDS)
-        for path, package in NEEDED_FILES:
-            if not os.path.exists(path):
-                raise ImageBuildError(f"{path} is missing: install the package {package}")
+        debian_root.check_means("the agent's ramdisk", NEEDED_COMMANDS, NEEDED_FILES)
         with cache_entry.making(self.directory, progress) as partial:
             if partial is None:
                 return
@@ -127,9 +124,7 @@ class AgentRamdisk:
             root = os.path.join(work, "root")
             os.mkdir(work)
             progress.event(f"Installing Debian {SUITE} for the agent's ramdisk")
-            with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
-                names = debian_root.packages(stream.read())
-            debian_root.install(root, names + list(self._base.packages), work, sources=self._base.sources)
+            debian_root.install(root, self._recipe() + list(self._base.packages), work, sources=self._base.sources)
             progress.event("Installing ironic-python-agent")
             self._install_agent(root, work)
             kernel = self._take_kernel(root, partial)
@@ -169,9 +164,7 @@ class AgentRamdisk:
             "choosing the services")
         debian_root.clean(root)
         self._drop_modules(root, kernel)
-        with open(os.path.join(root, "var/lib/dpkg/status"), encoding="utf-8") as stream:
-            needed = dpkg_status.closure(stream.read(), self._base.packages)
-        paths = [*DROPPED, *(() if any(map(PERL_PACKAGES.fullmatch, needed)) else PERL)]
+        paths = [*DROPPED, *(() if self._needs_perl(root) else PERL)]
         for path in (found for pattern in paths for found in glob.glob(os.path.join(root, pattern))):
             _remove(path)
         os.unlink(os.path.join(root, HARDWARE_NAMES))
@@ -184,6 +177,18 @@ class AgentRamdisk:
         # What the kernel starts; systemd finds that it is in an initramfs by this file, and is to be the whole system.
         os.symlink("lib/systemd/systemd", os.path.join(root, "init"))
         debian_root.forget_times(root)
+
+    def _needs_perl(self, root: str) -> bool:
+        """Return whether a package of the site depends on it; those of the recipe had it for their installation."""
+        with open(os.path.join(root, "var/lib/dpkg/status"), encoding="utf-8") as stream:
+            status = stream.read()
+        known = dpkg_status.closure(status, self._recipe())
+        needed = dpkg_status.closure(status, self._base.packages, known)
+        return any(map(PERL_PACKAGES.fullmatch, needed))
+
+    def _recipe(self) -> list[str]:
+        with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
+            return debian_root.packages(stream.read())
 
     def _drop_modules(self, root: str, kernel: str) -> None:
         folder = os.path.join(root, "lib/modules", kernel)
@@ -200,6 +205,9 @@ class AgentRamdisk:
             relative = os.path.relpath(path, folder)
             if relative not in needed and any(relative == name or relative.startswith(name + "/") for name in dropped):
                 os.unlink(path)
+        for parent, _folders, _files in os.walk(os.path.join(folder, "kernel"), topdown=False):
+            if not os.listdir(parent):
+                os.rmdir(parent)
 
     @staticmethod
     def _keep(root: str, directory: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from .._common.errors import RefusedError, ReportedError
 from .._common.problem import Problem
-from . import agent_options, agent_ramdisk, boot_iso, cpio, debian_root, download_rules, fetch
+from . import agent_options, agent_ramdisk, boot_iso, contents, cpio, debian_root, download_rules, fetch
 from .agent_ramdisk import AgentRamdisk
 from .image_folder import ImageFolder, copied
 
@@ -35,31 +35,11 @@ def ensure(params: dict[str, Any], check_mode: bool, progress: Any) -> dict[str,
     :param progress: a Progress
     :raises ReportedError: when options are wrong, a step fails, or the initramfs is too large
     """
-    params, found = _with_contents(params)
+    params, found = contents.read(params, ("hardware_managers", "files"), "agent-image")
     found += _problems(params)
     if found:
         raise RefusedError(found)
     return _take(params, check_mode, progress) if params["downloads"] else _build(params, check_mode, progress)
-
-
-def _with_contents(params: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the parameters with contents as bytes, whether they were given as text or as a path, and what is wrong."""
-    found, result = [], dict(params)
-    for field in ("hardware_managers", "files"):
-        result[field] = []
-        for number, entry in enumerate(params[field]):
-            content = (entry["content"] or "").encode()
-            if entry["source"]:
-                try:
-                    with open(entry["source"], "rb") as stream:
-                        content = stream.read()
-                except OSError as exc:
-                    found.append(Problem("agent-image", "", f"{field}[{number}].source",
-                                         f'"{entry["source"]}" ({exc.strerror})', "a file that can be read",
-                                         "correct the path"))
-                    continue
-            result[field].append(dict(entry, content=content))
-    return result, found
 
 
 def _problems(params: dict[str, Any]) -> list[Problem]:
@@ -108,7 +88,7 @@ def _build(params: dict[str, Any], check_mode: bool, progress: Any) -> dict[str,
 
     def writers() -> Mapping[str, Callable[[str, Mapping[str, str]], Any]]:
         if params["iso"]:
-            debian_root.check_means("the ISO image", boot_iso.NEEDED_COMMANDS)
+            debian_root.check_means("the ISO image", boot_iso.NEEDED_COMMANDS, boot_iso.NEEDED_FILES)
         ramdisk.build(progress)
         made = dict((name, copied(ramdisk.path(name))) for name in agent_ramdisk.FILES)
         made["initrd"] = lambda path, _made: _write_initramfs(path, ramdisk, params)

@@ -97,23 +97,28 @@ def run(arguments: Sequence[str], step: str, **options: Any) -> str:
     return result.stdout
 
 
-def check_means(what: str, commands: Iterable[tuple[str, str]]) -> None:
-    """Refuse to begin without root or without a program.
+def check_means(what: str, commands: Iterable[tuple[str, str]], files: Iterable[tuple[str, str]] = ()) -> None:
+    """Refuse to begin without root, a program or a file.
 
     :param what: what is built
     :param commands: program and the Debian package that has it
-    :raises ImageBuildError: naming the first that is missing
+    :param files: path and the Debian package that has it
+    :raises ImageBuildError: naming all that is missing
     """
     if os.geteuid() != 0:
         raise ImageBuildError(
             f"building {what} needs root: it makes a root file system whose files belong to many users. "
             "Run it with sudo, or do without nodes that boot")
-    for command, package in commands:
-        if not shutil.which(command):
-            raise ImageBuildError(f"{command} is missing: install the package {package}")
+    missing = [f"{command} is missing: install the package {package}" for command, package in commands
+               if not shutil.which(command)]
+    missing += [f"{path} is missing: install the package {package}" for path, package in files
+                if not os.path.exists(path)]
+    if missing:
+        raise ImageBuildError("; ".join(dict.fromkeys(missing)))
 
 
-def install(target: str, names: list[str], work: str, hooks: Sequence[str] = (), sources: Sequence[str] = ()) -> None:
+def install(target: str, names: list[str], work: str, hooks: Sequence[str] = (), sources: Sequence[str] = (),
+            added: Sequence[str] = ()) -> None:
     """Install Debian with some packages.
 
     :param target: folder to install into, or a file that ends with ``.tar``
@@ -121,6 +126,7 @@ def install(target: str, names: list[str], work: str, hooks: Sequence[str] = (),
     :param work: folder for temporary files
     :param hooks: shell commands that run at the end, with the folder as ``$1``
     :param sources: lines of a sources.list in place of this machine's
+    :param added: lines beside them
     :raises ImageBuildError: when a step fails
     """
     command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--quiet", "--include=" + ",".join(names)]
@@ -133,7 +139,7 @@ def install(target: str, names: list[str], work: str, hooks: Sequence[str] = (),
     lines = list(sources) or apt_sources(run(
         ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
          "Created-By: Packages"], "reading apt's sources"))
-    run([*CONTAINED, *command, SUITE, target, *lines], "installing Debian " + SUITE,
+    run([*CONTAINED, *command, SUITE, target, *lines, *added], "installing Debian " + SUITE,
         env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=work, SOURCE_DATE_EPOCH=str(EPOCH_SECONDS)))
 
 
@@ -175,6 +181,20 @@ def clean(root: str) -> None:
     if os.path.lexists(resolv_conf):
         os.unlink(resolv_conf)
     os.symlink("../run/systemd/resolve/stub-resolv.conf", resolv_conf)
+
+
+def replace_in_sources(root: str, before: str, after: str) -> None:
+    """Replace a text in the lists of apt's sources.
+
+    :param root: the root file system
+    """
+    folder = os.path.join(root, "etc/apt")
+    for path in [os.path.join(folder, "sources.list"), *glob.glob(os.path.join(folder, "sources.list.d/*"))]:
+        if os.path.isfile(path):
+            with open(path, encoding="utf-8") as stream:
+                text = stream.read()
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(text.replace(before, after))
 
 
 def forget_times(root: str) -> None:

@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
-def closure(status: str, names: Iterable[str]) -> set[str]:
+def closure(status: str, names: Iterable[str], known: Collection[str] = ()) -> set[str]:
     """Return packages with all that they depend on, as far as it is installed.
 
     :param status: ``/var/lib/dpkg/status``
     :param names: packages, perhaps with ``=version``
+    :param known: packages whose own dependencies do not count
     """
     depends: dict[str, list[str]] = {}
     for paragraph in status.split("\n\n"):
@@ -28,7 +29,7 @@ def closure(status: str, names: Iterable[str]) -> set[str]:
         name = waiting.pop()
         if name in depends and name not in found:
             found.add(name)
-            waiting += depends[name]
+            waiting += [] if name in known else depends[name]
     return found
 
 

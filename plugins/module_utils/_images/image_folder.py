@@ -24,10 +24,12 @@ class ImageFolder:
     """The folder and what is in it.
 
     :param directory: its path
+    :param manifest: name of the file that says what the files were made from; each image of a folder has its own
     """
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, manifest: str = MANIFEST) -> None:
         self.directory = directory
+        self._manifest_name = manifest
 
     def path(self, name: str) -> str:
         """Return the path of a file."""
@@ -40,8 +42,8 @@ class ImageFolder:
         :param names: of the files
         """
         known = self._manifest()
-        files = known.get("files")
-        if known.get("key") != key or not isinstance(files, dict) or sorted(files) != sorted(names):
+        files = self._known_files()
+        if known.get("key") != key or sorted(files) != sorted(names):
             return None
         for name in names:
             line = f"{files[name].get('sha256')}  {name}\n"
@@ -82,9 +84,9 @@ class ImageFolder:
                 files = dict((name, {"sha256": debian_root.file_digest(path), "size_bytes": os.path.getsize(path)})
                              for name, path in made.items())
                 differing = self.differing(dict((name, file["sha256"]) for name, file in files.items()))
-                gone = [name for name in self._manifest().get("files") or {} if name not in files]
+                gone = [name for name in self._known_files() if name not in files]
                 # Without it a run that ends between two files leaves what the next one takes for complete.
-                self._unlink(MANIFEST)
+                self._unlink(self._manifest_name)
                 for name, path in made.items():
                     if name in differing:
                         action = "updated" if os.path.exists(self.path(name)) else "created"
@@ -94,7 +96,8 @@ class ImageFolder:
                 for name in gone:
                     self._unlink(os.path.basename(name))
                     self._unlink(os.path.basename(name) + ".sha256")
-                self._write(MANIFEST, json.dumps({"key": key, "files": files}, indent=1, sort_keys=True) + "\n")
+                manifest = {"key": key, "files": files}
+                self._write(self._manifest_name, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
             finally:
                 for name in writers:
                     self._unlink(name + _NEW)
@@ -105,10 +108,15 @@ class ImageFolder:
 
     def _manifest(self) -> dict[str, Any]:
         try:
-            found = json.loads(self._read(MANIFEST) or "{}")
+            found = json.loads(self._read(self._manifest_name) or "{}")
         except ValueError:
             return {}
         return found if isinstance(found, dict) else {}
+
+    def _known_files(self) -> dict[str, dict[str, Any]]:
+        files = self._manifest().get("files")
+        return dict((name, file) for name, file in files.items() if isinstance(file, dict)) \
+            if isinstance(files, dict) else {}
 
     def _read(self, name: str) -> str | None:
         try:

@@ -45,6 +45,11 @@ ARGUMENTS = {
     "mirror_gather": {"archive": "gathered.tar", "release": "0.1.0", "parts": []},
     "mirror_unpack": {"archive": str(REPOSITORY / "tests" / "unit" / "modules" / "empty_archive.tar"),
                       "files_dir": "files"},
+    "node_image": {
+        "source_dir": str(REPOSITORY / "roles" / "node_image" / "files" / "recipe"), "cache_dir": "cache",
+        "directory": "published", "kubernetes_version": "v1.35.4", "kubernetes_repository": {
+            "source": "deb https://packages.example.org/ /",
+            "key": "-----BEGIN PGP PUBLIC KEY BLOCK-----\n-----END PGP PUBLIC KEY BLOCK-----"}},
     "plane_certificate": {"directory": "certificates"},
     "plane_check": {"parts": []},
     "plane_components": {

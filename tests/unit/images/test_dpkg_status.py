@@ -32,3 +32,8 @@ Depends: loop, mail-agent
     (["lldpd=1.0"], {"lldpd", "libc6", "libsnmp40", "libperl5.36", "other", "mail"})])
 def test_a_package_needs_all_that_it_depends_on(names, found):
     assert closure(STATUS, names) == found
+
+
+def test_what_is_known_is_named_without_its_own_dependencies():
+    assert closure(STATUS, ["lldpd"], {"libsnmp40"}) == {"lldpd", "libc6", "libsnmp40", "other", "mail"}
+    assert closure(STATUS, ["libsnmp40"], {"libperl5.36"}) == {"libsnmp40", "libperl5.36"}

@@ -38,7 +38,7 @@ MODULES = pathlib.Path(__file__).parents[3] / "plugins" / "modules"
 # What makes or runs a lab or an engine, and what only reads, or writes files; they have tests of their own.
 NOT_OF_A_SITE = {"agent_image", "discovered_inventory", "host_result", "ironic_audit", "ironic_check", "lab",
                  "lab_disk_image", "lab_node_image", "lab_registry_images",
-                 "mirror_gather", "mirror_unpack",
+                 "mirror_gather", "mirror_unpack", "node_image",
                  "plane_certificate", "plane_check", "plane_components", "plane_ironic",
                  "plane_processes", "plane_programs", "plane_provider", "plane_site", "service_probe", "site_lint"}
 CASES = [pytest.param(name, case, id=f"{name}-{number}-{case[2]}")
