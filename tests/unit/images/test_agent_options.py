@@ -20,8 +20,8 @@ REQUIREMENT = "example==1.0 \\\n    --hash=sha256:" + "0" * 64 + "\n"
 EMPTY = {"packages": [], "debian_sources": [], "kernel_modules": [], "kernel_parameters": [], "consoles": [],
          "ntp_servers": [], "ssh_keys": [], "ca_certificates": [], "root_password_hash": "", "python_requirements": "",
          "hardware_managers": [], "files": [], "network_data": [], "revision": ""}
-GOOD = {"packages": ["lldpd", "nvme-cli=2.4+really2.3-3"], "debian_sources": [
-            "deb https://mirror.example.org/debian/20260101T000000Z/ bookworm main"],
+GOOD = {"packages": ["lldpd", "nvme-cli=2.4+really2.3-3"],
+        "debian_sources": ["deb https://mirror.example.org/debian/20260101T000000Z/ bookworm main"],
         "kernel_modules": ["mlx5_core", "dm-multipath"],
         "kernel_parameters": ["ipa-api-url=https://[2001:db8::1]:6385", "quiet"],
         "consoles": ["tty0", "ttyS1,115200n8"],
