@@ -50,7 +50,7 @@ class ImageFolder:
             if not os.path.isfile(self.path(name)) or self._read(name + ".sha256") != line or \
                     debian_root.file_digest(self.path(name)) != files[name]["sha256"]:
                 return None
-        return self._described(files)
+        return self._described(dict((name, files[name]) for name in names))
 
     def differing(self, digests: Mapping[str, str]) -> list[str]:
         """Return the names of the files that are missing or have other contents.

@@ -72,7 +72,7 @@ def header(version=3, backing=0, incompatible=0, encryption=0):
 @pytest.mark.parametrize("data, field", [
     (header(backing=512), "backing file"), (header(version=2, backing=512), "backing file"),
     (header(incompatible=4), "data file"), (header(encryption=1), "encryption"), (header(version=9), "version"),
-    (header()[:90], ""), (b"KDMV" + bytes(600), ""), (b"", ""), (b"<html>", "")])
+    (header(incompatible=32), "features"), (header()[:90], ""), (b"KDMV" + bytes(600), ""), (b"", ""), (b"<html>", "")])
 def test_no_program_opens_what_leads_to_another_file(data, field):
     assert [problem.field for problem in disk_facts.header_problems("a", data)] == [field]
 
