@@ -13,8 +13,8 @@ from .._common.problem import Problem
 HEADER_BYTES = 1024
 QCOW2, RAW = "qcow2", "raw"
 _MAGIC = b"QFI\xfb"
-# Of docs/interop/qcow2.txt in QEMU: the incompatible features of version 3, of which bit 2 is an external data file; five
-# are known. The lab's simulated agent has the same rules in lab/machine_room, which does not import the collection.
+# Of docs/interop/qcow2.txt in QEMU: the incompatible features of version 3, of which bit 2 is an external data file;
+# five are known. The lab's simulated agent has the same rules in lab/machine_room, which imports no collection.
 _EXTERNAL_DATA, _KNOWN_FEATURES = 1 << 2, 0b11111
 _BACKING = ("backing-filename", "full-backing-filename", "backing-image")
 _BOOT_SIGNATURE, _BOOT_SIGNATURE_AT = b"\x55\xaa", 510

@@ -21,6 +21,7 @@ from .debian_root import CHROOT_ENVIRONMENT, CONTAINED, SUITE, ImageBuildError, 
 RECIPE = "1"
 IMAGE = "node.qcow2"
 PROGRAMS = ("kubeadm", "kubelet", "kubectl")
+VERSION_ARGUMENTS = {"kubeadm": ("version", "-o", "short"), "kubelet": ("--version",)}
 PAUSE_MARK = "@PAUSE_IMAGE@"
 AUTHORITIES_DIR = "usr/local/share/ca-certificates"
 KEYRING = "etc/apt/keyrings/kubernetes.asc"
@@ -75,6 +76,10 @@ class NodeBuild:
         if self.complete():
             return
         debian_root.check_means("the node image", node_disk.NEEDED_COMMANDS)
+        # Minutes before the same question to what is in the image.
+        for name, path in self._programs().items():
+            if name in VERSION_ARGUMENTS:
+                self._check_version([path], name)
         with cache_entry.making(self.directory, progress) as partial:
             if partial is None:
                 return
@@ -128,7 +133,9 @@ class NodeBuild:
             target = os.path.join(root, "usr/bin", name)
             shutil.copyfile(path, target)
             os.chmod(target, 0o755)
-        pause = self._check_version(root)
+        for name in VERSION_ARGUMENTS:
+            self._check_version(["chroot", root, f"/usr/bin/{name}"], name)
+        pause = self._pause_image(root)
         # The folder of kubelet's further configuration, which the service names.
         os.makedirs(os.path.join(root, "etc/kubernetes/kubelet.conf.d"), exist_ok=True)
         debian_root.add_files(os.path.join(self._source_dir, "root"), root, {PAUSE_MARK: pause})
@@ -146,18 +153,19 @@ class NodeBuild:
         for verb, names in SERVICES.items():
             run(["systemctl", "--root", root, verb, *names], "choosing the services")
 
-    def _check_version(self, root: str) -> str:
-        """Return the pause image of the kubeadm that is in the image, when that is of the wanted version."""
+    def _check_version(self, command: list[str], name: str) -> None:
         wanted = self._params["kubernetes_version"]
-        for name, arguments in (("kubeadm", ["version", "-o", "short"]), ("kubelet", ["--version"])):
-            found = run(["chroot", root, f"/usr/bin/{name}", *arguments], f"asking the version of {name}",
-                        env=CHROOT_ENVIRONMENT).split()[-1]
-            if found != wanted:
-                raise ImageBuildError(f"kubernetes_version: {name} is {found}, expected {wanted}; correct the version, "
-                                      "or where the programs come from")
-        images = run(["chroot", root, "/usr/bin/kubeadm", "config", "images", "list", "--kubernetes-version", wanted],
-                     "asking kubeadm for its images", env=CHROOT_ENVIRONMENT).split()
-        return next(image for image in images if "/pause:" in image)
+        found = run([*command, *VERSION_ARGUMENTS[name]], f"asking the version of {name}",
+                    env=CHROOT_ENVIRONMENT).split()[-1:]
+        if found != [wanted]:
+            raise ImageBuildError(f"kubernetes_version: {name} is {' '.join(found)}, expected {wanted}; correct the "
+                                  "version, or where the programs come from")
+
+    def _pause_image(self, root: str) -> str:
+        """Return the pause image that the image's kubeadm wants."""
+        images = run(["chroot", root, "/usr/bin/kubeadm", "config", "images", "list", "--kubernetes-version",
+                      self._params["kubernetes_version"]], "asking kubeadm for its images", env=CHROOT_ENVIRONMENT)
+        return next(image for image in images.split() if "/pause:" in image)
 
     def _add_authorities(self, root: str) -> None:
         for number, text in enumerate(self._params["ca_certificates"]):

@@ -202,6 +202,18 @@ def test_the_key_depends_on_everything_that_the_image_is_made_of(tmp_path):
     assert node_build.NodeBuild(given).key != keys[1]
 
 
+def test_programs_of_another_version_are_refused_before_anything_is_installed(params, tmp_path, monkeypatch):
+    for name in ("kubeadm", "kubelet", "kubectl"):
+        (tmp_path / name).write_text("#!/bin/sh\necho Kubernetes v1.35.3\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr(node_build.debian_root, "check_means", lambda *_arguments: None)
+    wanted = dict(params, source_dir=str(ROOT / "roles" / "node_image" / "files" / "recipe"),
+                  kubernetes_version="v1.35.4", kubernetes_dir=str(tmp_path))
+    with pytest.raises(Exception, match=r"kubernetes_version: kubeadm is v1.35.3, expected v1.35.4"):
+        ensure(wanted)
+    assert not (tmp_path / "cache").exists()
+
+
 def test_the_recipe_has_what_the_lab_s_image_has():
     """Links into the lab's recipe, so that both have the same service and the same settings of the kernel."""
     recipe = ROOT / "roles" / "node_image" / "files" / "recipe"
