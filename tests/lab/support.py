@@ -34,6 +34,17 @@ HOST = KNOWN["BareMetalHost"]
 AT_ONCE = ("-e", '{"hosts_error_limit": 1}')
 
 
+def module(name, **arguments):
+    """Run a module of the collection as Ansible does and return its result."""
+    result = subprocess.run(
+        [str(Path(sys.executable).parent / "ansible"), "localhost", "-m", "metal3.baremetal." + name, "-a",
+         json.dumps(arguments)],
+        capture_output=True, text=True, check=False, timeout=900,
+        env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
+    assert result.returncode == 0, result.stdout + result.stderr
+    return json.loads(result.stdout.partition("=>")[2])
+
+
 def only(*names):
     """Return a playbook's arguments that limit it to hosts."""
     return "--limit", ",".join(names)

@@ -7,8 +7,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,7 +14,7 @@ import pytest
 from machine_room import partitions
 from machine_room.node_boot.first_stage import HIDDEN_FILES
 from nodes import INDEX, MEMORY_MIB, POD_SUBNET, Nodes
-from support import REPOSITORY, eventually
+from support import REPOSITORY, eventually, module
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import flannel
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
@@ -51,17 +49,6 @@ spec:
   selector: {app: echo}
   ports: [{port: 80, targetPort: 8080}]
 """
-
-
-def module(name, **arguments):
-    """Run a module of the collection as Ansible does and return its result."""
-    result = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible"), "localhost", "-m", "metal3.baremetal." + name, "-a",
-         json.dumps(arguments)],
-        capture_output=True, text=True, check=False, timeout=900,
-        env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
-    assert result.returncode == 0, result.stdout + result.stderr
-    return json.loads(result.stdout.partition("=>")[2])
 
 
 def host_settings():

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._common.errors import ReportedError
+from .._images import debian_root
 from .._plane.process import cache_entry
-from . import container_image, debian_root, oci_layout
+from . import container_image, oci_layout
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
 RECIPE = "1"

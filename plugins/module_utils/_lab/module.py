@@ -10,7 +10,7 @@ from .._common.errors import ReportedError
 from .._common.module import Module
 from .._common.terminal import columns
 from .._plane.process import figures
-from . import addons, agent_image, disk_image, ironic_image, lab_service, node_image, oci_layout, status
+from . import addons, disk_image, ironic_image, lab_service, node_image, oci_layout, status
 from . import registry as lab_registry
 from .layout import lab_dir
 
@@ -84,29 +84,6 @@ def run_lab_node_image() -> None:
         if changed and not module.check_mode:
             image.build(module.progress)
     module.finish(dict(image.info() if image.complete() else {}, changed=changed, image_dir=image.directory))
-
-
-def run_lab_agent_image() -> None:
-    """Run the module ``lab_agent_image``."""
-    module = Module({
-        "source_dir": {"type": "path", "required": True},
-        "cache_dir": {"type": "path", "required": True},
-        "directory": {"type": "path", "required": True},
-        "files": {"type": "list", "elements": "dict", "default": [], "options": {
-            "path": {"type": "str", "required": True},
-            "source": {"type": "path", "required": True}}},
-    })
-    params = module.params
-    with module.reporting(), lab_service.readable_errors():
-        image = agent_image.AgentImage(params["source_dir"], params["cache_dir"])
-        built = not image.complete()
-        if built and not module.check_mode:
-            image.build(module.progress)
-        published = list(agent_image.FILES)
-        if image.complete():
-            added = {one["path"]: one["source"] for one in params["files"]}
-            published = agent_image.publish(image, params["directory"], added, module.check_mode)
-    module.finish({"changed": built or bool(published), "image_dir": image.directory, "published": published})
 
 
 def run_lab_registry_images() -> None:

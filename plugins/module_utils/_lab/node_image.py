@@ -10,30 +10,18 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import uuid
 from typing import Any
 
+from .._images import debian_root, node_disk
+from .._images.debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
 from .._plane.process import cache_entry
-from . import addons, bios_boot, container_image, debian_root, efi_partition
-from .debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
+from . import addons, container_image
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
 RECIPE = "4"
 DISK_GIB = 6
-# Partitions start at 1 MiB; the last MiB is for the backup of the partition table.
-FIRST_MIB, LAST_MIB = 1, 1
-EFI_MIB = 32
-EFI_PARTITION_TYPE = "C12A7328-F81F-11D2-BA4B-00A0C93EC93B"
-# Container layers have few and large files.
-BYTES_FOR_AN_INODE = 32768
-JOURNAL_MIB = 64
-# https://uapi-group.org/specifications/specs/discoverable_partitions_specification/
-ROOT_PARTITION_TYPES = {
-    "x86_64": "4F68BCE3-E8CD-4DB1-96E7-FBCAF984B709",
-    "aarch64": "B921B045-1DF0-41C3-AF44-4C6F280D3FAE",
-}
 PAUSE_USER = "65535:65535"
 # Not in kubeadm's list. flannel's and kube-vip's images have upstream's programs without the rest; a registry of their
 # own keeps them apart from upstream's.
@@ -44,26 +32,12 @@ NETFILTER_NAMES = (
     "iptables", "iptables-save", "iptables-restore", "ip6tables", "ip6tables-save", "ip6tables-restore")
 NODE_PROGRAMS = ("kubelet", "kubeadm", "kubectl")
 POD_PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "etcd")
-NEEDED_COMMANDS = (
-    ("mmdebstrap", "mmdebstrap"), ("mkfs.ext4", "e2fsprogs"), ("sfdisk", "fdisk"), ("qemu-img", "qemu-utils"),
-    ("unshare", "util-linux"), ("setpriv", "util-linux"), ("chroot", "coreutils"), *efi_partition.NEEDED_COMMANDS)
 
 
 def library_paths(ldd_output: str) -> list[str]:
     """Return the absolute paths in what ldd prints about one or several programs, without duplicates, in order."""
     found = re.findall(r"(?:=> |^\s+)(/\S+) \(0x", ldd_output, re.MULTILINE)
     return list(dict.fromkeys(found))
-
-
-def grub_config(file_system_id: str) -> str:
-    """Return GRUB's configuration: Debian keeps links to the newest kernel in the root folder.
-
-    :param file_system_id: UUID of the root file system
-    """
-    return (f"search --no-floppy --fs-uuid --set=root {file_system_id}\n"
-            f"linux /vmlinuz root=UUID={file_system_id} rw console=tty0 console=ttyS0\n"
-            "initrd /initrd.img\n"
-            "boot\n")
 
 
 class NodeImage:
@@ -125,7 +99,7 @@ class NodeImage:
             self._write_info(partial, references)
 
     def _check_means(self) -> None:
-        debian_root.check_means("the node image", NEEDED_COMMANDS)
+        debian_root.check_means("the node image", node_disk.NEEDED_COMMANDS)
         for name in NODE_PROGRAMS + POD_PROGRAMS:
             if not os.access(os.path.join(self._bin_dir, name), os.X_OK):
                 raise ImageBuildError(f"{os.path.join(self._bin_dir, name)} is missing: build the engine's sets "
@@ -220,47 +194,10 @@ class NodeImage:
     def _write_disk(self, root: Any, directory: Any) -> None:
         raw = os.path.join(directory, "node.raw")
         qcow2 = os.path.join(directory, "node.qcow2")
-        with open(raw, "wb") as stream:
-            stream.truncate(DISK_GIB * 1024 * MIB)
-        file_system_id = str(uuid.uuid5(uuid.NAMESPACE_OID, self.directory))
-        efi_mib = FIRST_MIB + bios_boot.PARTITION_MIB
-        root_mib = efi_mib + EFI_MIB
-        size_kib = (DISK_GIB * 1024 - root_mib - LAST_MIB) * 1024
-        table = (f"label: gpt\n"
-                 f"start={FIRST_MIB}MiB, size={bios_boot.PARTITION_MIB}MiB, type={bios_boot.PARTITION_TYPE}, "
-                 f"name=bios\n"
-                 f"start={efi_mib}MiB, size={EFI_MIB}MiB, type={EFI_PARTITION_TYPE}, name=efi\n"
-                 f"start={root_mib}MiB, size={size_kib}KiB, name=root, "
-                 f"type={ROOT_PARTITION_TYPES[self._architecture]}\n")
-        with subprocess.Popen(["sfdisk", "--quiet", raw], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, universal_newlines=True) as process:
-            errors = process.communicate(table, timeout=60)[1]
-            if process.returncode:
-                raise ImageBuildError(f"partitioning: sfdisk failed (exit code {process.returncode}): {errors}")
-        run(["mkfs.ext4", "-q", "-F", "-L", "root", "-m", "0", "-i", str(BYTES_FOR_AN_INODE),
-             "-J", f"size={JOURNAL_MIB}", "-U", file_system_id,
-             "-E", f"offset={root_mib * MIB},nodiscard,assume_storage_prezeroed=1",
-             "-d", root, raw, f"{size_kib}k"], "making the root file system")
-        self._write_efi_partition(root, raw, efi_mib, file_system_id)
-        bios_boot.install(root, raw, FIRST_MIB, grub_config(file_system_id))
-        run(["qemu-img", "convert", "-m", "8", "-W", "-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd",
-             raw, qcow2], "converting to qcow2")
+        node_disk.write(root, raw, DISK_GIB, str(uuid.uuid5(uuid.NAMESPACE_OID, self.directory)))
+        node_disk.compress(raw, qcow2)
         for path in (raw, qcow2):
             debian_root.write_checksum(path)
-
-    def _write_efi_partition(self, root: str, raw: str, first_mib: int, file_system_id: str) -> None:
-        config, partition = raw + ".grub.cfg", raw + ".efi"
-        with open(config, "w", encoding="utf-8") as stream:
-            stream.write(grub_config(file_system_id))
-        efi_partition.write(partition, EFI_MIB, 16, {
-            efi_partition.SHIM_TARGET: os.path.join(root, efi_partition.SHIM),
-            efi_partition.GRUB_TARGET: os.path.join(root, efi_partition.GRUB_FOR_DISK),
-            efi_partition.GRUB_FOR_DISK_CONFIG: config})
-        with open(partition, "rb") as reader, open(raw, "r+b") as writer:
-            writer.seek(first_mib * MIB)
-            shutil.copyfileobj(reader, writer)
-        os.unlink(config)
-        os.unlink(partition)
 
     def _write_info(self, directory: Any, references: Any) -> None:
         with open(os.path.join(directory, "image.json"), "w", encoding="utf-8") as stream:

@@ -28,14 +28,14 @@ HOST = {"name": "h1", "boot_mac_address": "00:5c:52:31:3a:01", "bmc": {
 METAL = {"project": metal_api.PROJECT, "partition": "fra-1", "size": "c1-large", "networks": ["nodes"]}
 # Of modules without a table in bad_inputs.
 ARGUMENTS = {
+    "agent_image": {
+        "source_dir": str(REPOSITORY / "lab" / "agent_image"), "cache_dir": "cache", "directory": "published"},
     "bmc_info": {"hosts": [HOST], "connect_timeout_seconds": 1},
     "discovered_inventory": {"servers": [], "hosts": [HOST], "return_inventory": True},
     "ironic_audit": {"hosts": [], "all_namespaces": True},
     "ironic_check": {"bmc_schemes": ["ipmi"]},
     "ironic_node_info": {},
     "lab": {"state": "absent", "name": "no-such-lab"},
-    "lab_agent_image": {
-        "source_dir": str(REPOSITORY / "lab" / "agent_image"), "cache_dir": "cache", "directory": "published"},
     "lab_disk_image": {"path": "disk.raw"},
     "lab_info": {"name": "no-such-lab"},
     "lab_node_image": {
@@ -52,6 +52,11 @@ ARGUMENTS = {
     "mirror_gather": {"archive": "gathered.tar", "release": "0.1.0", "parts": []},
     "mirror_unpack": {"archive": str(REPOSITORY / "tests" / "unit" / "modules" / "empty_archive.tar"),
                       "files_dir": "files"},
+    "node_image": {
+        "source_dir": str(REPOSITORY / "roles" / "node_image" / "files" / "recipe"), "cache_dir": "cache",
+        "directory": "published", "kubernetes_version": "v1.35.4", "kubernetes_repository": {
+            "source": "deb https://packages.example.org/ /",
+            "key": "-----BEGIN PGP PUBLIC KEY BLOCK-----\n-----END PGP PUBLIC KEY BLOCK-----"}},
     "plane_certificate": {"directory": "certificates"},
     "plane_check": {"parts": []},
     "plane_components": {

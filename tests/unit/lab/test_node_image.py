@@ -11,7 +11,8 @@ import tarfile
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import container_image, debian_root, node_image
+from ansible_collections.metal3.baremetal.plugins.module_utils._images import debian_root
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import container_image, node_image
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import cache_entry
 
 LDD = """/usr/sbin/nft:

@@ -1,6 +1,8 @@
-"""Turns the network data on the boot medium into systemd-networkd's files, for networks without DHCP.
+"""Turns network data into systemd-networkd's files, for networks without DHCP.
 
-Ironic puts it there from the host's preprovisioning network data, in OpenStack's form (nova: network_data.json).
+Ironic puts them on the boot medium, from the host's preprovisioning network data, in OpenStack's form (nova:
+network_data.json). Without such a medium those count that were built into the ramdisk for one of the machine's MAC
+addresses.
 """
 from __future__ import annotations
 
@@ -14,6 +16,8 @@ import sys
 LABEL = "config-2"
 PATH_ON_MEDIUM = "openstack/latest/network_data.json"
 FOLDER = "/etc/systemd/network"
+BUILT_IN = "/etc/agent-network"
+INTERFACES = "/sys/class/net"
 # What uses DHCP everywhere; a link that nobody describes is not to be waited for.
 DEFAULT = "10-all.network"
 MOUNT_POINT = "/run/agent-network"
@@ -174,30 +178,72 @@ def medium():
     return None
 
 
-def main():
-    """Write the files, if the boot medium has network data."""
+def addresses(data):
+    """Return the MAC addresses of a document's physical links, in lower case.
+
+    :param data: the network data
+    """
+    return set(_mac(link) for link in data.get("links") or [] if str(link.get("type")) in PHYSICAL)
+
+
+def present():
+    """Return the MAC addresses of this machine."""
+    found = set()
+    for name in os.listdir(INTERFACES):
+        with open(os.path.join(INTERFACES, name, "address"), encoding="ascii") as stream:
+            found.add(stream.read().strip().lower())
+    return found
+
+
+def built_in(there):
+    """Return the path and the contents of the first document of the ramdisk for one of some addresses, or None.
+
+    :param there: MAC addresses
+    """
+    for name in sorted(os.listdir(BUILT_IN)) if os.path.isdir(BUILT_IN) else []:
+        path = os.path.join(BUILT_IN, name)
+        with open(path, encoding="utf-8") as stream:
+            data = json.load(stream)
+        if addresses(data) & there:
+            return path, data
+    return None
+
+
+def on_medium():
+    """Return where the boot medium's network data is, and the data; None without a medium or without data on it."""
     device = medium()
     if device is None:
-        print("no boot medium has network data: DHCP is used")
-        return 0
+        return None
     os.makedirs(MOUNT_POINT, exist_ok=True)
     subprocess.run(["mount", "-o", "ro", device, MOUNT_POINT], check=True)
     try:
         with open(os.path.join(MOUNT_POINT, PATH_ON_MEDIUM), encoding="utf-8") as stream:
-            made = files(json.load(stream))
+            return f"{device}: {PATH_ON_MEDIUM}", json.load(stream)
     except FileNotFoundError:
-        print(f"{device} has no {PATH_ON_MEDIUM}: DHCP is used")
-        return 0
-    except (NetworkDataError, ValueError, AttributeError, TypeError) as error:
-        print(f"{device}: {PATH_ON_MEDIUM}: {error}: DHCP is used", file=sys.stderr)
-        return 1
+        print(f"{device} has no {PATH_ON_MEDIUM}")
+        return None
     finally:
         subprocess.run(["umount", MOUNT_POINT], check=True)
+
+
+def main():
+    """Write the files, if there is network data for this machine."""
+    where = "network data"
+    try:
+        found = on_medium() or built_in(present())
+        if found is None:
+            print("neither a boot medium nor the ramdisk has network data for this machine: DHCP is used")
+            return 0
+        where = found[0]
+        made = files(found[1])
+    except (NetworkDataError, ValueError, AttributeError, TypeError) as error:
+        print(f"{where}: {error}: DHCP is used", file=sys.stderr)
+        return 1
     for name, text in made.items():
         with open(os.path.join(FOLDER, name), "w", encoding="utf-8") as stream:
             stream.write(text)
     os.unlink(os.path.join(FOLDER, DEFAULT))
-    print(f"{device}: {', '.join(sorted(made))}")
+    print(f"{where}: {', '.join(sorted(made))}")
     return 0
 
 

@@ -24,6 +24,8 @@ FORWARDED_APT_SETTINGS = (
 CONTAINED = ("setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
 CHROOT_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 TIMEOUT_SECONDS = 1200
+# The time of all files of an image, 1980-01-01, before which FAT has none: the same contents give the same bytes.
+EPOCH_SECONDS = 315532800
 
 
 class ImageBuildError(ReportedError):
@@ -95,29 +97,36 @@ def run(arguments: Sequence[str], step: str, **options: Any) -> str:
     return result.stdout
 
 
-def check_means(what: str, commands: Iterable[tuple[str, str]]) -> None:
-    """Refuse to begin without root or without a program.
+def check_means(what: str, commands: Iterable[tuple[str, str]], files: Iterable[tuple[str, str]] = ()) -> None:
+    """Refuse to begin without root, a program or a file.
 
     :param what: what is built
     :param commands: program and the Debian package that has it
-    :raises ImageBuildError: naming the first that is missing
+    :param files: path and the Debian package that has it
+    :raises ImageBuildError: naming all that is missing
     """
     if os.geteuid() != 0:
         raise ImageBuildError(
             f"building {what} needs root: it makes a root file system whose files belong to many users. "
             "Run it with sudo, or do without nodes that boot")
-    for command, package in commands:
-        if not shutil.which(command):
-            raise ImageBuildError(f"{command} is missing: install the package {package}")
+    missing = [f"{command} is missing: install the package {package}" for command, package in commands
+               if not shutil.which(command)]
+    missing += [f"{path} is missing: install the package {package}" for path, package in files
+                if not os.path.exists(path)]
+    if missing:
+        raise ImageBuildError("; ".join(dict.fromkeys(missing)))
 
 
-def install(target: str, names: list[str], work: str, hooks: Sequence[str] = ()) -> None:
+def install(target: str, names: list[str], work: str, hooks: Sequence[str] = (), sources: Sequence[str] = (),
+            added: Sequence[str] = ()) -> None:
     """Install Debian with some packages.
 
     :param target: folder to install into, or a file that ends with ``.tar``
     :param names: packages
     :param work: folder for temporary files
     :param hooks: shell commands that run at the end, with the folder as ``$1``
+    :param sources: lines of a sources.list in place of this machine's
+    :param added: lines beside them
     :raises ImageBuildError: when a step fails
     """
     command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--quiet", "--include=" + ",".join(names)]
@@ -127,11 +136,11 @@ def install(target: str, names: list[str], work: str, hooks: Sequence[str] = ())
         value = run(["apt-config", "shell", "VALUE", setting], "reading apt's settings").strip()
         if value:
             command.append("--aptopt=%s %s" % (setting, value.split("=", 1)[1].replace("'", '"')))
-    sources = apt_sources(run(
+    lines = list(sources) or apt_sources(run(
         ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
          "Created-By: Packages"], "reading apt's sources"))
-    run([*CONTAINED, *command, SUITE, target, *sources], "installing Debian " + SUITE,
-        env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=work))
+    run([*CONTAINED, *command, SUITE, target, *lines, *added], "installing Debian " + SUITE,
+        env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=work, SOURCE_DATE_EPOCH=str(EPOCH_SECONDS)))
 
 
 def add_files(source: str, root: str, replaced: dict[str, str] | None = None) -> None:
@@ -172,6 +181,31 @@ def clean(root: str) -> None:
     if os.path.lexists(resolv_conf):
         os.unlink(resolv_conf)
     os.symlink("../run/systemd/resolve/stub-resolv.conf", resolv_conf)
+
+
+def replace_in_sources(root: str, before: str, after: str) -> None:
+    """Replace a text in the lists of apt's sources.
+
+    :param root: the root file system
+    """
+    folder = os.path.join(root, "etc/apt")
+    for path in [os.path.join(folder, "sources.list"), *glob.glob(os.path.join(folder, "sources.list.d/*"))]:
+        if os.path.isfile(path):
+            with open(path, encoding="utf-8") as stream:
+                text = stream.read()
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(text.replace(before, after))
+
+
+def forget_times(root: str) -> None:
+    """Give all files and folders the same time.
+
+    :param root: the root file system
+    """
+    for parent, folders, names in os.walk(root):
+        for name in folders + names:
+            os.utime(os.path.join(parent, name), (EPOCH_SECONDS, EPOCH_SECONDS), follow_symlinks=False)
+    os.utime(root, (EPOCH_SECONDS, EPOCH_SECONDS))
 
 
 def write_checksum(path: str) -> None:

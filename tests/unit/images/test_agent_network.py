@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,40 @@ def test_what_is_no_network_data_is_refused(data, text):
     with pytest.raises(network_data.NetworkDataError) as raised:
         network_data.files(data)
     assert text in str(raised.value)
+
+
+def machine(monkeypatch, tmp_path, macs, documents):
+    for number, mac in enumerate(macs):
+        (tmp_path / "net" / f"eth{number}").mkdir(parents=True)
+        (tmp_path / "net" / f"eth{number}" / "address").write_text(mac + "\n")
+    for folder in ("built_in", "networkd"):
+        (tmp_path / folder).mkdir()
+    for number, document in enumerate(documents):
+        (tmp_path / "built_in" / f"{number}.json").write_text(json.dumps(document))
+    (tmp_path / "networkd" / network_data.DEFAULT).write_text("")
+    for name, folder in (("INTERFACES", "net"), ("BUILT_IN", "built_in"), ("FOLDER", "networkd")):
+        monkeypatch.setattr(network_data, name, str(tmp_path / folder))
+    monkeypatch.setattr(network_data, "medium", lambda: None)
+    return tmp_path / "networkd"
+
+
+DOCUMENTS = [{"links": [dict(link, id=name)], "networks": []} for link, name in ((NIC, "first"), (OTHER, "second"))]
+
+
+def test_the_ramdisk_s_own_data_for_this_machine_are_used(monkeypatch, tmp_path):
+    folder = machine(monkeypatch, tmp_path, ["00:00:00:00:00:00", "00:5c:52:00:00:02"], DOCUMENTS)
+    assert network_data.main() == 0
+    assert [path.name for path in folder.iterdir()] == ["05-second.network"]
+
+
+def test_a_machine_that_nobody_describes_uses_dhcp(monkeypatch, tmp_path):
+    folder = machine(monkeypatch, tmp_path, ["00:5c:52:00:00:99"], DOCUMENTS)
+    assert network_data.main() == 0
+    assert [path.name for path in folder.iterdir()] == [network_data.DEFAULT]
+
+
+def test_data_on_the_boot_medium_come_first(monkeypatch, tmp_path):
+    folder = machine(monkeypatch, tmp_path, ["00:5c:52:00:00:02"], DOCUMENTS)
+    monkeypatch.setattr(network_data, "on_medium", lambda: ("/dev/sr0", {"links": [dict(OTHER, id="host")]}))
+    assert network_data.main() == 0
+    assert [path.name for path in folder.iterdir()] == ["05-host.network"]

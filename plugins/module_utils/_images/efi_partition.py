@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from .debian_root import MIB, run
+from .debian_root import EPOCH_SECONDS, MIB, run
 
 # Where firmware looks on a disk or CD that it has no entry for, and what shim starts.
 SHIM_TARGET, GRUB_TARGET = "EFI/BOOT/BOOTX64.EFI", "EFI/BOOT/grubx64.efi"
@@ -33,7 +33,7 @@ def write(path: str, size_mib: int, fat: int, files: dict[str, str]) -> None:
         stream.truncate(size_mib * MIB)
     run(["mkfs.msdos", "-F", str(fat), "-n", "ESP", "-i", "4d334c42", "--invariant", path], STEP)
     # So that mtools writes no time of its own.
-    environment = dict(os.environ, SOURCE_DATE_EPOCH="315532800")
+    environment = dict(os.environ, SOURCE_DATE_EPOCH=str(EPOCH_SECONDS))
     folders: list[str] = []
     for target in files:
         parts = target.split("/")

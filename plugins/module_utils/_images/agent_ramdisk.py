@@ -4,20 +4,22 @@
 """Builds the deploy agent's ramdisk: Debian's kernel and packages, and ironic-python-agent from PyPI."""
 from __future__ import annotations
 
+import glob
 import hashlib
+import json
 import os
+import re
 import shutil
 import sys
 from typing import Any
 
 from .._plane.process import cache_entry
-from . import debian_root, efi_partition
+from . import debian_root, dpkg_status, efi_partition, kernel_modules
+from .agent_options import AUTHORITIES, PYTHON_DIR, SHADOW, Base
 from .debian_root import CHROOT_ENVIRONMENT, SUITE, ImageBuildError, run
 
 # Raise it when the image is built in another way than before: it is part of the cache's key.
-RECIPE = "2"
-# GRUB 2.06 reports "out of memory" for an initrd of 200 MB on a machine with 4 GiB.
-INITRD_LIMIT_BYTES = 100 * 1000 * 1000
+RECIPE = "3"
 ESP_MIB = 8
 SHIM, GRUB = "/" + efi_partition.SHIM, "/" + efi_partition.GRUB_FOR_CD
 IPXE = "/usr/lib/ipxe/snponly.efi"
@@ -40,16 +42,27 @@ DROPPED_MODULES = (
     "drivers/hid", "drivers/watchdog", "fs/ext2", "fs/udf", "fs/ufs", "fs/minix", "net/sunrpc", "net/xfrm",
     "net/dccp", "net/bridge", "net/netfilter", "net/ipv4/netfilter", "net/ipv6/netfilter", "net/sched", "net/sunrpc",
     "net/openvswitch", "net/tipc", "net/sctp", "net/rxrpc", "net/rds", "net/smc", "net/nfc", "net/batman-adv",
-    "net/9p", "net/ceph", "net/atm", "net/ax25")
+    "net/9p", "net/ceph", "net/atm", "net/ax25", "arch/x86/kvm", "drivers/block/drbd", "drivers/md/bcache",
+    "lib/test_bpf.ko")
 # Where Debian's Python looks by itself: the agent starts itself again with an environment of its own.
-AGENT_DIR = "usr/local/lib/python3.11/dist-packages"
-DROPPED_FOLDERS = (
+AGENT_DIR = PYTHON_DIR.lstrip("/")
+DROPPED = (
     "boot", "var/cache", "var/lib/apt", "usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/zoneinfo",
-    "usr/lib/udev/hwdb.d", "usr/lib/x86_64-linux-gnu/perl-base",
+    "usr/lib/udev/hwdb.d",
     # Of the environment in which tests compare the agent with the simulated one.
-    *(AGENT_DIR + name for name in ("/_pytest", "/pygments", "/setuptools")),
+    *(AGENT_DIR + name for name in ("/_pytest", "/pygments", "/setuptools", "/_distutils_hack",
+                                    "/distutils-precedence.pth")),
+    # Names of makers by MAC address, which only users read.
+    *(f"{AGENT_DIR}/netaddr/eui/{name}.txt" for name in ("iab", "oui")),
     "usr/share/misc", "usr/lib/python3.11/lib2to3", "usr/lib/python3.11/pydoc_data", "usr/lib/python3.11/test",
-    "usr/share/perl", "usr/share/bash-completion")
+    "usr/share/bash-completion", "usr/bin/qemu-nbd", "usr/bin/qemu-io",
+    # Each server has one of its own.
+    "etc/nvme/hostid", "etc/nvme/hostnqn")
+# What packages ran while they were installed; kept when a package of the site depends on one of PERL_PACKAGES.
+PERL_PACKAGES = re.compile("perl|libperl.*")
+PERL = ("usr/bin/perl*", "usr/lib/x86_64-linux-gnu/libperl.so*", "usr/lib/x86_64-linux-gnu/perl*", "usr/share/perl*")
+# It says when it was written.
+DATED_FILE, DATED_LINE = "etc/mdadm/mdadm.conf", "# This configuration was auto-generated"
 # Names of devices, which only users read.
 HARDWARE_NAMES = "usr/lib/udev/hwdb.bin"
 NEEDED_COMMANDS = (
@@ -57,25 +70,43 @@ NEEDED_COMMANDS = (
     ("unshare", "util-linux"), ("setpriv", "util-linux"), *efi_partition.NEEDED_COMMANDS)
 NEEDED_FILES = ((SHIM, "shim-signed"), (GRUB, "grub-efi-amd64-signed"), (IPXE, "ipxe"))
 FILES = ("vmlinuz", "initrd", "esp.img", "snponly.efi")
+# What the site's files are made from: the folders that are there, and two files that they replace.
+FOLDERS, KEPT = "folders.json", {"authorities": AUTHORITIES, "shadow": SHADOW}
 
 
-class AgentImage:
-    """One build of the ramdisk and where it is kept: ``vmlinuz``, ``initrd``, ``esp.img`` and ``snponly.efi``.
+class AgentRamdisk:
+    """One build of the ramdisk and where it is kept: the FILES, and what a site's files are made from.
 
     :param source_dir: the collection's ``lab/agent_image``
     :param cache_dir: folder for what is slow to build, see user_folders.cache_dir()
+    :param base: what it is installed with beyond the recipe
     """
 
-    def __init__(self, source_dir: str, cache_dir: str) -> None:
+    def __init__(self, source_dir: str, cache_dir: str, base: Base) -> None:
         self._source_dir = source_dir
+        self._base = base
         digest = hashlib.sha256()
-        for part in (RECIPE, os.uname().machine, debian_root.tree_digest(source_dir)):
+        for part in (RECIPE, os.uname().machine, debian_root.tree_digest(source_dir), json.dumps(base)):
             digest.update(part.encode() + b"\0")
-        self.directory = os.path.join(cache_dir, "agent-image", digest.hexdigest()[:16])
+        self.key = digest.hexdigest()[:16]
+        self.directory = os.path.join(cache_dir, "agent-image", self.key)
 
     def complete(self) -> bool:
         """Return whether the files are there."""
         return os.path.isdir(self.directory)
+
+    def path(self, name: str) -> str:
+        """Return where one of the files is."""
+        return os.path.join(self.directory, name)
+
+    def text(self, name: str) -> str:
+        """Return one of the KEPT files."""
+        with open(self.path(name), encoding="utf-8") as stream:
+            return stream.read()
+
+    def folders(self) -> list[str]:
+        """Return the ramdisk's folders, without the slash at the beginning."""
+        return json.loads(self.text(FOLDERS))
 
     def build(self, progress: Any) -> None:
         """Build the ramdisk unless it is there; an interrupted build leaves nothing.
@@ -85,10 +116,7 @@ class AgentImage:
         """
         if self.complete():
             return
-        debian_root.check_means("the agent's ramdisk", NEEDED_COMMANDS)
-        for path, package in NEEDED_FILES:
-            if not os.path.exists(path):
-                raise ImageBuildError(f"{path} is missing: install the package {package}")
+        debian_root.check_means("the agent's ramdisk", NEEDED_COMMANDS, NEEDED_FILES)
         with cache_entry.making(self.directory, progress) as partial:
             if partial is None:
                 return
@@ -96,12 +124,12 @@ class AgentImage:
             root = os.path.join(work, "root")
             os.mkdir(work)
             progress.event(f"Installing Debian {SUITE} for the agent's ramdisk")
-            with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
-                debian_root.install(root, debian_root.packages(stream.read()), work)
+            debian_root.install(root, self._recipe() + list(self._base.packages), work, sources=self._base.sources)
             progress.event("Installing ironic-python-agent")
-            self._install_agent(root)
+            self._install_agent(root, work)
             kernel = self._take_kernel(root, partial)
             self._configure(root, kernel)
+            self._keep(root, partial)
             progress.event("Packing the ramdisk")
             _pack(root, os.path.join(partial, "initrd"))
             # What Ironic puts into the ISO images for virtual media.
@@ -109,13 +137,16 @@ class AgentImage:
                                 {efi_partition.SHIM_TARGET: SHIM, efi_partition.GRUB_TARGET: GRUB})
             shutil.copyfile(IPXE, os.path.join(partial, "snponly.efi"))
             shutil.rmtree(work)
-            for name in FILES:
-                debian_root.write_checksum(os.path.join(partial, name))
 
-    def _install_agent(self, root: str) -> None:
+    def _install_agent(self, root: str, work: str) -> None:
+        files = [os.path.join(self._source_dir, "requirements.txt")]
+        if self._base.requirements:
+            files.append(os.path.join(work, "site_requirements.txt"))
+            with open(files[-1], "w", encoding="utf-8") as stream:
+                stream.write(self._base.requirements + "\n")
         run([sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-compile",
              "--root-user-action=ignore", "--require-hashes", *PIP_TARGET, "--target", os.path.join(root, AGENT_DIR),
-             "--requirement", os.path.join(self._source_dir, "requirements.txt")], "installing ironic-python-agent")
+             *(word for path in files for word in ("--requirement", path))], "installing ironic-python-agent")
 
     @staticmethod
     def _take_kernel(root: str, directory: str) -> str:
@@ -132,17 +163,74 @@ class AgentImage:
              "systemd-resolved"],
             "choosing the services")
         debian_root.clean(root)
-        modules = os.path.join(root, "lib/modules", kernel, "kernel")
-        for folder in [os.path.join(modules, name) for name in DROPPED_MODULES] + [
-                os.path.join(root, name) for name in DROPPED_FOLDERS]:
-            shutil.rmtree(folder, ignore_errors=True)
+        self._drop_modules(root, kernel)
+        paths = [*DROPPED, *(() if self._needs_perl(root) else PERL)]
+        for path in (found for pattern in paths for found in glob.glob(os.path.join(root, pattern))):
+            _remove(path)
         os.unlink(os.path.join(root, HARDWARE_NAMES))
-        # An emulated processor takes a minute for it, at each boot; the mode makes the same bytes again.
+        _without_line(os.path.join(root, DATED_FILE), DATED_LINE)
+        # An emulated processor takes a minute for it, at each boot; the mode makes the same bytes again, as does the
+        # seed, on which the order of constants depends.
         run(["chroot", root, "python3", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash",
-             "/" + AGENT_DIR], "compiling the agent", env=CHROOT_ENVIRONMENT)
+             "/" + AGENT_DIR], "compiling the agent", env=dict(CHROOT_ENVIRONMENT, PYTHONHASHSEED="0"))
         run(["chroot", root, "depmod", kernel], "listing the kernel's modules", env=CHROOT_ENVIRONMENT)
         # What the kernel starts; systemd finds that it is in an initramfs by this file, and is to be the whole system.
         os.symlink("lib/systemd/systemd", os.path.join(root, "init"))
+        debian_root.forget_times(root)
+
+    def _needs_perl(self, root: str) -> bool:
+        """Return whether a package of the site depends on it; those of the recipe had it for their installation."""
+        with open(os.path.join(root, "var/lib/dpkg/status"), encoding="utf-8") as stream:
+            status = stream.read()
+        known = dpkg_status.closure(status, self._recipe())
+        needed = dpkg_status.closure(status, self._base.packages, known)
+        return any(map(PERL_PACKAGES.fullmatch, needed))
+
+    def _recipe(self) -> list[str]:
+        with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
+            return debian_root.packages(stream.read())
+
+    def _drop_modules(self, root: str, kernel: str) -> None:
+        folder = os.path.join(root, "lib/modules", kernel)
+        with open(os.path.join(folder, "modules.dep"), encoding="utf-8") as stream:
+            listed = stream.read()
+        with open(os.path.join(folder, "modules.builtin"), encoding="utf-8") as stream:
+            built_in = stream.read()
+        needed, unknown = kernel_modules.closure(listed, built_in, self._base.kernel_modules)
+        if unknown:
+            raise ImageBuildError(f"kernel_modules: found {', '.join(unknown)}, expected modules of Debian's kernel "
+                                  f"{kernel}; correct the names, or add the package that has them")
+        dropped = tuple(os.path.join("kernel", name) for name in DROPPED_MODULES)
+        for path in sorted(glob.glob(os.path.join(folder, "kernel/**/*.ko*"), recursive=True)):
+            relative = os.path.relpath(path, folder)
+            if relative not in needed and any(relative == name or relative.startswith(name + "/") for name in dropped):
+                os.unlink(path)
+        for parent, _folders, _files in os.walk(os.path.join(folder, "kernel"), topdown=False):
+            if not os.listdir(parent):
+                os.rmdir(parent)
+
+    @staticmethod
+    def _keep(root: str, directory: str) -> None:
+        for name, path in KEPT.items():
+            shutil.copyfile(os.path.join(root, path.lstrip("/")), os.path.join(directory, name))
+        folders = [os.path.relpath(os.path.join(parent, name), root) for parent, names, _files in os.walk(root)
+                   for name in names if not os.path.islink(os.path.join(parent, name))]
+        with open(os.path.join(directory, FOLDERS), "w", encoding="utf-8") as stream:
+            json.dump(sorted(folders), stream)
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+
+
+def _without_line(path: str, begin: str) -> None:
+    with open(path, encoding="utf-8") as stream:
+        lines = [line for line in stream if not line.startswith(begin)]
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.writelines(lines)
 
 
 def _pack(root: str, path: str) -> None:
@@ -153,73 +241,3 @@ def _pack(root: str, path: str) -> None:
     script = ("set -o pipefail; find . -xdev -print0 | LC_ALL=C sort -z | "
               "cpio --null --create --format=newc --reproducible --quiet | zstd -T1 -9 --quiet -o \"$1\"")
     run(["bash", "-c", script, "pack", path], "packing the ramdisk", cwd=root)
-    size = os.path.getsize(path)
-    if size > INITRD_LIMIT_BYTES:
-        raise ImageBuildError(f"packing the ramdisk: found {size // 1000 ** 2} MB, expected at most "
-                              f"{INITRD_LIMIT_BYTES // 1000 ** 2} MB, which boot loaders can read")
-
-
-def publish(image: AgentImage, directory: str, added: dict[str, str], check_mode: bool) -> list[str]:
-    """Put the files into a folder that a web server reads, each with a checksum file; the ramdisk gets a lab's files.
-
-    :param image: a complete AgentImage
-    :param directory: the folder
-    :param added: absolute path in the ramdisk → path of a file
-    :param check_mode: change nothing, only report
-    :returns: names of the files that differed
-    """
-    contents = {}
-    for path, source in added.items():
-        with open(source, "rb") as stream:
-            contents[path] = stream.read()
-    # Before the ramdisk: Ironic unpacks what begins like zstd, and boot loaders cannot read what comes of it.
-    heads = {"initrd": overlay(contents)}
-    differing = []
-    for name in FILES:
-        source, target = os.path.join(image.directory, name), os.path.join(directory, name)
-        line = f"{debian_root.file_digest(source, heads.get(name, b''))}  {name}\n"
-        if os.path.exists(target + ".sha256"):
-            with open(target + ".sha256", encoding="utf-8") as stream:
-                if stream.read() == line:
-                    continue
-        differing.append(name)
-        if check_mode:
-            continue
-        with open(source, "rb") as reader, open(target + ".new", "wb") as writer:
-            writer.write(heads.get(name, b""))
-            shutil.copyfileobj(reader, writer)
-        os.chmod(target + ".new", 0o644)
-        os.replace(target + ".new", target)
-        with open(target + ".sha256", "w", encoding="utf-8") as stream:
-            stream.write(line)
-    return differing
-
-
-def overlay(files: dict[str, bytes]) -> bytes:
-    """Return an initramfs with a few files, not compressed, which the kernel unpacks before the one behind it.
-
-    :param files: absolute path → contents
-    """
-    folders, entries = set(), []
-    for path in sorted(files):
-        parts = path.strip("/").split("/")
-        for depth in range(1, len(parts)):
-            folder = "/".join(parts[:depth])
-            if folder not in folders:
-                folders.add(folder)
-                entries.append((folder, 0o040755, b""))
-        entries.append(("/".join(parts), 0o100644, files[path]))
-    entries.append(("TRAILER!!!", 0, b""))
-    return b"".join(_cpio_entry(number, *entry) for number, entry in enumerate(entries, start=1))
-
-
-def _cpio_entry(number: int, name: str, mode: int, data: bytes) -> bytes:
-    """Return an entry in the format "newc" of the kernel's Documentation/driver-api/early-userspace/buffer-format."""
-    encoded = name.encode() + b"\0"
-    fields = (number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(encoded), 0)
-    header = b"070701" + b"".join(b"%08X" % field for field in fields) + encoded
-    return _padded(header) + _padded(data)
-
-
-def _padded(data: bytes) -> bytes:
-    return data + bytes(-len(data) % 4)

@@ -1,0 +1,151 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A folder of images that a web server reads: files, a checksum file for each, and what they were made from."""
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from . import debian_root
+
+# What the files were made from, and their checksums; read by the next run and by whoever wants to know.
+MANIFEST = "image.json"
+_LARGEST_MANIFEST_BYTES = 2 ** 20
+_NEW = ".new"
+
+
+class ImageFolder:
+    """The folder and what is in it.
+
+    :param directory: its path
+    :param manifest: name of the file that says what the files were made from; each image of a folder has its own
+    """
+
+    def __init__(self, directory: str, manifest: str = MANIFEST) -> None:
+        self.directory = directory
+        self._manifest_name = manifest
+
+    def path(self, name: str) -> str:
+        """Return the path of a file."""
+        return os.path.join(self.directory, name)
+
+    def published(self, key: str, names: list[str]) -> dict[str, dict[str, Any]] | None:
+        """Return what is known of the files when all of them are there as they were published, else None.
+
+        :param key: what they are to be made from
+        :param names: of the files
+        """
+        known = self._manifest()
+        files = self._known_files()
+        if known.get("key") != key or sorted(files) != sorted(names):
+            return None
+        for name in names:
+            line = f"{files[name].get('sha256')}  {name}\n"
+            if not os.path.isfile(self.path(name)) or self._read(name + ".sha256") != line or \
+                    debian_root.file_digest(self.path(name)) != files[name]["sha256"]:
+                return None
+        return self._described(dict((name, files[name]) for name in names))
+
+    def differing(self, digests: Mapping[str, str]) -> list[str]:
+        """Return the names of the files that are missing or have other contents.
+
+        :param digests: name → SHA-256, hexadecimal
+        """
+        return [name for name, digest in digests.items()
+                if not os.path.isfile(self.path(name)) or debian_root.file_digest(self.path(name)) != digest]
+
+    def publish(self, key: str, writers: Mapping[str, Callable[[str, Mapping[str, str]], Any]],
+                check: Callable[[Mapping[str, str]], Any], wrote: Callable[[str, str], Any]) -> Any:
+        """Write the files; each gets its name when all are written.
+
+        :param key: what they are made from
+        :param writers: name → a callable that writes a path, with the paths of those written before it
+        :param check: called with the paths after each of them, before the first gets its name; raises when they
+            cannot be published
+        :param wrote: called with a path and ``created`` or ``updated``
+        :returns: what is known of the files, and the names of those that differed
+        """
+        os.makedirs(self.directory, mode=0o755, exist_ok=True)
+        with self._alone():
+            made: dict[str, str] = {}
+            try:
+                for name, write in writers.items():
+                    path = self.path(name) + _NEW
+                    write(path, made)
+                    os.chmod(path, 0o644)
+                    made[name] = path
+                    check(made)
+                files = dict((name, {"sha256": debian_root.file_digest(path), "size_bytes": os.path.getsize(path)})
+                             for name, path in made.items())
+                differing = self.differing(dict((name, file["sha256"]) for name, file in files.items()))
+                gone = [name for name in self._known_files() if name not in files]
+                # Without it a run that ends between two files leaves what the next one takes for complete.
+                self._unlink(self._manifest_name)
+                for name, path in made.items():
+                    if name in differing:
+                        action = "updated" if os.path.exists(self.path(name)) else "created"
+                        os.replace(path, self.path(name))
+                        wrote(self.path(name), action)
+                    self._write(name + ".sha256", f"{files[name]['sha256']}  {name}\n")
+                for name in gone:
+                    self._unlink(os.path.basename(name))
+                    self._unlink(os.path.basename(name) + ".sha256")
+                manifest = {"key": key, "files": files}
+                self._write(self._manifest_name, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+            finally:
+                for name in writers:
+                    self._unlink(name + _NEW)
+        return self._described(files), differing
+
+    def _described(self, files: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+        return dict((name, dict(file, path=self.path(name))) for name, file in files.items())
+
+    def _manifest(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self._read(self._manifest_name) or "{}")
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _known_files(self) -> dict[str, dict[str, Any]]:
+        files = self._manifest().get("files")
+        return dict((name, file) for name, file in files.items() if isinstance(file, dict)) \
+            if isinstance(files, dict) else {}
+
+    def _read(self, name: str) -> str | None:
+        try:
+            with open(self.path(name), encoding="utf-8", errors="replace") as stream:
+                return stream.read(_LARGEST_MANIFEST_BYTES)
+        except FileNotFoundError:
+            return None
+
+    def _write(self, name: str, text: str) -> None:
+        with open(self.path(name) + _NEW, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.chmod(self.path(name) + _NEW, 0o644)
+        os.replace(self.path(name) + _NEW, self.path(name))
+
+    def _unlink(self, name: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path(name))
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other runs waiting."""
+        with open(self.path(".image.lock"), "w", encoding="utf-8") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            yield
+
+
+def copied(source: str) -> Callable[[str, Mapping[str, str]], Any]:
+    """Return a writer that copies a file.
+
+    :param source: its path
+    """
+    return lambda path, _made: shutil.copyfile(source, path)

@@ -1,0 +1,106 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Brings a node image to a folder of an image server: built here, or taken from elsewhere; verified in both cases."""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .._common.errors import RefusedError, ReportedError
+from .._common.problem import Problem
+from . import contents, disk_facts, fetch, node_options
+from .debian_root import run
+from .image_folder import ImageFolder, copied
+from .node_build import PROGRAMS, NodeBuild
+
+# Raise it when an image is verified in another way than before: it is verified again then.
+RECIPE = "1"
+# qemu-img reads what somebody else wrote: bounded in memory and time, as Ironic does it.
+_BOUNDED = ("prlimit", "--as=1073741824", "--cpu=60", "--")
+
+
+def ensure(params: dict[str, Any], check_mode: bool, progress: Any) -> dict[str, Any]:
+    """Bring the image to what the options say and return the module's result.
+
+    :param params: the module's parameters
+    :param check_mode: whether nothing is changed
+    :param progress: a Progress
+    :raises ReportedError: when options are wrong, a step fails, or the image is refused
+    """
+    params, found = contents.read(params, ("files",), "node-image")
+    found += node_options.problems(params) + _missing(params)
+    if found:
+        raise RefusedError(found)
+    build = None if params["download"] else NodeBuild(params)
+    key = _digest(RECIPE, build.key if build else params["download"]["checksum"])
+    folder = ImageFolder(params["directory"], params["name"] + ".json")
+    result: dict[str, Any] = {"image_dir": build.directory} if build else {}
+    files = folder.published(key, [params["name"]])
+    if files is not None:
+        info = _verified(files[params["name"]]["path"], params)
+        return dict(result, changed=False, **_described(files[params["name"]], info))
+    if check_mode:
+        return dict(result, changed=True, path=folder.path(params["name"]))
+    facts: dict[str, Any] = {}
+
+    def check(made: Mapping[str, str]) -> None:
+        facts.update(_verified(made[params["name"]], params))
+
+    files, _differing = folder.publish(key, {params["name"]: _writer(build, params, progress)}, check, progress.wrote)
+    return dict(result, changed=True, **_described(files[params["name"]], facts))
+
+
+def _missing(params: dict[str, Any]) -> list[Problem]:
+    """Return which files that the options name are not there."""
+    if params["download"]:
+        return []
+    folder = params["kubernetes_dir"]
+    wanted = [("source_dir", os.path.join(params["source_dir"] or "", name)) for name in ("packages.txt",
+                                                                                          "import_images.py")]
+    wanted += [("kubernetes_dir", os.path.join(folder, name)) for name in PROGRAMS] if folder else []
+    wanted += [(f"image_archives[{number}]", path) for number, path in enumerate(params["image_archives"])]
+    return [Problem("node-image", "", field, f'"{path}", which is missing', "a file", "correct the path")
+            for field, path in wanted if not os.path.isfile(path)]
+
+
+def _writer(build: NodeBuild | None, params: dict[str, Any], progress: Any) -> Callable[[str, Mapping[str, str]], Any]:
+    if build is None:
+        download = params["download"]
+        source = fetch.fetched(download["url"], download["checksum"], params["cache_dir"], params["ca_file"], progress)
+        return copied(source)
+    build.build(progress)
+    return copied(build.path)
+
+
+def _verified(path: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return what qemu-img says of an image that nothing is wrong with.
+
+    :raises RefusedError: with what is wrong
+    """
+    with open(path, "rb") as stream:
+        header = stream.read(disk_facts.HEADER_BYTES)
+    found = disk_facts.header_problems(params["name"], header)
+    if found:
+        raise RefusedError(found)
+    kind = str(disk_facts.disk_format(header))
+    try:
+        info = json.loads(run([*_BOUNDED, "qemu-img", "info", "--output=json", "-f", kind, path], "reading the image"))
+    except FileNotFoundError as exc:
+        raise ReportedError("qemu-img is missing: install the package qemu-utils") from exc
+    disks = dict((host, int(size)) for host, size in params["disks"].items())
+    found = disk_facts.info_problems(params["name"], info, kind, disks)
+    if found:
+        raise RefusedError(found)
+    return {"format": kind, "disk_bytes": info["virtual-size"]}
+
+
+def _described(file: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(file, checksum_type="sha256", **facts)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

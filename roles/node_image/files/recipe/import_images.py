@@ -1,0 +1,1 @@
+../../../../lab/node_image/import_images.py

@@ -1,0 +1,203 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The deploy agent's images in a folder, with a ramdisk that is in the cache already."""
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._images import (
+    agent_options,
+    agent_ramdisk,
+    agent_service,
+    boot_iso,
+    cpio,
+    debian_root,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+RECIPE = ROOT / "lab" / "agent_image"
+FILES = [{"path": "/etc/agent/ca.crt", "content": "certificate", "source": None, "mode": "0644"}]
+EMPTY = {
+    "downloads": [], "ca_file": None, "iso": False, "ca_certificates": [], "ssh_keys": [], "root_password_hash": "",
+    "packages": [], "debian_sources": [], "python_requirements": "", "kernel_modules": [], "kernel_parameters": [],
+    "consoles": [], "ntp_servers": [], "hardware_managers": [], "files": [], "network_data": [],
+    "initramfs_limit_mb": 100, "revision": ""}
+NETWORK = {"links": [{"id": "eno1", "type": "phy", "ethernet_mac_address": "00:5c:52:00:00:01"}],
+           "networks": [{"id": "n", "link": "eno1", "type": "ipv4_dhcp"}]}
+
+
+@pytest.fixture
+def params(tmp_path):
+    return dict(EMPTY, source_dir=str(RECIPE), cache_dir=str(tmp_path / "cache"), directory=str(tmp_path / "www"))
+
+
+def built(params):
+    """Put a ramdisk into the cache where the real one would be."""
+    made = agent_ramdisk.AgentRamdisk(params["source_dir"], params["cache_dir"], agent_options.base(params))
+    os.makedirs(made.directory, exist_ok=True)
+    contents = dict((name, "content of " + name) for name in agent_ramdisk.FILES)
+    contents.update(authorities="authorities\n", shadow="root:*:1::::::\n", **{agent_ramdisk.FOLDERS: '["etc"]'})
+    for name, text in contents.items():
+        Path(made.path(name)).write_text(text)
+    return made
+
+
+def ensure(params, check_mode=False, **changes):
+    return agent_service.ensure(dict(params, **changes), check_mode, Progress())
+
+
+def test_the_second_run_changes_nothing(params, tmp_path):
+    built(params)
+    first = ensure(params, files=FILES)
+    assert first["changed"] and first["published"] == list(agent_ramdisk.FILES)
+    for name, file in first["files"].items():
+        data = (tmp_path / "www" / name).read_bytes()
+        assert file == {"path": str(tmp_path / "www" / name), "sha256": hashlib.sha256(data).hexdigest(),
+                        "size_bytes": len(data)}
+    second = ensure(params, files=FILES)
+    assert (second["changed"], second["published"], second["files"]) == (False, [], first["files"])
+
+
+def test_what_is_published_needs_no_cache(params):
+    made = built(params)
+    ensure(params)
+    shutil.rmtree(made.directory)
+    assert not ensure(params)["changed"]
+
+
+def test_check_mode_predicts_and_writes_nothing(params, tmp_path):
+    assert ensure(params, check_mode=True)["published"] == list(agent_ramdisk.FILES)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_sites_file_changes_the_ramdisk_alone(params):
+    built(params)
+    ensure(params, files=FILES)
+    result = ensure(params, files=[dict(FILES[0], content="another")])
+    assert result["changed"] and result["published"] == ["initrd"]
+
+
+def test_the_sites_files_follow_the_ramdisk_where_the_kernel_looks_for_them(params, tmp_path):
+    built(params)
+    ensure(params, files=FILES)
+    initrd = (tmp_path / "www" / "initrd").read_bytes()
+    head = cpio.archive([])
+    # Not compressed at the beginning: Ironic unpacks what begins like zstd.
+    assert initrd.startswith(head + b"content of initrd")
+    tail = cpio.archive([cpio.File("/etc/agent/ca.crt", b"certificate")], ["etc"])
+    assert initrd.endswith(tail) and (len(initrd) - len(tail)) % 4 == 0
+
+
+def test_too_large_a_ramdisk_is_not_published(params, tmp_path):
+    made = built(params)
+    ensure(params)
+    with open(made.path("initrd"), "wb") as stream:
+        stream.truncate(101 * 1000 * 1000)
+    with pytest.raises(ReportedError, match=r"initramfs: found 101 MB, expected at most 100 MB"):
+        ensure(params, files=FILES)
+    assert not ensure(params)["changed"]
+    assert ensure(params, files=FILES, initramfs_limit_mb=200)["changed"]
+
+
+def test_all_problems_are_reported_at_once_and_nothing_is_built(params, tmp_path):
+    with pytest.raises(RefusedError) as raised:
+        ensure(params, files=[dict(FILES[0], source="/nonexistent", content=None)], packages=["No"],
+               network_data=[dict(NETWORK, networks=[{"id": "n", "link": "eno9", "type": "ipv4"}]), {"links": []}])
+    fields = [problem.field for problem in raised.value.problems]
+    assert fields == ["files[0].source", "packages[0]", "network_data[0]", "network_data[1]"]
+    assert os.listdir(tmp_path) == []
+
+
+def test_network_data_that_the_agent_can_use(params, tmp_path):
+    built(params)
+    ensure(params, network_data=[NETWORK])
+    assert json.dumps(NETWORK, sort_keys=True, indent=1).encode() in (tmp_path / "www" / "initrd").read_bytes()
+
+
+def test_another_folder_is_not_taken_for_the_recipe(params, tmp_path):
+    with pytest.raises(RefusedError, match=r"source_dir: found .*, expected the collection's folder lab/agent_image"):
+        ensure(params, source_dir=str(tmp_path))
+
+
+def test_without_root_the_reason_is_reported(params, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(debian_root.ImageBuildError, match="needs root"):
+        ensure(params)
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_caches_key_depends_on_recipe_and_base(tmp_path):
+    def directory(**base):
+        return agent_ramdisk.AgentRamdisk(str(tmp_path), "/cache", agent_options.Base(**base)).directory
+
+    (tmp_path / "packages.txt").write_text("kmod\n")
+    before = directory()
+    assert directory() == before
+    assert directory(packages=("lldpd",)) != before
+    assert directory(revision="2") != before
+    (tmp_path / "packages.txt").write_text("kmod\nudev\n")
+    assert directory() != before
+
+
+def archive_of(path, members):
+    with tarfile.open(path, "w:gz") as stream:
+        for name, data in members.items():
+            info = tarfile.TarInfo("./" + name)
+            info.size = len(data)
+            stream.addfile(info, io.BytesIO(data))
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/shadow"
+        stream.addfile(link)
+    return "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def download(params, path, checksum, name="initrd", member=None):
+    """Return an entry for a file that is in the cache of downloads."""
+    target = Path(params["cache_dir"]) / "downloads" / checksum.partition(":")[2]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, target)
+    return {"name": name, "url": "https://images.example.org/ipa.tar.gz", "checksum": checksum, "member": member}
+
+
+def test_a_file_of_an_archive(params, tmp_path):
+    checksum = archive_of(tmp_path / "ipa.tar.gz", {"ipa.kernel": b"kernel", "ipa.initramfs": b"ramdisk"})
+    entries = [download(params, tmp_path / "ipa.tar.gz", checksum, "vmlinuz", "ipa.kernel"),
+               download(params, tmp_path / "ipa.tar.gz", checksum, "initrd", "ipa.initramfs")]
+    assert ensure(params, downloads=entries)["published"] == ["vmlinuz", "initrd"]
+    assert (tmp_path / "www" / "initrd").read_bytes() == b"ramdisk"
+    assert not ensure(params, downloads=entries)["changed"]
+
+
+@pytest.mark.parametrize("member", ["other", "link"])
+def test_what_is_no_file_of_the_archive_is_not_published(params, tmp_path, member):
+    checksum = archive_of(tmp_path / "ipa.tar.gz", {"ipa.kernel": b"kernel"})
+    with pytest.raises(ReportedError, match=rf'member: found "{member}", expected a file of the archive: ipa.kernel'):
+        ensure(params, downloads=[download(params, tmp_path / "ipa.tar.gz", checksum, member=member)])
+    assert not (tmp_path / "www" / "initrd").exists()
+
+
+@pytest.mark.parametrize("change, field", [
+    ({"url": "file:///etc/shadow"}, "downloads[0].url"), ({"url": "https://"}, "downloads[0].url"),
+    ({"checksum": "md5:0"}, "downloads[0].checksum"), ({"checksum": ""}, "downloads[0].checksum")])
+def test_a_download_needs_an_address_and_a_checksum(params, change, field):
+    entry = {"name": "initrd", "url": "https://a/b", "checksum": "sha256:" + "0" * 64, "member": None}
+    with pytest.raises(RefusedError) as raised:
+        ensure(params, downloads=[dict(entry, **change)], packages=["lldpd"])
+    assert [problem.field for problem in raised.value.problems] == ["packages", field]
+
+
+def test_the_discs_configuration_has_the_parameters():
+    assert boot_iso.grub_config("console=ttyS0 quiet").splitlines() == [
+        "search --no-floppy --file --set=root /.disk/info", "linux /boot/vmlinuz console=ttyS0 quiet",
+        "initrd /boot/initrd", "boot"]

@@ -1,0 +1,89 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A folder that an image server reads."""
+from __future__ import annotations
+
+import hashlib
+import os
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.image_folder import ImageFolder
+
+CONTENTS = {"vmlinuz": "kernel", "initrd": "ramdisk"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return ImageFolder(str(tmp_path / "www"))
+
+
+def publish(folder, contents=None, key="1", check=lambda made: None):
+    def writer(text):
+        def write(path, _made):
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(text)
+        return write
+    wrote = []
+    contents = CONTENTS if contents is None else contents
+    _files, differing = folder.publish(key, dict((name, writer(text)) for name, text in contents.items()), check,
+                                       lambda path, action: wrote.append((os.path.basename(path), action)))
+    assert [name for name, _action in wrote] == differing
+    return differing
+
+
+def test_files_fit_their_checksums(folder):
+    assert publish(folder) == ["vmlinuz", "initrd"]
+    for name, text in CONTENTS.items():
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        assert folder.published("1", list(CONTENTS))[name] == {
+            "path": folder.path(name), "sha256": digest, "size_bytes": len(text)}
+        with open(folder.path(name + ".sha256"), encoding="utf-8") as stream:
+            assert stream.read() == f"{digest}  {name}\n"
+        assert os.stat(folder.path(name)).st_mode & 0o777 == 0o644
+
+
+def test_only_what_differs_is_written(folder):
+    publish(folder)
+    before = os.stat(folder.path("vmlinuz")).st_ino
+    assert publish(folder, dict(CONTENTS, initrd="another"), "2") == ["initrd"]
+    assert os.stat(folder.path("vmlinuz")).st_ino == before
+
+
+@pytest.mark.parametrize("damage", ["vmlinuz", "vmlinuz.sha256", "image.json"])
+def test_a_file_that_somebody_has_changed_or_deleted_is_not_taken_for_published(folder, damage):
+    publish(folder)
+    with open(folder.path(damage), "w", encoding="utf-8") as stream:
+        stream.write("[]")
+    assert folder.published("1", list(CONTENTS)) is None
+    publish(folder)
+    assert folder.published("1", list(CONTENTS))
+    os.unlink(folder.path(damage))
+    assert folder.published("1", list(CONTENTS)) is None
+
+
+def test_other_inputs_and_other_files_are_not_published(folder):
+    publish(folder)
+    assert folder.published("2", list(CONTENTS)) is None
+    assert folder.published("1", [*CONTENTS, "agent.iso"]) is None
+
+
+def test_a_file_that_is_no_longer_wanted_goes_and_others_stay(folder):
+    publish(folder)
+    with open(folder.path("somebody's"), "w", encoding="utf-8") as stream:
+        stream.write("x")
+    publish(folder, {"initrd": "ramdisk"}, "2")
+    assert sorted(os.listdir(folder.directory)) == [
+        ".image.lock", "image.json", "initrd", "initrd.sha256", "somebody's"]
+
+
+def test_what_is_refused_leaves_what_was_published(folder):
+    publish(folder)
+
+    def refuse(_made):
+        raise ValueError
+    with pytest.raises(ValueError):
+        publish(folder, {"vmlinuz": "other"}, "2", refuse)
+    assert folder.published("1", list(CONTENTS))
+    assert not [name for name in os.listdir(folder.directory) if name.endswith(".new")]

@@ -1,0 +1,226 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Node images: options, what is refused of an image by its header and by what qemu-img says, and publishing."""
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._images import (
+    disk_facts,
+    node_build,
+    node_disk,
+    node_options,
+    node_service,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+KEY = "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmQ\n-----END PGP PUBLIC KEY BLOCK-----\n"
+REPOSITORY = {"source": "deb https://packages.example.org/v1.35/deb/ /", "key": KEY}
+EMPTY = {"name": "node.qcow2", "download": None, "ca_file": None, "disks": {}, "kubernetes_version": "",
+         "kubernetes_dir": None, "kubernetes_repository": None, "packages": [], "debian_sources": [],
+         "ca_certificates": [], "files": [], "image_archives": [], "kernel_parameters": [], "disk_size_gib": 6,
+         "revision": ""}
+GOOD = dict(EMPTY, kubernetes_version="v1.35.4", kubernetes_repository=REPOSITORY)
+DOWNLOAD = {"url": "https://images.example.org/a.qcow2", "checksum": "sha256:" + "0" * 64}
+MIB = 1024 ** 2
+
+
+def fields(params):
+    return [problem.field for problem in node_options.problems(params)]
+
+
+def test_nothing_is_wrong_with_what_is_documented():
+    assert fields(GOOD) == fields(dict(GOOD, kubernetes_repository=None, kubernetes_dir="/usr/bin")) == []
+    assert fields(dict(EMPTY, download=DOWNLOAD, name="debian.raw")) == []
+
+
+@pytest.mark.parametrize("change, field", [
+    ({"name": "../x.qcow2"}, "name"), ({"name": "node"}, "name"), ({"name": "node.raw"}, "name"),
+    ({"kubernetes_version": "1.35"}, "kubernetes_version"), ({"kubernetes_version": ""}, "kubernetes_version"),
+    ({"kubernetes_dir": "/usr/bin"}, "kubernetes_repository"),
+    ({"kubernetes_repository": None}, "kubernetes_repository"),
+    ({"kubernetes_repository": dict(REPOSITORY, source="deb [trusted=yes] http://a /")},
+     "kubernetes_repository.source"),
+    ({"kubernetes_repository": dict(REPOSITORY, key="/etc/key.asc")}, "kubernetes_repository.key"),
+    ({"packages": ["--x"]}, "packages[0]"), ({"ca_certificates": ["/etc/ca.pem"]}, "ca_certificates[0]"),
+    ({"kernel_parameters": ["a;b"]}, "kernel_parameters[0]"), ({"disk_size_gib": 1}, "disk_size_gib"),
+    ({"files": [{"path": "/lib/x", "content": b"", "mode": "0644"}]}, "files[0].path"),
+    ({"download": DOWNLOAD}, "kubernetes_version"), ({"download": dict(DOWNLOAD, url="file:///x")}, "download.url"),
+    ({"download": dict(DOWNLOAD, checksum="")}, "download.checksum")])
+def test_what_is_refused(change, field):
+    assert field in fields(dict(GOOD, **change))
+
+
+def header(version=3, backing=0, incompatible=0, encryption=0):
+    made = bytearray(disk_facts.HEADER_BYTES)
+    struct.pack_into(">4sIQ", made, 0, b"QFI\xfb", version, backing)
+    struct.pack_into(">I", made, 32, encryption)
+    struct.pack_into(">Q", made, 72, incompatible)
+    return bytes(made)
+
+
+@pytest.mark.parametrize("data, field", [
+    (header(backing=512), "backing file"), (header(version=2, backing=512), "backing file"),
+    (header(incompatible=4), "data file"), (header(encryption=1), "encryption"), (header(version=9), "version"),
+    (header(incompatible=32), "features"), (header()[:90], ""), (b"KDMV" + bytes(600), ""), (b"", ""), (b"<html>", "")])
+def test_no_program_opens_what_leads_to_another_file(data, field):
+    assert [problem.field for problem in disk_facts.header_problems("a", data)] == [field]
+
+
+@pytest.mark.parametrize("data", [header(), header(version=2, incompatible=4), header(incompatible=8),
+                                  bytes(510) + b"\x55\xaa"])
+def test_a_header_with_which_nothing_is_wrong(data):
+    assert disk_facts.header_problems("a", data) == []
+
+
+@pytest.mark.parametrize("change, field", [
+    ({"format": "vmdk"}, "format"), ({"backing-filename": "/etc/shadow"}, "backing file"),
+    ({"encrypted": True}, "encryption"),
+    ({"format-specific": {"data": {"data-file": "/dev/sda"}}}, "data file"), ({"virtual-size": "x"}, "virtual size")])
+def test_what_qemu_img_says_is_checked_again(change, field):
+    info = dict({"format": "qcow2", "virtual-size": 5}, **change)
+    assert field in [problem.field for problem in disk_facts.info_problems("a", info, "qcow2", {})]
+
+
+def test_each_host_whose_disk_is_too_small_is_named():
+    found = disk_facts.info_problems("a", {"format": "raw", "virtual-size": 10}, "raw", {"h1": 9, "h2": 10, "h3": 1})
+    assert [problem.subject for problem in found] == ["h1", "h3"]
+    assert "found 9 bytes, expected at least 10, the virtual size of a" in str(found[0])
+
+
+def qemu_img(*arguments):
+    subprocess.run(["qemu-img", *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def params(tmp_path):
+    return dict(EMPTY, source_dir=None, cache_dir=str(tmp_path / "cache"), directory=str(tmp_path / "www"))
+
+
+def download(params, path, name="node.qcow2"):
+    """Return parameters with an image that is in the cache of downloads."""
+    checksum = hashlib.sha256(path.read_bytes()).hexdigest()
+    target = Path(params["cache_dir"]) / "downloads" / checksum
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, target)
+    return dict(params, name=name, download={"url": "https://images.example.org/a", "checksum": "sha256:" + checksum})
+
+
+def ensure(params, check_mode=False):
+    return node_service.ensure(params, check_mode, Progress())
+
+
+needs_qemu_img = pytest.mark.skipif(not shutil.which("qemu-img"), reason="qemu-img reads images")
+
+
+@needs_qemu_img
+def test_an_image_is_published_once_with_what_a_host_needs_to_know(params, tmp_path):
+    qemu_img("create", "-f", "qcow2", str(tmp_path / "a"), "64M")
+    params = dict(download(params, tmp_path / "a"), disks={"h1": 64 * MIB})
+    assert ensure(params, check_mode=True) == {"changed": True, "path": str(tmp_path / "www" / "node.qcow2")}
+    assert not (tmp_path / "www").exists()
+    first = ensure(params)
+    assert first == {"changed": True, "path": str(tmp_path / "www" / "node.qcow2"), "format": "qcow2",
+                     "sha256": params["download"]["checksum"][7:], "checksum_type": "sha256",
+                     "size_bytes": (tmp_path / "a").stat().st_size, "disk_bytes": 64 * MIB}
+    assert ensure(params) == dict(first, changed=False)
+
+
+@needs_qemu_img
+def test_two_images_live_in_one_folder(params, tmp_path):
+    for name in ("one.qcow2", "two.qcow2"):
+        qemu_img("create", "-f", "qcow2", str(tmp_path / name), "64M" if name == "one.qcow2" else "128M")
+        ensure(download(params, tmp_path / name, name))
+    assert not ensure(download(params, tmp_path / "one.qcow2", "one.qcow2"))["changed"]
+
+
+@needs_qemu_img
+def test_a_raw_disk(params, tmp_path):
+    (tmp_path / "a").write_bytes(bytes(510) + b"\x55\xaa" + bytes(MIB - 512))
+    assert ensure(download(params, tmp_path / "a", "a.raw"))["disk_bytes"] == MIB
+
+
+@needs_qemu_img
+@pytest.mark.parametrize("options, message", [
+    (["-b", "base.raw", "-F", "raw"], "node.qcow2: backing file: found a backing file, expected none"),
+    (["-o", "data_file=data.raw"], "node.qcow2: data file: found an external data file, expected none")])
+def test_an_image_that_leads_to_another_file_is_not_published(params, tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "base.raw").write_bytes(bytes(MIB))
+    qemu_img("create", "-f", "qcow2", *options, "a", "1M")
+    with pytest.raises(RefusedError, match=message):
+        ensure(download(params, tmp_path / "a"))
+    assert os.listdir(tmp_path / "www") == [".image.lock"]
+
+
+@needs_qemu_img
+def test_an_image_that_no_longer_fits_is_refused_although_it_is_published(params, tmp_path):
+    qemu_img("create", "-f", "qcow2", str(tmp_path / "a"), "64M")
+    params = download(params, tmp_path / "a")
+    ensure(params)
+    with pytest.raises(RefusedError, match=r"h2: disk: found 1 bytes, expected at least 67108864"):
+        ensure(dict(params, disks={"h2": 1}))
+
+
+def test_a_checksum_of_something_else_is_reported(params, tmp_path, monkeypatch):
+    monkeypatch.setattr(node_service.fetch.download, "_read", lambda _url, partial, _ca: Path(partial).write_text("x"))
+    with pytest.raises(Exception, match=r"checksum: found sha256:2d71.*, expected sha256:0000"):
+        ensure(dict(params, download=DOWNLOAD))
+
+
+def test_all_files_that_are_missing_are_named_at_once(params, tmp_path):
+    with pytest.raises(RefusedError) as raised:
+        ensure(dict(params, source_dir=str(tmp_path), kubernetes_version="v1.35.4", kubernetes_dir=str(tmp_path),
+                    image_archives=["/nonexistent"]))
+    assert [problem.field for problem in raised.value.problems] == [
+        "source_dir", "source_dir", *["kubernetes_dir"] * 3, "image_archives[0]"]
+
+
+def test_the_key_depends_on_everything_that_the_image_is_made_of(tmp_path):
+    for name in ("kubeadm", "kubelet", "kubectl", "images.tar"):
+        (tmp_path / name).write_text("1")
+    base = dict(GOOD, source_dir=str(ROOT / "roles" / "node_image" / "files" / "recipe"), cache_dir="/cache")
+    given = dict(base, kubernetes_repository=None, kubernetes_dir=str(tmp_path))
+    file = {"path": "/etc/x", "content": b"1", "mode": "0644"}
+    variants = [base, given, *(dict(base, **change) for change in (
+        {"packages": ["lldpd"]}, {"revision": "2"}, {"disk_size_gib": 8}, {"kernel_parameters": ["quiet"]},
+        {"files": [file]}, {"files": [dict(file, content=b"2")]}, {"files": [dict(file, mode="0600")]},
+        {"kubernetes_version": "v1.35.5"}, {"image_archives": [str(tmp_path / "images.tar")]}))]
+    keys = [node_build.NodeBuild(params).key for params in variants]
+    assert len(set(keys)) == len(keys)
+    (tmp_path / "kubelet").write_text("2")
+    assert node_build.NodeBuild(given).key != keys[1]
+
+
+def test_programs_of_another_version_are_refused_before_anything_is_installed(params, tmp_path, monkeypatch):
+    for name in ("kubeadm", "kubelet", "kubectl"):
+        (tmp_path / name).write_text("#!/bin/sh\necho Kubernetes v1.35.3\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr(node_build.debian_root, "check_means", lambda *_arguments: None)
+    wanted = dict(params, source_dir=str(ROOT / "roles" / "node_image" / "files" / "recipe"),
+                  kubernetes_version="v1.35.4", kubernetes_dir=str(tmp_path))
+    with pytest.raises(Exception, match=r"kubernetes_version: kubeadm is v1.35.3, expected v1.35.4"):
+        ensure(wanted)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_the_recipe_has_what_the_lab_s_image_has():
+    """Links into the lab's recipe, so that both have the same service and the same settings of the kernel."""
+    recipe = ROOT / "roles" / "node_image" / "files" / "recipe"
+    links = [path for path in recipe.rglob("*") if path.is_symlink()]
+    assert len(links) == 5 and all(path.is_file() for path in links)
+
+
+def test_the_kernel_gets_the_parameters():
+    assert node_disk.grub_config("1-2", "console=ttyS1 quiet").splitlines()[1] == (
+        "linux /vmlinuz root=UUID=1-2 rw console=ttyS1 quiet")
