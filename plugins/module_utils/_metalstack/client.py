@@ -129,8 +129,9 @@ class MetalClient:
         self._settings = connection_settings(params, os.environ)
         timeout_seconds = params.get("request_timeout_seconds") or REQUEST_TIMEOUT_SECONDS
         self._timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
-        checking = {"cert_reqs": "CERT_REQUIRED" if params.get("validate_certs", True) else "CERT_NONE",
-                    "ca_certs": params.get("ca_cert")}
+        checking: dict[str, Any] = {
+            "cert_reqs": "CERT_REQUIRED" if params.get("validate_certs", True) else "CERT_NONE",
+            "ca_certs": params.get("ca_cert")}
         if params.get("ca_cert") and not os.path.exists(params["ca_cert"]):
             raise MetalError(f"ca_cert {params['ca_cert']}: found no such file, expected the authority of metal-api's "
                              "certificate", reason="Configuration")

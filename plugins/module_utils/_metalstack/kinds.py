@@ -243,7 +243,8 @@ class MachineKind(Kind):
 
     def facts(self, item: dict[str, Any]) -> dict[str, Any]:
         """Return a machine as results show it; user data stays out."""
-        allocation = item.get("allocation") if isinstance(item.get("allocation"), dict) else {}
+        stored = item.get("allocation")
+        allocation = stored if isinstance(stored, dict) else {}
         networks = [network for network in allocation.get("networks") or [] if isinstance(network, dict)]
         partition = part(item, "partition", "id") or ""
         return {

@@ -29,7 +29,9 @@ def files_of(folder):
 
 
 def written(server):
-    return [request[:2] for request in server.requests if request[0] != "GET" and not request[1].endswith("/find")] if server else []
+    # metal-api is asked for lists by POST.
+    return [request[:2] for request in server.requests
+            if request[0] != "GET" and not request[1].endswith("/find")] if server else []
 
 
 @pytest.fixture
