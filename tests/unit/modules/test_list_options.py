@@ -22,6 +22,7 @@ NEED_MORE = {
     "plane_certificate.certificates", "cluster.neighbours", "cluster.neighbours.groups",
     "host_firmware_components.hosts", "host_firmware_settings.hosts", "ironic_node.nodes.ports", "ironic_port.ports",
     "baremetal_host.hosts.raid.hardware_raid_volumes", "mirror_gather.files",
+    "agent_image.downloads", "agent_image.hardware_managers",
 }
 
 
