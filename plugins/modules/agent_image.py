@@ -285,10 +285,32 @@ image_dir:
   type: str
   sample: /home/me/.cache/metal3.baremetal/agent-image/0c5d6a2f9b1e4d37
 problems:
-  description: What is wrong with the options.
-  returned: when options are refused
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
   type: list
   elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
 written:
   description: What the run had stored before it failed.
   returned: when it failed after something was stored

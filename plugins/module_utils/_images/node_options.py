@@ -30,6 +30,8 @@ def problems(params: Mapping[str, Any]) -> list[Problem]:
     """
     found = [] if _NAME.fullmatch(params["name"]) else [
         _wrong("name", params["name"], "a file name that ends with .qcow2, .raw or .img")]
+    found += [_wrong(f"disks.{host}", size, "a number of bytes") for host, size in params["disks"].items()
+              if disk_bytes(size) is None]
     if params["download"]:
         return found + download_rules.problems("download.", params["download"]) + [
             Problem("node-image", "", name, "an option with download", "none: what comes from elsewhere stays as it is",
@@ -58,6 +60,11 @@ def problems(params: Mapping[str, Any]) -> list[Problem]:
     if params["disk_size_gib"] < LEAST_DISK_GIB:
         found.append(_wrong("disk_size_gib", params["disk_size_gib"], f"at least {LEAST_DISK_GIB}"))
     return found
+
+
+def disk_bytes(size: Any) -> int | None:
+    """Return the size of a disk as a number, as which YAML or a template gives it; None when it is none."""
+    return int(size) if not isinstance(size, bool) and re.fullmatch(r"[1-9][0-9]{0,18}", str(size)) else None
 
 
 def _wrong(field: str, value: Any, expected: str) -> Problem:

@@ -91,7 +91,7 @@ def _verified(path: str, params: dict[str, Any]) -> dict[str, Any]:
         info = json.loads(run([*_BOUNDED, "qemu-img", "info", "--output=json", "-f", kind, path], "reading the image"))
     except FileNotFoundError as exc:
         raise ReportedError("qemu-img is missing: install the package qemu-utils") from exc
-    disks = dict((host, int(size)) for host, size in params["disks"].items())
+    disks = dict((host, node_options.disk_bytes(size) or 0) for host, size in params["disks"].items())
     found = disk_facts.info_problems(params["name"], info, kind, disks)
     if found:
         raise RefusedError(found)

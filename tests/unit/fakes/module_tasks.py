@@ -26,10 +26,15 @@ NAMESPACE = "metal3"
 HOST = {"name": "h1", "boot_mac_address": "00:5c:52:31:3a:01", "bmc": {
     "address": "redfish-virtualmedia://198.18.0.11/redfish/v1/Systems/1", "username": "admin", "password": "other"}}
 METAL = {"project": metal_api.PROJECT, "partition": "fra-1", "size": "c1-large", "networks": ["nodes"]}
+IMAGE_CACHE = str(REPOSITORY / "tests" / "unit" / "modules" / "image_cache")
+DOWNLOAD = {
+    "url": "https://127.0.0.1:1/",
+    "checksum": "sha256:2e6a0d4733c893ab9b37b37b2d5eecab032a7ca4fb573e0f98ae4d963796770e"}
 # Of modules without a table in bad_inputs.
 ARGUMENTS = {
-    "agent_image": {
-        "source_dir": str(REPOSITORY / "lab" / "agent_image"), "cache_dir": "cache", "directory": "published"},
+    # Builds take minutes: a disk without anything that is in a cache of downloads.
+    "agent_image": {"cache_dir": IMAGE_CACHE, "directory": "published", "downloads": [
+        dict(DOWNLOAD, name="vmlinuz")]},
     "bmc_info": {"hosts": [HOST], "connect_timeout_seconds": 1},
     "discovered_inventory": {"servers": [], "hosts": [HOST], "return_inventory": True},
     "ironic_audit": {"hosts": [], "all_namespaces": True},
@@ -52,11 +57,7 @@ ARGUMENTS = {
     "mirror_gather": {"archive": "gathered.tar", "release": "0.1.0", "parts": []},
     "mirror_unpack": {"archive": str(REPOSITORY / "tests" / "unit" / "modules" / "empty_archive.tar"),
                       "files_dir": "files"},
-    "node_image": {
-        "source_dir": str(REPOSITORY / "roles" / "node_image" / "files" / "recipe"), "cache_dir": "cache",
-        "directory": "published", "kubernetes_version": "v1.35.4", "kubernetes_repository": {
-            "source": "deb https://packages.example.org/ /",
-            "key": "-----BEGIN PGP PUBLIC KEY BLOCK-----\n-----END PGP PUBLIC KEY BLOCK-----"}},
+    "node_image": {"cache_dir": IMAGE_CACHE, "directory": "published", "name": "a.raw", "download": DOWNLOAD},
     "plane_certificate": {"directory": "certificates"},
     "plane_check": {"parts": []},
     "plane_components": {

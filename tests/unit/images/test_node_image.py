@@ -55,6 +55,8 @@ def test_nothing_is_wrong_with_what_is_documented():
     ({"packages": ["--x"]}, "packages[0]"), ({"ca_certificates": ["/etc/ca.pem"]}, "ca_certificates[0]"),
     ({"kernel_parameters": ["a;b"]}, "kernel_parameters[0]"), ({"disk_size_gib": 1}, "disk_size_gib"),
     ({"files": [{"path": "/lib/x", "content": b"", "mode": "0644"}]}, "files[0].path"),
+    ({"disks": {"h1": "480 GB"}}, "disks.h1"), ({"disks": {"h1": -1}}, "disks.h1"),
+    ({"disks": {"h1": True}}, "disks.h1"),
     ({"download": DOWNLOAD}, "kubernetes_version"), ({"download": dict(DOWNLOAD, url="file:///x")}, "download.url"),
     ({"download": dict(DOWNLOAD, checksum="")}, "download.checksum")])
 def test_what_is_refused(change, field):
