@@ -116,7 +116,10 @@ def _text(kind, value):
 def _description(option):
     text = option.get("description", "")
     lines = [text] if isinstance(text, str) else list(text)
-    return " ".join(lines + (["Several with commas between."] if option.get("type") == "list" else []))
+    if option.get("type") == "list":
+        choices = option.get("choices")
+        lines += [f"Some of {', '.join(str(choice) for choice in choices)}." if choices else "", "Several with commas between."]
+    return " ".join(line for line in lines if line)
 
 
 class FilterModule:
