@@ -27,7 +27,7 @@ AGENT = $(eval AGENT := $(call venv_path,agent,lab/agent_image/requirements.txt)
 PLAYBOOK = METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python $(CONTROL)/bin/ansible-playbook
 CLI = PYTHONPATH=$(CURDIR)/.build $(CONTROL)/bin/python lab/cli.py
 
-GATES := ruff types shell changelog-lint sanity unit lint docs-lint docs-site build-check galaxy-importer
+GATES := ruff types shell changelog-lint sanity unit lint docs-lint docs-site build-check galaxy-importer awx
 IN_DEV = PATH=$(DEV)/bin:$$PATH
 IN_LAB = $(IN_DEV) METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python METAL3_AGENT_PYTHON=$(AGENT)/bin/python
 
@@ -79,6 +79,7 @@ docs-lint:  ## plugins' documentation: antsibull-docs
 docs-site:  ## documentation site in build/docs/html: antsibull-docs and Sphinx
 build-check:  ## build the collection, install it elsewhere, use it from there
 galaxy-importer:  ## the built collection, by Galaxy's importer
+awx:  ## playbook awx_setup with awx.awx, playbooks by ansible-runner, execution environment by ansible-builder
 sanity:  ## ansible-test sanity, without an ignore file
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
@@ -120,7 +121,7 @@ docs-roles: test-needs  ## write the reference of roles and playbooks again, fro
 .PHONY: lock
 lock:  ## resolve requirements*.in again and write the lock files, with hashes
 	@$(PYTHON) lab/python_environment.py check
-	@for name in requirements requirements-dev requirements-bench lab/requirements lab/engine/toolchain \
+	@for name in requirements requirements-dev requirements-bench requirements-awx lab/requirements lab/engine/toolchain \
 	  lab/agent_image/requirements docs/site/requirements tests/galaxy/requirements; do \
 	  $(PYTHON) lab/python_environment.py lock $$name.in $$name.txt; \
 	done

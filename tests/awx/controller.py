@@ -69,7 +69,7 @@ class Store:
 def _shown(kind: str, item: dict[str, Any]) -> dict[str, Any]:
     if kind != "credentials":
         return item
-    return {**item, "inputs": {key: HIDDEN for key in item.get("inputs") or {}}}
+    return {**item, "inputs": dict.fromkeys(item.get("inputs") or {}, HIDDEN)}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
             links.append((other, body["id"]))
         return self._answer(204)
 
-    do_GET = do_POST = do_PATCH = _handle  # noqa: N815 -- names of the base class
+    do_GET = do_POST = do_PATCH = _handle
 
     def log_message(self, *dummy_args: Any) -> None:
         """Say nothing."""
