@@ -2,6 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Filter that makes the survey of a job template."""
+
 from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
@@ -42,7 +43,7 @@ author:
 EXAMPLES = r"""
 - name: Show a survey with one question
   ansible.builtin.debug:
-    msg: "{{ ['hosts_error_limit'] | metal3.baremetal.awx_survey({'hosts_error_limit': {'type': 'int', 'default': 3}}) }}"
+    msg: "{{ ['hosts_error_limit'] | metal3.baremetal.awx_survey({'hosts_error_limit': {'default': 3}}) }}"
 """
 
 RETURN = r"""
@@ -52,7 +53,14 @@ _value:
 """
 
 # What text can be given for; a dictionary or a list of them belongs in the inventory.
-_KINDS = {"str": "text", "path": "text", "int": "integer", "float": "float", "bool": "multiplechoice", "list": "textarea"}
+_KINDS = {
+    "str": "text",
+    "path": "text",
+    "int": "integer",
+    "float": "float",
+    "bool": "multiplechoice",
+    "list": "textarea",
+}
 
 
 def awx_survey(variables, options, sources=(), roles=None):
@@ -70,7 +78,9 @@ def awx_survey(variables, options, sources=(), roles=None):
         else:
             questions.append(_question(variable, option))
     if problems:
-        raise AnsibleFilterError(f"awx_survey: {'; '.join(problems)}; correct the table of templates or the argument spec")
+        raise AnsibleFilterError(
+            f"awx_survey: {'; '.join(problems)}; correct the table of templates or the argument spec"
+        )
     return {"name": "", "description": "", "spec": questions}
 
 
@@ -97,10 +107,18 @@ def _question(variable, option):
     default = _text(kind, option.get("default"))
     must = bool(option.get("required")) or bool(choices) or kind in ("int", "float")
     # Every key that AWX keeps: the module compares the whole survey with the one that is there.
-    return {"question_name": variable, "question_description": _description(option), "variable": variable,
-            "type": "multiplechoice" if choices else _KINDS[kind], "required": must, "default": default,
-            "choices": [str(choice) for choice in choices], "min": None if choices or kind in ("int", "float") else 0,
-            "max": None if choices or kind in ("int", "float") else 1024, "new_question": False}
+    return {
+        "question_name": variable,
+        "question_description": _description(option),
+        "variable": variable,
+        "type": "multiplechoice" if choices else _KINDS[kind],
+        "required": must,
+        "default": default,
+        "choices": [str(choice) for choice in choices],
+        "min": None if choices or kind in ("int", "float") else 0,
+        "max": None if choices or kind in ("int", "float") else 1024,
+        "new_question": False,
+    }
 
 
 def _text(kind, value):
@@ -118,7 +136,10 @@ def _description(option):
     lines = [text] if isinstance(text, str) else list(text)
     if option.get("type") == "list":
         choices = option.get("choices")
-        lines += [f"Some of {', '.join(str(choice) for choice in choices)}." if choices else "", "Several with commas between."]
+        lines += [
+            f"Some of {', '.join(str(choice) for choice in choices)}." if choices else "",
+            "Several with commas between.",
+        ]
     return " ".join(line for line in lines if line)
 
 

@@ -6,6 +6,7 @@
 No registry that the gates use has AWX, and awxkit holds no schema of its API. Fields that an object may have are
 therefore those that the module of awx.awx takes, and what AWX itself checks beyond that is not checked.
 """
+
 from __future__ import annotations
 
 import json
@@ -42,8 +43,16 @@ class Store:
         self._last += 1
         url = f"/api/v2/{kind}/{self._last}/"
         related = {"survey_spec": f"{url}survey_spec/"} if kind in _TEMPLATES else {}
-        found = {"id": self._last, "url": url, "type": kind.rstrip("s"), "related": related, "summary_fields": {},
-                 "status": "successful", "scm_revision": "", **given}
+        found = {
+            "id": self._last,
+            "url": url,
+            "type": kind.rstrip("s"),
+            "related": related,
+            "summary_fields": {},
+            "status": "successful",
+            "scm_revision": "",
+            **given,
+        }
         self.objects.setdefault(kind, {})[self._last] = found
         return found
 
@@ -55,15 +64,20 @@ class Store:
     def linked(self, kind: str, name: str, relation: str) -> list[str]:
         """Return the names of what an object refers to."""
         links = self.links.get((kind, self.named(kind, name)["id"], relation), [])
-        return sorted(self.objects[other][number].get("name") or self.objects[other][number]["identifier"]
-                      for other, number in links)
+        return sorted(
+            self.objects[other][number].get("name") or self.objects[other][number]["identifier"]
+            for other, number in links
+        )
 
     def listed(self, kind: str, query: dict[str, str]) -> list[dict[str, Any]]:
         """Return the objects with these fields."""
         kinds = _TEMPLATES if kind == "unified_job_templates" else (kind,)
         found = [item for each in kinds for item in self.objects.get(each, {}).values()]
-        return [item for item in found if all(str(item.get(key)) == value for key, value in query.items()
-                                              if key not in ("page_size", "order_by"))]
+        return [
+            item
+            for item in found
+            if all(str(item.get(key)) == value for key, value in query.items() if key not in ("page_size", "order_by"))
+        ]
 
 
 def _shown(kind: str, item: dict[str, Any]) -> dict[str, Any]:
@@ -125,8 +139,11 @@ class _Handler(BaseHTTPRequestHandler):
         links = self.store.links.setdefault((kind, number, relation), [])
         if self.command == "GET":
             return self._answer(200, _page([_shown(other, self.store.objects[other][each]) for other, each in links]))
-        other = "workflow_job_template_nodes" if relation.endswith("_nodes") else (
-            "notification_templates" if relation.startswith("notification_templates") else relation)
+        other = (
+            "workflow_job_template_nodes"
+            if relation.endswith("_nodes")
+            else ("notification_templates" if relation.startswith("notification_templates") else relation)
+        )
         if body["id"] not in self.store.objects.get(other, {}):
             return self._answer(400, {"detail": f"no {other} with the number {body['id']}"})
         if body.get("disassociate"):

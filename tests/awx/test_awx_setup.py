@@ -2,6 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The playbook awx_setup with the modules of awx.awx, against a store of objects in place of AWX."""
+
 from __future__ import annotations
 
 import json
@@ -23,12 +24,28 @@ VARIABLES = {
     "awx_setup_credentials": [
         {"name": "BMCs", "kind": "bmc", "inputs": {"username": "admin", "password": PASSWORD}},
         {"name": "management cluster", "kind": "kubeconfig", "inputs": {"kubeconfig": PASSWORD}},
-        {"name": "Ironic", "kind": "ironic", "inputs": {
-            "endpoint": "https://192.0.2.1:6385", "username": "u", "password": PASSWORD, "ca_cert": "pem"}},
-        {"name": "bastion", "kind": "machine", "inputs": {"username": "root", "ssh_key_data": PASSWORD}}],
-    "awx_setup_notifications": [{"name": "hook", "type": "webhook", "events": ["error", "approvals"], "configuration": {
-        "url": "https://hook.example.org", "http_method": "POST", "username": "", "password": HOOK_PASSWORD,
-        "headers": {}, "disable_ssl_verification": False}}],
+        {
+            "name": "Ironic",
+            "kind": "ironic",
+            "inputs": {"endpoint": "https://192.0.2.1:6385", "username": "u", "password": PASSWORD, "ca_cert": "pem"},
+        },
+        {"name": "bastion", "kind": "machine", "inputs": {"username": "root", "ssh_key_data": PASSWORD}},
+    ],
+    "awx_setup_notifications": [
+        {
+            "name": "hook",
+            "type": "webhook",
+            "events": ["error", "approvals"],
+            "configuration": {
+                "url": "https://hook.example.org",
+                "http_method": "POST",
+                "username": "",
+                "password": HOOK_PASSWORD,
+                "headers": {},
+                "disable_ssl_verification": False,
+            },
+        }
+    ],
 }
 
 
@@ -36,12 +53,30 @@ def setup(url: str, folder: Path, *arguments: str, **changes: object) -> tuple[i
     """Run the playbook; return its exit code and everything it printed."""
     file = folder / "variables.json"
     file.write_text(json.dumps({**VARIABLES, **changes}), encoding="utf-8")
-    environment = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(REPOSITORY / ".build"), "CONTROLLER_HOST": url,
-                   "CONTROLLER_OAUTH_TOKEN": controller.TOKEN, "ANSIBLE_LOCALHOST_WARNING": "False",
-                   "ANSIBLE_INVENTORY_UNPARSED_WARNING": "False"}
-    run = subprocess.run([str(Path(sys.executable).parent / "ansible-playbook"), "-vvv", "metal3.baremetal.awx_setup",
-                          "-e", f"@{file}", *arguments],
-                         capture_output=True, text=True, env=environment, cwd=folder, check=False, timeout=400)
+    environment = {
+        **os.environ,
+        "ANSIBLE_COLLECTIONS_PATH": str(REPOSITORY / ".build"),
+        "CONTROLLER_HOST": url,
+        "CONTROLLER_OAUTH_TOKEN": controller.TOKEN,
+        "ANSIBLE_LOCALHOST_WARNING": "False",
+        "ANSIBLE_INVENTORY_UNPARSED_WARNING": "False",
+    }
+    run = subprocess.run(
+        [
+            str(Path(sys.executable).parent / "ansible-playbook"),
+            "-vvv",
+            "metal3.baremetal.awx_setup",
+            "-e",
+            f"@{file}",
+            *arguments,
+        ],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=folder,
+        check=False,
+        timeout=400,
+    )
     return run.returncode, run.stdout + run.stderr
 
 
@@ -87,7 +122,11 @@ def test_no_secret_is_printed(site):
 def test_templates_have_surveys_and_credentials(site):
     store, dummy_url, dummy = site
     template = store.named("job_templates", "metal3 enroll")
-    assert (template["playbook"], template["ask_limit_on_launch"], template["survey_enabled"]) == ("playbooks/enroll.yml", True, True)
+    assert (template["playbook"], template["ask_limit_on_launch"], template["survey_enabled"]) == (
+        "playbooks/enroll.yml",
+        True,
+        True,
+    )
     questions = {question["variable"]: question for question in store.surveys[template["id"]]["spec"]}
     assert questions["hosts_wait_for"]["choices"] == ["none", "registered", "inspected", "available"]
     assert (questions["hosts_error_limit"]["type"], questions["hosts_error_limit"]["default"]) == ("integer", 3)
@@ -101,7 +140,9 @@ def test_job_variables_lead_to_the_environment_only(site):
     text = store.named("job_templates", "metal3 discover")["extra_vars"]
     assert json.loads(text)["discover_password"] == "{{ lookup('ansible.builtin.env', 'METAL3_BMC_PASSWORD') }}"
     kinds = store.objects["credential_types"].values()
-    assert [item["injectors"]["env"]["METAL3_BMC_PASSWORD"] for item in kinds if item["name"] == "Metal3 BMC"] == ["{{ password }}"]
+    assert [item["injectors"]["env"]["METAL3_BMC_PASSWORD"] for item in kinds if item["name"] == "Metal3 BMC"] == [
+        "{{ password }}"
+    ]
 
 
 def test_the_workflow_waits_for_an_approval(site):
@@ -119,8 +160,11 @@ def test_the_workflow_waits_for_an_approval(site):
 def test_schedules_and_notifications(site):
     store, dummy_url, dummy = site
     checks = {item["name"]: item.get("job_type") for item in store.objects["schedules"].values()}
-    assert checks == {"metal3 certificates daily": None, "metal3 compliance of hosts daily": "check",
-                      "metal3 compliance of clusters daily": "check"}
+    assert checks == {
+        "metal3 certificates daily": None,
+        "metal3 compliance of hosts daily": "check",
+        "metal3 compliance of clusters daily": "check",
+    }
     for relation, expected in (("error", ["hook"]), ("approvals", ["hook"]), ("success", [])):
         assert store.linked("organizations", "Bare metal", f"notification_templates_{relation}") == expected
 

@@ -2,6 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The definition of the execution environment, as far as ansible-builder goes without a container engine."""
+
 from __future__ import annotations
 
 import subprocess
@@ -16,8 +17,22 @@ BUILDER = str(Path(sys.executable).parent / "ansible-builder")
 
 
 def test_the_context_is_built(tmp_path):
-    run = subprocess.run([BUILDER, "create", "--file", str(DEFINITION), "--context", str(tmp_path), "--output-filename", "Containerfile"],
-                         capture_output=True, text=True, check=False, timeout=120)
+    run = subprocess.run(
+        [
+            BUILDER,
+            "create",
+            "--file",
+            str(DEFINITION),
+            "--context",
+            str(tmp_path),
+            "--output-filename",
+            "Containerfile",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     text = (tmp_path / "Containerfile").read_text(encoding="utf-8")
     image = yaml.safe_load(DEFINITION.read_text(encoding="utf-8"))["images"]["base_image"]["name"]
@@ -33,11 +48,18 @@ def test_the_collection_says_what_it_needs(tmp_path):
     (collection / "meta").mkdir(parents=True)
     for path in (REPOSITORY / "meta").iterdir():
         (collection / "meta" / path.name).write_bytes(path.read_bytes())
-    (collection / "MANIFEST.json").write_text('{"collection_info": {"namespace": "metal3", "name": "baremetal"}}', encoding="utf-8")
-    run = subprocess.run([BUILDER, "introspect", str(tmp_path)], capture_output=True, text=True, check=False, timeout=120)
+    (collection / "MANIFEST.json").write_text(
+        '{"collection_info": {"namespace": "metal3", "name": "baremetal"}}', encoding="utf-8"
+    )
+    run = subprocess.run(
+        [BUILDER, "introspect", str(tmp_path)], capture_output=True, text=True, check=False, timeout=120
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     found = yaml.safe_load(run.stdout.split("---", 1)[1])
-    wanted = {line.split("#")[0].strip() for line in (REPOSITORY / "meta" / "ee-requirements.txt").read_text(encoding="utf-8").splitlines()} - {""}
+    wanted = {
+        line.split("#")[0].strip()
+        for line in (REPOSITORY / "meta" / "ee-requirements.txt").read_text(encoding="utf-8").splitlines()
+    } - {""}
     # ansible-core brings it, so that ansible-builder leaves it out.
     wanted.remove("PyYAML>=6.0")
     assert {line.split("  #")[0].strip() for line in found["python"]} == wanted

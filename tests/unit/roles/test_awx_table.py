@@ -2,6 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The table of AWX's templates against playbooks, argument specs and modules."""
+
 from __future__ import annotations
 
 import re
@@ -43,7 +44,8 @@ DEFAULT = re.compile(r"default\((?:omit|\[\]|'\w*'|true|false|\d+)(?:, true)?\)"
 def playbook_text(name: str) -> str:
     """Return a playbook with those that it imports."""
     return (REPOSITORY / "playbooks" / f"{name}.yml").read_text(encoding="utf-8") + "".join(
-        playbook_text(other) for other in role_pages.imported(name))
+        playbook_text(other) for other in role_pages.imported(name)
+    )
 
 
 def runs(name: str) -> set[tuple[str, str]]:
@@ -81,7 +83,10 @@ def test_a_survey_asks_for_what_the_playbook_takes(name):
         for role, point in owners:
             real = SPECS[role]["argument_specs"][point]["options"][variable]
             assert (real.get("type"), real.get("choices"), real.get("elements")) == (
-                option.get("type"), option.get("choices"), option.get("elements")), variable
+                option.get("type"),
+                option.get("choices"),
+                option.get("elements"),
+            ), variable
         if option.get("type") == "bool":
             assert question["choices"] == ["true", "false"]
         elif "choices" in option and option["type"] == "str":
@@ -111,7 +116,10 @@ def test_a_variable_of_a_playbook_has_the_type_of_the_option_it_is_given_to(vari
         assert variable in {"enroll_preflight", "provision_image_required", "ironic_nodes_provide"}
     for module, name in found:
         documented = _documentation(module)["options"][name]
-        assert (option["type"], option.get("elements")) == (documented["type"], documented.get("elements")), (module, name)
+        assert (option["type"], option.get("elements")) == (documented["type"], documented.get("elements")), (
+            module,
+            name,
+        )
         assert option.get("choices") == documented.get("choices"), (module, name)
 
 
@@ -125,15 +133,22 @@ def _given(value: Any, variable: str) -> list[tuple[str, str]]:
     found = []
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         if isinstance(key, str) and key.startswith("metal3.baremetal.") and isinstance(inner, dict):
-            found += [(key.rpartition(".")[2], name) for name, text in inner.items()
-                      if isinstance(text, str) and re.fullmatch(rf"{{{{ {variable}( \| {DEFAULT.pattern})? }}}}", text)]
+            found += [
+                (key.rpartition(".")[2], name)
+                for name, text in inner.items()
+                if isinstance(text, str) and re.fullmatch(rf"{{{{ {variable}( \| {DEFAULT.pattern})? }}}}", text)
+            ]
         found += _given(inner, variable)
     return found
 
 
 def _asked(kind: str) -> set[str]:
-    return {variable for row in TEMPLATES.values() for variable in row["survey"]
-            if options(row)[variable].get("type") == kind}
+    return {
+        variable
+        for row in TEMPLATES.values()
+        for variable in row["survey"]
+        if options(row)[variable].get("type") == kind
+    }
 
 
 @pytest.mark.parametrize("kind, conversion", [("bool", "bool"), ("int", "int"), ("list", "")])
@@ -163,8 +178,14 @@ def _converted(code: str, variable: str, conversion: str) -> bool:
     return bool(conversion) and bool(re.search(rf"\b{variable}\b( \| {DEFAULT.pattern})? \| {conversion}\b", code))
 
 
-@pytest.mark.parametrize("code, kind", [
-    ("when: hosts_reprovision", "bool"), ('x: "{{ 1 if hosts_reprovision else 2 }}"', "bool"), ('x: "{{ hosts_error_limit + 1 }}"', "int")])
+@pytest.mark.parametrize(
+    "code, kind",
+    [
+        ("when: hosts_reprovision", "bool"),
+        ('x: "{{ 1 if hosts_reprovision else 2 }}"', "bool"),
+        ('x: "{{ hosts_error_limit + 1 }}"', "int"),
+    ],
+)
 def test_an_expression_without_conversion_is_found(code, kind):
     variable = "hosts_error_limit" if kind == "int" else "hosts_reprovision"
     assert variable in _asked(kind)
@@ -172,13 +193,17 @@ def test_an_expression_without_conversion_is_found(code, kind):
     assert _converted(code.replace(variable, f"{variable} | {kind}"), variable, kind)
 
 
-@pytest.mark.parametrize("option, message", [
-    (None, "found no such option"),
-    ({"type": "str", "no_log": True}, "found a secret"),
-    ({"type": "dict"}, "found type dict"),
-    ({"type": "list", "elements": "dict"}, "found type list"),
-    ({"type": "int"}, "found no default"),
-    ({"type": "str", "choices": ["a"], "default": "{{ x }}"}, "found no default")])
+@pytest.mark.parametrize(
+    "option, message",
+    [
+        (None, "found no such option"),
+        ({"type": "str", "no_log": True}, "found a secret"),
+        ({"type": "dict"}, "found type dict"),
+        ({"type": "list", "elements": "dict"}, "found type list"),
+        ({"type": "int"}, "found no default"),
+        ({"type": "str", "choices": ["a"], "default": "{{ x }}"}, "found no default"),
+    ],
+)
 def test_what_no_form_can_ask_for_is_refused(option, message):
     given = {} if option is None else {"v": option}
     with pytest.raises(AnsibleFilterError, match=message):
