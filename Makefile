@@ -80,6 +80,9 @@ docs-site:  ## documentation site in build/docs/html: antsibull-docs and Sphinx
 build-check:  ## build the collection, install it elsewhere, use it from there
 galaxy-importer:  ## the built collection, by Galaxy's importer
 sanity:  ## ansible-test sanity, without an ignore file
+.PHONY: test-awx
+test-awx: test-needs  ## playbook awx_setup with awx.awx, playbooks by ansible-runner, execution environment by ansible-builder; not part of make test
+	@$(IN_DEV) tests/gates/awx
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
@@ -122,7 +125,7 @@ docs-roles: test-needs  ## write the reference of roles and playbooks again, fro
 .PHONY: lock
 lock:  ## resolve requirements*.in again and write the lock files, with hashes
 	@$(PYTHON) lab/python_environment.py check
-	@for name in requirements requirements-dev requirements-bench lab/requirements lab/engine/toolchain \
+	@for name in requirements requirements-dev requirements-bench requirements-awx lab/requirements lab/engine/toolchain \
 	  lab/agent_image/requirements docs/site/requirements tests/galaxy/requirements; do \
 	  $(PYTHON) lab/python_environment.py lock $$name.in $$name.txt; \
 	done

@@ -49,7 +49,9 @@ _value:
 
 def ironic_due(registered, managed, named):
     """Return it; see DOCUMENTATION."""
-    return ironic_nodes_due.due(registered, managed, named)
+    # A form gives names as text.
+    names = [name.strip() for name in named.split(",") if name.strip()] if isinstance(named, str) else named
+    return ironic_nodes_due.due(registered, managed, names)
 
 
 class FilterModule:

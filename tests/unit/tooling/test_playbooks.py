@@ -34,7 +34,12 @@ def test_each_play_has_a_tag():
 def test_tags_reach_every_task():
     """A tag of a play does not reach the tasks of an include: with --tags the question for confirmation was skipped."""
     for path in [*PLAYBOOKS.rglob("*.yml"), *(REPOSITORY / "roles").rglob("*.yml")]:
-        assert "ansible.builtin.include_" not in path.read_text().replace("ansible.builtin.include_vars", ""), path
+        text = path.read_text().replace("ansible.builtin.include_vars", "")
+        if path.name == "awx_setup.yml":
+            # Its modules are those of another collection: an import would fail where that is not installed.
+            assert "apply:" in text and text.count("ansible.builtin.include_") == 1
+        else:
+            assert "ansible.builtin.include_" not in text, path
 
 
 @pytest.mark.parametrize("name, entry_point", [
