@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A store of objects that answers as the API of AWX does, for the modules of awx.awx: no object does anything.
 
-No registry that the gates use has AWX, and awxkit holds no schema of its API. The store takes any field, so that only the
-modules of awx.awx check what is sent, and nothing of what AWX itself checks.
+No registry that the gates use has AWX, and awxkit holds no schema of its API. The store takes any field, so that only
+the modules of awx.awx check what is sent, and nothing of what AWX itself checks.
 """
 
 from __future__ import annotations
