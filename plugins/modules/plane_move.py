@@ -136,7 +136,7 @@ objects:
   sample: {BareMetalHost: 2, Cluster: 1, Machine: 1, Secret: 9}
 problems:
   description: What was refused, all of it at once; nothing was changed then.
-  returned: when something is in the way
+  returned: when the input was refused
   type: list
   elements: dict
   contains:

@@ -83,7 +83,7 @@ hosts:
     - {name: rack1-01, changed: true, state: provisioned}
 problems:
   description: What was refused, all of it at once; nothing was changed then.
-  returned: when something is in the way
+  returned: when the input was refused
   type: list
   elements: dict
   contains:

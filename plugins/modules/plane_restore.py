@@ -134,7 +134,7 @@ objects:
   sample: {BareMetalHost: 2}
 problems:
   description: What was refused, all of it at once; nothing was changed then.
-  returned: when something is in the way
+  returned: when the input was refused
   type: list
   elements: dict
   contains:

@@ -65,7 +65,7 @@ replicas:
   sample: 1
 problems:
   description: What was refused, all of it at once; nothing was changed then.
-  returned: when something is in the way
+  returned: when the input was refused
   type: list
   elements: dict
   contains:

@@ -144,8 +144,10 @@ class Server:
             if value is None:
                 del stored["metadata"]["annotations"][key]
         for key, value in body.get("spec", {}).items():
-            assert value is None
-            stored["spec"].pop(key, None)
+            assert dry_run or value is None
+            stored["spec"][key] = value
+            if value is None:
+                del stored["spec"][key]
         self.version += 1
         stored["metadata"]["resourceVersion"] = str(self.version)
         return copy.deepcopy(stored)
