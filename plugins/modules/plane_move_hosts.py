@@ -94,7 +94,7 @@ problems:
       description: The object that it is about.
       type: str
     field:
-      description: Path of the option or field; empty when the whole object is meant.
+      description: Path of the option; empty when the whole object is meant.
       type: str
     actual:
       description: What was found, V(null) when it is not set; never a secret value.
