@@ -227,17 +227,16 @@ class Service:
 
     def _free(self, item: Item, label: str) -> None:
         operation = f"free_{'machine' if self.kind.role_of() else self.kind.word}"
-        assert item.stored is not None
+        stored = item.stored or {}
         try:
-            self.client.call(operation, item.stored[self.kind.key], subject=label, became="freed")
+            self.client.call(operation, stored[self.kind.key], subject=label, became="freed")
         except MetalError as exc:
             # The answer to an earlier attempt may have got lost.
             if exc.status != 404:
                 raise
 
     def _change(self, item: Item, label: str) -> None:
-        stored = item.stored
-        assert stored is not None
+        stored = item.stored or {}
         changes = self.kind.changes(item.entry, stored)
         if set(changes) - {"image"}:
             body = self.kind.update(item.entry, stored)
