@@ -23,7 +23,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process im
 
 REPOSITORY = pathlib.Path(__file__).parents[3]
 SCRIPT = REPOSITORY / "lab" / "python_environment.py"
-LOCK_FILES = ["requirements", "requirements-dev", "requirements-bench", "lab/requirements", "lab/engine/toolchain",
+LOCK_FILES = ["requirements", "requirements-dev", "requirements-bench", "requirements-awx", "lab/requirements",
+              "lab/engine/toolchain",
               "lab/agent_image/requirements", "docs/site/requirements", "tests/galaxy/requirements"]
 HASH = "a" * 64
 
