@@ -62,6 +62,14 @@ def compact(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":")) if value else ""
 
 
+def saved_status(bmh):
+    """Return a host's status as the text of :data:`STATUS`, empty without one.
+
+    Without what HardwareData has, as CAPM3 saves it: annotations of an object have 256 KiB together.
+    """
+    return compact(dict((key, value) for key, value in (bmh.get("status") or {}).items() if key != "hardware"))
+
+
 def delays_deletion(bmh):
     """True when a detached host that is deleted stays until it is attached (``delayDeleteForDetachedHost``)."""
     return DETACHED not in of(bmh) or arguments(of(bmh)[DETACHED]).get("deleteAction") == "delay"

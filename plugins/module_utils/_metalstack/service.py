@@ -205,18 +205,18 @@ class Service:
 
     def _bring(self, item: Item) -> None:
         """Do what one entry needs."""
-        label = self.kind.label(item.entry)
+        label, stored = self.kind.label(item.entry), item.stored
         if item.entry["state"] == "absent":
-            if item.stored is not None:
-                self._do(item, "freed", lambda: self._free(item, label))
+            if stored is not None:
+                self._do(item, "freed", lambda: self._free(stored, label))
                 item.goal = goals.FREED if self.kind.role_of() else ""
             return
-        if item.stored is None:
+        if stored is None:
             if not self.check_mode:
                 item.stored = self._allocate(item, label)
             item.action = "allocated"
         else:
-            self._change(item, label)
+            self._change(item, stored, label)
         if self.kind.role_of() and item.entry.get("power") != "off":
             item.goal = goals.READY
 
@@ -225,9 +225,8 @@ class Service:
             self._persisting(call)
         item.action = action
 
-    def _free(self, item: Item, label: str) -> None:
+    def _free(self, stored: dict[str, Any], label: str) -> None:
         operation = f"free_{'machine' if self.kind.role_of() else self.kind.word}"
-        stored = item.stored or {}
         try:
             self.client.call(operation, stored[self.kind.key], subject=label, became="freed")
         except MetalError as exc:
@@ -235,8 +234,7 @@ class Service:
             if exc.status != 404:
                 raise
 
-    def _change(self, item: Item, label: str) -> None:
-        stored = item.stored or {}
+    def _change(self, item: Item, stored: dict[str, Any], label: str) -> None:
         changes = self.kind.changes(item.entry, stored)
         if set(changes) - {"image"}:
             body = self.kind.update(item.entry, stored)

@@ -147,8 +147,8 @@ def _files(objects: list[Object]) -> Iterator[str]:
 def _held(obj: Object) -> Object:
     if obj["kind"] != "BareMetalHost":
         return obj
-    status = dict((name, value) for name, value in (obj.get("status") or {}).items() if name != "hardware")
     annotations = dict(host_annotations.of(obj), **{host_annotations.PAUSED: checks.HELD})
+    status = host_annotations.saved_status(obj)
     if status:
-        annotations[host_annotations.STATUS] = host_annotations.compact(status)
+        annotations[host_annotations.STATUS] = status
     return dict(obj, metadata=dict(obj["metadata"], annotations=annotations))

@@ -78,7 +78,7 @@ def _locked(program: str, arguments: list[str], work_dir: str, tell: Callable[[s
 
 def _wait_for(lock: Any, tell: Callable[[str], Any], sleep: Callable[[float], Any] = time.sleep) -> None:
     deadline = time.monotonic() + _LIMIT_SECONDS
-    told = False
+    is_announced = False
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,9 +86,9 @@ def _wait_for(lock: Any, tell: Callable[[str], Any], sleep: Callable[[float], An
             if time.monotonic() > deadline:
                 raise MoveError("clusterctl move: another one has been running on this machine for an hour; look at it "
                                 "by: pgrep -af 'clusterctl move'") from None
-            if not told:
+            if not is_announced:
                 tell("another clusterctl move runs on this machine, left by a run that was killed: waiting for its end")
-                told = True
+                is_announced = True
             sleep(1)
         else:
             return

@@ -164,11 +164,7 @@ def _pause(host: Object) -> dict[str, Any] | None:
 
 
 def _save(host: Object) -> dict[str, Any] | None:
-    if not has_status(host):
-        return None
-    # Without what HardwareData has, as CAPM3 saves it: annotations of an object have 256 KiB together.
-    status = dict((key, value) for key, value in host["status"].items() if key != "hardware")
-    return {host_annotations.STATUS: host_annotations.compact(status)}
+    return {host_annotations.STATUS: host_annotations.saved_status(host)} if has_status(host) else None
 
 
 def _resume(host: Object) -> dict[str, Any] | None:

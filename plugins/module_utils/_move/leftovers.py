@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._kube.errors import KubeError
+from .._plane.catalogue import CLUSTERCTL_LABEL
 from . import graph
 
 Object = dict[str, Any]
 
 # By which Cluster API's and Metal³'s webhooks allow the deletion (``cmd/clusterctl/api/v1alpha3/annotations.go``).
-_ANNOTATION = "clusterctl.cluster.x-k8s.io/delete-for-move"
+_ANNOTATION = CLUSTERCTL_LABEL + "/delete-for-move"
 
 
 def remove(side: Any, objects: Iterable[Object], progress: Any) -> None:

@@ -122,10 +122,6 @@ def ensure(params, check_mode=False):
     return node_service.ensure(params, check_mode, Progress())
 
 
-needs_qemu_img = pytest.mark.skipif(not shutil.which("qemu-img"), reason="qemu-img reads images")
-
-
-@needs_qemu_img
 def test_an_image_is_published_once_with_what_a_host_needs_to_know(params, tmp_path):
     qemu_img("create", "-f", "qcow2", str(tmp_path / "a"), "64M")
     params = dict(download(params, tmp_path / "a"), disks={"h1": 64 * MIB})
@@ -138,7 +134,6 @@ def test_an_image_is_published_once_with_what_a_host_needs_to_know(params, tmp_p
     assert ensure(params) == dict(first, changed=False)
 
 
-@needs_qemu_img
 def test_two_images_live_in_one_folder(params, tmp_path):
     for name in ("one.qcow2", "two.qcow2"):
         qemu_img("create", "-f", "qcow2", str(tmp_path / name), "64M" if name == "one.qcow2" else "128M")
@@ -146,13 +141,11 @@ def test_two_images_live_in_one_folder(params, tmp_path):
     assert not ensure(download(params, tmp_path / "one.qcow2", "one.qcow2"))["changed"]
 
 
-@needs_qemu_img
 def test_a_raw_disk(params, tmp_path):
     (tmp_path / "a").write_bytes(bytes(510) + b"\x55\xaa" + bytes(MIB - 512))
     assert ensure(download(params, tmp_path / "a", "a.raw"))["disk_bytes"] == MIB
 
 
-@needs_qemu_img
 @pytest.mark.parametrize("options, message", [
     (["-b", "base.raw", "-F", "raw"], "node.qcow2: backing file: found a backing file, expected none"),
     (["-o", "data_file=data.raw"], "node.qcow2: data file: found an external data file, expected none")])
@@ -165,7 +158,6 @@ def test_an_image_that_leads_to_another_file_is_not_published(params, tmp_path, 
     assert os.listdir(tmp_path / "www") == [".image.lock"]
 
 
-@needs_qemu_img
 def test_an_image_that_no_longer_fits_is_refused_although_it_is_published(params, tmp_path):
     qemu_img("create", "-f", "qcow2", str(tmp_path / "a"), "64M")
     params = download(params, tmp_path / "a")
