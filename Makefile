@@ -86,7 +86,7 @@ test-awx: test-needs  ## playbook awx_setup with awx.awx, playbooks by ansible-r
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-hosts test-servers test-clusters test-faults-long test-ha test-metal test-plane test-pivot molecule bench bench-cluster pytest
+.PHONY: test-hosts test-servers test-clusters test-faults-long test-ha test-metal test-plane test-pivot test-lifecycle molecule bench bench-cluster pytest
 test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-hosts
 test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
@@ -106,6 +106,8 @@ test-plane: test-lab-needs  ## the plane as pods of a workload cluster: faults, 
 	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab plane
 test-pivot: test-lab-needs  ## the management moves into a cluster of the lab and back, killed in the middle, on such a lab; not part of make test
 	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab pivot
+test-lifecycle: test-lab-needs  ## machines of a cluster replaced, reused, healed, upgraded, on such a lab; not part of make test
+	@$(IN_LAB) TEST_LAB=life tests/gates/test-lab lifecycle
 bench-cluster: test-lab-needs  ## the playbook cluster against kubectl with the same manifests, on such a lab
 	@$(IN_LAB) TEST_LAB=bench tests/gates/test-lab bench-cluster
 molecule: test-lab-needs  ## molecule alone, on such a lab

@@ -33,10 +33,10 @@ options:
   confirm:
     description:
       - For O(state=absent) the cluster's name once more. It is required, for the machines' disks are wiped.
-      - For O(state=present) the number of machines that the change deletes before others have replaced them,
-        when it takes any. Without it such a change is refused, with each machine and its host named. These are the
-        machines of a pool of workers that is deleted, those that go when the replicas become fewer, and all of a
-        control plane or pool that rolls out without surge (C(max_surge=0), or C(max_unavailable)).
+      - For O(state=present) the number of machines that the change deletes, when it takes any. Without it such a change
+        is refused, with each machine and its host named, and with what stands in the way. These are the machines of a
+        pool of workers that is deleted, those that go when the replicas become fewer, and all of a control plane or
+        pool that rolls out. Of one that rolls out with surge, those that have never become a node do not count.
       - The number counts for this cluster only as C(<namespace>/<name>:<number>), of which there may be several with
         commas between.
       - Check mode does not ask for it. It warns, with what a run without it would ask for.
@@ -282,7 +282,7 @@ changes:
       elements: str
       returned: always
 losses:
-  description: Machines that the change deletes before others have replaced them, for O(confirm).
+  description: Machines that the change deletes, for O(confirm).
   returned: when O(state=present)
   type: list
   elements: dict
@@ -296,7 +296,8 @@ losses:
       type: str
       returned: always
     cause:
-      description: V(removed) with its owner, V(scaled) by fewer replicas, or V(replaced) by a rollout without surge.
+      description: V(removed) with its owner, V(scaled) by fewer replicas, V(replaced) by a rollout without surge, or
+        V(rolled) by one with surge.
       type: str
       returned: always
     count:

@@ -29,7 +29,8 @@ options:
     required: true
   engine_dir:
     description: What M(metal3.baremetal.plane_programs) returned as
-      RV(metal3.baremetal.plane_programs#module:engine_dir), built with the sets V(management) and V(node).
+      RV(metal3.baremetal.plane_programs#module:engine_dir), built with the set V(node) and
+      with V(management) or V(control-plane).
     type: path
     required: true
   cache_dir:

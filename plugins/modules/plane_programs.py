@@ -31,9 +31,11 @@ options:
     description:
       - Which programs to build.
       - V(management) is what the management plane runs, with its manifests; V(node) what a cluster's node runs.
+      - V(control-plane) is Kubernetes' part of V(management), for a C(go.mod) that pins no provider. With V(node) it is
+        what M(metal3.baremetal.lab_node_image) needs for an image of that version.
     type: list
     elements: str
-    choices: [management, node]
+    choices: [management, node, control-plane]
     default: [management]
 requirements:
   - PyYAML >= 6.0

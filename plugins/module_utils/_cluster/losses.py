@@ -1,17 +1,19 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which machines a change of a cluster deletes before others have replaced them, and its confirmation; pure.
+"""Which machines a change of a cluster deletes, and its confirmation; pure.
 
-What is on their disks is lost, and there is less of the cluster meanwhile.
+What is on their disks is lost, also when another machine has taken their place before.
 """
 from __future__ import annotations
 
 from collections import namedtuple
 
 from .._common.problem import Problem
+from .machines.actions import is_preferred
 
-REMOVED, SCALED, REPLACED = "removed", "scaled", "replaced"
+# REPLACED: others take their place afterwards, ROLLED: before.
+REMOVED, SCALED, REPLACED, ROLLED = "removed", "scaled", "replaced", "rolled"
 
 # owner, kind: of the machines; cause: one of those above; count: how many machines go; machines: (Machine, host or
 # None) of all that it may be, which for fewer replicas are all of the owner's.
@@ -32,13 +34,23 @@ def losses(description, changes, removed, snapshot):
         machines = _machines(snapshot, owner) if owner else []
         after = change["replicas_after"]
         fewer = after is not None and after < (change["replicas_before"] or 0)
+        # Nothing is on a machine that has never become a node, such as one whose description is being corrected.
+        nodes = [(machine, host) for machine, host in machines if snapshot.node_of(machine)]
         if change["rolls"] and in_place.get(change["owner"]):
             found.append(Loss(change["owner"], change["kind"], REPLACED, len(machines), machines))
+        elif change["rolls"] and nodes:
+            found.append(Loss(change["owner"], change["kind"], ROLLED, len(nodes), nodes))
         elif fewer:
-            found.append(Loss(change["owner"], change["kind"], SCALED, max(0, len(machines) - after), machines))
+            found.append(_scaled(change, machines, max(0, len(machines) - after), snapshot))
     found += [Loss(item["metadata"]["name"], item["kind"], REMOVED, len(_machines(snapshot, item)),
                    _machines(snapshot, item)) for item in removed if item["kind"] == "MachineDeployment"]
     return [loss for loss in found if loss.count]
+
+
+def _scaled(change, machines, number, snapshot):
+    """Return the Loss by fewer replicas: those that are marked to go first, when these are all."""
+    marked = [(machine, host) for machine, host in machines if is_preferred(snapshot.get("Machine", machine))]
+    return Loss(change["owner"], change["kind"], SCALED, number, marked if len(marked) == number else machines)
 
 
 def makes_room_first(group):
@@ -81,6 +93,8 @@ def _what(loss):
         return f"is deleted with its {_number(total)}"
     if loss.cause == REPLACED:
         return f"replaces its {_number(total)}, each before another has taken its place (max_surge, max_unavailable)"
+    if loss.cause == ROLLED:
+        return f"replaces its {_number(total)}, one after another, each when another has taken its place"
     return "loses %s%s" % (_number(loss.count), f" out of these {total}" if total > loss.count else "")
 
 
@@ -88,13 +102,14 @@ def _number(number):
     return "%d machine%s" % (number, "" if number == 1 else "s")
 
 
-def confirmation_problem(cluster, found, given, by_name=False):
+def confirmation_problem(cluster, found, given, by_name=False, notes=()):
     """Return the Problem when the number of machines was not repeated as it is, else None.
 
     :param cluster: ``<namespace>/<name>`` of the cluster
     :param found: list of Loss
     :param given: the option ``confirm``: the number, or ``<namespace>/<name>:<number>``, several with commas between
     :param by_name: whether a number alone does not count, because it would count for each cluster of the run
+    :param notes: lines that who confirms should know
     """
     number = count(found)
     named = f"{cluster}:{number}"
@@ -109,7 +124,8 @@ def confirmation_problem(cluster, found, given, by_name=False):
                   "several clusters, and a number alone would count for each of them")
     return Problem(
         "confirmation-missing", f"cluster {cluster}", "confirm", given or None, expected,
-        f"correct the description, or to continue {advice}:\n" + "\n".join("    " + line for line in lines(found)))
+        f"correct the description, or to continue {advice}:\n" + "\n".join(
+            [f"    {line}" for line in lines(found)] + [f"    attention: {line}" for line in notes]))
 
 
 def as_result(found):

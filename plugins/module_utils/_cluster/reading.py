@@ -46,9 +46,14 @@ def _listed(client, resource, namespace):
 
 def snapshot_of(client, namespace, cluster):
     """Return the Snapshot of a cluster as it is now."""
+    return Snapshot(objects_of(client, namespace), cluster)
+
+
+def objects_of(client, namespace):
+    """Return what a Snapshot of any cluster of a namespace takes: dict of kind to list of objects."""
     resources = [KNOWN[kind] for kind in KINDS]
     outcomes = bulk.run([lambda resource=resource: _listed(client, resource, namespace) for resource in resources])
     for outcome in outcomes:
         if outcome.error is not None:
             raise outcome.error
-    return Snapshot(dict(zip(KINDS, [outcome.value for outcome in outcomes])), cluster)
+    return dict(zip(KINDS, [outcome.value for outcome in outcomes]))

@@ -64,6 +64,17 @@ def preview(entries: Iterable[Any], snapshot: Any, answers: Mapping[Key, Mapping
     return result
 
 
+def workers_that_roll(entries: Iterable[Any], changes: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """Return the entries of MachineDeployments whose machines would be replaced, in order of their names.
+
+    :param entries: ``kube.plan.Entry`` list
+    :param changes: as :func:`preview` returns them
+    """
+    rolling = set(change["owner"] for change in changes if change["rolls"])
+    return sorted((entry for entry in entries if entry.resource.kind == "MachineDeployment" and entry.name in rolling),
+                  key=lambda entry: entry.name)
+
+
 def lines(changes):
     """Return a preview as lines of text."""
     result = []

@@ -38,7 +38,9 @@ from . import (
 from .addon import addon_objects
 from .checks.addon import addon_problems, addon_warnings
 from .checks.preflight import Facts, preflight_problems, rollout_warnings
+from .checks.rollout_gates import gate_warnings
 from .checks.validation import Checked, check_description, description_warnings
+from .drain_questions import drain_warnings
 from .facts import facts_of_namespace, with_the_rest
 from .inventory import field_names
 from .model import ClusterDescription
@@ -46,7 +48,7 @@ from .network_questions import NetworkQuestions
 from .reading import TEMPLATE_KINDS, read_all, snapshot_of
 from .reasons import reasons
 from .spec import description_options
-from .wait import ClusterWait, belongs
+from .wait import ClusterWait, WaitFailedError, belongs
 from .workflow import goals as workflow_goals
 from .workflow import tree as workflow_tree
 from .workflow.snapshot import Snapshot
@@ -55,6 +57,8 @@ from .writes import ClusterWrites
 
 # The Cluster first: IPAM and CAPM3 look for it when they see what names it. Owners of machines after their templates.
 _LAST_KINDS = ("KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck")
+# How long a run waits for machines in between, for each goal of its end: without a network add-on no node is Ready.
+_ROLLED = {"initialized": "nodes", "nodes": "nodes", "available": "available"}
 
 
 def read_description(params: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Checked:
@@ -102,7 +106,7 @@ class PlannedCluster(NamedTuple):
     :param entries: of the objects that are to be stored
     :param changes: what becomes of the machines, see ``rollout.preview``
     :param removed: stored objects that are to be deleted
-    :param losses: machines that go before others have taken their place
+    :param losses: machines that are deleted, see ``losses.losses``
     :param warnings: what the user should know
     """
 
@@ -157,8 +161,10 @@ class ClusterService:
         """
         checked = self._check()
         planned = self._plan(checked)
-        result = self._apply(planned)
-        self._wait(checked, result)
+        wait = None if self.check_mode or self.options["wait_for"] == "none" else ClusterWait(
+            self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
+        result = self._apply(checked, planned, wait)
+        self._wait(checked, result, wait)
         self._collect(checked, result)
         return self._with_state(result)
 
@@ -212,14 +218,15 @@ class ClusterService:
             renamed_field(option, self.names) for option in reasons(description, entry, self._replaced, desired)])
         removed = cluster_prune.removed(objects, desired + kept, description, self.options["prune"])
         losses = cluster_losses.losses(description, changes, removed, checked.snapshot)
+        gates = self._gates(checked, changes, losses)
         unconfirmed = cluster_losses.confirmation_problem(
-            f"{self.namespace}/{self.name}", losses, self.options["confirm"], self.options.get("confirm_by_name"))
+            f"{self.namespace}/{self.name}", losses, self.options["confirm"], self.options.get("confirm_by_name"),
+            gates)
         found = checked.network_problems() + ([unconfirmed] if unconfirmed and not self.check_mode else [])
         if found:
             raise RefusedError(found, self.names)
         self.writes.allowed = dict(((loss.kind, loss.owner), loss.count) for loss in losses)
-        warnings = checked.unread + description_warnings(description) + rollout_warnings(
-            description, checked.facts, [change["owner"] for change in changes if change["rolls"]])
+        warnings = checked.unread + description_warnings(description) + gates
         warnings += cluster_rollout.cleaning_warnings(entries) + self._of_kept(kept)
         if self.options["wait_for"] == "available":
             warnings += addon_warnings(description, checked.manifests)
@@ -232,10 +239,14 @@ class ClusterService:
             self.progress.event(line)
         return PlannedCluster(entries, changes, removed, losses, warnings)
 
-    def _apply(self, planned: PlannedCluster) -> dict[str, Any]:
+    def _apply(self, checked: CheckedCluster, planned: PlannedCluster, wait: ClusterWait | None) -> dict[str, Any]:
         """Write and delete what was planned; return the result so far."""
-        self._write(planned.entries)
+        # Before that, a control plane waits for the manifests, which come later, and no worker joins without it.
+        runs = wait is not None and workflow_goals.missing(checked.snapshot, "initialized") is None
+        later = cluster_rollout.workers_that_roll(planned.entries, planned.changes) if runs else []
+        self._write([entry for entry in planned.entries if entry not in later])
         self._delete(planned.removed, self.writes.still_undescribed)
+        self._roll(later, wait)
         changing = [entry for entry in planned.entries if entry.changes]
         return {"changed": bool(planned.removed or changing), "changes": planned.changes,
                 "losses": cluster_losses.as_result(planned.losses), "warnings": planned.warnings,
@@ -244,18 +255,47 @@ class ClusterService:
                 "diff": [self._difference(entry) for entry in changing]
                 + [_removal(item) for item in planned.removed]}
 
-    def _wait(self, checked: CheckedCluster, result: dict[str, Any]) -> None:
+    def _roll(self, later: list[Any], wait: ClusterWait | None) -> None:
+        """Write pools of workers whose machines are replaced, one after another, each when what was before it is done.
+
+        kubeadm and the kubelets of workers must not be newer than the control plane. A pool that does not come keeps
+        the others as they are.
+
+        :raises WaitFailedError: when the machines of one do not come; it names the pools that were not begun
+        """
+        before = [("KubeadmControlPlane", self.read().description.groups[0].owner)]
+        for position, entry in enumerate(later):
+            try:
+                self._until_rolled(before[-1], wait)
+            except WaitFailedError as exc:
+                raise WaitFailedError(f"{exc}\n- not begun: {', '.join(map(_entry_title, later[position:]))}; when the "
+                                      "description is corrected, or is that of before again, run again",
+                                      exc.steps) from exc
+            self._write([entry])
+            before.append((entry.resource.kind, entry.name))
+
+    def _until_rolled(self, owner, wait):
+        wait.until_rolled(*owner, _ROLLED[self.options["wait_for"]], self.options["node_startup_timeout_seconds"])
+
+    def _wait(self, checked: CheckedCluster, result: dict[str, Any], wait: ClusterWait | None) -> None:
         """Wait for the goal; give the cluster its manifests as soon as it takes them."""
-        waits = not self.check_mode and self.options["wait_for"] != "none"
-        wait = ClusterWait(self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
         if checked.manifests:
-            self._add_manifests(result, checked.snapshot, wait if waits else None)
-        if not waits:
+            self._add_manifests(result, checked.snapshot, wait)
+        if wait is None:
             return
         wait.until(self.options["wait_for"], self.options["node_startup_timeout_seconds"])
         if checked.manifests and self.options["wait_for"] == "available":
             self._manifests(self._workload()).wait(wait.remaining_seconds())
         result.update(timeline=wait.timeline, seconds=round(wait.clock() - wait.began_at, 1))
+
+    def _gates(self, checked: CheckedCluster, changes: list[dict[str, Any]], losses: list[Any]) -> list[str]:
+        """Return what stands in the way of the machines' replacement, what the workload cluster says included."""
+        rolling = [change["owner"] for change in changes if change["rolls"]]
+        nodes = dict((loss.owner, [node for name, _host in loss.machines
+                                   for node in [checked.snapshot.node_of(name)] if node]) for loss in losses)
+        return rollout_warnings(checked.description, checked.facts, rolling) + gate_warnings(
+            checked.description, checked.snapshot, rolling) + drain_warnings(
+            self._workload, checked.description, nodes)
 
     def _listed(self, objects):
         """Return what was read as ``Reconcile.plan`` takes it: what is checked and compared is then the same."""

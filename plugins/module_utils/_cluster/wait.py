@@ -83,9 +83,24 @@ class ClusterWait:
         :param node_startup_timeout_seconds: how long a deployed machine may take to become a Node
         :raises WaitFailedError: when it can't get there, or not in time
         """
+        return self._until(goal, node_startup_timeout_seconds,
+                           lambda snapshot: workflow_goals.missing(snapshot, goal))
+
+    def until_rolled(self, kind, name, goal, node_startup_timeout_seconds):
+        """Wait until the machines of one owner are all as it describes them now.
+
+        :param kind: ``KubeadmControlPlane`` or ``MachineDeployment``
+        :param name: the owner's name
+        :param goal: ``nodes`` or ``available``
+        :raises WaitFailedError: as :meth:`until`
+        """
+        self._until(goal, node_startup_timeout_seconds,
+                    lambda snapshot: workflow_goals.missing_of(snapshot, kind, name, goal))
+
+    def _until(self, goal, node_startup_timeout_seconds, missing_in):
         def decide(objects):
             snapshot = self._snapshot = Snapshot(objects, self.cluster)
-            missing = workflow_goals.missing(snapshot, goal)
+            missing = missing_in(snapshot)
             self._report(snapshot)
             due = self._due_failures(snapshot, node_startup_timeout_seconds)
             if missing is None:

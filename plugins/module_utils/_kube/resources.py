@@ -69,6 +69,8 @@ KNOWN = dict((resource.kind, resource) for resource in (
           ("configmaps", "ConfigMap", True), ("serviceaccounts", "ServiceAccount", True),
           ("services", "Service", True), ("nodes", "Node", False), ("pods", "Pod", True))
     + table("apps", "v1", ("deployments", "Deployment", True), ("daemonsets", "DaemonSet", True))
+    + table("coordination.k8s.io", "v1", ("leases", "Lease", True))
+    + table("policy", "v1", ("poddisruptionbudgets", "PodDisruptionBudget", True))
     + table("apiextensions.k8s.io", "v1", ("customresourcedefinitions", "CustomResourceDefinition", False))
     + table("admissionregistration.k8s.io", "v1",
             ("mutatingwebhookconfigurations", "MutatingWebhookConfiguration", False),

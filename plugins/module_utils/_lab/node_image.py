@@ -16,7 +16,7 @@ from typing import Any
 
 from .._images import debian_root, node_disk
 from .._images.debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
-from .._plane.process import cache_entry
+from .._plane.process import cache_entry, engine
 from . import addons, container_image
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
@@ -45,7 +45,7 @@ class NodeImage:
 
     :param source_dir: the collection's ``lab/node_image``
     :param cache_dir: folder for what is slow to make, see user_folders.cache_dir()
-    :param engine_dir: what the module engine returned, with the sets management and node
+    :param engine_dir: what the module engine returned, with the set node and management or control-plane
     :param programs: an Addons
     """
 
@@ -103,7 +103,7 @@ class NodeImage:
         for name in NODE_PROGRAMS + POD_PROGRAMS:
             if not os.access(os.path.join(self._bin_dir, name), os.X_OK):
                 raise ImageBuildError(f"{os.path.join(self._bin_dir, name)} is missing: build the engine's sets "
-                                      "management and node first")
+                                      "node and management first")
 
     def _install_debian(self, root: Any) -> None:
         with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
@@ -163,7 +163,9 @@ class NodeImage:
             [container_image.File(flanneld, self._addons.path("flanneld"))] + netfilter, [flanneld])
         add("kube-vip", f"{OWN_REGISTRY}/kube-vip/kube-vip:{self._addons.pins.version(addons.KUBE_VIP)}",
             [container_image.File("/kube-vip", self._addons.path("kube-vip"))], ["/kube-vip"])
-        add("agnhost", f"{registry}/{TEST_IMAGE_NAME}:{version.lstrip('v')}",
+        # By the version that it is made of, so that images of two versions have it under one name.
+        made_of = self._addons.pins.version(engine.KUBERNETES).lstrip("v")
+        add("agnhost", f"{registry}/{TEST_IMAGE_NAME}:{made_of}",
             [container_image.File("/agnhost", self._addons.path("agnhost"))], ["/agnhost"], ["pause"])
         return made
 

@@ -91,7 +91,8 @@ def run_plane_programs() -> None:
     module = Module({
         "source_dir": {"type": "path", "required": True},
         "cache_dir": {"type": "path"},
-        "sets": {"type": "list", "elements": "str", "choices": ["management", "node"], "default": ["management"]},
+        "sets": {"type": "list", "elements": "str", "choices": ["management", "node", "control-plane"],
+                 "default": ["management"]},
     })
     module.require(PyYAML=manifests.HAS_YAML)
     sets = module.params["sets"]

@@ -81,6 +81,18 @@ class Plane(Server):
             self.add("metal3.io/v1alpha1", "BareMetalHost", "host-of-" + name, spec={
                 "consumerRef": {"kind": "Metal3Machine", "name": name}})
 
+    def make_ready(self, name):
+        """Let a Machine, and what it needs of its cluster, be complete."""
+        machine = self.objects["Machine", name]
+        machine["spec"]["bootstrap"]["dataSecretName"] = "user-data"
+        machine["status"] = {"nodeRef": {"name": name}, "initialization": {"infrastructureProvisioned": True},
+                             "conditions": [{"type": "Ready", "status": "True"}]}
+        self.objects["BareMetalHost", "host-of-" + name]["spec"]["image"] = {"url": "a"}
+        self.objects["Cluster", "c1"]["status"] = {"initialization": {"infrastructureProvisioned": True}}
+        self.objects["Metal3Cluster", "c1"]["status"] = {"initialization": {"provisioned": True}}
+        for owned in (("Metal3Cluster", "c1"), ("KubeadmControlPlane", "c1-control-plane")):
+            self.objects[owned]["metadata"]["ownerReferences"] = [{"kind": "Cluster", "name": "c1"}]
+
     def touch(self, kind, name):
         """Give an object another version, as every write does."""
         self.version += 1

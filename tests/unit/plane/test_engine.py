@@ -66,7 +66,7 @@ def test_versions_of_the_pinned_modules(pins):
 def test_every_program_is_a_tool_of_go_mod(pins):
     text = (SOURCE / "go.mod").read_text()
     tools = text.partition("tool (")[2].partition(")")[0].split()
-    programs = [program for programs in engine.SETS.values() for program in programs]
+    programs = set(program for programs in engine.SETS.values() for program in programs)
     assert sorted(program.package for program in programs) == sorted(tools)
     for program in programs:
         assert pins.version(program.module).startswith("v")
@@ -80,6 +80,16 @@ def test_stamps(pins):
                  "'sigs.k8s.io/cluster-api/version.gitVersion=v1.13.5'",
                  "'github.com/metal3-io/baremetal-operator/pkg/version.Raw=v0.13.2'"):
         assert "-X " + part in flags
+
+
+def test_kubernetes_alone_can_be_pinned():
+    path = SOURCE.parents[1] / "tests" / "lab" / "data" / "kubernetes-1.36" / "go.mod"
+    another = engine.GoMod(path.read_text())
+    flags = engine.linker_flags(another)
+    assert "version.gitVersion=v1.36.1'" in flags and "cluster-api" not in flags
+    for name in ("node", "control-plane"):
+        for program in engine.SETS[name]:
+            assert another.has(program.module)
 
 
 @pytest.mark.parametrize("changed", range(4))

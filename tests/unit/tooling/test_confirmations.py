@@ -35,6 +35,7 @@ DESTROYING = {
     "ironic_node": lambda given: "absent" in str(given.get("nodes")) or given.get("force_nodes") is not None,
     "ironic_node_action": lambda given: _may_be(given.get("action"), ERASING),
     "ironic_port": lambda given: "absent" in str(given.get("ports")),
+    "machine_action": lambda given: _may_be(given.get("action"), ("replace",)),
     "plane_components": lambda given: _may_be(given.get("state"), ("absent",)),
 }
 
@@ -127,6 +128,7 @@ EXPECTED = {
     ("ironic_deploy.yml", "Write the image to the servers"),
     ("ironic_nodes.yml", "Make them available"),
     ("ironic_undeploy.yml", "Remove the image from the servers"),
+    ("machine_action.yml", "Act on machines of the cluster"),
     ("pivot.yml", "Delete the hosts' nodes"),
     ("provision.yml", "Ask for the images"),
     ("provision.yml", "Remove the image from the servers"),

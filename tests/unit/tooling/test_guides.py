@@ -103,7 +103,8 @@ HOST_OPTIONS = set(documented_options("baremetal_host")["hosts"]["suboptions"])
 
 def choices():
     """Return the choices of the roles' options by name, and those of the playbook ``host_action``."""
-    found = {"host_action": documented_options("baremetal_host_action")["action"]["choices"]}
+    found = {"host_action": documented_options("baremetal_host_action")["action"]["choices"],
+             "machine_action": documented_options("machine_action")["action"]["choices"]}
     for path in (ROOT / "roles").glob("*/meta/argument_specs.yml"):
         for entry_point in yaml.safe_load(path.read_text())["argument_specs"].values():
             found.update((name, option["choices"]) for name, option in (entry_point.get("options") or {}).items()

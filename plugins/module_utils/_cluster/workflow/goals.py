@@ -35,6 +35,17 @@ def missing(snapshot, goal):
     return None
 
 
+def missing_of(snapshot, kind, name, goal):
+    """Return what one owner's machines lack to a goal, in words, or None when it is reached.
+
+    :param kind: ``KubeadmControlPlane`` or ``MachineDeployment``
+    :param name: the owner's name
+    :param goal: ``nodes`` or ``available``
+    """
+    owner = snapshot.get(kind, name)
+    return f"there is no {kind} {name}" if owner is None else _owner(snapshot, owner, goal)
+
+
 def _owner(snapshot, owner, goal):
     name = f"{owner['kind']} {owner['metadata']['name']}"
     status = owner.get("status") or {}

@@ -82,6 +82,10 @@ class Snapshot:
         """Return the Metal3Machine of a Machine, or None."""
         return self.get("Metal3Machine", (machine["spec"].get("infrastructureRef") or {}).get("name"))
 
+    def node_of(self, name):
+        """Return the name of the Node that the Machine of a name has become, None while it is none."""
+        return (((self.get("Machine", name) or {}).get("status") or {}).get("nodeRef") or {}).get("name")
+
     def bootstrap_config(self, machine):
         """Return the KubeadmConfig of a Machine, or None."""
         reference = (machine["spec"].get("bootstrap") or {}).get("configRef") or {}

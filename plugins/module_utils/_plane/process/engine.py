@@ -57,6 +57,8 @@ SETS = {
         Program("kube-scheduler", KUBERNETES + "/cmd/kube-scheduler", KUBERNETES),
     ),
 }
+# Kubernetes without the providers: with the set node, all that a node image of another version needs.
+SETS["control-plane"] = tuple(program for program in SETS["management"] if program.module in (KUBERNETES, ETCD))
 MANIFEST_SET = "management"
 
 
@@ -83,6 +85,10 @@ class GoMod:
             if module == target:
                 self._versions[module] = version
 
+    def has(self, module: str) -> bool:
+        """Return whether a module is pinned."""
+        return module in self._versions
+
     def version(self, module: str) -> str:
         """Return the version a module is pinned to.
 
@@ -98,25 +104,29 @@ def stamps(pins: GoMod) -> dict[str, str]:
     """Return the linker's ``-X`` settings that make the programs report their versions, as a dict name → value.
 
     The same for all programs: the linker skips what a program does not contain. CAPM3, IPAM and etcd have nothing to
-    stamp: the first two know no version of their own, etcd's is a constant.
+    stamp: the first two know no version of their own, etcd's is a constant. What is not pinned is not stamped.
 
     :param pins: a GoMod
     """
     values = {}
-    for package, version in (
-        ("k8s.io/component-base/version", pins.version(KUBERNETES)),
-        ("k8s.io/client-go/pkg/version", pins.version(KUBERNETES)),
-        ("sigs.k8s.io/cluster-api/version", pins.version(CLUSTER_API)),
+    for package, module in (
+        ("k8s.io/component-base/version", KUBERNETES),
+        ("k8s.io/client-go/pkg/version", KUBERNETES),
+        ("sigs.k8s.io/cluster-api/version", CLUSTER_API),
     ):
+        if not pins.has(module):
+            continue
+        version = pins.version(module)
         major, minor = version.lstrip("v").split(".")[:2]
         values.update({
             package + ".gitVersion": version,
             package + ".gitMajor": major,
             package + ".gitMinor": minor,
         })
-    bmo = pins.version(BMO)
-    values[BMO + "/pkg/version.Raw"] = bmo
-    values[BMO + "/pkg/version.String"] = "metal3-io/baremetal-operator " + bmo
+    if pins.has(BMO):
+        bmo = pins.version(BMO)
+        values[BMO + "/pkg/version.Raw"] = bmo
+        values[BMO + "/pkg/version.String"] = "metal3-io/baremetal-operator " + bmo
     return values
 
 
@@ -176,7 +186,8 @@ class Engine:
 
         :param sets: names out of SETS
         """
-        return [program for name in sets for program in SETS[name]
+        # Two sets may share programs.
+        return [program for program in dict.fromkeys(program for name in sets for program in SETS[name])
                 if not os.access(os.path.join(self.bin_dir, program.name), os.X_OK)]
 
     def complete(self, sets: list[str]) -> bool:
@@ -296,6 +307,9 @@ class Engine:
         os.rename(partial, self.ironic_dir)
 
     def _mod_file(self, work: str, environ: Mapping[str, str]) -> str:
+        """Return the path of the go.mod to build with."""
+        if not self.pins.has(webhook_host.MODULE):
+            return os.path.join(self._source_dir, "go.mod")
         try:
             return webhook_host.write(
                 self._module_dir(webhook_host.MODULE, environ), self._source_dir, os.path.join(work, "module"))

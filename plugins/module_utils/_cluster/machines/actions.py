@@ -1,0 +1,120 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be asked of a cluster's Machines, and when it is refused; pure.
+
+Source: Cluster API, ``api/core/v1beta2/common_types.go``; KubeadmControlPlane's ``scale.go`` and ``remediation.go``.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ..._common.problem import Problem
+from ..workflow.snapshot import is_control_plane
+from ..workflow.steps import machine_steps
+
+# With it a Machine is the first to go when its owner is to have fewer.
+PREFERRED = "cluster.x-k8s.io/delete-machine"
+NOT_REMEDIATED = "cluster.x-k8s.io/skip-remediation"
+REPLACE = "replace"
+
+
+class Annotation(NamedTuple):
+    """An action that sets or removes an annotation.
+
+    :param name: the annotation's name
+    :param value: what it becomes, None when it is removed
+    """
+
+    name: str
+    value: str | None
+
+
+ANNOTATIONS = {
+    "mark_for_scale_in": Annotation(PREFERRED, "true"),
+    "unmark_for_scale_in": Annotation(PREFERRED, None),
+    "skip_remediation": Annotation(NOT_REMEDIATED, "true"),
+    "allow_remediation": Annotation(NOT_REMEDIATED, None),
+}
+ACTIONS = (*sorted(ANNOTATIONS), REPLACE)
+
+
+def is_preferred(machine: Mapping[str, Any]) -> bool:
+    """Say whether a Machine is marked to go first."""
+    return PREFERRED in (machine["metadata"].get("annotations") or {})
+
+
+def change(action: str, machine: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return which annotations an action changes on a Machine, None for one that is removed; empty when it has it."""
+    annotation = ANNOTATIONS[action]
+    current = (machine["metadata"].get("annotations") or {}).get(annotation.name)
+    # Cluster API looks whether it is there, not at its value.
+    has = current is not None
+    return {} if has == (annotation.value is not None) else {annotation.name: annotation.value}
+
+
+def problems(action: str, names: Iterable[str], snapshot: Any, subject: str) -> list[Problem]:
+    """Return why an action on Machines is refused.
+
+    :param names: names of the Machines
+    :param snapshot: a workflow Snapshot of their cluster
+    :param subject: what messages call the cluster
+    """
+    mine = dict((item["metadata"]["name"], item) for item in snapshot.mine("Machine"))
+    names, found = list(names), []
+    if snapshot.cluster is None:
+        return [Problem("machine-action", subject, "", "no such Cluster", "a cluster of this namespace",
+                        "correct name or namespace")]
+    for name in names:
+        if name not in mine:
+            found.append(Problem("machine-action", subject, "machines", name,
+                                 f"one of {', '.join(sorted(mine)) or 'no Machine, for it has none'}"))
+        elif mine[name]["metadata"].get("deletionTimestamp"):
+            found.append(Problem("machine-action", subject, "machines", f"{name}, which is being deleted",
+                                 "a Machine that stays"))
+        elif action == REPLACE and _owner(snapshot, mine[name]) is None:
+            found.append(Problem("machine-action", subject, "machines", f"{name}, which no KubeadmControlPlane or "
+                                 "MachineDeployment owns", "one whose owner makes another",
+                                 "delete a standalone Machine by kubectl when it is to go for good"))
+    for name in sorted(set(name for name in names if names.count(name) > 1)):
+        found.append(Problem("machine-action", subject, "machines", f"{name} twice", "each Machine once"))
+    return found or (quorum_problems([mine[name] for name in names], snapshot, subject, "machines")
+                     if action == REPLACE else [])
+
+
+def owners(names: Iterable[str], snapshot: Any) -> list[tuple[str, str]]:
+    """Return kind and name of the owners of Machines, the control plane first."""
+    found = set()
+    for name in names:
+        owner = _owner(snapshot, snapshot.get("Machine", name))
+        found.add((owner["kind"], owner["metadata"]["name"]))
+    return sorted(found)
+
+
+def _owner(snapshot, machine):
+    return next((owner for owner in snapshot.owners() if any(
+        item["metadata"]["name"] == machine["metadata"]["name"] for item in snapshot.machines_of(owner))), None)
+
+
+def quorum_problems(machines: Iterable[Mapping[str, Any]], snapshot: Any, subject: str, field: str) -> list[Problem]:
+    """Return the Problem when etcd would lose its quorum, or its last member, without these machines.
+
+    :param machines: Machines of the cluster that are to go or to stop
+    :param field: option that names them
+    """
+    going = sorted(machine["metadata"]["name"] for machine in machines if is_control_plane(machine))
+    if not going:
+        return []
+    if len(going) > 1:
+        return [Problem("etcd-quorum", subject, field, f"{len(going)} machines of the control plane "
+                        f"({', '.join(going)})", "one at a time, for etcd must keep its quorum",
+                        "name one, and the next when that is done")]
+    steps = [step for step in machine_steps(snapshot) if step["role"] == "control-plane" and step["machine"]]
+    healthy = [step["machine"] for step in steps if step["complete"] and step["machine"] not in going]
+    if len(healthy) > len(steps) // 2:
+        return []
+    return [Problem(
+        "etcd-quorum", subject, field, f"{going[0]} of a control plane with {len(healthy)} other healthy "
+        f"machines of {len(steps)}", f"more than {len(steps) // 2} others, for etcd must keep its quorum",
+        "enlarge the control plane to 3 first, or bring the others back")]

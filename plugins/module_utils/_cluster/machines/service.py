@@ -1,0 +1,137 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Actions on Machines of one cluster: read once, check all, write side by side, wait for all."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..._common import confirmation
+from ..._common.errors import RefusedError
+from ..._common.problem import Problem
+from ..._common.problem import text as problem_text
+from ..._kube.plan import DELETE, UNCHANGED, UPDATE, Entry, deletion
+from ..._kube.reconcile import Reconcile, raise_refused
+from ..._kube.report import difference
+from ..._metal3.kinds import KNOWN
+from ..reading import snapshot_of
+from ..wait import ClusterWait
+from . import actions
+
+_MACHINE = KNOWN["Machine"]
+
+
+def entry_of(action: str, machine: dict[str, Any]) -> Entry:
+    """Return the entry of an action on a Machine as it was read; unchanged when there is nothing to write."""
+    if action == actions.REPLACE:
+        return deletion(_MACHINE, machine)
+    metadata, changes = machine["metadata"], actions.change(action, machine)
+    known = metadata.get("annotations") or {}
+    before = dict((name, known[name]) for name in changes if name in known)
+    after = dict((name, value) for name, value in changes.items() if value is not None)
+    return Entry(_MACHINE, metadata["namespace"], metadata["name"], UPDATE if changes else UNCHANGED, None, machine,
+                 {"metadata": {"annotations": before}}, {"metadata": {"annotations": after}},
+                 {"metadata": {"annotations": changes}})
+
+
+class _Writes(Reconcile):
+    """Patches and deletions of Machines."""
+
+    def __init__(self, client, check_mode, progress, sleep, action, check):
+        super().__init__(client, check_mode, progress, sleep)
+        self._action, self._check = action, check
+
+    def problems_again(self, entry, stored):
+        return self._check(entry.name)
+
+    def plan_again(self, entry, stored):
+        return super().plan_again(entry, stored) if entry.action == DELETE else entry_of(self._action, stored)
+
+
+class MachineActionService:
+    """One run on a list of Machines.
+
+    :param client: a KubeClient of the management cluster
+    :param params: the module's parameters: ``namespace``, ``cluster_name``, ``machines``, ``action``, ``confirm``,
+        ``wait``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``
+    :param check_mode: let the API server try writes without storing them
+    :param progress: a Progress
+    :param sleep: callable that waits a number of seconds
+    """
+
+    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 sleep: Callable[[float], Any] = time.sleep):
+        self.client = client
+        self.namespace, self.name = params["namespace"], params["cluster_name"]
+        self.machines, self.action = params["machines"], params["action"]
+        self.params = params
+        self.check_mode = check_mode
+        self.progress = progress
+        self.subject = f"cluster {self.namespace}/{self.name}"
+        self.writes = _Writes(client, check_mode, progress, sleep, self.action, self._lines)
+        # What has been done so far, for a run that fails later on.
+        self.done: dict[str, Any] = {"changed": False}
+
+    def run(self) -> dict[str, Any]:
+        """Do it all and return the module's result.
+
+        :raises RefusedError: with all that is wrong; nothing was written then
+        :raises KubeError: when the API server can't be asked, or refuses
+        :raises WaitFailedError: when the machines that take their place do not come
+        """
+        snapshot = self._checked()
+        entries = [entry_of(self.action, snapshot.get("Machine", name)) for name in self.machines]
+        owners = actions.owners(self.machines, snapshot) if self.action == actions.REPLACE else []
+        hosts = dict((name, _host(snapshot, name)) for name in self.machines)
+        self.writes.announce(entries, len(entries), "Machines")
+        written = self.writes.write(entries)
+        self.done["changed"] = any(item.changed for item in written) and not self.check_mode
+        raise_refused(self.client, written)
+        result = {
+            "changed": any(item.changed for item in written),
+            "machines": [{"name": item.entry.name, "action": self.action, "changed": item.changed,
+                          "host": hosts[item.entry.name]} for item in written],
+            "diff": [difference(item.entry) for item in written if item.changed]}
+        if owners and self.params["wait"] and not self.check_mode:
+            self._wait(owners, result)
+        return result
+
+    def _checked(self) -> Any:
+        snapshot = snapshot_of(self.client, self.namespace, self.name)
+        found = actions.problems(self.action, self.machines, snapshot, self.subject)
+        if not found and self.action == actions.REPLACE and not confirmation.confirmed(
+                self.params["confirm"], self.machines):
+            found = [self._unconfirmed(snapshot)]
+            if self.check_mode:
+                self.progress.event(found[0].expected)
+                found = []
+        if found:
+            raise RefusedError(found)
+        return snapshot
+
+    def _unconfirmed(self, snapshot: Any) -> Problem:
+        named = ", ".join(f"{name} on host {_host(snapshot, name) or '(none)'}" for name in self.machines)
+        return Problem(
+            "confirmation-missing", self.subject, "confirm", self.params["confirm"] or None,
+            f"{len(self.machines)}, the number of machines that this deletes with what is on their disks ({named})",
+            f"to continue {confirmation.way(self.machines)} (module option confirm)")
+
+    def _lines(self, name: str) -> list[str]:
+        snapshot = snapshot_of(self.client, self.namespace, self.name)
+        return [problem_text(problem._replace(subject="")) for problem in actions.problems(
+            self.action, [name], snapshot, self.subject)]
+
+    def _wait(self, owners: list[tuple[str, str]], result: dict[str, Any]) -> None:
+        wait = ClusterWait(self.client, self.namespace, self.name, self.params["wait_timeout_seconds"], self.progress)
+        for owner in owners:
+            wait.until_rolled(*owner, "available", self.params["node_startup_timeout_seconds"])
+        result["timeline"], result["seconds"] = wait.timeline, round(wait.clock() - wait.began_at, 1)
+
+
+def _host(snapshot, name):
+    host = snapshot.host(snapshot.metal3_machine(snapshot.get("Machine", name)))
+    return host["metadata"]["name"] if host else None
+
+

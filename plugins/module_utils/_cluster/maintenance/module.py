@@ -1,0 +1,37 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the module host_maintenance."""
+from __future__ import annotations
+
+from typing import Any
+
+from ..._kube.connection import kube_argument_spec
+from ..._kube.module import KubeModule
+from .service import MaintenanceService
+
+
+def host_maintenance_argument_spec() -> dict[str, dict[str, Any]]:
+    """Return the argument spec of ``host_maintenance``."""
+    return dict(
+        kube_argument_spec(),
+        namespace={"type": "str", "default": "metal3"},
+        hosts={"type": "list", "elements": "str", "required": True},
+        state={"type": "str", "required": True, "choices": ["drained", "returned"]},
+        reason={"type": "str"},
+        allow_bare_pods={"type": "bool", "default": False},
+        allow_local_data={"type": "bool", "default": False},
+        confirm={"type": "str"},
+        confirm_among={"type": "list", "elements": "str", "default": []},
+        wait_timeout_seconds={"type": "int", "default": 900},
+    )
+
+
+def run_host_maintenance() -> None:
+    """Run the module ``host_maintenance``."""
+    module = KubeModule(host_maintenance_argument_spec())
+    service = None
+    with module.reporting(lambda: dict(service.done) if service else {"changed": False}):
+        service = MaintenanceService(module.connect(), module.params, module.check_mode, module.progress)
+        result = service.run()
+    module.finish(result)

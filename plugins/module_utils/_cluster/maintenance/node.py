@@ -1,0 +1,72 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What maintenance writes into a host, its Machine and its Node, and takes away again: only what is its own; pure."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..machines.actions import NOT_REMEDIATED
+
+Object = Mapping[str, Any]
+Patch = dict[str, Any]
+
+# Value: the reason that the user gave.
+HELD = "metal3.baremetal/maintenance"
+# On a Node that was not cordoned before.
+CORDONED = "metal3.baremetal/cordoned"
+# Cluster API looks whether the annotation is there; the value says whose it is.
+_MINE = "metal3.baremetal"
+
+
+def before(obj: Any, patch: Any) -> Any:
+    """Return what an object has where a merge patch changes it."""
+    if not isinstance(patch, dict):
+        return obj
+    return dict((key, before(obj[key], value)) for key, value in patch.items() if key in obj)
+
+
+def hold(host: Object, reason: str) -> Patch | None:
+    """Return the patch that marks a host as being maintained, None when it is."""
+    return None if _annotations(host).get(HELD) == reason else {"metadata": {"annotations": {HELD: reason}}}
+
+
+def release(host: Object) -> Patch | None:
+    """Return the patch that takes the mark away."""
+    return {"metadata": {"annotations": {HELD: None}}} if HELD in _annotations(host) else None
+
+
+def keep(machine: Object) -> Patch | None:
+    """Return the patch that keeps health checks from replacing a Machine."""
+    return None if NOT_REMEDIATED in _annotations(machine) else {"metadata": {"annotations": {NOT_REMEDIATED: _MINE}}}
+
+
+def give_back(machine: Object) -> Patch | None:
+    """Return the patch that lets health checks look at a Machine again, unless somebody else keeps them from it."""
+    mine = _annotations(machine).get(NOT_REMEDIATED) == _MINE
+    return {"metadata": {"annotations": {NOT_REMEDIATED: None}}} if mine else None
+
+
+def cordon(node: Object) -> Patch | None:
+    """Return the patch that keeps new pods away from a Node."""
+    if (node.get("spec") or {}).get("unschedulable"):
+        return None
+    return {"metadata": {"annotations": {CORDONED: "true"}}, "spec": {"unschedulable": True}}
+
+
+def uncordon(node: Object) -> Patch | None:
+    """Return the patch that lets new pods come, unless somebody else had cordoned the Node."""
+    if CORDONED not in _annotations(node):
+        return None
+    return {"metadata": {"annotations": {CORDONED: None}}, "spec": {"unschedulable": None}}
+
+
+def is_ready(node: Object | None) -> bool:
+    """Say whether a Node is Ready."""
+    conditions = ((node or {}).get("status") or {}).get("conditions") or []
+    return any(entry.get("type") == "Ready" and entry.get("status") == "True" for entry in conditions)
+
+
+def _annotations(obj):
+    return obj["metadata"].get("annotations") or {}

@@ -1,0 +1,90 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which Machine and Node a host is, and whether it may be taken out of its cluster for a while; pure."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ..._common.problem import Problem
+from ..machines.actions import quorum_problems
+from ..workflow.snapshot import CLUSTER_LABEL, Snapshot
+
+Object = dict[str, Any]
+
+
+class Place(NamedTuple):
+    """A host and what it is in a cluster.
+
+    :param host: the BareMetalHost
+    :param cluster: name of the cluster, None for a host that is in none
+    :param machine: its Machine, None for a host that is in no cluster
+    :param node: name of its Node, None while it is none
+    """
+
+    host: Object
+    cluster: str | None
+    machine: Object | None
+    node: str | None
+
+    @property
+    def name(self) -> str:
+        """Return the host's name."""
+        return self.host["metadata"]["name"]
+
+
+def places(names: Iterable[str], objects: Mapping[str, list[Object]], namespace: str,
+           leaves: bool = True) -> tuple[list[Place], list[Problem]]:
+    """Return a Place for each host, and why hosts can't be taken out.
+
+    :param names: names of BareMetalHosts
+    :param objects: dict of kind to list of objects of the namespace
+    :param leaves: whether they are to be taken out; False when they come back
+    """
+    hosts = dict((item["metadata"]["name"], item) for item in objects["BareMetalHost"])
+    consumers = dict((item["metadata"]["name"], item) for item in objects["Metal3Machine"])
+    names, found, wrong = list(names), [], []
+    for name in names:
+        subject = f"BareMetalHost {namespace}/{name}"
+        if names.count(name) > 1:
+            wrong.append(Problem("host-maintenance", subject, "hosts", "named twice", "each host once"))
+        elif name not in hosts:
+            wrong.append(Problem("host-maintenance", subject, "hosts", "no such BareMetalHost",
+                                 "a host of this namespace", "correct the name or namespace"))
+        else:
+            place, problem = _place(hosts[name], consumers, objects, subject)
+            found += [place] if place else []
+            wrong += [problem] if problem and leaves else []
+    if leaves and not wrong:
+        for cluster in sorted(set(place.cluster for place in found if place.cluster)):
+            wrong += quorum_problems([place.machine for place in found if place.machine and place.cluster == cluster],
+                                     Snapshot(objects, cluster), f"cluster {namespace}/{cluster}", "hosts")
+    return found, wrong
+
+
+def _place(host, consumers, objects, subject):
+    consumer = host["spec"].get("consumerRef") or {}
+    if not consumer:
+        return Place(host, None, None, None), None
+    if consumer.get("kind") != "Metal3Machine":
+        return Place(host, None, None, None), Problem(
+            "host-maintenance", subject, "spec.consumerRef", f"{consumer.get('kind')} {consumer.get('name')}",
+            "a Metal3Machine, or nothing", "take it out of use by what uses it")
+    metal3_machine = consumers.get(consumer.get("name"))
+    owner = next((reference["name"] for reference in ((metal3_machine or {}).get("metadata") or {}).get(
+        "ownerReferences") or [] if reference.get("kind") == "Machine"), None)
+    machine = next((item for item in objects["Machine"] if item["metadata"]["name"] == owner), None)
+    if machine is None:
+        return None, Problem("host-maintenance", subject, "spec.consumerRef", f"Metal3Machine {consumer.get('name')}, "
+                             "which no Machine owns", "the Metal3Machine of a Machine", "look at its cluster")
+    node = ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
+    place = Place(host, machine["metadata"]["labels"].get(CLUSTER_LABEL), machine, node)
+    if machine["metadata"].get("deletionTimestamp"):
+        return place, Problem("host-maintenance", subject, "spec.consumerRef",
+                              f"Machine {owner}, which is being deleted", "one that stays",
+                              "wait until the host is available")
+    if node is None:
+        return place, Problem("host-maintenance", subject, "spec.consumerRef", f"Machine {owner}, which is no Node yet",
+                              "a Node", "wait until it is one (playbook cluster)")
+    return place, None

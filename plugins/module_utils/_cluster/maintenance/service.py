@@ -1,0 +1,277 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Take hosts out of their clusters for a while, and back: cordon, drain, wait until they are Ready, uncordon."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..._common import confirmation
+from ..._common.errors import RefusedError, ReportedError
+from ..._common.formats import duration
+from ..._common.problem import Problem
+from ..._common.wait_loop import WaitLoop, poll
+from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
+from ..._kube import bulk
+from ..._kube.errors import KubeError
+from ..._kube.patience import Patience
+from ..._kube.plan import UNCHANGED, UPDATE, Entry
+from ..._kube.reconcile import Reconcile, raise_refused
+from ..._kube.report import difference
+from ..._kube.workload_client import workload_client
+from ..._metal3.kinds import KNOWN
+from ..reading import objects_of
+from . import drain, node
+from .places import Place, places
+
+# As kubectl drain asks again (``kubectl/pkg/drain``): a budget allows the next pod when the one before it is Ready.
+INTERVAL_SECONDS = 5
+_REQUEST_SECONDS = 10
+_LEASES = "kube-node-lease"
+
+
+class DrainError(ReportedError):
+    """Nodes were not drained, or did not come back, in time."""
+
+
+class _Patches(Reconcile):
+    """Merge patches, each of which is computed again when the object has changed.
+
+    :param make: callable that takes an object and returns its patch, None for nothing to do
+    """
+
+    def __init__(self, client, check_mode, progress, sleep, make):
+        super().__init__(client, check_mode, progress, sleep)
+        self._make = make
+
+    def entry(self, resource: Any, obj: dict[str, Any]) -> Entry:
+        """Return the entry of an object."""
+        patch, metadata = self._make(obj), obj["metadata"]
+        return Entry(resource, metadata.get("namespace"), metadata["name"], UPDATE if patch else UNCHANGED, None, obj,
+                     node.before(obj, patch or {}), patch or {}, patch or {})
+
+    def plan_again(self, entry, stored):
+        """Return the entry for the object as it is by now."""
+        return self.entry(entry.resource, stored) if stored else entry._replace(action=UNCHANGED)
+
+
+class MaintenanceService:
+    """One run on a list of hosts.
+
+    :param client: a KubeClient of the management cluster
+    :param params: the module's parameters
+    :param check_mode: let the API servers try writes without storing them
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    :param workload: callable that takes the client, a namespace and a cluster and returns a client of the cluster
+    """
+
+    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
+                 workload: Callable[[Any, str, str], Any] = workload_client):
+        self.client = client
+        self.params = params
+        self.namespace = params["namespace"]
+        self.check_mode = check_mode
+        self.progress = progress
+        self.clock = clock
+        self.sleep = sleep
+        self.began_at = clock()
+        self._workload = workload
+        self._workloads: dict[str, Any] = {}
+        self.diff: list[dict[str, Any]] = []
+        # What has been done so far, for a run that fails later on.
+        self.done: dict[str, Any] = {"changed": False}
+
+    def run(self) -> dict[str, Any]:
+        """Do it all and return the module's result.
+
+        :raises RefusedError: with all that is wrong; nothing was written then
+        :raises DrainError: when nodes are not drained, or not Ready, in time
+        :raises KubeError: when an API server can't be asked, or refuses
+        """
+        leaves = self.params["state"] == "drained"
+        found, problems = places(self.params["hosts"], objects_of(self.client, self.namespace), self.namespace, leaves)
+        if problems:
+            raise RefusedError(problems)
+        if leaves:
+            self._take_out(found)
+        else:
+            self._bring_back(found)
+        changed = bool(self.diff)
+        return {"changed": changed, "diff": self.diff, "seconds": round(self.clock() - self.began_at, 1), "hosts": [
+            {"name": place.name, "cluster": place.cluster, "node": place.node,
+             "machine": place.machine["metadata"]["name"] if place.machine else None} for place in found]}
+
+    # Out
+
+    def _take_out(self, found: list[Place]) -> None:
+        members = [place for place in found if place.node]
+        pods = self._pods(members)
+        due = dict((place.name, drain.evictable(pods[place.name])) for place in members)
+        problems = [problem for place in members for problem in drain.loss_problems(
+            f"BareMetalHost {self.namespace}/{place.name}", due[place.name], self.params["allow_bare_pods"],
+            self.params["allow_local_data"])]
+        problems += self._unconfirmed(members)
+        if problems:
+            raise RefusedError(problems)
+        self._write("BareMetalHost", [place.host for place in found], lambda obj: node.hold(obj, self._reason()))
+        self._write("Machine", [place.machine for place in members], node.keep)
+        for place in members:
+            self._write("Node", [self._node(place)], node.cordon, self._client_of(place))
+        if not self.check_mode:
+            self._drain(members, due)
+
+    def _reason(self) -> str:
+        return self.params["reason"] or "maintenance"
+
+    def _unconfirmed(self, members: list[Place]) -> list[Problem]:
+        """Return the Problem when the hosts that are drained were not confirmed; a run that is taken up was."""
+        names = [place.name for place in members if node.hold(place.host, self._reason())]
+        if self.check_mode or not names or confirmation.confirmed(self.params["confirm"], names,
+                                                                  self.params["confirm_among"]):
+            return []
+        named = ", ".join(f"{place.name} (node {place.node} of cluster {place.cluster})" for place in members
+                          if place.name in names)
+        return [Problem(
+            "confirmation-missing", f"namespace {self.namespace}", "confirm", self.params["confirm"] or None,
+            f"{len(names)}, the number of hosts whose pods are evicted: {named}",
+            f"to continue {confirmation.way(names, self.params['confirm_among'])} (module option confirm)")]
+
+    def _drain(self, members: list[Place], due: dict[str, list[Any]]) -> None:
+        wanted = dict((place.name, dict((pod["metadata"]["uid"], pod["metadata"]["name"]) for pod in due[place.name]))
+                      for place in members)
+        refusals: dict[str, str] = {}
+
+        def read() -> dict[str, list[Any]]:
+            pods = self._pods(members)
+            remaining = dict((place.name, drain.left(pods[place.name], wanted[place.name])) for place in members)
+            for place in members:
+                self._evict(place, remaining[place.name], refusals)
+            return remaining
+
+        self._until("drained", members, read, lambda remaining: drain.waits_for(remaining, refusals))
+
+    def _evict(self, place: Place, pods: list[Any], refusals: dict[str, str]) -> None:
+        client = self._client_of(place)
+        going = [pod for pod in pods if not pod["metadata"].get("deletionTimestamp")]
+        for pod, outcome in zip(going, bulk.run([lambda pod=pod: self._eviction(client, pod) for pod in going])):
+            error = outcome.error
+            if error is None or error.status == 404:
+                self.done["changed"] = True
+                continue
+            # 429 is a budget's answer; 409 of a pod that is another one by now.
+            if error.status not in (409, 429) and not error.retriable:
+                raise error
+            refusals[pod["metadata"]["uid"]] = error.cause
+
+    @staticmethod
+    def _eviction(client, pod):
+        metadata = pod["metadata"]
+        return client.request(
+            "POST", KNOWN["Pod"].path(metadata["namespace"], metadata["name"], "eviction"), None, {
+                "apiVersion": "policy/v1", "kind": "Eviction",
+                "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
+                "deleteOptions": {"preconditions": {"uid": metadata["uid"]}}},
+            subject=f"Pod {metadata['namespace']}/{metadata['name']}", timeout_seconds=_REQUEST_SECONDS)
+
+    # Back
+
+    def _bring_back(self, found: list[Place]) -> None:
+        members = [place for place in found if place.node]
+        off = [place.name for place in members if not (place.host.get("status") or {}).get("poweredOn")]
+        if off and not self.check_mode:
+            raise RefusedError([Problem(
+                "host-maintenance", f"BareMetalHost {self.namespace}/{name}", "status.poweredOn",
+                "a server that is off", "one that is on", "power it on (playbook host_action, power_on or reboot_release)") for name in off])
+        if not self.check_mode:
+            self._wait_ready(members)
+        for place in members:
+            self._write("Node", [self._node(place)], node.uncordon, self._client_of(place))
+        self._write("Machine", [place.machine for place in members], node.give_back)
+        self._write("BareMetalHost", [place.host for place in found], node.release)
+
+    def _wait_ready(self, members: list[Place]) -> None:
+        """Wait until each kubelet has renewed its lease and its node is Ready.
+
+        The condition alone is that of before for as long as the control plane waits for a silent kubelet.
+        """
+        first: dict[str, Any] = {}
+
+        def read() -> dict[str, Any]:
+            return dict((place.name, self._alive(place, first)) for place in members)
+
+        self._until("Ready", members, read, lambda text: text)
+
+    def _alive(self, place: Place, first: dict[str, Any]) -> str:
+        client = self._client_of(place)
+        lease = client.get(KNOWN["Lease"], _LEASES, place.node)
+        renewed = ((lease or {}).get("spec") or {}).get("renewTime")
+        if renewed == first.setdefault(place.name, renewed):
+            return f"a sign of life of the kubelet of node {place.node}, after {renewed}"
+        return "" if node.is_ready(client.get(KNOWN["Node"], None, place.node)) else f"node {place.node} to be Ready"
+
+    # What both need
+
+    def _until(self, goal: str, members: list[Place], read: Callable[[], Any], waits_for: Callable[[Any], str]) -> None:
+        """Wait until nothing is left for any host.
+
+        :param read: callable that returns something for each host by name
+        :param waits_for: callable that takes it and returns what the host waits for, empty for nothing
+        :raises DrainError: with what each host waits for
+        """
+        def decide(observed):
+            text = waits_for(observed)
+            return Verdict(WAITING, text, "") if text else Verdict(REACHED, "", "")
+
+        items = dict((place.name, Awaited(goal, self.clock(), decide)) for place in members)
+        patience = Patience(self.clock)
+        loop = WaitLoop("the clusters' API servers", self.progress, self.clock)
+        deadline = self.clock() + self.params["wait_timeout_seconds"]
+        loop.run(items, poll(read, deadline, INTERVAL_SECONDS, self.clock, self.sleep,
+                             lambda error: isinstance(error, KubeError) and not patience.is_final(error)),
+                 lambda observed, name: observed[name])
+        late = [f"- {name}: waits for {item.verdict.cause or 'an answer'}" for name, item in items.items()
+                if item.waiting]
+        if late:
+            raise DrainError(
+                f"not {goal} within {duration(self.params['wait_timeout_seconds'])}:\n" + "\n".join(late)
+                + (f"\n- {loop.silence()}" if loop.silence() else "")
+                + "\nThe hosts stay marked and their nodes cordoned; run again, or bring them back by state returned")
+
+    def _pods(self, members: list[Place]) -> dict[str, list[Any]]:
+        outcomes = bulk.run([lambda place=place: self._client_of(place).list(
+            KNOWN["Pod"], field_selector=f"spec.nodeName={place.node}")[0] for place in members])
+        for outcome in outcomes:
+            if outcome.error is not None:
+                raise outcome.error
+        return dict((place.name, outcome.value) for place, outcome in zip(members, outcomes))
+
+    def _node(self, place: Place) -> dict[str, Any]:
+        found = self._client_of(place).get(KNOWN["Node"], None, place.node)
+        if found is None:
+            raise KubeError(f"Node {place.node} of cluster {place.cluster}: found none, expected that of host "
+                            f"{place.name}; look at its Machine")
+        return found
+
+    def _client_of(self, place: Place) -> Any:
+        cluster = place.cluster or ""
+        if cluster not in self._workloads:
+            found = self._workload(self.client, self.namespace, cluster)
+            if found is None:
+                raise KubeError(f"cluster {self.namespace}/{cluster}: found no Secret {cluster}-kubeconfig, expected "
+                                "that of a running cluster")
+            self._workloads[cluster] = found
+        return self._workloads[cluster]
+
+    def _write(self, kind: str, objects: Iterable[Any], make: Callable[[Any], Any], client: Any = None) -> None:
+        writes = _Patches(client or self.client, self.check_mode, self.progress, self.sleep, make)
+        written = writes.write([writes.entry(KNOWN[kind], obj) for obj in objects])
+        for item in written:
+            if item.changed:
+                self.diff.append(difference(item.entry))
+                self.done["changed"] = self.done["changed"] or not self.check_mode
+        raise_refused(client or self.client, written)

@@ -1,0 +1,249 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster lives: its machines are replaced, reused, healed, taken away by name, and get another Kubernetes.
+
+One control plane machine and two workers on four servers; what the tests do to them is upstream's doing.
+"""
+from __future__ import annotations
+
+import json
+import time
+
+import other_kubernetes
+import pytest
+import small_cluster
+from consoles import Console
+from support import NAMESPACE, eventually, module
+from workload import ECHO, NODE_PORT, Polled, Workload
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+
+pytestmark = [pytest.mark.nodes, pytest.mark.lifecycle]
+
+NAME = "living"
+POOL = f"{NAME}-pool-a"
+CONTROL_PLANE = f"{NAME}-control-plane"
+SECONDS = 1500
+AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:1.35.4"
+
+
+class Site:
+    """The inventory's description of the cluster, which the tests change; what is left out stays as it was."""
+
+    def __init__(self, lab, variables):
+        self.lab, self.variables = lab, variables
+        self.pool = {"replicas": 2}
+
+    def extra(self, confirm=0, pool=None, **changes):
+        """Return extra variables; changes of the pool and of the whole stay for the runs that follow."""
+        self.pool.update(pool or {})
+        self.pool = dict((name, value) for name, value in self.pool.items() if value is not None)
+        self.variables.update(changes)
+        return dict(self.variables, cluster_workers={"pool-a": self.pool}, metal3_confirm=str(confirm or ""))
+
+    def run(self, *arguments, **changes):
+        return self.lab.playbook("cluster", *arguments, extra=self.extra(**changes), seconds=SECONDS)
+
+
+@pytest.fixture(scope="module")
+def site(lab):
+    """The cluster's description; the cluster is made here and deleted afterwards."""
+    found = Site(lab, dict(small_cluster.variables(lab, NAME, {}, endpoint=13)))
+    found.variables["cluster_endpoint"]["holder"] = "keepalived"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", "workload")
+        try:
+            found.run().ok()
+            yield found
+        finally:
+            extra = dict(found.variables, **small_cluster.teardown(NAME))
+            lab.playbook("teardown", extra=extra, seconds=SECONDS).ok()
+
+
+@pytest.fixture(scope="module")
+def workload(lab, site):
+    """The cluster with a Service of two pods."""
+    found = Workload(lab, NAME, site.variables["cluster_workload_kubeconfig"])
+    module("manifests", kubeconfig=str(lab.dir / "kubeconfig"), cluster_name=NAME,
+           manifests=[ECHO % (AGNHOST, NODE_PORT)])
+    return found
+
+
+def resets(lab):
+    """Return a function that says which servers' BMCs were asked for a reset since."""
+    consoles = dict((name, Console(lab.dir / "machines" / name / "console.log")) for name in lab.servers)
+    return lambda: sorted(name for name, console in consoles.items()
+                          if any("BMC: reset" in line for line in console.lines()))
+
+
+def test_a_rollout_is_planned_and_wants_the_number_of_machines(lab, site, workload):
+    """Nothing is written until the number is repeated, in check mode neither."""
+    machines = workload.hosts("pool-a")
+    assert len(machines) == 2
+    versions = lab.versions()
+    run = site.run("--check", pool={"node_labels": {"example.org/generation": "two"}}).ok()
+    for name in machines:
+        assert name in run.output
+    assert f"MachineDeployment {POOL} replaces its 2 machines, one after another" in " ".join(run.output.split())
+    refused = site.run().failed("expected 2, the number of machines")
+    assert all(f"{name} on host {host}" in " ".join(refused.output.split()) for name, host in machines.items())
+    assert lab.versions() == versions and workload.hosts("pool-a") == machines
+
+
+def test_machines_are_replaced_one_after_another_and_the_service_answers(lab, site, workload):
+    """The change of the test before; killed when the first new machine is made, and taken up."""
+    before, plane = workload.hosts("pool-a"), workload.hosts("control-plane")
+    began = time.monotonic()
+    with Polled(workload.address(control_plane=True)) as polled:
+        running = lab.start("cluster", extra=site.extra(confirm=2))
+        eventually(lambda: set(workload.machines("pool-a")) - set(before), 300, "a new machine")
+        running.kill()
+        assert len(workload.ready()) == 3, "an old machine went before the new one was there"
+        # What is under way was confirmed.
+        site.run().ok()
+    print(f"rollout of 2 machines: {time.monotonic() - began:.0f} s, {polled.asked} requests")
+    after = workload.hosts("pool-a")
+    assert len(after) == 2 and not set(after) & set(before) and workload.hosts("control-plane") == plane
+    assert [node["metadata"]["labels"].get("example.org/generation") for name, node in workload.nodes().items()
+            if name in after] == ["two", "two"]
+    assert polled.asked > 100 and polled.failed == []
+    for host in set(before.values()) - set(after.values()):
+        lab.wait_for_host(host, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
+    assert site.run().ok().changed() == 0
+
+
+def test_a_rollout_to_what_does_not_boot_stops_at_the_first_machine_and_goes_back(lab, site, workload):
+    before, good = workload.hosts("pool-a"), site.variables["cluster_image"]
+    wrong = lab.dir / "www" / "images" / "not-it.sha256"
+    wrong.write_text(f"{0:064d}  node.qcow2\n")
+    try:
+        with Polled(workload.address(control_plane=True)) as polled:
+            bad = dict(good, checksum=lab.figures["urls"]["image_server"] + "/images/not-it.sha256")
+            site.run(confirm=2, pool={"image": bad}).failed("the image's checksum is not the given one")
+            assert set(before) <= set(workload.machines("pool-a")) and len(workload.ready()) == 3
+            # Back to what it was: the machine that did not come is no node, and nothing is lost with it.
+            site.run(pool={"image": None}).ok()
+    finally:
+        wrong.unlink()
+    assert workload.hosts("pool-a") == before and polled.failed == []
+
+
+def test_the_named_machine_goes_when_there_are_to_be_fewer(lab, site, workload):
+    first, second = sorted(workload.machines("pool-a"))
+    extra = dict(site.extra(), machine_action="mark_for_scale_in", machine_names=[second])
+    lab.playbook("machine_action", extra=extra).ok()
+    assert lab.playbook("machine_action", extra=extra).ok().changed() == 0
+    run = site.run(pool={"replicas": 1}).failed("loses 1 machine")
+    flat = " ".join(run.output.split())
+    assert f"loses 1 machine: {second} on host" in flat and first not in flat.partition("loses 1 machine")[2]
+    site.run(confirm=1).ok()
+    assert list(workload.machines("pool-a")) == [first]
+
+
+def test_a_pool_becomes_empty_and_full_again(lab, site, workload):
+    site.run(confirm=1, pool={"replicas": 0}).ok()
+    assert workload.machines("pool-a") == {} and len(workload.ready()) == 1
+    site.run(pool={"replicas": 2}).ok()
+    assert len(workload.ready()) == 3 and site.run().ok().changed() == 0
+
+
+def test_without_surge_the_same_hosts_come_back_and_are_not_cleaned(lab, site, workload):
+    """``node_reuse`` with ``max_surge: 0``; killed in the middle and taken up."""
+    site.run(pool={"node_reuse": True, "automated_cleaning_mode": "disabled", "max_surge": 0,
+                   "max_unavailable": 1}).ok()
+    before = workload.hosts("pool-a")
+    eventually(lambda: all(item["spec"].get("automatedCleaningMode") == "disabled" for item in lab.hosts().values()
+                           if item["metadata"]["name"] in before.values()), 120, "the hosts' cleaning mode")
+    cleaned = dict((name, Console(lab.dir / "machines" / name / "console.log")) for name in before.values())
+    change = {"node_labels": {"example.org/generation": "three"}}
+    site.run(pool=change).failed("expected 2, the number of machines", "each before another has taken its place")
+    running = lab.start("cluster", extra=site.extra(confirm=2))
+    eventually(lambda: set(workload.machines("pool-a")) - set(before), 600, "the first machine that comes back")
+    running.kill()
+    site.run().ok()
+    after = workload.hosts("pool-a")
+    assert sorted(after.values()) == sorted(before.values()) and not set(after) & set(before)
+    assert not [line for console in cleaned.values() for line in console.lines() if "erase" in line]
+    site.run(pool={"node_reuse": None, "automated_cleaning_mode": None, "max_surge": None, "max_unavailable": None},
+             confirm=2).ok()
+
+
+def health_check(**more):
+    return {"health_check": dict({"unhealthy_conditions": [
+        {"type": "Ready", "status": "Unknown", "timeout_seconds": 40},
+        {"type": "Ready", "status": "False", "timeout_seconds": 40}], "reboot_retry_limit": 1,
+        "reboot_timeout_seconds": 300}, **more)}
+
+
+def test_a_machine_whose_kubelet_died_is_rebooted_and_comes_back(lab, site, workload):
+    site.run(pool=health_check()).ok()
+    machines = workload.hosts("pool-a")
+    name, server = sorted(machines.items())[0]
+    asked = resets(lab)
+    workload.inside(server, "systemctl", "stop", "kubelet")
+    eventually(lambda: lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0], 240, "a Metal3Remediation")
+    eventually(lambda: name not in workload.ready(), 240, "the node is not Ready", interval_seconds=1)
+    eventually(lambda: len(workload.ready()) == 3, 600, "the node is Ready again", interval_seconds=1)
+    eventually(lambda: not lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0], 300, "no Metal3Remediation")
+    assert workload.hosts("pool-a") == machines, "it was replaced"
+    assert "out-of-service" not in json.dumps(workload.nodes()[name]["spec"])
+    assert asked() == [server]
+
+
+def test_a_machine_without_power_is_replaced(lab, room, site, workload):
+    """Rebooting it fails, because its BMC does not answer either; its host stays marked as unhealthy."""
+    machines = workload.hosts("pool-a")
+    name, server = sorted(machines.items())[0]
+    began = time.monotonic()
+    with Polled(workload.address(control_plane=True)) as polled:
+        try:
+            room.set_knobs(server, bmc_unreachable=True)
+            room.power(server, "power_off")
+            eventually(lambda: name not in workload.ready(), 240, "the node is not Ready", not_yet=KubeError)
+            print(f"{time.monotonic() - began:.0f} s until it was not Ready")
+            eventually(lambda: name not in workload.machines("pool-a"), 900, "the Machine goes", interval_seconds=1)
+            eventually(lambda: len(workload.hosts("pool-a")) == 2 and len(workload.ready()) >= 3, 900,
+                       "another machine is Ready", interval_seconds=1)
+            print(f"{time.monotonic() - began:.0f} s until another was Ready; {len(polled.failed)} of {polled.asked} "
+                  "requests failed")
+        finally:
+            room.clear_knobs(server)
+    assert server not in workload.hosts("pool-a").values()
+    eventually(lambda: len(workload.nodes()) == 3, 900, "the old Node is gone", interval_seconds=1)
+    lab.wait_for_host(server, lambda found: found["status"]["provisioning"]["state"] == "available", "available", 900)
+    site.run(pool={"health_check": None}).ok()
+
+
+def test_kubernetes_is_upgraded_control_plane_first(lab, site, workload, tmp_path):
+    following = other_kubernetes.served(lab, tmp_path)
+    assert following.kubernetes_version.startswith("v1.36.")
+    site.run("--check", cluster_kubernetes_version="v1.37.0").failed("kubernetes_version: found v1.37.0")
+    machines = dict(workload.hosts("pool-a"), **workload.hosts("control-plane"))
+    changes = {"cluster_kubernetes_version": following.kubernetes_version, "cluster_image": following.image}
+    refused = site.run(**changes).failed("expected 3, the number of machines")
+    assert all(name in refused.output for name in machines)
+    seen, began = [], time.monotonic()
+
+    def note():
+        try:
+            versions = dict((name, node["status"]["nodeInfo"]["kubeletVersion"])
+                            for name, node in workload.nodes().items())
+        except KubeError:
+            return running.process.poll() is not None
+        seen.append((any(version == following.kubernetes_version for name, version in versions.items()
+                         if "control-plane" in name),
+                     any(version == following.kubernetes_version for name, version in versions.items()
+                         if "pool-a" in name)))
+        return running.process.poll() is not None
+
+    running = lab.start("cluster", extra=site.extra(confirm=3))
+    eventually(note, SECONDS, "the end of the upgrade", interval_seconds=1)
+    running.finish(SECONDS).ok()
+    print(f"upgrade of 3 machines: {time.monotonic() - began:.0f} s\n{running.output}")
+    assert {node["status"]["nodeInfo"]["kubeletVersion"] for node in workload.nodes().values()} == {
+        following.kubernetes_version}
+    assert len(workload.ready()) == 3
+    assert (False, True) not in seen and (True, False) in seen, "workers were upgraded before the control plane"
+    assert site.run().ok().changed() == 0

@@ -1,0 +1,109 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Actions on Machines: what is refused, what is written, and what is not written a second time."""
+from __future__ import annotations
+
+import pytest
+from fakes.clusters import Plane, run
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+
+MARK = "cluster.x-k8s.io/delete-machine"
+
+
+@pytest.fixture
+def plane():
+    """A cluster of three control plane machines, all Ready, and three workers."""
+    found = Plane()
+    run(found, control_plane={"replicas": 3})
+    found.add_members("c1-control-plane", 3)
+    found.add_members("c1-one", 3)
+    for number in range(3):
+        found.make_ready(f"c1-control-plane-{number}")
+    return found
+
+
+def act(plane, action, *machines, check_mode=False, confirm=None):
+    params = {"namespace": "metal3", "cluster_name": "c1", "machines": list(machines), "action": action,
+              "confirm": confirm, "wait": False, "wait_timeout_seconds": 1, "node_startup_timeout_seconds": 0}
+    return MachineActionService(plane, params, check_mode, Progress()).run()
+
+
+def annotations(plane, name):
+    return plane.objects["Machine", name]["metadata"].get("annotations") or {}
+
+
+def test_a_mark_is_set_and_taken_away_once(plane):
+    assert act(plane, "mark_for_scale_in", "c1-one-1", check_mode=True)["changed"]
+    assert not annotations(plane, "c1-one-1")
+    result = act(plane, "mark_for_scale_in", "c1-one-1", "c1-one-2")
+    assert result["machines"][0] == {
+        "name": "c1-one-1", "action": "mark_for_scale_in", "changed": True, "host": "host-of-c1-one-1"}
+    assert result["diff"][0]["after"] == {"metadata": {"annotations": {MARK: "true"}}}
+    assert MARK in annotations(plane, "c1-one-1") and MARK in annotations(plane, "c1-one-2")
+    writes = len(plane.writes())
+    assert not act(plane, "mark_for_scale_in", "c1-one-1")["changed"] and len(plane.writes()) == writes
+    assert act(plane, "unmark_for_scale_in", "c1-one-1")["diff"][0]["before"] == {
+        "metadata": {"annotations": {MARK: "true"}}}
+    assert MARK not in annotations(plane, "c1-one-1")
+
+
+def test_fewer_replicas_take_those_that_are_marked(plane):
+    act(plane, "mark_for_scale_in", "c1-one-1")
+    for replicas, texts in ((2, "loses 1 machine: c1-one-1 on host host-of-c1-one-1$"), (1, "loses 2 machines out of")):
+        with pytest.raises(RefusedError, match=texts):
+            run(plane, control_plane={"replicas": 3}, workers={"one": {"replicas": replicas}, "two": {"replicas": 1}})
+
+
+def test_what_is_there_only_is_acted_on(plane):
+    plane.objects["Machine", "c1-one-0"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    with pytest.raises(RefusedError) as refused:
+        act(plane, "skip_remediation", "c1-one-0", "c1-one-1", "c1-one-1", "other")
+    text = str(refused.value)
+    assert "found c1-one-0, which is being deleted" in text and "found other, expected one of c1-control" in text
+    assert "found c1-one-1 twice" in text
+    with pytest.raises(RefusedError, match="no such Cluster"):
+        MachineActionService(plane, {"namespace": "metal3", "cluster_name": "c9", "machines": ["a"], "confirm": None,
+                                     "action": "skip_remediation"}, False, Progress()).run()
+
+
+def test_machines_are_replaced_when_their_number_is_repeated(plane):
+    for confirm in (None, "1", "c1-one-0", "c1-one-0,c1-one-2"):
+        with pytest.raises(RefusedError, match="expected 2, the number of machines .*c1-one-1 on host host-of"):
+            act(plane, "replace", "c1-one-0", "c1-one-1", confirm=confirm)
+    act(plane, "replace", "c1-one-0", "c1-one-1", check_mode=True)
+    assert "c1-one-0" in plane.names("Machine")
+    act(plane, "replace", "c1-one-0", "c1-one-1", confirm="2")
+    assert [name for name in plane.names("Machine") if "one" in name] == ["c1-one-2"]
+
+
+def test_a_machine_that_nobody_makes_again_stays(plane):
+    plane.add("cluster.x-k8s.io/v1beta2", "Machine", "alone", spec={"bootstrap": {}, "infrastructureRef": {}})
+    plane.objects["Machine", "alone"]["metadata"]["labels"] = {"cluster.x-k8s.io/cluster-name": "c1"}
+    with pytest.raises(RefusedError, match="found alone, which no KubeadmControlPlane or MachineDeployment owns"):
+        act(plane, "replace", "alone", confirm="1")
+
+
+def test_etcd_keeps_its_quorum(plane):
+    with pytest.raises(RefusedError, match="found 2 machines of the control plane .*expected one at a time"):
+        act(plane, "replace", "c1-control-plane-0", "c1-control-plane-1", confirm="2")
+    act(plane, "replace", "c1-control-plane-0", confirm="1", check_mode=True)
+    del plane.objects["Machine", "c1-control-plane-2"]["status"]
+    with pytest.raises(RefusedError, match="with 1 other healthy machines of 3, expected more than 1 others"):
+        act(plane, "replace", "c1-control-plane-0", confirm="1")
+    act(plane, "replace", "c1-control-plane-2", confirm="1")
+    assert "c1-control-plane-2" not in plane.names("Machine")
+
+
+def test_a_machine_of_another_run_is_not_deleted(plane):
+    """It has gone and come again under its name between the check and the write."""
+    def comes_again():
+        plane.objects["Machine", "c1-one-0"]["metadata"]["uid"] = "another"
+
+    plane.meanwhile["Machine", "c1-one-0"] = comes_again
+    with pytest.raises(Exception, match="another object of this name"):
+        act(plane, "replace", "c1-one-0", confirm="1")
+    assert "c1-one-0" in plane.names("Machine")

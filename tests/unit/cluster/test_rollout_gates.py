@@ -1,0 +1,173 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is said before machines are replaced, and in which order they are."""
+from __future__ import annotations
+
+import pytest
+from fakes.clusters import OTHER_IMAGE, Plane, run
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import service as cluster_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.rollout_gates import budget_warnings
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import read
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.drain_questions import drain_warnings
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+
+WORKERS = {"one": {"replicas": 3}, "two": {"replicas": 1}}
+
+
+@pytest.fixture
+def plane(monkeypatch):
+    """A cluster of one control plane machine and four workers, all Ready; its own API server is not asked."""
+    monkeypatch.setattr(cluster_service, "workload_client", lambda *dummy: None)
+    found = Plane()
+    run(found)
+    for owner, number in (("c1-control-plane", 1), ("c1-one", 3), ("c1-two", 1)):
+        found.add_members(owner, number)
+        for position in range(number):
+            found.make_ready(f"{owner}-{position}")
+    return found
+
+
+def description(**options):
+    return read(dict({"name": "c1", "workers": {"one": {"replicas": 1}}}, **options))[0]
+
+
+def test_a_rollout_with_surge_wants_the_number_too(plane):
+    with pytest.raises(RefusedError) as refused:
+        run(plane, workers=dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE}))
+    assert "expected 3, the number of machines that this deletes" in str(refused.value)
+    assert "c1-one replaces its 3 machines, one after another, each when another has taken its place" in \
+        str(refused.value)
+    result = run(plane, workers=dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE}), confirm="3")
+    assert [(loss["cause"], loss["count"]) for loss in result["losses"]] == [("rolled", 3)]
+
+
+def test_machines_that_never_were_nodes_do_not_count(plane):
+    for position in range(3):
+        del plane.objects["Machine", f"c1-one-{position}"]["status"]
+    result = run(plane, workers=dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE}))
+    assert result["losses"] == [] and result["changes"][0]["rolls"]
+
+
+def test_a_node_that_is_not_ready_is_named(plane):
+    plane.objects["Machine", "c1-two-0"]["status"]["conditions"] = [
+        {"type": "Ready", "status": "False", "message": "kubelet is silent"}]
+    changed = dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE})
+    with pytest.raises(RefusedError, match=r"attention: Machine c1-two-0 on host host-of-c1-two-0 is not ready \("
+                                           "kubelet is silent.*c1-one would take further machines away"):
+        run(plane, workers=changed)
+    plane.objects["Machine", "c1-control-plane-0"]["status"]["conditions"] = [
+        {"type": "Ready", "status": "False", "message": "etcd"}]
+    warnings = run(plane, check_mode=True, control_plane={"image": OTHER_IMAGE}, workers=WORKERS)["warnings"]
+    assert any("KubeadmControlPlane c1-control-plane replaces none while one" in line for line in warnings)
+    assert not any("is not ready" in line for line in run(plane, check_mode=True, workers=WORKERS)["warnings"])
+
+
+def test_a_health_check_that_is_shorter_than_a_boot_is_named(plane):
+    machine = plane.objects["Machine", "c1-two-0"]
+    machine["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    machine["status"]["conditions"].append(
+        {"type": "InfrastructureReady", "status": "True", "lastTransitionTime": "2026-01-01T00:15:00Z"})
+    for limit, is_named in ((600, True), (901, False), (0, False)):
+        changed = dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE, "health_check": {
+            "node_startup_timeout_seconds": limit}})
+        warnings = run(plane, check_mode=True, workers=changed)["warnings"]
+        assert any("Machine c1-two-0 took 15 min to become a node" in line and "set it to twice that, 1800" in line
+                   for line in warnings) == is_named, limit
+
+
+def pod(name, labels, namespace="default", **metadata):
+    return {"metadata": dict({"name": name, "namespace": namespace, "labels": labels}, **metadata)}
+
+
+def budget(selector, allowed=0):
+    return {"metadata": {"name": "b", "namespace": "default"}, "spec": {"selector": selector},
+            "status": {"disruptionsAllowed": allowed}}
+
+
+@pytest.mark.parametrize("selector, holds", [
+    ({"matchLabels": {"app": "a"}}, True), ({"matchLabels": {"app": "b"}}, False), ({}, True), (None, False),
+    ({"matchExpressions": [{"key": "app", "operator": "In", "values": ["a", "c"]}]}, True),
+    ({"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]}, False),
+    ({"matchExpressions": [{"key": "app", "operator": "Exists"}]}, True),
+    ({"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}, False)],
+    ids=["label", "other label", "all", "none", "in", "not in", "exists", "does not exist"])
+def test_a_budget_holds_what_its_selector_says(selector, holds):
+    found = budget_warnings(description(), ["c1-one"], [budget(selector)], [
+        pod("p", {"app": "a"}), pod("elsewhere", {"app": "a"}, "other"),
+        pod("gone", {"app": "a"}, deletionTimestamp="x")])
+    assert bool(found) == holds
+    if holds:
+        assert "PodDisruptionBudget default/b allows no disruption and holds p: the drain waits for ever" in found[0]
+
+
+def test_a_budget_that_allows_one_is_not_named():
+    assert budget_warnings(description(), ["c1-one"], [budget({}, 1)], [pod("p", {})]) == []
+    limited = description(node_drain_timeout_seconds=60)
+    assert "waits for 1 min and then goes on without it" in budget_warnings(
+        limited, ["c1-one"], [budget({})], [pod("p", {})])[0]
+
+
+def test_a_cluster_that_does_not_answer_is_reported():
+    def silent():
+        raise KubeError("no answer")
+
+    assert "is not checked: no answer" in drain_warnings(silent, description(), {"c1-one": ["n"]})[0]
+    assert drain_warnings(silent, description(), {"c1-one": []}) == []
+    assert drain_warnings(lambda: None, description(), {"c1-one": ["n"]}) == []
+
+
+class Waits:
+    """A ClusterWait that notes what it is asked for, and fails for one owner."""
+
+    def __init__(self, plane, fails=None):
+        self.plane, self.fails, self.asked = plane, fails, []
+
+    def __call__(self, *dummy):
+        return self
+
+    def until_rolled(self, kind, name, goal, _seconds):
+        images = sorted(item["spec"]["template"]["spec"]["image"]["url"] for (found, _name), item in
+                        self.plane.objects.items() if found == "Metal3MachineTemplate")
+        assert images
+        self.asked.append((name, goal, self.plane.spec("MachineDeployment", "c1-one")["template"]["spec"]["version"],
+                          self.plane.spec("MachineDeployment", "c1-two")["template"]["spec"]["version"]))
+        if name == self.fails:
+            raise cluster_service.WaitFailedError("it does not come", [])
+
+    def until(self, *dummy):
+        self.asked.append("end")
+
+    timeline, began_at = (), 0.0
+
+    @staticmethod
+    def clock():
+        return 1.0
+
+
+def upgraded(plane, monkeypatch, fails=None):
+    plane.objects["Cluster", "c1"]["status"]["initialization"]["controlPlaneInitialized"] = True
+    waits = Waits(plane, fails)
+    monkeypatch.setattr(cluster_service, "ClusterWait", waits)
+    return waits, lambda: run(plane, kubernetes_version="v1.36.1", workers=WORKERS, wait_for="available", confirm="5")
+
+
+def test_workers_follow_the_control_plane_one_pool_after_another(plane, monkeypatch):
+    waits, go = upgraded(plane, monkeypatch)
+    go()
+    before, after = "v1.35.4", "v1.36.1"
+    assert waits.asked == [("c1-control-plane", "available", before, before), ("c1-one", "available", after, before),
+                          "end"]
+    assert plane.spec("MachineDeployment", "c1-two")["template"]["spec"]["version"] == after
+
+
+@pytest.mark.parametrize("fails, named", [
+    ("c1-control-plane", "c1-one, MachineDeployment c1-two"), ("c1-one", "c1-two")])
+def test_what_was_not_begun_stays_when_machines_do_not_come(plane, monkeypatch, fails, named):
+    waits, go = upgraded(plane, monkeypatch, fails)
+    with pytest.raises(cluster_service.WaitFailedError, match=f"not begun: MachineDeployment {named}"):
+        go()
+    assert plane.spec("MachineDeployment", "c1-two")["template"]["spec"]["version"] == "v1.35.4"
+    assert waits.asked[-1][0] == fails
