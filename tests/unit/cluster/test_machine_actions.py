@@ -72,7 +72,7 @@ def test_what_is_there_only_is_acted_on(plane):
 
 def test_machines_are_replaced_when_their_number_is_repeated(plane):
     for confirm in (None, "1", "c1-one-0", "c1-one-0,c1-one-2"):
-        with pytest.raises(RefusedError, match="expected 2, the number of machines .*c1-one-1 on host host-of"):
+        with pytest.raises(RefusedError, match=r"expected 2, the number of machines .*c1-one-1 on host host-of"):
             act(plane, "replace", "c1-one-0", "c1-one-1", confirm=confirm)
     act(plane, "replace", "c1-one-0", "c1-one-1", check_mode=True)
     assert "c1-one-0" in plane.names("Machine")
@@ -88,7 +88,7 @@ def test_a_machine_that_nobody_makes_again_stays(plane):
 
 
 def test_etcd_keeps_its_quorum(plane):
-    with pytest.raises(RefusedError, match="found 2 machines of the control plane .*expected one at a time"):
+    with pytest.raises(RefusedError, match=r"found 2 machines of the control plane .*expected one at a time"):
         act(plane, "replace", "c1-control-plane-0", "c1-control-plane-1", confirm="2")
     act(plane, "replace", "c1-control-plane-0", confirm="1", check_mode=True)
     del plane.objects["Machine", "c1-control-plane-2"]["status"]

@@ -186,7 +186,8 @@ class MaintenanceService:
         if off and not self.check_mode:
             raise RefusedError([Problem(
                 "host-maintenance", f"BareMetalHost {self.namespace}/{name}", "status.poweredOn",
-                "a server that is off", "one that is on", "power it on (playbook host_action, power_on or reboot_release)") for name in off])
+                "a server that is off", "one that is on",
+                "power it on (playbook host_action, power_on or reboot_release)") for name in off])
         if not self.check_mode:
             self._wait_ready(members)
         for place in members:
