@@ -14,7 +14,7 @@ import other_kubernetes
 import pytest
 import small_cluster
 from consoles import Console
-from support import NAMESPACE, eventually, module
+from support import NAMESPACE, eventually, module, only
 from workload import ECHO, NODE_PORT, Polled, Workload
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -168,6 +168,38 @@ def test_without_surge_the_same_hosts_come_back_and_are_not_cleaned(lab, site, w
     assert not [line for console in cleaned.values() for line in console.lines() if "erase" in line]
     site.run(pool={"node_reuse": None, "automated_cleaning_mode": None, "max_surge": None, "max_unavailable": None},
              confirm=2).ok()
+
+
+def test_servers_in_use_are_rebooted_one_after_another_and_the_service_answers(lab, site, workload):
+    """Refused without their names; killed while the first is drained, and taken up."""
+    hosts = sorted(workload.hosts("pool-a").values())
+    machines, asked = workload.hosts("pool-a"), resets(lab)
+    variables = {"maintain": "reboot", "maintenance_reason": "fans"}
+    lab.playbook("maintain", *only(*hosts), extra=variables).failed("the number of hosts whose pods are evicted")
+    assert asked() == []
+    variables["metal3_confirm"] = ",".join(hosts)
+    with Polled(workload.address(control_plane=True)) as polled:
+        running = lab.start("maintain", *only(*hosts), extra=variables)
+        eventually(lambda: any(node["spec"].get("unschedulable") for node in workload.nodes().values()), 120,
+                   "a node is cordoned")
+        running.kill()
+        lab.playbook("maintain", *only(*hosts), extra=variables, seconds=SECONDS).ok()
+    assert asked() == hosts and polled.asked > 100 and polled.failed == []
+    assert workload.hosts("pool-a") == machines and len(workload.ready()) == 3
+    for node in workload.nodes().values():
+        assert not node["spec"].get("unschedulable")
+    for name in hosts:
+        assert "metal3.baremetal/maintenance" not in lab.host(name)["metadata"].get("annotations", {})
+
+
+def test_a_server_is_switched_off_for_work_and_comes_back(lab, site, workload):
+    machines = workload.hosts("pool-a")
+    name, host = sorted(machines.items())[0]
+    lab.playbook("maintain", *only(host), extra={"maintain": "power_off", "metal3_confirm": "1"}, seconds=SECONDS).ok()
+    eventually(lambda: name not in workload.ready(), 240, "the node is not Ready")
+    lab.playbook("maintain", *only(host), extra={"maintain": "return"}, seconds=SECONDS).ok()
+    assert name in workload.ready() and workload.hosts("pool-a") == machines
+    assert lab.playbook("maintain", *only(host), extra={"maintain": "return"}, seconds=SECONDS).ok().changed() == 0
 
 
 def health_check(**more):
