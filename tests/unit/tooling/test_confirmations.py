@@ -84,6 +84,11 @@ def _plays():
             yield path.name, list(_walk(tasks + list(play.get("tasks") or []), path.parent))
 
 
+def _counts(condition):
+    """Say whether an assertion is made whenever something may be interrupted."""
+    return condition in ("not ansible_check_mode", ["not ansible_check_mode", "maintenance_step != 'return'"])
+
+
 def _asks(task, given, before):
     """Say how a task asks for its number: by the module, an option of it, or an assertion before it; empty when not."""
     if "metal3_confirm" in str(given.get("confirm")):
@@ -93,7 +98,7 @@ def _asks(task, given, before):
         return "option"
     for earlier in before:
         condition = str((earlier.get("ansible.builtin.assert") or {}).get("that"))
-        if "confirmed" in condition and earlier.get("when", "not ansible_check_mode") == "not ansible_check_mode":
+        if "confirmed" in condition and _counts(earlier.get("when", "not ansible_check_mode")):
             return "assertion"
     return "check mode" if task.get("check_mode") is True else ""
 
@@ -129,6 +134,9 @@ EXPECTED = {
     ("ironic_nodes.yml", "Make them available"),
     ("ironic_undeploy.yml", "Remove the image from the servers"),
     ("machine_action.yml", "Act on machines of the cluster"),
+    ("maintain.yml", "Check whether the servers in use could be rebooted"),
+    ("maintain.yml", "Reboot the servers, or switch them off"),
+    ("maintain.yml", "Reboot the servers in use for which something is pending"),
     ("pivot.yml", "Delete the hosts' nodes"),
     ("provision.yml", "Ask for the images"),
     ("provision.yml", "Remove the image from the servers"),

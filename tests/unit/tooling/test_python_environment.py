@@ -192,7 +192,8 @@ def test_every_locked_package_has_its_hashes(name):
 def test_every_lock_file_is_made_by_make_and_tested_here():
     made = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.txt"], cwd=REPOSITORY, check=True,
                           text=True, stdout=subprocess.PIPE).stdout.split()
-    assert sorted(path for path in made if "Made by `make lock`" in (REPOSITORY / path).read_text()) == sorted(
+    files = [path for path in made if not (REPOSITORY / path).is_symlink()]
+    assert sorted(path for path in files if "Made by `make lock`" in (REPOSITORY / path).read_text()) == sorted(
         name + ".txt" for name in LOCK_FILES)
     recipe = re.search(r"(?ms)^lock:.*?^\tdone$", (REPOSITORY / "Makefile").read_text()).group(0)
     assert set(LOCK_FILES) <= set(recipe.replace(";", " ").split())
