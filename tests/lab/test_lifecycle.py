@@ -8,6 +8,7 @@ One control plane machine and two workers on four servers; what the tests do to 
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 
 import other_kubernetes
@@ -251,6 +252,13 @@ def test_a_machine_without_power_is_replaced(lab, room, site, workload):
     site.run(pool={"health_check": None}).ok()
 
 
+def recipient(folder):
+    """Return age's public key of a pair that is made here."""
+    path = folder / "identity.txt"
+    subprocess.run(["age-keygen", "-o", str(path)], check=True, capture_output=True)
+    return next(line.rpartition(" ")[2] for line in path.read_text().splitlines() if "public key" in line)
+
+
 def test_kubernetes_is_upgraded_control_plane_first(lab, site, workload, tmp_path):
     following = other_kubernetes.served(lab, tmp_path)
     assert following.kubernetes_version.startswith("v1.36.")
@@ -273,9 +281,12 @@ def test_kubernetes_is_upgraded_control_plane_first(lab, site, workload, tmp_pat
                          if "pool-a" in name)))
         return running.process.poll() is not None
 
-    running = lab.start("cluster", extra=site.extra(confirm=3))
+    backups = tmp_path / "backups"
+    running = lab.start("upgrade", extra=dict(site.extra(confirm=3), backup_directory=str(backups),
+                                              backup_recipients=[recipient(tmp_path)]))
     eventually(note, SECONDS, "the end of the upgrade", interval_seconds=1)
     running.finish(SECONDS).ok()
+    assert len(list(backups.iterdir())) == 1
     print(f"upgrade of 3 machines: {time.monotonic() - began:.0f} s\n{running.output}")
     assert {node["status"]["nodeInfo"]["kubeletVersion"] for node in workload.nodes().values()} == {
         following.kubernetes_version}

@@ -12,6 +12,8 @@ from .workflow.snapshot import CLUSTER_LABEL
 # Kinds whose absence from the description takes the object away.
 PRUNED_KINDS = ("MachineDeployment", "MachineHealthCheck", "Metal3RemediationTemplate")
 _CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
+# Cluster API, api/core/v1beta2/machine_types.go: MachineSetNameLabel.
+_SET_LABEL = "cluster.x-k8s.io/set-name"
 
 
 def ours(obj, cluster):
@@ -46,17 +48,23 @@ def removed(objects, desired, description, prune):
 def unused_templates(objects, desired, cluster):
     """Return the templates of ours that neither the description nor a machine refers to.
 
-    :param objects: dict of kind to list of objects: templates, MachineSets, Metal3Machines, KubeadmConfigs
+    :param objects: dict of kind to list of objects: templates, MachineSets, Machines, Metal3Machines, KubeadmConfigs
     :param desired: list of rendered objects
     """
     used = set((item["kind"], item["metadata"]["name"]) for item in desired if item["kind"] in TEMPLATE_KINDS)
+    machines = objects.get("Machine") or []
+    known = set(machine["metadata"].get("uid") for machine in machines)
+    sets = set((machine["metadata"].get("labels") or {}).get(_SET_LABEL) for machine in machines)
     for machine in objects.get("Metal3Machine") or []:
         used.add(("Metal3MachineTemplate", _cloned_from(machine)))
         used.add(("Metal3DataTemplate", (machine["spec"].get("dataTemplate") or {}).get("name")))
     for config in objects.get("KubeadmConfig") or []:
-        used.add(("KubeadmConfigTemplate", _cloned_from(config)))
+        # The garbage collector takes those of Machines that are gone away in its own time.
+        if not _is_orphan(config, known):
+            used.add(("KubeadmConfigTemplate", _cloned_from(config)))
     for item in objects.get("MachineSet") or []:
-        if item["spec"].get("replicas") or (item.get("status") or {}).get("replicas"):
+        # Not by its status, which says some time later that there is no machine any more.
+        if item["spec"].get("replicas") or item["metadata"]["name"] in sets:
             template = item["spec"]["template"]["spec"]
             used.add(("Metal3MachineTemplate", template["infrastructureRef"]["name"]))
             used.add(("KubeadmConfigTemplate", (template["bootstrap"].get("configRef") or {}).get("name")))
@@ -67,6 +75,15 @@ def unused_templates(objects, desired, cluster):
     return [item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
             if ours(item, cluster) and (kind, item["metadata"]["name"]) not in used
             and not item["metadata"].get("deletionTimestamp")]
+
+
+def _is_orphan(obj, known):
+    """Say whether an object is owned by Machines of which none is there.
+
+    :param known: uids of the Machines
+    """
+    owners = [owner.get("uid") for owner in obj["metadata"].get("ownerReferences") or [] if owner["kind"] == "Machine"]
+    return bool(owners) and not known.intersection(owners)
 
 
 def undescribed_pools(objects, addresses, desired, cluster):

@@ -206,11 +206,21 @@ def test_a_template_that_a_machine_set_with_machines_needs_is_kept():
     unused = names(cluster_prune.unused_templates(of(old + new), new, "c1"))
     assert [name for name in unused if name.startswith("KubeadmConfigTemplate c1-one-")]
     name = next(entry for entry in unused if entry.startswith("KubeadmConfigTemplate c1-one-")).split()[1]
-    machines = {"kind": "MachineSet", "metadata": {"name": "s"}, "status": {"replicas": 1}, "spec": {
+    # Its status is late.
+    owner = {"kind": "MachineSet", "metadata": {"name": "s"}, "status": {"replicas": 1}, "spec": {
         "replicas": 0, "template": {"spec": {"infrastructureRef": {"name": "x"},
                                              "bootstrap": {"configRef": {"name": name}}}}}}
-    assert "KubeadmConfigTemplate " + name not in names(
-        cluster_prune.unused_templates(of([*old, *new, machines]), new, "c1"))
+    machine = {"kind": "Machine", "metadata": {"name": "m", "uid": "m", "labels": {"cluster.x-k8s.io/set-name": "s"}}}
+    config = {"kind": "KubeadmConfig", "metadata": {
+        "name": "m", "annotations": {"cluster.x-k8s.io/cloned-from-name": name},
+        "ownerReferences": [{"kind": "Machine", "name": "m", "uid": "m"}]}}
+
+    def is_unused(*found):
+        return "KubeadmConfigTemplate " + name in names(
+            cluster_prune.unused_templates(of([*old, *new, *found]), new, "c1"))
+
+    assert not is_unused(owner, machine) and is_unused(owner)
+    assert not is_unused(machine, config) and is_unused(config), "the garbage collector is late"
 
 
 def test_a_pool_that_is_not_described_any_more_goes_with_its_health_check():

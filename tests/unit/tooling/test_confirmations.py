@@ -145,6 +145,7 @@ EXPECTED = {
     ("teardown.yml", "Delete the cluster"),
     ("unenroll.yml", "Delete the hosts"),
     ("unenroll.yml", "Detach the hosts"),
+    ("upgrade.yml", "Create or change the cluster"),
     ("uninstall.yml", "Remove the parts, the last first"),
 }
 
