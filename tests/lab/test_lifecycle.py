@@ -228,6 +228,29 @@ def test_a_machine_whose_kubelet_died_is_rebooted_and_comes_back(lab, site, work
     assert asked() == [server]
 
 
+def test_nothing_is_rebooted_when_too_many_are_unhealthy(lab, site, workload):
+    """Half of a pool at most: of a rack that lost its switch nothing is rebooted or replaced."""
+    site.run(pool=health_check(max_unhealthy="50%")).ok()
+    machines, asked = workload.hosts("pool-a"), resets(lab)
+    for server in machines.values():
+        workload.inside(server, "systemctl", "stop", "kubelet")
+
+    def refused():
+        check = lab.kube.get(KNOWN["MachineHealthCheck"], NAMESPACE, POOL)
+        return [entry for entry in check["status"]["conditions"] if entry["type"] == "RemediationAllowed"
+                and entry["status"] == "False" and entry["reason"] == "TooManyUnhealthy"]
+
+    try:
+        eventually(refused, 300, "the health check holds back", interval_seconds=1)
+        assert not lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0]
+    finally:
+        for server in machines.values():
+            workload.inside(server, "systemctl", "start", "kubelet")
+    eventually(lambda: len(workload.ready()) == 3, 300, "all are Ready", interval_seconds=1)
+    eventually(lambda: not refused(), 120, "the health check looks again", interval_seconds=1)
+    assert workload.hosts("pool-a") == machines and asked() == []
+
+
 def test_a_machine_without_power_is_replaced(lab, room, site, workload):
     """Rebooting it fails, because its BMC does not answer either; its host stays marked as unhealthy."""
     machines = workload.hosts("pool-a")
