@@ -70,7 +70,7 @@ def workload(lab, site):
     """The cluster with a Service of two pods."""
     found = Workload(lab, NAME, site.variables["cluster_workload_kubeconfig"])
     module("manifests", kubeconfig=str(lab.dir / "kubeconfig"), cluster_name=NAME,
-           manifests=[ECHO % (AGNHOST, NODE_PORT)])
+           manifests=[ECHO % (AGNHOST, AGNHOST, NODE_PORT)])
     return found
 
 

@@ -20,7 +20,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds imp
 NODE_PORT = 30080
 _CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 
-# Two pods on two nodes, of which a disruption takes one at a time; an ended one is asked no more before it goes.
+# Two pods on two nodes, of which a disruption takes one at a time; an ended one is asked no more before it goes. A new
+# one waits for the network: a node of the lab is Ready before flannel has made it known to the others.
 ECHO = """
 apiVersion: apps/v1
 kind: Deployment
@@ -38,6 +39,10 @@ spec:
       topologySpreadConstraints:
         - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway,
            labelSelector: {matchLabels: {app: echo}}}
+      initContainers:
+        - name: network
+          image: %s
+          args: [connect, --timeout=60s, "$(KUBERNETES_SERVICE_HOST):$(KUBERNETES_SERVICE_PORT)"]
       containers:
         - name: echo
           image: %s
