@@ -477,6 +477,12 @@ options:
     description: How many machines, or how many percent, there may be less than wanted during a rollout. Of workers
       only.
     type: raw
+  rollout_after: &rollout_after
+    description:
+      - A time in UTC, for example V(2026-11-23T20:00:00Z). Machines that are older are replaced, at once or when it has
+        come, without any other change, for example after Secrets that files refer to have changed.
+      - A description that keeps it replaces nothing more.
+    type: str
   node_reuse: &node_reuse
     description:
       - Whether a rollout takes the same hosts again. Needs C(max_surge=0).
@@ -552,6 +558,12 @@ options:
             description: The most machines that it may have. Pools of addresses must have one for each.
             type: int
             required: true
+      certificate_renewal_days:
+        description:
+          - Of a control plane, with how many days left of a machine's certificates it is replaced by one with new
+            ones, 7 or more. Certificates of kubeadm are valid for a year.
+          - Later replacements of that kind are Cluster API's and are not confirmed.
+        type: int
       failure_domain:
         description:
           - Failure domain that a worker pool's hosts are preferred in.
@@ -595,6 +607,7 @@ options:
       node_volume_detach_timeout_seconds: *node_volume_detach_timeout_seconds
       max_surge: *max_surge
       max_unavailable: *max_unavailable
+      rollout_after: *rollout_after
       node_reuse: *node_reuse
       health_check: *health_check
       minimum_memory_mebibytes: *minimum_memory_mebibytes

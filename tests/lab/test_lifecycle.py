@@ -133,6 +133,18 @@ def test_a_rollout_to_what_does_not_boot_stops_at_the_first_machine_and_goes_bac
     assert workload.hosts("pool-a") == before and polled.failed == []
 
 
+def test_machines_older_than_a_time_are_replaced_without_another_change(lab, site, workload):
+    """The control plane's, too: its only machine, whose API server answers again afterwards."""
+    before, plane = workload.machines("pool-a"), workload.machines("control-plane")
+    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    change = {"cluster_control_plane": {"replicas": 1, "rollout_after": moment}}
+    site.run(**change).failed("expected 1, the number of machines", f"KubeadmControlPlane {CONTROL_PLANE} replaces its 1")
+    site.run(confirm=1).ok()
+    assert workload.machines("pool-a").keys() == before.keys()
+    assert not workload.machines("control-plane").keys() & plane.keys() and len(workload.ready()) == 3
+    assert site.run().ok().changed() == 0
+
+
 def test_the_named_machine_goes_when_there_are_to_be_fewer(lab, site, workload):
     first, second = sorted(workload.machines("pool-a"))
     extra = dict(site.extra(), machine_action="mark_for_scale_in", machine_names=[second])

@@ -23,7 +23,7 @@ FAMILIES = ("ipv4", "ipv6")
 _REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
              "disk_setup")
 # A whole cluster has no such option.
-_ONLY_OF_GROUPS = ("failure_domain",)
+_ONLY_OF_GROUPS = ("failure_domain", "certificate_renewal_days")
 
 
 class PoolUse(NamedTuple):

@@ -86,6 +86,10 @@ def _of_owner(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[s
         yield "kubernetes_version"
     if _changed(before, after, "template", "spec", "failureDomain"):
         yield "failure_domain"
+    if _changed(before, after, "rollout", "after") or _changed(before, after, "rolloutAfter"):
+        yield "rollout_after"
+    if _changed(before, after, "rollout", "before") or _changed(before, after, "rolloutBefore"):
+        yield "certificate_renewal_days"
     config = _changed(before, after, "kubeadmConfigSpec")
     if config:
         yield from _of_config(*config)

@@ -22,6 +22,7 @@ _ROLLING = {
         ("template", "spec", "version"), ("template", "spec", "bootstrap", "configRef", "name"),
         ("template", "spec", "infrastructureRef", "name"), ("template", "spec", "failureDomain")),
 }
+_ROLLING_TIMES = (("rollout", "after"), ("rolloutAfter",), ("rollout", "before"), ("rolloutBefore",))
 # Where owners name their templates; of several paths the one of the object's API version is there.
 _REFERENCES = {
     "KubeadmControlPlane": (
@@ -55,6 +56,8 @@ def preview(entries: Iterable[Any], snapshot: Any, answers: Mapping[Key, Mapping
                            "rolls": False, "reasons": [], "machines": []})
             continue
         rolls = any(_at(entry.before, path) != _at(entry.after, path) for path in _ROLLING[kind])
+        # Cluster API replaces what is older than the time, at once or when it has come; without a time nothing.
+        rolls = rolls or any(_at(entry.after, path) not in (None, _at(entry.before, path)) for path in _ROLLING_TIMES)
         before = (entry.current.get("spec") or {}).get("replicas")
         owner = snapshot.get(kind, entry.name)
         machines = [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)] if owner else []

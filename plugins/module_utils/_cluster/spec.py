@@ -130,6 +130,7 @@ def machine_options():
         "node_volume_detach_timeout_seconds": {"type": "int"},
         "max_surge": {"type": "raw"},
         "max_unavailable": {"type": "raw"},
+        "rollout_after": {"type": "str"},
         "node_reuse": {"type": "bool"},
         "health_check": {"type": "dict", "options": {
             "enabled": {"type": "bool", "default": True},
@@ -152,6 +153,7 @@ def group_options():
     options = machine_options()
     options.update({
         "replicas": {"type": "int"}, "failure_domain": {"type": "str"},
+        "certificate_renewal_days": {"type": "int"},
         "autoscaler": {"type": "dict", "options": {
             "min_size": {"type": "int", "required": True}, "max_size": {"type": "int", "required": True},
         }},

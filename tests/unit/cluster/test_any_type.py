@@ -58,6 +58,7 @@ GROUP = {
     "disk_setup": {"filesystems": [{"device": "/dev/sdb"}]}, "user_data_format": "cloud-config",
     "machine_labels": {"a": "b"}, "machine_annotations": {"a": "b"}, "node_drain_timeout_seconds": 1,
     "node_deletion_timeout_seconds": 1, "node_volume_detach_timeout_seconds": 1, "max_surge": 1,
+    "rollout_after": "2026-01-01T00:00:00Z",
     "node_reuse": False, "minimum_memory_mebibytes": 1, "minimum_root_disk_gigabytes": 1,
     "health_check": {"enabled": True, "node_startup_timeout_seconds": 60, "max_unhealthy": "40%",
                      "unhealthy_conditions": [{"type": "Ready", "status": "False", "timeout_seconds": 5}],

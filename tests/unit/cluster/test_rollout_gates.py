@@ -171,3 +171,27 @@ def test_what_was_not_begun_stays_when_machines_do_not_come(plane, monkeypatch, 
         go()
     assert plane.spec("MachineDeployment", "c1-two")["template"]["spec"]["version"] == "v1.35.4"
     assert waits.asked[-1][0] == fails
+
+
+def test_a_time_alone_replaces_what_is_older(plane):
+    """Leaving it out, or keeping it, replaces nothing."""
+    later = dict(WORKERS, one={"replicas": 3, "rollout_after": "2026-11-23T20:00:00Z"})
+    with pytest.raises(RefusedError, match="expected 3, the number of machines"):
+        run(plane, workers=later)
+    changes = run(plane, workers=later, confirm="3")["changes"]
+    assert [(change["owner"], change["reasons"]) for change in changes] == [("c1-one", ["workers.one.rollout_after"])]
+    assert not run(plane, workers=later)["changed"]
+    assert run(plane, workers=WORKERS)["losses"] == []
+    renewed = run(plane, check_mode=True, control_plane={"certificate_renewal_days": 30}, workers=WORKERS)
+    assert renewed["changes"][0]["reasons"] == ["control_plane.certificate_renewal_days"]
+
+
+@pytest.mark.parametrize("options, text", [
+    ({"workers": {"one": {"rollout_after": "tomorrow"}}}, 'one.rollout_after: found "tomorrow", expected a time'),
+    ({"workers": {"one": {"rollout_after": "2026-13-40T00:00:00Z"}}}, "rollout_after: found"),
+    ({"workers": {"one": {"certificate_renewal_days": 30}}}, "certificate_renewal_days: found 30, expected nothing"),
+    ({"control_plane": {"certificate_renewal_days": 3}}, "certificate_renewal_days: found 3, expected 7 or more"),
+], ids=["words", "no such day", "worker", "too few"])
+def test_times_that_are_none_are_refused(plane, options, text):
+    with pytest.raises(RefusedError, match=text):
+        run(plane, **options)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show, shown, text_of
+from ..._common.formats import moment
 from ..._common.problem import Problem
 from ..._ipam.validation import pool_problems
 from .. import addon as cluster_addon
@@ -36,6 +37,8 @@ from .versions import parse
 _LONGEST_OWNER_NAME = 63 - 17
 _METADATA_FORMS = ("strings", "objectNames", "indexes", "namespaces", "ipAddressesFromPool", "prefixesFromPool",
                    "gatewaysFromPool", "fromHostInterfaces", "fromLabels", "fromAnnotations")
+_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+_FEWEST_RENEWAL_DAYS = 7
 _PERMISSIONS = re.compile(r"^0?[0-7]{3,4}$")
 _TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -350,7 +353,7 @@ def _replicas(subject, field, group):
     replicas, most, least = group.get("replicas"), group.get("max_surge"), group.get("max_unavailable")
     if replicas is not None and replicas < 0:
         found.append(Problem("replicas", subject, field + ".replicas", shown(replicas), "0 or more"))
-    found += _autoscaler(subject, field, group)
+    found += _autoscaler(subject, field, group) + _rollout_dates(subject, field, group)
     for key, value in (("max_surge", most), ("max_unavailable", least)):
         if value is not None and not re.match(r"^\d+%?$", str(value)):
             found.append(Problem("replicas", subject, f"{field}.{key}", shown(value), "a number or a percentage"))
@@ -376,6 +379,27 @@ def _replicas(subject, field, group):
         found.append(Problem("replicas", subject, field + ".max_surge", shown(most), "0 with node_reuse",
                              "a host can only be reused when its machine goes before the new one comes"))
     return found
+
+
+def _rollout_dates(subject, field, group):
+    found, after, days = [], group.get("rollout_after"), group.get("certificate_renewal_days")
+    if after is not None and not _is_time(after):
+        found.append(Problem("rollout", subject, field + ".rollout_after", shown(after),
+                             "a time in UTC such as 2026-11-23T20:00:00Z"))
+    if days is not None and not group.is_control_plane:
+        found.append(Problem("rollout", subject, field + ".certificate_renewal_days", shown(days),
+                             "nothing, for kubelets of workers renew their certificates themselves"))
+    elif days is not None and days < _FEWEST_RENEWAL_DAYS:
+        found.append(Problem("rollout", subject, field + ".certificate_renewal_days", shown(days),
+                             f"{_FEWEST_RENEWAL_DAYS} or more (KubeadmControlPlane CRD)"))
+    return found
+
+
+def _is_time(text):
+    try:
+        return bool(_TIME.match(text)) and moment(text) is not None
+    except ValueError:
+        return False
 
 
 def _autoscaler(subject, field, group):

@@ -215,9 +215,11 @@ def _deletion(group):
                      "nodeVolumeDetachTimeoutSeconds": group.get("node_volume_detach_timeout_seconds")})
 
 
-def _rolling_update(max_surge, max_unavailable):
+def _rollout(group, max_surge, max_unavailable):
     rolling = _present({"maxSurge": _count(max_surge), "maxUnavailable": _count(max_unavailable)})
-    return {"strategy": {"type": "RollingUpdate", "rollingUpdate": rolling}} if rolling else None
+    return _present({"strategy": {"type": "RollingUpdate", "rollingUpdate": rolling} if rolling else None,
+                     "before": _present({"certificatesExpiryDays": group.get("certificate_renewal_days")}),
+                     "after": group.get("rollout_after")})
 
 
 def _count(value):
@@ -235,7 +237,7 @@ def _control_plane(description, group, machine):
     surge = 1 if group.get("max_surge") is None else group.get("max_surge")
     spec = {
         "replicas": group.initial_replicas, "version": description.kubernetes_version, "machineTemplate": template,
-        "kubeadmConfigSpec": cluster_kubeadm.config_spec(description, group), "rollout": _rolling_update(surge, None)}
+        "kubeadmConfigSpec": cluster_kubeadm.config_spec(description, group), "rollout": _rollout(group, surge, None)}
     if group.get("machine_name_template"):
         spec["machineNaming"] = {"template": group.get("machine_name_template")}
     return _object(description, CONTROLPLANE, "KubeadmControlPlane", group.owner, spec)
@@ -251,7 +253,7 @@ def _machine_deployment(description, group, machine, bootstrap):
         "clusterName": description.name,
         "replicas": group.get("replicas"),
         "selector": {"matchLabels": labels},
-        "rollout": _rolling_update(group.get("max_surge"), group.get("max_unavailable")),
+        "rollout": _rollout(group, group.get("max_surge"), group.get("max_unavailable")),
         "template": {"metadata": metadata, "spec": _present({
             "clusterName": description.name,
             "version": description.kubernetes_version,

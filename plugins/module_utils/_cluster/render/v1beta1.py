@@ -82,6 +82,8 @@ def _control_plane(spec, namespace):
     template.update(inner)
     rollout = spec.pop("rollout", {})
     _move(rollout, "strategy", spec, "rolloutStrategy")
+    _move(rollout, "before", spec, "rolloutBefore")
+    _move(rollout, "after", spec, "rolloutAfter")
     _move(spec, "machineNaming", spec, "machineNamingStrategy")
     _config(spec["kubeadmConfigSpec"])
 
@@ -93,6 +95,7 @@ def _machine_deployment(spec, namespace):
     _deletion(inner)
     rollout = spec.pop("rollout", {})
     _move(rollout, "strategy", spec, "strategy")
+    _move(rollout, "after", spec, "rolloutAfter")
     _move(spec, "machineNaming", spec, "machineNamingStrategy")
 
 
