@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._common.object_shape import of_kind
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.resources import KNOWN
@@ -37,4 +38,5 @@ def drain_warnings(workload: Any, description: Any, nodes: dict[str, list[str]])
     except KubeError as exc:
         return [f"{description.subject}: whether disruption budgets keep nodes from being drained is not checked: "
                 f"{exc.message}"]
-    return budget_warnings(description, nodes, budgets, pods)
+    return budget_warnings(description, nodes, [of_kind(item, item["kind"]) for item in budgets],
+                           [of_kind(item, "Pod") for item in pods])

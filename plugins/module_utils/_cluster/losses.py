@@ -34,10 +34,11 @@ def losses(description, changes, removed, snapshot):
         machines = _machines(snapshot, owner) if owner else []
         after = change["replicas_after"]
         fewer = after is not None and after < (change["replicas_before"] or 0)
+        replaced = [(machine, host) for machine, host in machines if machine in change["machines"]]
         # Nothing is on a machine that has never become a node, such as one whose description is being corrected.
-        nodes = [(machine, host) for machine, host in machines if snapshot.node_of(machine)]
-        if change["rolls"] and in_place.get(change["owner"]):
-            found.append(Loss(change["owner"], change["kind"], REPLACED, len(machines), machines))
+        nodes = [(machine, host) for machine, host in replaced if snapshot.node_of(machine)]
+        if change["rolls"] and in_place.get(change["owner"]) and replaced:
+            found.append(Loss(change["owner"], change["kind"], REPLACED, len(replaced), replaced))
         elif change["rolls"] and nodes:
             found.append(Loss(change["owner"], change["kind"], ROLLED, len(nodes), nodes))
         elif fewer:

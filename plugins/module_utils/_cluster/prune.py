@@ -7,11 +7,11 @@ from __future__ import annotations
 from .._host.objects import MANAGED_BY_LABEL, MANAGER
 from .._ipam.usage import CLAIM_KINDS, usage
 from .render.objects import TEMPLATE_KINDS
+from .rollout import cloned_from
 from .workflow.snapshot import CLUSTER_LABEL
 
 # Kinds whose absence from the description takes the object away.
 PRUNED_KINDS = ("MachineDeployment", "MachineHealthCheck", "Metal3RemediationTemplate")
-_CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
 # Cluster API, api/core/v1beta2/machine_types.go: MachineSetNameLabel.
 _SET_LABEL = "cluster.x-k8s.io/set-name"
 
@@ -56,12 +56,12 @@ def unused_templates(objects, desired, cluster):
     known = set(machine["metadata"].get("uid") for machine in machines)
     sets = set((machine["metadata"].get("labels") or {}).get(_SET_LABEL) for machine in machines)
     for machine in objects.get("Metal3Machine") or []:
-        used.add(("Metal3MachineTemplate", _cloned_from(machine)))
+        used.add(("Metal3MachineTemplate", cloned_from(machine)))
         used.add(("Metal3DataTemplate", (machine["spec"].get("dataTemplate") or {}).get("name")))
     for config in objects.get("KubeadmConfig") or []:
         # The garbage collector takes those of Machines that are gone away in its own time.
         if not _is_orphan(config, known):
-            used.add(("KubeadmConfigTemplate", _cloned_from(config)))
+            used.add(("KubeadmConfigTemplate", cloned_from(config)))
     for item in objects.get("MachineSet") or []:
         # Not by its status, which says some time later that there is no machine any more.
         if item["spec"].get("replicas") or item["metadata"]["name"] in sets:
@@ -124,7 +124,3 @@ def _holders(pool, addresses, claims):
     return [f"{entry['address']} of {entry['owner'] or entry['claim'] or entry['object']}"
             for entry in used["allocations"] if entry["claim"] not in going] + [
         entry["claim"] for entry in used["unanswered"] if entry["claim"].partition("/")[2] not in going]
-
-
-def _cloned_from(obj):
-    return (obj["metadata"].get("annotations") or {}).get(_CLONED_FROM)

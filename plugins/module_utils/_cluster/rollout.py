@@ -22,6 +22,7 @@ _ROLLING = {
         ("template", "spec", "version"), ("template", "spec", "bootstrap", "configRef", "name"),
         ("template", "spec", "infrastructureRef", "name"), ("template", "spec", "failureDomain")),
 }
+_CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
 _ROLLING_TIMES = (("rollout", "after"), ("rolloutAfter",), ("rollout", "before"), ("rolloutBefore",))
 # Where owners name their templates; of several paths the one of the object's API version is there.
 _REFERENCES = {
@@ -59,12 +60,40 @@ def preview(entries: Iterable[Any], snapshot: Any, answers: Mapping[Key, Mapping
         # Cluster API replaces what is older than the time, at once or when it has come; without a time nothing.
         rolls = rolls or any(_at(entry.after, path) not in (None, _at(entry.before, path)) for path in _ROLLING_TIMES)
         before = (entry.current.get("spec") or {}).get("replicas")
-        owner = snapshot.get(kind, entry.name)
-        machines = [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)] if owner else []
+        machines = _replaced(entry, snapshot) if rolls else []
         result.append({"owner": entry.name, "kind": kind, "replicas_before": before,
                        "replicas_after": after, "rolls": rolls, "reasons": reasons(entry) if rolls else [],
-                       "machines": machines if rolls else []})
+                       "machines": machines})
     return result
+
+
+def _replaced(entry, snapshot):
+    """Return the names of the machines of an owner that are not as it is going to describe them.
+
+    A description that goes back to what was there before leaves the machines of that time alone: Cluster API compares
+    templates, and these have the same name for the same content.
+    """
+    owner = snapshot.get(entry.desired["kind"], entry.name)
+    machines = snapshot.machines_of(owner) if owner else []
+    by_time = any(_at(entry.after, path) is not None for path in _ROLLING_TIMES)
+    # A control plane has no template of its kubeadm configuration by whose name machines could be compared.
+    keeps = entry.desired["kind"] == "MachineDeployment" and not by_time
+    return [machine["metadata"]["name"] for machine in machines
+            if not (keeps and _is_of(machine, entry.desired["spec"]["template"]["spec"], snapshot))]
+
+
+def _is_of(machine, wanted, snapshot):
+    """Say whether a Machine is as a MachineDeployment's template says."""
+    infrastructure, config = snapshot.metal3_machine(machine), snapshot.bootstrap_config(machine)
+    return machine["spec"].get("version") == wanted.get("version") \
+        and machine["spec"].get("failureDomain") == wanted.get("failureDomain") \
+        and cloned_from(infrastructure) == wanted["infrastructureRef"]["name"] \
+        and cloned_from(config) == wanted["bootstrap"]["configRef"]["name"]
+
+
+def cloned_from(obj: Mapping[str, Any] | None) -> str | None:
+    """Return the name of the template that an object was made of, None when it is not known."""
+    return ((obj or {}).get("metadata", {}).get("annotations") or {}).get(_CLONED_FROM)
 
 
 def workers_that_roll(entries: Iterable[Any], changes: Iterable[Mapping[str, Any]]) -> list[Any]:

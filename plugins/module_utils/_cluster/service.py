@@ -290,7 +290,7 @@ class ClusterService:
 
     def _gates(self, checked: CheckedCluster, changes: list[dict[str, Any]], losses: list[Any]) -> list[str]:
         """Return what stands in the way of the machines' replacement, what the workload cluster says included."""
-        rolling = [change["owner"] for change in changes if change["rolls"]]
+        rolling = [change["owner"] for change in changes if change["machines"]]
         nodes = dict((loss.owner, [node for name, _host in loss.machines
                                    for node in [checked.snapshot.node_of(name)] if node]) for loss in losses)
         return rollout_warnings(checked.description, checked.facts, rolling) + gate_warnings(

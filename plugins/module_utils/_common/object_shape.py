@@ -102,6 +102,14 @@ _KINDS = {
         updates=[_UPDATE], conditions=_CONDITIONS, lastUpdated=TEXT)),
     "HostUpdatePolicy": Open(metadata=_METADATA, spec=Open(firmwareSettings=TEXT, firmwareUpdates=TEXT)),
     "DataImage": Open(metadata=_METADATA, spec=Open(url=TEXT), status=Open(attachedImage=Open(url=TEXT), error=_ERROR)),
+    # Of workload clusters, whose API servers are others'.
+    "Node": Open(metadata=_METADATA, spec=Open(unschedulable=TRUTH), status=Open(conditions=_CONDITIONS)),
+    "Lease": Open(metadata=_METADATA, spec=Open(renewTime=TEXT)),
+    "Pod": Open(metadata=_METADATA, spec=Open(volumes=[Open()]), status=Open(phase=TEXT)),
+    "PodDisruptionBudget": Open(
+        metadata=_METADATA, spec=Open(selector=Open(matchLabels=_TEXTS, matchExpressions=[
+            Open(("key", "operator"), key=TEXT, operator=TEXT, values=[TEXT])])),
+        status=Open(disruptionsAllowed=NUMBER)),
     "BMCEventSubscription": Open(metadata=_METADATA, spec=Open(
         hostName=TEXT, destination=TEXT, context=TEXT, httpHeadersRef=_NAMED), status=Open(
             error=TEXT, subscriptionID=TEXT)),

@@ -51,6 +51,32 @@ def test_machines_that_never_were_nodes_do_not_count(plane):
     assert result["losses"] == [] and result["changes"][0]["rolls"]
 
 
+def made_of_the_present_templates(plane, *names):
+    """Give machines what shows of which templates they are made."""
+    template = plane.spec("MachineDeployment", "c1-one")["template"]["spec"]
+    for name in names:
+        machine = plane.objects["Machine", name]
+        machine["spec"].update(version=template["version"], bootstrap={
+            "dataSecretName": "user-data", "configRef": {"kind": "KubeadmConfig", "name": name}})
+        config = plane.add("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig", name, spec={})
+        for obj, reference in ((plane.objects["Metal3Machine", name], template["infrastructureRef"]),
+                               (config, template["bootstrap"]["configRef"])):
+            obj["metadata"]["annotations"] = {"cluster.x-k8s.io/cloned-from-name": reference["name"]}
+
+
+def test_going_back_counts_only_what_was_replaced(plane):
+    """The machines that are still as they were stay."""
+    made_of_the_present_templates(plane, "c1-one-0", "c1-one-1")
+    changed = dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE})
+    run(plane, workers=changed, confirm="3")
+    made_of_the_present_templates(plane, "c1-one-2")
+    with pytest.raises(RefusedError, match=r"its 1 machine, one after another, .*: c1-one-2 on host"):
+        run(plane, workers=WORKERS)
+    del plane.objects["Machine", "c1-one-2"]["status"]
+    back = run(plane, workers=WORKERS)
+    assert back["losses"] == [] and [change["machines"] for change in back["changes"]] == [["c1-one-2"]]
+
+
 def test_a_node_that_is_not_ready_is_named(plane):
     plane.objects["Machine", "c1-two-0"]["status"]["conditions"] = [
         {"type": "Ready", "status": "False", "message": "kubelet is silent"}]

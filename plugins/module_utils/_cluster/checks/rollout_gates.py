@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._common.formats import duration, moment
-from ..._common.plain_text import few
+from ..._common.plain_text import few, plain
 from ..workflow.snapshot import condition
 from ..workflow.steps import machine_steps
 
@@ -91,17 +91,18 @@ def budget_warnings(description: Any, owners: Iterable[str], budgets: Iterable[O
     for budget in budgets:
         if (budget.get("status") or {}).get("disruptionsAllowed"):
             continue
-        held = sorted(pod["metadata"]["name"] for pod in pods if _covers(budget, pod))
+        held = sorted(plain(pod["metadata"]["name"]) for pod in pods if _covers(budget, pod))
         if held:
-            metadata = budget["metadata"]
+            name = plain(f"{budget['metadata'].get('namespace', '')}/{budget['metadata']['name']}")
             result.append(
-                f"PodDisruptionBudget {metadata['namespace']}/{metadata['name']} allows no disruption and holds "
-                f"{few(held, _LIMIT)}: {end}; give it more replicas, or a smaller minAvailable")
+                f"PodDisruptionBudget {name} allows no disruption and holds {few(held, _LIMIT)}: {end}; give it more "
+                "replicas, or a smaller minAvailable")
     return result
 
 
 def _covers(budget, pod):
-    if budget["metadata"]["namespace"] != pod["metadata"]["namespace"] or pod["metadata"].get("deletionTimestamp"):
+    elsewhere = budget["metadata"].get("namespace") != pod["metadata"].get("namespace")
+    if elsewhere or pod["metadata"].get("deletionTimestamp"):
         return False
     # A null selector selects nothing, an empty one all pods of the namespace (policy/v1).
     selector = (budget.get("spec") or {}).get("selector")

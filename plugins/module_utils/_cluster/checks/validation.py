@@ -384,13 +384,13 @@ def _replicas(subject, field, group):
 def _rollout_dates(subject, field, group):
     found, after, days = [], group.get("rollout_after"), group.get("certificate_renewal_days")
     if after is not None and not _is_time(after):
-        found.append(Problem("rollout", subject, field + ".rollout_after", shown(after),
+        found.append(Problem("replicas", subject, field + ".rollout_after", shown(after),
                              "a time in UTC such as 2026-11-23T20:00:00Z"))
     if days is not None and not group.is_control_plane:
-        found.append(Problem("rollout", subject, field + ".certificate_renewal_days", shown(days),
+        found.append(Problem("replicas", subject, field + ".certificate_renewal_days", shown(days),
                              "nothing, for kubelets of workers renew their certificates themselves"))
     elif days is not None and days < _FEWEST_RENEWAL_DAYS:
-        found.append(Problem("rollout", subject, field + ".certificate_renewal_days", shown(days),
+        found.append(Problem("replicas", subject, field + ".certificate_renewal_days", shown(days),
                              f"{_FEWEST_RENEWAL_DAYS} or more (KubeadmControlPlane CRD)"))
     return found
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._common.plain_text import few
+from ..._common.plain_text import few, plain
 from ..._common.problem import Problem
 
 Object = Mapping[str, Any]
@@ -65,14 +65,14 @@ def waits_for(pods: Iterable[Object], refusals: Mapping[str, str]) -> str:
     :param refusals: why the eviction of a pod was refused, by its uid
     """
     going = [_title(pod) for pod in pods if pod["metadata"].get("deletionTimestamp")]
-    kept = [f"{_title(pod)} ({refusals.get(pod['metadata']['uid'], 'not evicted yet')})" for pod in pods
+    kept = [f"{_title(pod)} ({refusals.get(pod['metadata'].get('uid', ''), 'not evicted yet')})" for pod in pods
             if not pod["metadata"].get("deletionTimestamp")]
     parts = [f"the end of {few(going, _LIMIT)}"] if going else []
     return "; ".join(parts + ([f"the eviction of {few(kept, _LIMIT)}"] if kept else []))
 
 
 def _title(pod):
-    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+    return plain(f"{pod['metadata'].get('namespace', '')}/{pod['metadata']['name']}")
 
 
 def _controller(pod):

@@ -11,6 +11,8 @@ from typing import Any
 from ..._common import confirmation
 from ..._common.errors import RefusedError, ReportedError
 from ..._common.formats import duration
+from ..._common.object_shape import of_kind
+from ..._common.plain_text import plain
 from ..._common.problem import Problem
 from ..._common.wait_loop import WaitLoop, poll
 from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
@@ -142,8 +144,8 @@ class MaintenanceService:
             f"to continue {confirmation.way(names, self.params['confirm_among'])} (module option confirm)")]
 
     def _drain(self, members: list[Place], due: dict[str, list[Any]]) -> None:
-        wanted = dict((place.name, dict((pod["metadata"]["uid"], pod["metadata"]["name"]) for pod in due[place.name]))
-                      for place in members)
+        wanted = dict((place.name, dict((pod["metadata"].get("uid"), pod["metadata"]["name"])
+                                        for pod in due[place.name])) for place in members)
         refusals: dict[str, str] = {}
 
         def read() -> dict[str, list[Any]]:
@@ -166,17 +168,17 @@ class MaintenanceService:
             # 429 is a budget's answer; 409 of a pod that is another one by now.
             if error.status not in (409, 429) and not error.retriable:
                 raise error
-            refusals[pod["metadata"]["uid"]] = error.cause
+            refusals[pod["metadata"].get("uid", "")] = error.cause
 
     @staticmethod
     def _eviction(client, pod):
         metadata = pod["metadata"]
         return client.request(
-            "POST", KNOWN["Pod"].path(metadata["namespace"], metadata["name"], "eviction"), None, {
+            "POST", KNOWN["Pod"].path(metadata.get("namespace"), metadata["name"], "eviction"), None, {
                 "apiVersion": "policy/v1", "kind": "Eviction",
-                "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
-                "deleteOptions": {"preconditions": {"uid": metadata["uid"]}}},
-            subject=f"Pod {metadata['namespace']}/{metadata['name']}", timeout_seconds=_REQUEST_SECONDS)
+                "metadata": {"name": metadata["name"], "namespace": metadata.get("namespace")},
+                "deleteOptions": {"preconditions": {"uid": metadata.get("uid")}}},
+            subject=f"Pod {metadata.get('namespace')}/{metadata['name']}", timeout_seconds=_REQUEST_SECONDS)
 
     # Back
 
@@ -209,11 +211,12 @@ class MaintenanceService:
 
     def _alive(self, place: Place, first: dict[str, Any]) -> str:
         client = self._client_of(place)
-        lease = client.get(KNOWN["Lease"], _LEASES, place.node)
+        lease = of_kind(client.get(KNOWN["Lease"], _LEASES, place.node), "Lease")
         renewed = ((lease or {}).get("spec") or {}).get("renewTime")
         if renewed == first.setdefault(place.name, renewed):
-            return f"a sign of life of the kubelet of node {place.node}, after {renewed}"
-        return "" if node.is_ready(client.get(KNOWN["Node"], None, place.node)) else f"node {place.node} to be Ready"
+            return plain(f"a sign of life of the kubelet of node {place.node}, after {renewed}")
+        found = of_kind(client.get(KNOWN["Node"], None, place.node), "Node")
+        return "" if node.is_ready(found) else f"node {place.node} to be Ready"
 
     # What both need
 
@@ -249,10 +252,11 @@ class MaintenanceService:
         for outcome in outcomes:
             if outcome.error is not None:
                 raise outcome.error
-        return dict((place.name, outcome.value) for place, outcome in zip(members, outcomes))
+        return dict((place.name, [of_kind(pod, "Pod") for pod in outcome.value])
+                    for place, outcome in zip(members, outcomes))
 
     def _node(self, place: Place) -> dict[str, Any]:
-        found = self._client_of(place).get(KNOWN["Node"], None, place.node)
+        found = of_kind(self._client_of(place).get(KNOWN["Node"], None, place.node), "Node")
         if found is None:
             raise KubeError(f"Node {place.node} of cluster {place.cluster}: found none, expected that of host "
                             f"{place.name}; look at its Machine")
