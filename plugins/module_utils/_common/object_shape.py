@@ -60,7 +60,7 @@ _IMAGE = Open(url=TEXT, checksum=TEXT, checksumType=TEXT, format=TEXT)
 _PARTS = Open(
     cpu=Open(count=NUMBER, model=TEXT, arch=TEXT), systemVendor=_TEXTS, ramMebibytes=NUMBER, hostname=TEXT,
     storage=[Open(name=TEXT, sizeBytes=NUMBER, model=TEXT, serialNumber=TEXT, type=TEXT)],
-    nics=[Open(name=TEXT, mac=TEXT, ip=TEXT, speedGbps=NUMBER, model=TEXT)])
+    nics=[Open(name=TEXT, mac=TEXT, ip=TEXT, speedGbps=NUMBER, model=TEXT, lldp=_TEXTS)])
 
 HOST = Open(
     metadata=_METADATA,

@@ -11,7 +11,7 @@ from . import fields as host_fields
 
 PREFIX = "bmh_"
 # Variables with the prefix that are for other modules than baremetal_host.
-OTHERS = ("bmh_firmware_settings", "bmh_firmware_components", "bmh_update_policy")
+OTHERS = ("bmh_expected", "bmh_firmware_settings", "bmh_firmware_components", "bmh_update_policy")
 # option of a module: variable of the role hosts by which it is set.
 ROLE_VARIABLES = {
     "force_hosts": "hosts_force",

@@ -10,13 +10,13 @@ A finding here is a dict: the fields of its Problem (``code``, ``subject``, ``fi
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from .._common.plain_text import plain
-from .rules import ERROR, RULES, WARNING
+from .rules import ERROR, RULES, WARNING, Rule
 
 SARIF_VERSION = "2.1.0"
 # The schema's own name for itself, by which tools recognise the format.
@@ -59,21 +59,25 @@ def _number(number: int, noun: str) -> str:
     return "%d %s%s" % (number, noun, "" if number == 1 else "s")
 
 
-def sarif(findings: list[dict[str, Any]], tool_version: str) -> dict[str, Any]:
+def sarif(findings: list[dict[str, Any]], tool_version: str, tool: str = TOOL,
+          rules: Sequence[Rule] = RULES) -> dict[str, Any]:
     """Return a SARIF log as plain data.
 
-    :param tool_version: version of the collection
+    :param tool_version: version of the collection, empty when it is not known
+    :param tool: name of what has found them
+    :param rules: all that it looks at
     """
-    position = dict((rule.rule, number) for number, rule in enumerate(RULES))
+    version = {"version": tool_version} if tool_version else {}
+    position = dict((rule.rule, number) for number, rule in enumerate(rules))
     return {
         "$schema": SARIF_SCHEMA,
         "version": SARIF_VERSION,
         "runs": [{
             "tool": {"driver": {
-                "name": TOOL, "version": tool_version,
+                **version, "name": tool,
                 "rules": [{"id": rule.rule, "shortDescription": {"text": rule.summary},
                            "defaultConfiguration": {"level": rule.level},
-                           "properties": {"source": rule.source}} for rule in RULES]}},
+                           "properties": {"source": rule.source}} for rule in rules]}},
             "results": [_result(item, position[item["code"]]) for item in findings],
             "columnKind": "unicodeCodePoints",
         }],
@@ -102,17 +106,20 @@ def _uri(path: str) -> str:
     return ("file://" if path.startswith("/") else "") + quote(path)
 
 
-def junit(findings: list[dict[str, Any]], strict: bool = False, skipped: Collection[str] = ()) -> str:
+def junit(findings: list[dict[str, Any]], strict: bool = False, skipped: Collection[str] = (), tool: str = TOOL,
+          rules: Sequence[Rule] = RULES) -> str:
     """Return JUnit XML: a test case for each rule, which fails with its errors.
 
     Warnings are in the text of the rule's case, which passes with them.
 
     :param strict: warnings make their case fail too
     :param skipped: names of rules that were not looked at
+    :param tool: as for :func:`sarif`
+    :param rules: as for :func:`sarif`
     """
     cases = []
     failures = 0
-    for rule in RULES:
+    for rule in rules:
         own = [item for item in findings if item["code"] == rule.rule]
         text = "\n".join(line(item) for item in own)
         body = ""
@@ -123,11 +130,11 @@ def junit(findings: list[dict[str, Any]], strict: bool = False, skipped: Collect
             body = f"<failure message={_attribute(line(own[0]))} type={quoteattr(rule.rule)}>{_text(text)}</failure>"
         elif own:
             body = f"<system-out>{_text(text)}</system-out>"
-        cases.append(f"    <testcase classname={quoteattr(TOOL)} name={quoteattr(rule.rule)}>{body}</testcase>")
-    head = f'tests="{len(RULES)}" failures="{failures}" errors="0" skipped="{len(skipped)}"'
+        cases.append(f"    <testcase classname={quoteattr(tool)} name={quoteattr(rule.rule)}>{body}</testcase>")
+    head = f'tests="{len(rules)}" failures="{failures}" errors="0" skipped="{len(skipped)}"'
     return "\n".join(
         ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {head}>",
-         f"  <testsuite name={quoteattr(TOOL)} {head}>"] + cases + ["  </testsuite>", "</testsuites>", ""])
+         f"  <testsuite name={quoteattr(tool)} {head}>"] + cases + ["  </testsuite>", "</testsuites>", ""])
 
 
 def _text(text: str) -> Any:

@@ -37,6 +37,7 @@ ARGUMENTS = {
         dict(DOWNLOAD, name="vmlinuz")]},
     "bmc_info": {"hosts": [HOST], "connect_timeout_seconds": 1},
     "discovered_inventory": {"servers": [], "hosts": [HOST], "return_inventory": True},
+    "host_compliance": {"hosts": [{"name": "h1", "expected": {"cpus_minimum": 1}}]},
     "host_maintenance": {"hosts": ["h1"], "state": "returned"},
     "ironic_audit": {"hosts": [], "all_namespaces": True},
     "ironic_check": {"bmc_schemes": ["ipmi"]},

@@ -1,0 +1,236 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a site expects of a server, compared with what is known of it; pure."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from .._common.field_checks import shown, text_of
+from .._common.plain_text import few, plain
+from .._common.problem import Problem
+
+GIGABYTE = 10 ** 9
+_LIMIT = 6
+
+
+class Known(NamedTuple):
+    """What is known of a server.
+
+    :param hardware: ``spec.hardware`` of its HardwareData, None when it was not inspected
+    :param firmware: component to version
+    :param settings: BIOS setting to value
+    """
+
+    hardware: Mapping[str, Any] | None
+    firmware: Mapping[str, str]
+    settings: Mapping[str, str]
+
+
+def profile_options() -> dict[str, dict[str, Any]]:
+    """Return the options of what is expected of a server; documented in the module ``host_compliance``."""
+    return {
+        "architecture": {"type": "str"},
+        "cpus_minimum": {"type": "int"},
+        "memory_mebibytes_minimum": {"type": "int"},
+        "manufacturer": {"type": "str"},
+        "product_name": {"type": "str"},
+        "disks": {"type": "list", "elements": "dict", "options": {
+            "count_minimum": {"type": "int", "default": 1}, "size_gigabytes_minimum": {"type": "int"},
+            "rotational": {"type": "bool"}, "model": {"type": "str"}}},
+        "nics": {"type": "list", "elements": "dict", "options": {
+            "name": {"type": "str", "required": True}, "speed_gigabits_minimum": {"type": "int"},
+            "switch": {"type": "str"}, "switch_port": {"type": "str"}}},
+        "nics_minimum": {"type": "int"},
+        "firmware": {"type": "dict"},
+        "settings": {"type": "dict"},
+    }
+
+
+def mistakes(subject: str, expected: Mapping[str, Any]) -> list[Problem]:
+    """Return what is wrong with an expectation itself.
+
+    :param subject: what messages call the host
+    """
+    found = [Problem("compliance-profile", subject, f"expected.firmware.{name}", shown(value),
+                     "a version as text, or a list of those that are allowed")
+             for name, value in (expected.get("firmware") or {}).items()
+             if not _versions(value) or any(not isinstance(item, str) for item in _versions(value))]
+    found += [Problem("compliance-profile", subject, f"expected.settings.{name}", shown(value), "a text or a number")
+              for name, value in (expected.get("settings") or {}).items()
+              if value is None or isinstance(value, (dict, list))]
+    names = [nic["name"] for nic in expected.get("nics") or []]
+    found += [Problem("compliance-profile", subject, "expected.nics", f"{name} twice", "each network card once")
+              for name in sorted(set(names)) if names.count(name) > 1]
+    return found
+
+
+def findings(subject: str, expected: Mapping[str, Any], known: Known) -> list[Problem]:
+    """Return where a server is not what is expected.
+
+    :param subject: what messages call the host
+    :param expected: the options of :func:`profile_options`
+    """
+    return _hardware(subject, expected, known.hardware) + _firmware(subject, expected, known.firmware) \
+        + _settings(subject, expected, known.settings)
+
+
+def _hardware(subject, expected, hardware):
+    wanted = [name for name in profile_options() if name not in ("firmware", "settings")
+              and expected.get(name) not in (None, [])]
+    if not wanted:
+        return []
+    if hardware is None:
+        return [Problem("hardware-unknown", subject, wanted[0], None, "what an inspection finds",
+                        "inspect the server (playbook inspect)")]
+    cpu, vendor = hardware.get("cpu") or {}, hardware.get("systemVendor") or {}
+    found = []
+    for option, actual in (("architecture", cpu.get("arch")), ("manufacturer", vendor.get("manufacturer")),
+                           ("product_name", vendor.get("productName"))):
+        if expected.get(option) is not None and actual != expected[option]:
+            found.append(_differs(subject, option, actual, shown(expected[option])))
+    for option, actual in (("cpus_minimum", cpu.get("count")), ("memory_mebibytes_minimum",
+                                                                hardware.get("ramMebibytes"))):
+        if expected.get(option) is not None and (actual or 0) < expected[option]:
+            found.append(_differs(subject, option, actual, f"{expected[option]} or more"))
+    return found + _disks(subject, expected, hardware.get("storage") or []) + _nics(
+        subject, expected, hardware.get("nics") or [])
+
+
+def _differs(subject, option, actual, wanted, code="hardware-differs"):
+    return Problem(code, subject, option, None if actual is None else plain(shown(actual)), wanted)
+
+
+def _disks(subject, expected, disks):
+    wanted = expected.get("disks") or []
+    served = _served(wanted, disks)
+    return [Problem("hardware-differs", subject, f"disks[{number}]",
+                    f"{served[number]} among {_disk_names(disks)}",
+                    f"{entry['count_minimum']} or more with {_words(entry)}")
+            for number, entry in enumerate(wanted) if served[number] < entry["count_minimum"]]
+
+
+def _served(wanted, disks):
+    """Return how many disks each entry gets when each disk counts for one entry, and as many as possible are served.
+
+    A matching by augmenting paths: a disk is passed on when its entry finds another one.
+    """
+    places = [number for number, entry in enumerate(wanted)
+              for _count in range(min(entry["count_minimum"], len(disks)))]
+    holder: dict[int, int] = {}
+
+    def place(position, tried):
+        for number, disk in enumerate(disks):
+            if number in tried or not _fits(wanted[places[position]], disk):
+                continue
+            tried.add(number)
+            if number not in holder or place(holder[number], tried):
+                holder[number] = position
+                return True
+        return False
+
+    for position in range(len(places)):
+        place(position, set())
+    return [sum(places[position] == number for position in holder.values()) for number in range(len(wanted))]
+
+
+def _fits(entry, disk):
+    return all((
+        entry.get("size_gigabytes_minimum") is None
+        or (disk.get("sizeBytes") or 0) >= entry["size_gigabytes_minimum"] * GIGABYTE,
+        entry.get("rotational") is None or bool(disk.get("rotational")) == entry["rotational"],
+        entry.get("model") is None or disk.get("model") == entry["model"]))
+
+
+def _disk_names(disks):
+    return few([plain(f"{disk.get('name', '?')} ({(disk.get('sizeBytes') or 0) // GIGABYTE} GB)") for disk in disks],
+               _LIMIT) or "no disk"
+
+
+def _words(entry):
+    words = [f"{name}: {text_of(value)}" for name, value in sorted(entry.items())
+             if name != "count_minimum" and value is not None]
+    return ", ".join(words) or "any size"
+
+
+def _nics(subject, expected, nics):
+    known = dict((nic.get("name"), nic) for nic in nics)
+    found = []
+    if expected.get("nics_minimum") is not None and len(known) < expected["nics_minimum"]:
+        found.append(_differs(subject, "nics_minimum", len(known), f"{expected['nics_minimum']} or more"))
+    for number, entry in enumerate(expected.get("nics") or []):
+        field, nic = f"nics[{number}]", known.get(entry["name"])
+        if nic is None:
+            found.append(_differs(subject, field + ".name", few(sorted(filter(None, known)), _LIMIT) or None,
+                                  f"a network card {entry['name']}"))
+            continue
+        speed = entry.get("speed_gigabits_minimum")
+        if speed is not None and (nic.get("speedGbps") or 0) < speed:
+            found.append(_differs(subject, f"{field}.speed_gigabits_minimum", nic.get("speedGbps"), f"{speed} or more"))
+        found += _cabling(subject, field, entry, nic.get("lldp") or {})
+    return found
+
+
+def _cabling(subject, field, entry, neighbour):
+    found = []
+    for option, names in (("switch", ("switchSystemName", "switchID")), ("switch_port", ("portID",))):
+        wanted = entry.get(option)
+        if wanted is None:
+            continue
+        heard = [neighbour[name] for name in names if neighbour.get(name)]
+        if not heard:
+            found.append(Problem("cabling-unknown", subject, f"{field}.{option}", None, wanted,
+                                 "switch LLDP on at the switch, then inspect the server again"))
+        elif wanted not in heard:
+            found.append(_differs(subject, f"{field}.{option}", heard[0], wanted, "cabling-differs"))
+    return found
+
+
+def _firmware(subject, expected, firmware):
+    found = []
+    for name, value in sorted((expected.get("firmware") or {}).items()):
+        allowed = [text_of(item) for item in _versions(value)]
+        if name not in firmware:
+            found.append(Problem("firmware-unknown", subject, f"firmware.{name}", None, " or ".join(allowed),
+                                 f"known are: {few(sorted(map(plain, firmware)), _LIMIT) or 'none'}"))
+        elif firmware[name] not in allowed:
+            found.append(_differs(subject, f"firmware.{name}", firmware[name], " or ".join(allowed),
+                                  "firmware-differs"))
+    return found
+
+
+def _versions(value) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _settings(subject, expected, settings):
+    found = []
+    for name, value in sorted((expected.get("settings") or {}).items()):
+        if name not in settings:
+            found.append(Problem("setting-unknown", subject, f"settings.{name}", None, text_of(value),
+                                 "the server's BIOS has no setting of this name, or was not read yet"))
+        elif settings[name] != text_of(value):
+            found.append(_differs(subject, f"settings.{name}", settings[name], text_of(value), "setting-differs"))
+    return found
+
+
+def as_findings(problems: Iterable[Problem], levels: Mapping[str, str], name: str) -> list[dict[str, Any]]:
+    """Return Problems as the findings that reports are made of, see ``_lint.report``.
+
+    :param levels: level of each code
+    :param name: of the host
+    """
+    result = []
+    for problem in problems:
+        entry = problem._asdict()
+        entry.update(text=_text(problem), level=levels[problem.code], kind="host", names=[name], path=None, line=None,
+                     column=None)
+        result.append(entry)
+    return result
+
+
+def _text(problem):
+    actual = "not known" if problem.actual is None else f"found {problem.actual}"
+    advice = f"; {problem.hint}" if problem.hint else ""
+    return f"{problem.subject}: {problem.field}: {actual}, expected {problem.expected}{advice}"

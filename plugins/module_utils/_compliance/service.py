@@ -1,0 +1,81 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read what is known of servers, compare it with what is expected, and write the reports."""
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .._common import whole_file
+from .._common.errors import RefusedError
+from .._common.object_shape import of_kind
+from .._common.problem import Problem
+from .._kube import bulk
+from .._kube.errors import KubeError
+from .._kube.plan import by_name
+from .._lint import report
+from .._metal3.kinds import KNOWN
+from . import profile
+from .rules import LEVELS, RULES
+
+TOOL = "metal3.baremetal.host_compliance"
+_KINDS = ("BareMetalHost", "HardwareData", "HostFirmwareComponents", "HostFirmwareSettings")
+_REPORT_MODE = 0o644
+
+
+def compare(client: Any, namespace: str, hosts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return where hosts are not what is expected, as findings.
+
+    :param client: a KubeClient
+    :param hosts: dicts with ``name`` and ``expected``, see ``profile.profile_options``
+    :raises RefusedError: with all that is wrong with the list itself
+    :raises KubeError: when the API server can't be asked
+    """
+    known = _known(client, namespace)
+    problems = [problem for entry in hosts for problem in profile.mistakes(entry["name"], entry["expected"])]
+    names = [entry["name"] for entry in hosts]
+    problems += [Problem("compliance-host", name, "name", "named twice", "each host once")
+                 for name in sorted(set(names)) if names.count(name) > 1]
+    problems += [Problem("compliance-host", name, "name", f"no BareMetalHost in namespace {namespace}",
+                         "an enrolled server", "enrol it first (playbook enroll)")
+                 for name in names if name not in known["BareMetalHost"]]
+    if problems:
+        raise RefusedError(problems)
+    return [finding for entry in hosts for finding in profile.as_findings(
+        profile.findings(entry["name"], entry["expected"], _of_host(known, entry["name"])), LEVELS, entry["name"])]
+
+
+def _known(client, namespace):
+    outcomes = bulk.run([lambda kind=kind: client.list(KNOWN[kind], namespace)[0] for kind in _KINDS])
+    result = {}
+    for kind, outcome in zip(_KINDS, outcomes):
+        error = outcome.error
+        # A plane without the firmware kinds knows nothing of firmware.
+        if error is not None and not (isinstance(error, KubeError) and error.status == 404 and "Firmware" in kind):
+            raise error
+        result[kind] = by_name([of_kind(item, kind) for item in outcome.value or []])
+    return result
+
+
+def _of_host(known, name):
+    def status(kind):
+        return (known[kind].get(name) or {}).get("status") or {}
+
+    hardware = (known["HardwareData"].get(name) or {}).get("spec", {}).get("hardware")
+    components = dict((item["component"], item["currentVersion"])
+                      for item in status("HostFirmwareComponents").get("components") or [] if "currentVersion" in item)
+    return profile.Known(hardware, components, status("HostFirmwareSettings").get("settings") or {})
+
+
+def write_reports(findings: list[dict[str, Any]], strict: bool, sarif_file: str | None, junit_file: str | None,
+                  check_mode: bool) -> bool:
+    """Write the reports that are asked for and return whether a file changed.
+
+    :raises OSError: when a file can't be written
+    """
+    texts = [(sarif_file, lambda: json.dumps(report.sarif(findings, "", TOOL, RULES), indent=2) + "\n"),
+             (junit_file, lambda: report.junit(findings, strict, (), TOOL, RULES))]
+    changed = [whole_file.write(path, text().encode(), _REPORT_MODE, check_mode) is not None
+               for path, text in texts if path]
+    return any(changed)

@@ -1,0 +1,55 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Servers of the lab against what is expected of them: what BMO's inspection and its BMCs' firmware say."""
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree
+
+from support import NAMESPACE, eventually, only
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+
+HOST = "server-01"
+
+
+def known(lab, kind, field):
+    found = lab.kube.get(KNOWN[kind], NAMESPACE, HOST)
+    return ((found or {}).get("status") or {}).get(field)
+
+
+def test_servers_are_compared_with_what_is_expected(lab, tmp_path):
+    settings = eventually(lambda: known(lab, "HostFirmwareSettings", "settings"), 120, "BIOS settings")
+    components = eventually(lambda: known(lab, "HostFirmwareComponents", "components"), 120, "firmware")
+    hardware = lab.kube.get(KNOWN["HardwareData"], NAMESPACE, HOST)["spec"]["hardware"]
+    name, value = sorted(settings.items())[0]
+    expected = {
+        "cpus_minimum": hardware["cpu"]["count"], "memory_mebibytes_minimum": hardware["ramMebibytes"],
+        "disks": [{"size_gigabytes_minimum": hardware["storage"][0]["sizeBytes"] // 10 ** 9}],
+        "nics": [{"name": hardware["nics"][0]["name"]}], "settings": {name: value},
+        "firmware": dict((item["component"], ["0", item["currentVersion"]]) for item in components)}
+    versions = lab.versions()
+    run = lab.playbook("compliance", *only(HOST), extra={"bmh_expected": expected}).ok()
+    assert run.changed() == 0
+    report = tmp_path / "compliance.xml"
+    wrong = dict(expected, cpus_minimum=hardware["cpu"]["count"] + 1, settings={name: "another"},
+                 firmware={components[0]["component"]: "0"})
+    lab.playbook("compliance", *only(HOST), extra={"bmh_expected": wrong, "compliance_junit_file": str(report)}).failed(
+        f"{HOST}: cpus_minimum: found {hardware['cpu']['count']}, expected {wrong['cpus_minimum']} or more",
+        f"{HOST}: settings.{name}: found {json.dumps(value)}, expected another",
+        f"{HOST}: firmware.{components[0]['component']}: found", "3 errors")
+    cases = xml.etree.ElementTree.fromstring(report.read_text()).iter("testcase")
+    assert {case.get("name") for case in cases if case.find("failure") is not None} == {
+        "hardware-differs", "setting-differs", "firmware-differs"}
+    assert lab.versions() == versions
+
+
+def test_cabling_that_nobody_has_heard_of_is_a_warning(lab):
+    """The lab's bridge sends no LLDP."""
+    nic = lab.kube.get(KNOWN["HardwareData"], NAMESPACE, HOST)["spec"]["hardware"]["nics"][0]["name"]
+    extra = {"bmh_expected": {"nics": [{"name": nic, "switch": "leaf-1"}]}}
+    lab.playbook("compliance", *only(HOST), extra=extra).ok()
+    lab.playbook("compliance", *only(HOST), extra=dict(extra, compliance_strict=True)).failed(
+        f"{HOST}: nics[0].switch: not known, expected leaf-1")
+    lab.playbook("compliance", *only(HOST)).failed("bmh_expected: not set for " + HOST)
