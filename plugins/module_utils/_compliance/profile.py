@@ -99,7 +99,7 @@ def _hardware(subject, expected, hardware):
 
 
 def _differs(subject, option, actual, wanted, code="hardware-differs"):
-    return Problem(code, subject, option, None if actual is None else plain(shown(actual)), wanted)
+    return Problem(code, subject, option, shown(actual), wanted)
 
 
 def _disks(subject, expected, disks):
