@@ -131,7 +131,7 @@ def test_options_of_the_task_are_for_the_actions_that_know_them():
 
 def test_one_refusal_stops_all():
     server = Server("h1", "h2")
-    server.hosts["h2"]["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "m", "namespace": "metal3"}
+    server.hosts["h2"]["spec"]["consumerRef"] = {"kind": "Other", "name": "m", "namespace": "metal3"}
     with pytest.raises(RefusedError, match=r"(?s)1 problem, nothing was changed:.*h2: power_off: .*force_hosts"):
         run(server, names=["h1", "h2"], action="power_off")
     assert server.writes() == []
@@ -189,7 +189,7 @@ def test_a_host_that_gets_a_consumer_meanwhile_is_not_powered_off():
     server.meanwhile["h1"] = lambda: server.touch("h1", consumerRef=CONSUMER)
     result, dummy = run(server, names=["h1", "h2"], action="power_off")
     assert [server.hosts[name]["spec"]["online"] for name in ("h1", "h2")] == [True, False]
-    assert "changed by somebody else during this run: power_off: found a host in use by Metal3Machine metal3/m" in \
+    assert "changed by somebody else during this run: power_off: found a host of Metal3Machine m" in \
         result["hosts"][0]["error"]
     assert [facts["failed"] for facts in result["hosts"]] == [True, False]
 

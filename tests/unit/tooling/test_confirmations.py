@@ -135,7 +135,7 @@ EXPECTED = {
     ("ironic_undeploy.yml", "Remove the image from the servers"),
     ("machine_action.yml", "Act on machines of the cluster"),
     ("maintain.yml", "Check whether the servers in use could be rebooted"),
-    ("maintain.yml", "Reboot the servers, or switch them off"),
+    ("maintain.yml", "Reboot the servers"),
     ("maintain.yml", "Reboot the servers in use for which something is pending"),
     ("pivot.yml", "Delete the hosts' nodes"),
     ("provision.yml", "Ask for the images"),

@@ -160,7 +160,7 @@ def _obstacles(request, bmh, forced):
             and "detached" not in action.tolerates:
         yield (f"a detached host (annotation {host_annotations.DETACHED})", "a host that BMO manages",
                "attach it first (action attach)")
-    if action.guarded and consumer_of(bmh) and request.name not in forced:
+    if action.guarded and consumer_of(bmh) and request.name not in forced and not _is_switched_on_again(request, bmh):
         yield (f"a host in use by {consumer_of(bmh)}", "a host without consumer",
                "name the host in force_hosts if what runs on it may be interrupted")
     if action.ends_holds and request.name not in forced and action.plan(bmh, request) != NOTHING:
@@ -171,12 +171,23 @@ def _obstacles(request, bmh, forced):
                    "works on it")
 
 
+def _is_switched_on_again(request, bmh):
+    """Say whether CAPM3 sets ``online`` again, which it does with each host of a Metal3Machine."""
+    consumer = (bmh.get("spec") or {}).get("consumerRef") or {}
+    return request.action == "power_off" and consumer.get("kind") == "Metal3Machine"
+
+
 def _power_rule(request, bmh, dummy):
     spec, state = bmh.get("spec") or {}, state_of(bmh)
     if state not in STEADY:
         yield (f"a host in state {state}", f"one of {', '.join(STEADY)}: in others BMO leaves the power alone",
                "wait until it is available, then run again")
     elif request.action == "power_off":
+        if _is_switched_on_again(request, bmh):
+            yield (f"a host of Metal3Machine {spec['consumerRef'].get('name')}",
+                   "a host that Cluster API does not use: CAPM3 switches it on again",
+                   "hold it powered off (action reboot_hold with a key of yours) and release it later (action "
+                   "reboot_release), or use the playbook maintain")
         if spec.get("disablePowerOff"):
             yield ("a host with disable_power_off", "a host that may be powered off (BMO webhook)",
                    "remove disable_power_off first, or reboot it")
