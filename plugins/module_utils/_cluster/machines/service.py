@@ -133,5 +133,3 @@ class MachineActionService:
 def _host(snapshot, name):
     host = snapshot.host(snapshot.metal3_machine(snapshot.get("Machine", name)))
     return host["metadata"]["name"] if host else None
-
-
