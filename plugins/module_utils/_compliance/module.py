@@ -41,7 +41,7 @@ def run_host_compliance() -> None:
         module.fail_json(msg=f"{exc.filename}: found {exc.strerror}, expected a file that can be written")
     counts = report.count(findings)
     result: dict[str, Any] = {"changed": changed, "findings": findings, "counts": counts,
-              "msg": report.text(findings, len(params["hosts"]), 0)}
+                              "msg": report.text(findings, len(params["hosts"]), 0)}
     if counts[ERROR] or (params["strict"] and counts[WARNING]):
         module.fail_json(**result)
     module.exit_json(**result)

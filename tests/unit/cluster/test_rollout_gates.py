@@ -184,8 +184,8 @@ def test_workers_follow_the_control_plane_one_pool_after_another(plane, monkeypa
     waits, go = upgraded(plane, monkeypatch)
     go()
     before, after = "v1.35.4", "v1.36.1"
-    assert waits.asked == [("c1-control-plane", "available", before, before), ("c1-one", "available", after, before),
-                          "end"]
+    assert waits.asked == [
+        ("c1-control-plane", "available", before, before), ("c1-one", "available", after, before), "end"]
     assert plane.spec("MachineDeployment", "c1-two")["template"]["spec"]["version"] == after
 
 
