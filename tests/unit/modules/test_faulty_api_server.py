@@ -56,6 +56,9 @@ IRONIC = {
 # Of modules whose table in bad_inputs does not say all, or that have none.
 ARGUMENTS = {
     "cluster": {"wait_for": "available"},
+    "host_compliance": {"hosts": [{"name": "h", "expected": {}}]},
+    "host_maintenance": {"hosts": ["h"], "state": "returned"},
+    "machine_action": {"cluster_name": "c", "machines": ["m"], "action": "replace", "confirm": "1"},
     "manifests": {"manifests": [DEPLOYMENT], "wait": True},
     "plane_check": {"parts": []},
     "plane_components": {"parts": [], "certificates": "collection", "objects": [DEPLOYMENT], "wait": True},
@@ -70,7 +73,18 @@ ARGUMENTS = {
         "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
     "service_probe": {"name": "s", "port": "80"},
 }
+HOST = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": {"online": True},
+        "metadata": {"name": "h", "annotations": {"metal3.baremetal/maintenance": "fan"}}}
 OBJECTS = {
+    "host_compliance": [HOST],
+    "host_maintenance": [HOST],
+    "machine_action": [
+        {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": {"name": "c"}, "spec": {}},
+        {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineDeployment", "spec": {"replicas": 1},
+         "metadata": {"name": "d", "labels": {"cluster.x-k8s.io/cluster-name": "c"}}},
+        {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "spec": {"bootstrap": {}},
+         "metadata": {"name": "m", "labels": {
+             "cluster.x-k8s.io/cluster-name": "c", "cluster.x-k8s.io/deployment-name": "d"}}}],
     "plane_backup": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "u"}}],
     "plane_move_hosts": [{
         "apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
@@ -207,7 +221,8 @@ def test_each_wrong_answer_ends_with_what_to_do_and_nothing_is_written_twice(run
 
 
 def waiting_modules():
-    return [name for name in MODULES if "wait_timeout_seconds" in task(name)[0]]
+    # host_maintenance waits for the servers of workload clusters: tests/unit/cluster/test_maintenance.py.
+    return [name for name in MODULES if "wait_timeout_seconds" in task(name)[0] and name != "host_maintenance"]
 
 
 @pytest.mark.parametrize("name", waiting_modules())
@@ -325,7 +340,7 @@ def _refuses_after(server, stops):
 
 
 def writing_modules():
-    reading = ("plane_backup", "plane_check", "service_probe")
+    reading = ("host_compliance", "plane_backup", "plane_check", "service_probe")
     return [name for name in MODULES if not name.endswith("_info") and name not in reading]
 
 

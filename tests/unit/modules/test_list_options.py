@@ -23,7 +23,7 @@ NEED_MORE = {
     "host_firmware_components.hosts", "host_firmware_settings.hosts", "ironic_node.nodes.ports", "ironic_port.ports",
     "baremetal_host.hosts.raid.hardware_raid_volumes", "mirror_gather.files",
     "metalstack_firewall.firewalls", "metalstack_ip.ips", "metalstack_machine.machines", "metalstack_network.networks",
-    "agent_image.downloads", "agent_image.hardware_managers",
+    "host_compliance.hosts", "agent_image.downloads", "agent_image.hardware_managers",
 }
 
 
