@@ -348,3 +348,16 @@ Cluster c1
 │     │  └─ BareMetalHost host-1: provisioned, off
 │     └─ Node node-1
 └─ MachineDeployment c1-pool: 0/1 ready"""
+
+
+def test_a_machine_that_is_remediated_is_not_complete():
+    story = Story().until(16)
+    story.more.append(obj("Metal3Remediation", "c1-control-plane-x", spec={"strategy": {
+        "type": "Reboot", "retryLimit": 2}}, status={"phase": "Waiting", "retryCount": 1}))
+    step = story.step()
+    text = "remediation (Reboot), phase Waiting, 1 of 2 further tries"
+    assert not step["complete"] and step["waits_for"] == text
+    assert f"└─ Metal3Remediation c1-control-plane-x: {text}" in "\n".join(
+        workflow_tree.lines(workflow_tree.tree(story.snapshot()))).replace("├─", "└─")
+    story.more[-1]["status"] = story.more[-1]["spec"] = {}
+    assert story.step()["waits_for"] == "remediation (Reboot), phase (none yet), 0 of 0 further tries"

@@ -15,7 +15,8 @@ HOST_ANNOTATION = "metal3.io/BareMetalHost"
 
 # Every kind the workflow looks at.
 KINDS = ("Cluster", "Metal3Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine",
-         "Metal3Machine", "KubeadmConfig", "Metal3Data", "Metal3DataClaim", "BareMetalHost", "IPClaim")
+         "Metal3Machine", "KubeadmConfig", "Metal3Data", "Metal3DataClaim", "Metal3Remediation", "BareMetalHost",
+         "IPClaim")
 
 
 class Snapshot:
@@ -81,6 +82,10 @@ class Snapshot:
     def metal3_machine(self, machine):
         """Return the Metal3Machine of a Machine, or None."""
         return self.get("Metal3Machine", (machine["spec"].get("infrastructureRef") or {}).get("name"))
+
+    def remediation(self, machine):
+        """Return the Metal3Remediation of a Machine, or None; Cluster API names it after the Machine."""
+        return self.get("Metal3Remediation", machine["metadata"]["name"])
 
     def node_of(self, name):
         """Return the name of the Node that the Machine of a name has become, None while it is none."""

@@ -135,9 +135,25 @@ def _machine(snapshot, owner, machine):
         return _entry(owner, LAST_STEP, machine["metadata"]["deletionTimestamp"],
                       _message(deleting, "the machine to be deleted"), deleting=True, **about)
     step, since, waits_for = _cluster_step(snapshot) or _machine_step(snapshot, machine, metal3_machine, host)
+    remediation = remediation_text(snapshot.remediation(machine))
+    if remediation:
+        waits_for = f"{remediation}; {waits_for}" if waits_for else remediation
     # What says since when may be older than the machine: conditions of the cluster, an earlier deployment of its host.
     since = max(since or "", machine["metadata"].get("creationTimestamp") or "") or None
     return _entry(owner, step, since, waits_for, complete=waits_for is None, **about)
+
+
+def remediation_text(remediation):
+    """Return how far a Metal3Remediation is, in words; empty without one.
+
+    Source: CAPM3, ``api/v1beta2/metal3remediation_types.go``.
+    """
+    if remediation is None:
+        return ""
+    strategy = (remediation.get("spec") or {}).get("strategy") or {}
+    status = remediation.get("status") or {}
+    return (f"remediation ({strategy.get('type') or 'Reboot'}), phase {status.get('phase') or '(none yet)'}, "
+            f"{status.get('retryCount') or 0} of {strategy.get('retryLimit') or 0} further tries")
 
 
 def _host_error(host):

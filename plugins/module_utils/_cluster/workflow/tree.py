@@ -4,7 +4,7 @@
 """The tree of a cluster, from the Cluster down to hosts and nodes, with conditions; pure."""
 from __future__ import annotations
 
-from .steps import LAST_STEP, machine_steps
+from .steps import LAST_STEP, machine_steps, remediation_text
 
 
 def tree(snapshot):
@@ -48,6 +48,9 @@ def _machine(snapshot, machine, step):
             leaf["error"] = status.get("errorMessage") or None
             branch["children"].append(leaf)
         node["children"].append(branch)
+    remediation = snapshot.remediation(machine)
+    if remediation:
+        node["children"].append(dict(_node(remediation), text=remediation_text(remediation)))
     if step["node"]:
         node["children"].append({"kind": "Node", "name": step["node"], "conditions": [], "children": []})
     return node
@@ -83,6 +86,8 @@ def _remark(node):
             parts.append(f"being deleted, waits for {step['waits_for']}")
         else:
             parts.append(f"step {step['step']} of {LAST_STEP} since {step['since']}, waits for {step['waits_for']}")
+    elif node.get("text"):
+        parts.append(node["text"])
     elif node.get("state"):
         parts.append(node["state"] + (", on" if node.get("powered_on") else ", off"))
         if node.get("error"):
