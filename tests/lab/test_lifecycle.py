@@ -264,7 +264,7 @@ def test_nothing_is_rebooted_when_too_many_are_unhealthy(lab, site, workload):
 
 
 def test_a_machine_without_power_is_replaced_when_that_is_asked_for(lab, room, site, workload):
-    """CAPM3 reboots it only when its BMC says that it is off, which this one can't; the new one does not wait for that."""
+    """CAPM3 reboots it only when its BMC says that it is off, which this one can't; the new one does not wait."""
     site.run(pool=health_check(max_unhealthy=None)).ok()
     machines = workload.hosts("pool-a")
     name, server = sorted(machines.items())[0]
@@ -280,7 +280,7 @@ def test_a_machine_without_power_is_replaced_when_that_is_asked_for(lab, room, s
                                    lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0]), 240, "a remediation")
             shown = lab.playbook("cluster", "--check", extra=site.extra()).ok()
             assert "remediation (Reboot), phase Running" in shown.output
-            lab.playbook("machine_action", extra=dict(site.extra(), **action)).failed("expected 1, the number of machines")
+            lab.playbook("machine_action", extra=dict(site.extra(), **action)).failed("expected 1, the number of")
             lab.playbook("machine_action", extra=dict(site.extra(confirm=1), **action)).ok()
             eventually(lambda: len(workload.machines("pool-a")) == 2 and all(
                 item in workload.ready() for item in workload.machines("pool-a")), 600, "another is Ready",
