@@ -8,6 +8,7 @@ import base64
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,25 +22,14 @@ LAB = REPOSITORY / "lab"
 # is that of the control plane, and CoreDNS stays at the version that the cluster began with.
 SHARED = ("kube-proxy", "coredns")
 
-# A node image's own containerd, of which nothing is written to the image; all of it ends with its namespaces.
-EXPORT = """
-set -eu
-cd "$1"; image=$2; offset=$3; shift 3
-mkdir lower upper root
-mount -o "ro,noload,loop,offset=$offset" "$image" lower
-mount -t tmpfs tmpfs upper
-mkdir upper/files upper/work
-mount -t overlay overlay -o lowerdir=lower,upperdir=upper/files,workdir=upper/work root
-mount -t proc proc root/proc
-mount --rbind /dev root/dev
-mount -t tmpfs tmpfs root/run
-chroot root containerd > containerd.log 2>&1 &
-for _try in $(seq 600); do if [ -S root/run/containerd/containerd.sock ]; then break; fi; sleep 0.1; done
-number=0
-for reference; do
-  number=$((number + 1))
-  chroot root ctr -n k8s.io images export - "$reference" > "$number.tar"
-done
+# The image itself has its container images unpacked only.
+ARCHIVES = """
+import subprocess, sys
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import addons, node_image
+source, cache, engine, programs, raw, offset, work = sys.argv[1:]
+subprocess.run(["mount", "-o", f"ro,noload,loop,offset={offset}", raw, work + "/root"], check=True)
+node_image.NodeImage(source, cache, engine, addons.Addons(programs, cache)).write_container_images(
+    work + "/root", work + "/images")
 """
 
 
@@ -63,34 +53,38 @@ def served(lab, folder):
         else:
             target.symlink_to(Path(made["image_dir"]) / "node.qcow2")
     before = Path(os.path.realpath(images / "node.qcow2")).parent
-    for name, image_dir in (("before", before), ("after", Path(made["image_dir"]))):
+    for name, image_dir, engine_dir in (("before", before, lab.figures["engine_dir"]),
+                                        ("after", Path(made["image_dir"]), engine["engine_dir"])):
         (folder / name).mkdir()
-        _mirror(lab, folder / name, image_dir)
+        _mirror(lab, folder / name, image_dir, engine_dir, cache)
     url = f"https://{lab.figures['bridge']['address'].partition('/')[0]}:{lab.figures['ports']['image_server']}"
     return SimpleNamespace(kubernetes_version=made["kubernetes_version"], image={
         "url": f"{url}/images/next.qcow2", "checksum": f"{url}/images/next.qcow2.sha256", "checksum_type": "sha256",
         "format": "qcow2"})
 
 
-def _mirror(lab, folder, image_dir):
-    """Push images out of a node image into the lab's registry, below their registry's name."""
+def _mirror(lab, folder, image_dir, engine_dir, cache):
+    """Push images of a node image into the lab's registry, below their registry's name."""
     references = json.loads((image_dir / "image.json").read_text())["container_images"]
-    wanted = [references[name] for name in SHARED]
     raw = str(image_dir / "node.raw")
     start = root_partition(partitions.table(raw)["partitions"])["start"] * partitions.SECTOR_BYTES
+    for name in ("root", "images"):
+        (folder / name).mkdir()
+    # The mount ends with its namespace.
     done = subprocess.run(
-        ["unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c", EXPORT, "export", str(folder), raw,
-         str(start), *wanted], capture_output=True, text=True, check=False, timeout=500)
-    assert done.returncode == 0, done.stderr + (folder / "containerd.log").read_text()[-2000:]
+        ["unshare", "--mount", sys.executable, "-c", ARCHIVES, str(LAB / "node_image"), cache, engine_dir,
+         str(LAB / "engine" / "addons"), raw, str(start), str(folder)], capture_output=True, text=True, check=False,
+        timeout=500, env=dict(os.environ, PYTHONPATH=str(REPOSITORY / ".build")))
+    assert done.returncode == 0, done.stderr
     (folder / "trust").mkdir()
     (folder / "trust" / "ca.crt").write_bytes((lab.dir / "pki" / "ca.crt").read_bytes())
     host = f"127.0.0.1:{lab.figures['ports']['registry']}"
     login = ":".join((lab.dir / "secrets" / f"registry_{part}").read_text() for part in ("username", "password"))
     (folder / "login").write_text(json.dumps({"auths": {host: {"auth": base64.b64encode(login.encode()).decode()}}}))
-    for number, reference in enumerate(wanted, 1):
+    for name in SHARED:
         done = subprocess.run(
             ["skopeo", "--insecure-policy", "copy", "--quiet", "--dest-authfile", str(folder / "login"),
-             "--dest-cert-dir", str(folder / "trust"), f"oci-archive:{folder / f'{number}.tar'}",
-             f"docker://{host}/{reference}"],
+             "--dest-cert-dir", str(folder / "trust"), f"docker-archive:{folder / 'images' / f'{name}.tar'}",
+             f"docker://{host}/{references[name]}"],
             capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, done.stderr

@@ -88,7 +88,7 @@ class NodeImage:
             progress.event(f"Installing Debian {debian_root.SUITE}")
             self._install_debian(root)
             progress.event("Making the container images")
-            references = self._make_container_images(root, os.path.join(work, "images"))
+            references = self.write_container_images(root, os.path.join(work, "images"))
             self._add_files(root, references)
             progress.event(f"Importing {len(references)} container images")
             self._import(root, os.path.join(work, "images"))
@@ -128,8 +128,12 @@ class NodeImage:
         contents += [container_image.Link("/usr/sbin/" + name, "xtables-nft-multi") for name in NETFILTER_NAMES]
         return contents
 
-    def _make_container_images(self, root: Any, directory: Any) -> Any:
-        """Write one archive for each image and return image name → reference."""
+    def write_container_images(self, root: Any, directory: Any) -> Any:
+        """Write one archive for each image and return image name → reference.
+
+        :param root: folder with the image's root file system
+        :param directory: folder for the archives, ``<image name>.tar``
+        """
         kubeadm = os.path.join(self._bin_dir, "kubeadm")
         version = run([kubeadm, "version", "-o", "short"], "asking kubeadm's version").strip()
         listed = run([kubeadm, "config", "images", "list", "--kubernetes-version", version],
