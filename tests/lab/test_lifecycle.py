@@ -310,7 +310,8 @@ def recipient(folder):
 def test_kubernetes_is_upgraded_control_plane_first(lab, site, workload, tmp_path):
     following = other_kubernetes.served(lab, tmp_path)
     assert following.kubernetes_version.startswith("v1.36.")
-    site.run("--check", cluster_kubernetes_version="v1.37.0").failed("kubernetes_version: found v1.37.0")
+    site.run("--check", cluster_kubernetes_version="v1.37.0").failed(
+        'cluster_kubernetes_version: found "v1.37.0", expected at most one minor version after v1.35.4')
     machines = dict(workload.hosts("pool-a"), **workload.hosts("control-plane"))
     changes = {"cluster_kubernetes_version": following.kubernetes_version, "cluster_image": following.image}
     refused = site.run(**changes).failed("expected 3, the number of machines")
