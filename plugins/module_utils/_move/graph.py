@@ -140,7 +140,16 @@ class Graph:
         """Objects of Metal³ and Cluster API that stay, and are not made again by controllers."""
         uids = set(obj["metadata"]["uid"] for obj in self.moved)
         return [obj for obj in self._all if obj["metadata"]["uid"] not in uids and key(obj)[0].endswith(_GROUPS)
-                and obj["kind"] not in _MADE_AGAIN]
+                and obj["kind"] not in _MADE_AGAIN and not self._is_remnant(obj)]
+
+    def _is_remnant(self, obj: Object) -> bool:
+        """Say whether an object is being deleted and nothing that it belongs to is there any more.
+
+        CAPM3 1.13 leaves its finalizer on a Metal3Remediation whose Machine is gone.
+        """
+        owners = set(owner.get("uid") for owner in obj["metadata"].get("ownerReferences") or [])
+        return bool(obj["metadata"].get("deletionTimestamp") and owners) and owners.isdisjoint(
+            item["metadata"]["uid"] for item in self._all)
 
 
 def unlabelled(obj: Object, known: Iterable[Kind]) -> bool:

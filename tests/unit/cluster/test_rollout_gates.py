@@ -134,6 +134,8 @@ def test_a_budget_that_allows_one_is_not_named():
     limited = description(node_drain_timeout_seconds=60)
     assert "waits for 1 min and then goes on without it" in budget_warnings(
         limited, ["c1-one"], [budget({})], [pod("p", {})])[0]
+    assert "holds p: the drain waits for it; give" in budget_warnings(
+        limited, ["c1-gone"], [budget({})], [pod("p", {})])[0], "a pool that is not described any more"
 
 
 def test_a_cluster_that_does_not_answer_is_reported():

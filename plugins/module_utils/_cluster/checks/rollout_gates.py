@@ -85,7 +85,9 @@ def budget_warnings(description: Any, owners: Iterable[str], budgets: Iterable[O
     :param pods: pods on the nodes that would go
     """
     limits = [group.get("node_drain_timeout_seconds") for group in description.groups if group.owner in set(owners)]
-    end = "the drain waits for ever, because node_drain_timeout_seconds is not set" if not all(limits) else \
+    # A pool that goes is not described any more.
+    end = "the drain waits for it" if not limits else \
+        "the drain waits for ever, because node_drain_timeout_seconds is not set" if not all(limits) else \
         f"the drain waits for {duration(max(limits))} and then goes on without it"
     result = []
     for budget in budgets:
