@@ -13,6 +13,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors im
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, graph, record, service
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.reading import Side
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
 
@@ -197,6 +198,19 @@ def test_an_object_whose_owner_is_gone_would_stay(here, there):
     here.objects["HardwareData", "used"]["metadata"]["ownerReferences"] = [gone]
     with pytest.raises(RefusedError, match=r"HardwareData used: metadata\.ownerReferences: found Machine old"):
         move(here, there).moved()
+
+
+def test_what_is_being_deleted_and_belongs_to_nothing_is_no_loss(here):
+    """Somebody's finalizer keeps it."""
+    def left_behind():
+        return [item["metadata"]["name"] for item in Side(here, NAMESPACE).graph().left_behind
+                if item["kind"] == "HardwareData"]
+
+    metadata = here.objects["HardwareData", "used"]["metadata"]
+    metadata["ownerReferences"] = [{"kind": "Machine", "name": "old", "uid": "x"}]
+    assert left_behind() == ["used"]
+    metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert left_behind() == []
 
 
 def test_hosts_must_be_held(here, there):
