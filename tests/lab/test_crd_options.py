@@ -60,7 +60,7 @@ LEFT_OUT = {
     "Metal3DataTemplate": {"spec.networkData": AS_GIVEN, "spec.metaData": AS_GIVEN},
     "KubeadmControlPlane": dict(below("spec.kubeadmConfigSpec", KUBEADM), **dict(
         below("spec.machineTemplate.spec", MACHINE),
-        **below("spec", {"remediation": NOT_OFFERED, "rollout.after": NOT_OFFERED, "rollout.before": NOT_OFFERED}))),
+        **below("spec", {"remediation": NOT_OFFERED}))),
     "KubeadmConfigTemplate": dict(
         below("spec.template.spec", dict((name, reason) for name, reason in KUBEADM.items()
                                          if name != "clusterConfiguration")),
@@ -69,7 +69,7 @@ LEFT_OUT = {
            "spec.template.spec.initConfiguration": "of the control plane only"}),
     "MachineDeployment": dict(below("spec.template.spec", MACHINE), **{
         "spec.deletion.order": NOT_OFFERED, "spec.paused": "a switch of operators, no description",
-        "spec.remediation.maxInFlight": NOT_OFFERED, "spec.rollout.after": NOT_OFFERED,
+        "spec.remediation.maxInFlight": NOT_OFFERED,
         "spec.selector.matchExpressions": SELECTOR, "spec.template.spec.minReadySeconds": NOT_OFFERED,
         "spec.template.spec.bootstrap.dataSecretName": BY_CONTROLLER, "spec.template.spec.providerID": BY_CONTROLLER}),
     "MachineHealthCheck": {
