@@ -7,7 +7,7 @@ Exactly one of them may configure an interface: two would undo each other's work
 """
 from __future__ import annotations
 
-import os.path
+import os
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
