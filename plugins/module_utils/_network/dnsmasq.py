@@ -1,0 +1,120 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""dnsmasq's configuration for a provisioning network: addresses, boot loaders by firmware, TFTP; pure."""
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import Any
+
+from .description import LOADERS, family, interfaces
+
+DEFAULT_LEASE_SECONDS = 3600
+# IANA's processor architectures of DHCP option 93: by TFTP, then by HTTP. OVMF says 7, other firmware 9.
+TFTP_ARCHITECTURES = {"bios": (0,), "x86_64": (7, 9), "arm64": (11,)}
+HTTP_ARCHITECTURES = {"x86_64": (16,), "arm64": (19,)}
+HEADER = "# Written by metal3.baremetal: changes are lost at its next run."
+
+
+def configuration(network: Mapping[str, Any], leases: str) -> str:
+    """Return the file for ``dnsmasq --conf-file``.
+
+    :param network: a description without mistakes, with ``dhcp``
+    :param leases: path of the file of leases
+    """
+    dhcp = network["dhcp"]
+    lines = [
+        HEADER,
+        # No name server: the machine may have one.
+        "port=0",
+        f"interface={network['name']}",
+        "except-interface=lo",
+        # The interface may lose and regain its address, as when a bridge is made again.
+        "bind-dynamic",
+        "no-hosts",
+        "no-resolv",
+        "log-dhcp",
+        f"dhcp-leasefile={leases}",
+    ]
+    lines += _ranges(network, dhcp)
+    lines += _options(network, dhcp)
+    if not dhcp.get("unknown_hosts"):
+        lines.append("dhcp-ignore=tag:!known")
+    lines += [_host(host) for host in dhcp.get("hosts") or ()]
+    lines += _boot(network, dhcp)
+    return "\n".join(lines) + "\n"
+
+
+def _ranges(network: Mapping[str, Any], dhcp: Mapping[str, Any]) -> list[str]:
+    lines, seconds = [], dhcp.get("lease_seconds") or DEFAULT_LEASE_SECONDS
+    advertised = False
+    for position, given in enumerate(dhcp["ranges"]):
+        home = _network_of(network, given)
+        tag = f"range{position}"
+        if home.version == 4:
+            lines.append(f"dhcp-range=set:{tag},{given['first']},{given['last']},{home.netmask},{seconds}")
+            # Without a router dnsmasq would name itself: a machine that forwards nothing.
+            router = given.get("router") or ("" if given.get("network") else _gateway(network, 4))
+            lines.append(f"dhcp-option=tag:{tag},option:router" + (f",{router}" if router else ""))
+        else:
+            lines.append(f"dhcp-range=set:{tag},{given['first']},{given['last']},{home.prefixlen},{seconds}")
+            advertised = True
+    return lines + (["enable-ra"] if advertised else [])
+
+
+def _network_of(network: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+    if given.get("network"):
+        return ipaddress.ip_network(given["network"])
+    first = ipaddress.ip_address(given["first"])
+    return next(own.network for own in interfaces(network) if own.version == first.version and first in own.network)
+
+
+def _gateway(network: Mapping[str, Any], version: int) -> str:
+    gateway = network.get("gateway")
+    return gateway if gateway and family(gateway) == version else ""
+
+
+def _options(network: Mapping[str, Any], dhcp: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for field, name in (("dns_servers", "dns-server"), ("ntp_servers", "ntp-server")):
+        given = dhcp.get(field) or []
+        fours = [text for text in given if family(text) == 4]
+        sixes = [f"[{text}]" for text in given if family(text) == 6]
+        # An option without a value is not sent: dnsmasq would name itself as name server.
+        lines.append(",".join([f"dhcp-option=option:{name}", *fours]))
+        if sixes:
+            lines.append(",".join([f"dhcp-option=option6:{name}", *sixes]))
+    if network.get("mtu"):
+        lines.append(f"dhcp-option=option:mtu,{network['mtu']}")
+    return lines
+
+
+def _host(host: Mapping[str, Any]) -> str:
+    addresses = [text if family(text) == 4 else f"[{text}]" for text in host.get("addresses") or ()]
+    return "dhcp-host=" + ",".join([host["mac"].lower(), *addresses, *([host["name"]] if host.get("name") else [])])
+
+
+def _boot(network: Mapping[str, Any], dhcp: Mapping[str, Any]) -> list[str]:
+    root = dhcp.get("tftp_root")
+    if not root and not dhcp.get("http_boot_url"):
+        return []
+    loaders = dict(LOADERS, **(dhcp.get("loaders") or {}))
+    script, http = dhcp.get("ipxe_script_url"), dhcp.get("http_boot_url")
+    lines = ["dhcp-userclass=set:ipxe,iPXE"]
+    if root:
+        lines += ["enable-tftp", f"tftp-root={root}"]
+        for kind, numbers in TFTP_ARCHITECTURES.items():
+            lines += [f"dhcp-match=set:{kind},option:client-arch,{number}" for number in numbers]
+            # iPXE that has been started must not be given itself again.
+            lines.append(f"dhcp-boot=tag:{kind},tag:!ipxe,{loaders[kind]}")
+        lines += [f"dhcp-option=tag:!ipxe,option6:bootfile-url,tftp://[{own.ip}]/{loaders['x86_64']}"
+                  for own in interfaces(network) if own.version == 6]
+    if script:
+        lines += [f"dhcp-boot=tag:ipxe,{script}", f"dhcp-option=tag:ipxe,option6:bootfile-url,{script}"]
+    if http:
+        lines += [f"dhcp-match=set:http,option:client-arch,{number}"
+                  for numbers in HTTP_ARCHITECTURES.values() for number in numbers]
+        # UEFI 2.10, 24.7.2: the firmware takes only an offer whose vendor class is HTTPClient.
+        lines += [f"dhcp-boot=tag:http,tag:!ipxe,{http}", "dhcp-option-force=tag:http,60,HTTPClient"]
+    return lines

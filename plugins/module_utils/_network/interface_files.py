@@ -1,0 +1,213 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files that give a machine the provisioning network, for each of the systems that configure networks; pure.
+
+Exactly one of them may configure an interface: two would undo each other's work. ``chosen`` decides which it is.
+"""
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from .description import family
+
+HEADER = "# Written by metal3.baremetal: changes are lost at its next run."
+# Begins the names of the collection's files, so that removal finds them.
+PREFIX = "60-metal3-"
+# Names of connections of NetworkManager: stable, so that a second run writes the same file.
+_NAMESPACE = uuid.UUID("5f0b8a52-6d0e-4d6f-9b53-0a4c3f1f7e10")
+
+
+class File(NamedTuple):
+    """One file: absolute path, content, and mode in octal digits."""
+
+    path: str
+    content: str
+    mode: str = "0644"
+
+
+class Found(NamedTuple):
+    """What a machine runs and has.
+
+    :param networkd: systemd-networkd runs
+    :param network_manager: NetworkManager runs
+    :param netplan: netplan is installed and has files
+    :param ifupdown: ifup is installed and /etc/network/interfaces exists
+    :param managed_by: which of the first two configures the interface now: ``networkd``, ``network_manager`` or empty
+    """
+
+    networkd: bool = False
+    network_manager: bool = False
+    netplan: bool = False
+    ifupdown: bool = False
+    managed_by: str = ""
+
+
+def chosen(found: Found) -> tuple[str, str]:
+    """Return which system is used, and why none could be chosen; one of both is empty.
+
+    :returns: ``netplan``, ``networkd``, ``network_manager`` or ``ifupdown``, and a phrase that says what was found
+    """
+    if found.netplan:
+        # netplan writes the files of one of the daemons: a file beside them would be a second owner.
+        return "netplan", ""
+    daemons = [name for name in ("networkd", "network_manager") if getattr(found, name)]
+    if found.managed_by in daemons:
+        return found.managed_by, ""
+    if len(daemons) > 1:
+        return "", "systemd-networkd and NetworkManager, both running, and neither configures the interface"
+    if daemons:
+        return daemons[0], ""
+    if found.ifupdown:
+        return "ifupdown", ""
+    return "", "none of netplan, systemd-networkd, NetworkManager and ifupdown"
+
+
+def files(system: str, network: Mapping[str, Any], port_files: Mapping[str, str] | None = None) -> list[File]:
+    """Return the files of a description for one system, by path.
+
+    :param system: as returned by :func:`chosen`
+    :param network: a description without mistakes
+    :param port_files: for systemd-networkd, port → the .network file that configures it now
+    """
+    if system == "networkd":
+        return sorted(_networkd(network, port_files or {}))
+    return sorted(_WRITERS[system](network))
+
+
+def _ports(network: Mapping[str, Any]) -> list[str]:
+    return list(network.get("ports") or ())
+
+
+def _kind(network: Mapping[str, Any]) -> str:
+    return network.get("kind") or "ethernet"
+
+
+def _mode(network: Mapping[str, Any]) -> str:
+    return network.get("bond_mode") or "active-backup"
+
+
+def _ini(*sections: tuple[str, list[tuple[str, Any]]]) -> str:
+    blocks = ["\n".join([f"[{name}]", *(f"{key}={value}" for key, value in lines)])
+              for name, lines in sections if lines]
+    return HEADER + "\n" + "\n\n".join(blocks) + "\n"
+
+
+def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str]) -> list[File]:
+    name, kind, ports = network["name"], _kind(network), _ports(network)
+    folder = f"/etc/systemd/network/{PREFIX}"
+    mtu = [("MTUBytes", network["mtu"])] if network.get("mtu") else []
+    wanted = [("Address", text) for text in network["addresses"]]
+    if network.get("gateway"):
+        wanted.append(("Gateway", network["gateway"]))
+    # The provisioning network's own DHCP server must not configure the machine that runs it.
+    own: list[tuple[str, Any]] = [("DHCP", "no"), ("IPv6AcceptRA", "no"), ("ConfigureWithoutCarrier", "yes"), *wanted]
+    written = [File(f"{folder}{name}.network", _ini(("Match", [("Name", name)]), ("Link", mtu), ("Network", own)))]
+    if kind != "ethernet":
+        settings: dict[str, tuple[str, list[tuple[str, Any]]]] = {
+            "vlan": ("VLAN", [("Id", network.get("vlan"))]), "bond": ("Bond", [("Mode", _mode(network))]),
+            "bridge": ("Bridge", [("STP", "no")])}
+        special = settings[kind]
+        written.append(File(f"{folder}{name}.netdev", _ini(("NetDev", [("Name", name), ("Kind", kind)]), special)))
+    attach = {"bridge": "Bridge", "bond": "Bond", "vlan": "VLAN"}
+    for port in ports:
+        if kind == "vlan" and port in port_files:
+            # networkd uses the first file that matches: another one for this port would take its addresses away.
+            dropin = f"/etc/systemd/network/{os.path.basename(port_files[port])}.d/{PREFIX}{name}.conf"
+            written.append(File(dropin, _ini(("Network", [("VLAN", name)]))))
+            continue
+        written.append(File(f"{folder}{name}-{port}.network", _ini(
+            ("Match", [("Name", port)]), ("Network", [(attach[kind], name), ("LinkLocalAddressing", "no")]))))
+    return written
+
+
+def _network_manager(network: Mapping[str, Any]) -> list[File]:
+    name, kind, ports = network["name"], _kind(network), _ports(network)
+    folder = f"/etc/NetworkManager/system-connections/{PREFIX}"
+    special: list[tuple[str, list[tuple[str, Any]]]] = []
+    mtu = [("mtu", network["mtu"])] if network.get("mtu") else []
+    if kind == "vlan":
+        special.append(("vlan", [("id", network["vlan"]), ("parent", ports[0]), ("interface-name", name)]))
+    elif kind == "bond":
+        special.append(("bond", [("mode", _mode(network))]))
+    elif kind == "bridge":
+        special.append(("bridge", [("stp", "false")]))
+    connection = [("id", f"metal3-{name}"), ("uuid", uuid.uuid5(_NAMESPACE, name)), ("type", kind),
+                  ("interface-name", name), ("autoconnect", "true")]
+    addressed = []
+    for version in (4, 6):
+        texts = [text for text in network["addresses"] if family(text.split("/")[0]) == version]
+        lines: list[tuple[str, Any]] = [(f"address{place}", text) for place, text in enumerate(texts, 1)]
+        gateway = network.get("gateway")
+        if gateway and family(gateway) == version:
+            lines.append(("gateway", gateway))
+        addressed.append((f"ipv{version}", [("method", "manual" if texts else "disabled"), *lines]))
+    # NetworkManager ignores a keyfile that others may read.
+    written = [File(f"{folder}{name}.nmconnection", _ini(("connection", connection), ("ethernet", mtu), *special,
+                                                         *addressed), "0600")]
+    if kind in ("bridge", "bond"):
+        written += [File(f"{folder}{name}-{port}.nmconnection", _ini(("connection", [
+            ("id", f"metal3-{name}-{port}"), ("uuid", uuid.uuid5(_NAMESPACE, f"{name}/{port}")), ("type", "ethernet"),
+            ("interface-name", port), ("master", name), ("slave-type", kind)])), "0600") for port in ports]
+    return written
+
+
+def _netplan(network: Mapping[str, Any]) -> list[File]:
+    name, kind, ports = network["name"], _kind(network), _ports(network)
+    section = {"ethernet": "ethernets", "bridge": "bridges", "vlan": "vlans", "bond": "bonds"}[kind]
+    lines = [HEADER, "network:", "  version: 2"]
+    if ports:
+        # netplan refuses an interface that no file defines.
+        lines += ["  ethernets:", *(f'    "{port}": {{}}' for port in ports)]
+    lines += [f"  {section}:", f'    "{name}":', "      dhcp4: false", "      dhcp6: false", "      accept-ra: false"]
+    if kind == "vlan":
+        lines += [f"      id: {network['vlan']}", f'      link: "{ports[0]}"']
+    elif ports:
+        lines += ["      interfaces:", *(f'        - "{port}"' for port in ports)]
+    if kind == "bond":
+        lines += ["      parameters:", f"        mode: {_mode(network)}"]
+    if kind == "bridge":
+        lines += ["      parameters:", "        stp: false"]
+    if network.get("mtu"):
+        lines.append(f"      mtu: {network['mtu']}")
+    lines += ["      addresses:", *(f'        - "{text}"' for text in network["addresses"])]
+    if network.get("gateway"):
+        lines += ["      routes:", "        - to: default", f'          via: "{network["gateway"]}"']
+    # netplan warns of files that others may read.
+    return [File(f"/etc/netplan/{PREFIX}{name}.yaml", "\n".join(lines) + "\n", "0600")]
+
+
+def _ifupdown(network: Mapping[str, Any]) -> list[File]:
+    name, kind, ports = network["name"], _kind(network), _ports(network)
+    stanzas = []
+    if kind in ("bridge", "bond"):
+        stanzas += [f"auto {port}\niface {port} inet manual\n" for port in ports]
+    special = {
+        "ethernet": [], "vlan": [f"vlan-raw-device {ports[0]}" if ports else "", f"vlan-id {network.get('vlan')}"],
+        "bridge": [f"bridge_ports {' '.join(ports) or 'none'}", "bridge_stp off", "bridge_fd 0"],
+        "bond": [f"bond-slaves {' '.join(ports)}", f"bond-mode {_mode(network)}", "bond-miimon 100"]}[kind]
+    if network.get("mtu"):
+        special = [*special, f"mtu {network['mtu']}"]
+    for position, text in enumerate(network["addresses"]):
+        version = family(text.split("/")[0])
+        lines = [f"address {text}"]
+        gateway = network.get("gateway")
+        first = all(family(other.split("/")[0]) != version for other in network["addresses"][:position])
+        if gateway and first and family(gateway) == version:
+            lines.append(f"gateway {gateway}")
+        if version == 6:
+            lines.append("accept_ra 0")
+        # What makes the interface stands once; a second stanza adds an address.
+        lines += special if position == 0 else []
+        stanza = f"iface {name} {'inet' if version == 4 else 'inet6'} static"
+        begin = [f"auto {name}", stanza] if position == 0 else [stanza]
+        stanzas.append("\n".join(begin + [f"    {line}" for line in lines]) + "\n")
+    # ifupdown reads only names of letters, digits, '-' and '_' in this folder.
+    return [File(f"/etc/network/interfaces.d/{PREFIX}{name.replace('.', '_')}", HEADER + "\n" + "\n".join(stanzas))]
+
+
+_WRITERS: dict[str, Callable[[Mapping[str, Any]], list[File]]] = {
+    "netplan": _netplan, "network_manager": _network_manager, "ifupdown": _ifupdown}

@@ -1,0 +1,92 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A description of a provisioning network: all mistakes at once, and none in what is right."""
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import description
+
+GOOD = {
+    "name": "br-prov", "kind": "bridge", "ports": ["eth1"], "mtu": 1500,
+    "addresses": ["172.22.0.1/24", "fd00:22::1/64"],
+    "gateway": "172.22.0.254",
+    "dhcp": {
+        "ranges": [{"first": "172.22.0.10", "last": "172.22.0.99"}, {"first": "fd00:22::10", "last": "fd00:22::99"},
+                   {"first": "10.9.0.10", "last": "10.9.0.20", "network": "10.9.0.0/24", "router": "10.9.0.1"}],
+        "hosts": [{"name": "rack1-01", "mac": "00:5c:52:31:3a:01", "addresses": ["172.22.0.11", "fd00:22::11"]},
+                  {"name": "rack1-02", "mac": "00:5c:52:31:3a:02", "addresses": []}],
+        "dns_servers": ["172.22.0.53"], "ntp_servers": ["172.22.0.1"], "lease_seconds": 600,
+        "tftp_root": "/var/lib/metal3/tftp", "loaders": {"x86_64": "shim/shimx64.efi"},
+        "ipxe_script_url": "http://172.22.0.1:6180/boot.ipxe"}}
+
+
+def changed(path, value):
+    result = copy.deepcopy(GOOD)
+    place = result
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return result
+
+
+def test_a_right_description_has_no_problem():
+    assert description.problems(GOOD) == []
+
+
+CASES = {
+    "an interface's name with a slash": (("name",), "a/b", "name"),
+    "an interface's name with a line break": (("name",), "br\nport=53", "name"),
+    "an interface's name that is too long": (("name",), "a" * 16, "name"),
+    "a bridge that is its own port": (("ports",), ["br-prov"], "ports[0]"),
+    "a VLAN of a bridge": (("vlan",), 5, "vlan"),
+    "a bond's mode of a bridge": (("bond_mode",), "802.3ad", "bond_mode"),
+    "a small MTU": (("mtu",), 576, "mtu"),
+    "an address without its network": (("addresses", 0), "172.22.0.1", "addresses[0]"),
+    "the address of the network": (("addresses", 0), "172.22.0.0/24", "addresses[0]"),
+    "a gateway elsewhere": (("gateway",), "10.0.0.1", "gateway"),
+    "a range elsewhere": (("dhcp", "ranges", 0, "first"), "10.0.0.1", "dhcp.ranges[0].first"),
+    "a range backwards": (("dhcp", "ranges", 0, "last"), "172.22.0.2", "dhcp.ranges[0].last"),
+    "a range with the machine's address": (("dhcp", "ranges", 0, "first"), "172.22.0.1", "dhcp.ranges[0]"),
+    "a relayed range out of its network": (("dhcp", "ranges", 2, "last"), "10.9.1.1", "dhcp.ranges[2]"),
+    "a router out of the relayed network": (("dhcp", "ranges", 2, "router"), "10.8.0.1", "dhcp.ranges[2].router"),
+    "a MAC address of a group": (("dhcp", "hosts", 0, "mac"), "01:5c:52:31:3a:01", "dhcp.hosts[0].mac"),
+    "a host without a MAC address": (("dhcp", "hosts", 0, "mac"), None, "dhcp.hosts[0].mac"),
+    "a MAC address twice": (("dhcp", "hosts", 1, "mac"), "00:5C:52:31:3A:01", "dhcp.hosts[1].mac"),
+    "a host's address elsewhere": (("dhcp", "hosts", 0, "addresses"), ["10.7.0.1"], "dhcp.hosts[0].addresses[0]"),
+    "an address twice": (("dhcp", "hosts", 1, "addresses"), ["172.22.0.11"], "dhcp.hosts[1].addresses[0]"),
+    "a host's name with a comma": (("dhcp", "hosts", 0, "name"), "a,ignore", "dhcp.hosts[0].name"),
+    "no hosts, and unknown ones ignored": (("dhcp", "hosts"), [], "dhcp.hosts"),
+    "a name server by name": (("dhcp", "dns_servers"), ["ns.example"], "dhcp.dns_servers[0]"),
+    "a short lease": (("dhcp", "lease_seconds"), 10, "dhcp.lease_seconds"),
+    "a loader above the root": (("dhcp", "loaders"), {"bios": "../shadow"}, "dhcp.loaders.bios"),
+    "a loader for an unknown firmware": (("dhcp", "loaders"), {"mips": "a"}, "dhcp.loaders.mips"),
+    "a script by TFTP": (("dhcp", "ipxe_script_url"), "tftp://172.22.0.1/a", "dhcp.ipxe_script_url"),
+    "loaders and no folder": (("dhcp", "tftp_root"), None, "dhcp.tftp_root"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_mistake_is_one_problem_of_its_field(case):
+    path, value, field = CASES[case]
+    assert [problem.field for problem in description.problems(changed(path, value))] == [field]
+
+
+def test_all_mistakes_are_reported_at_once():
+    network = changed(("dhcp", "lease_seconds"), 1)
+    network.update(kind="vlan", ports=["eth0", "eth1"], gateway="no address")
+    assert [problem.field for problem in description.problems(network)] == [
+        "ports", "vlan", "gateway", "dhcp.lease_seconds"]
+
+
+def test_overlapping_networks_and_ranges_are_refused():
+    network = changed(("addresses",), ["172.22.0.1/24", "172.22.0.2/16", "fd00:22::1/64"])
+    assert [problem.field for problem in description.problems(network)] == ["addresses[1]"]
+    ranges = [{"first": "172.22.0.10", "last": "172.22.0.20"}, {"first": "172.22.0.20", "last": "172.22.0.30"},
+              {"first": "fd00:22::10", "last": "fd00:22::99"}]
+    found = description.problems(changed(("dhcp", "ranges"), ranges))
+    assert [(problem.field, problem.expected) for problem in found] == [
+        ("dhcp.ranges[1]", "a range that does not overlap 172.22.0.10 to 172.22.0.20")]

@@ -1,0 +1,102 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A real dnsmasq with the rendered configuration answers questions as firmware asks them, in a network namespace."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from network.test_description import GOOD
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import description, dnsmasq
+
+KNOWN, UNKNOWN = "00:5c:52:31:3a:01", "00:5c:52:31:3a:77"
+SCRIPT = "http://172.22.0.1:6180/boot.ipxe"
+HTTP_LOADER = "http://172.22.0.1:6180/shimx64.efi"
+# Name of a question → the client, and the file that its firmware must be given.
+BOOTS = {
+    "BIOS": ({"mac": KNOWN, "architecture": 0}, "undionly.kpxe"),
+    "UEFI as OVMF": ({"mac": KNOWN, "architecture": 7}, "shim/shimx64.efi"),
+    "UEFI as others": ({"mac": KNOWN, "architecture": 9}, "shim/shimx64.efi"),
+    "UEFI on ARM": ({"mac": KNOWN, "architecture": 11}, "snponly-arm64.efi"),
+    "iPXE on BIOS": ({"mac": KNOWN, "architecture": 0, "user_class": "iPXE"}, SCRIPT),
+    "iPXE on UEFI": ({"mac": KNOWN, "architecture": 7, "user_class": "iPXE"}, SCRIPT),
+    "UEFI by HTTP": ({"mac": KNOWN, "architecture": 16}, HTTP_LOADER),
+}
+
+
+def network(tmp_path, **dhcp):
+    (tmp_path / "tftp").mkdir(exist_ok=True)
+    settings = dict(GOOD["dhcp"], tftp_root=str(tmp_path / "tftp"), http_boot_url=HTTP_LOADER, **dhcp)
+    settings["ranges"] = [given for given in settings["ranges"] if ":" not in given["first"]]
+    settings["hosts"] = [dict(host, addresses=[text for text in host["addresses"] if ":" not in text])
+                         for host in settings["hosts"]]
+    return dict(GOOD, name="prov", addresses=["172.22.0.1/24"], dhcp=settings)
+
+
+def ask(folder, *questions):
+    """Return what each question was answered; every file ``<interface>.conf`` of a folder is a server."""
+    own = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    program = pathlib.Path(__file__).with_name("wire.py")
+    paths = os.pathsep.join(path for path in sys.path if path)
+    command = ["unshare", *own, "--net", sys.executable, str(program), str(folder), json.dumps(questions)]
+    run = subprocess.run(command, env=dict(os.environ, PYTHONPATH=paths), capture_output=True, text=True, timeout=120,
+                         check=False)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def write(folder, described):
+    # Folders of pytest have names of their own, which a site's need not be: only the rest is checked.
+    assert [problem for problem in description.problems(described) if problem.field != "dhcp.tftp_root"] == []
+    name = described["name"]
+    (folder / f"{name}.conf").write_text(dnsmasq.configuration(described, str(folder / f"{name}.leases")))
+
+
+def test_each_firmware_is_given_what_it_can_boot(tmp_path):
+    write(tmp_path, network(tmp_path))
+    answers = ask(tmp_path, *(dict(question, wanted=1) for question, _file in BOOTS.values()))
+    found = {name: [offer["boot_file"] for offer in answer] for name, answer in zip(BOOTS, answers)}
+    assert found == {name: [file] for name, (_question, file) in BOOTS.items()}
+    by_http = answers[list(BOOTS).index("UEFI by HTTP")][0]
+    assert by_http["vendor_class"] == "HTTPClient"
+    assert {(offer["server"], offer["address"], tuple(offer["routers"])) for answer in answers for offer in answer} == {
+        ("172.22.0.1", "172.22.0.11", ("172.22.0.254",))}
+
+
+@pytest.mark.parametrize(("unknown_hosts", "servers"), [(False, []), (True, ["172.22.0.1"])])
+def test_an_unknown_client_is_answered_only_where_that_is_wanted(tmp_path, unknown_hosts, servers):
+    write(tmp_path, network(tmp_path, unknown_hosts=unknown_hosts))
+    (answer,) = ask(tmp_path, {"mac": UNKNOWN, "architecture": 7})
+    assert [offer["server"] for offer in answer] == servers
+
+
+def test_a_network_without_a_gateway_names_no_router(tmp_path):
+    write(tmp_path, dict(network(tmp_path), gateway=None))
+    (answer,) = ask(tmp_path, {"mac": KNOWN})
+    assert [offer["routers"] for offer in answer] == [[]]
+
+
+def test_a_second_server_on_the_wire_is_found_with_its_address(tmp_path):
+    first = network(tmp_path)
+    write(tmp_path, first)
+    other = dict(first, name="stranger", addresses=["172.22.0.2/24"], dhcp=dict(
+        first["dhcp"], unknown_hosts=True, ranges=[{"first": "172.22.0.200", "last": "172.22.0.210"}], hosts=[]))
+    write(tmp_path, other)
+    known, unknown = ask(tmp_path, {"mac": KNOWN}, {"mac": UNKNOWN})
+    assert [offer["server"] for offer in known] == ["172.22.0.1", "172.22.0.2"]
+    assert len({offer["server_mac"] for offer in known}) == 2
+    assert [offer["server"] for offer in unknown] == ["172.22.0.2"]
+
+
+def test_dnsmasq_takes_a_configuration_of_both_families(tmp_path):
+    file = tmp_path / "both.conf"
+    file.write_text(dnsmasq.configuration(dict(GOOD, dhcp=dict(GOOD["dhcp"], http_boot_url=HTTP_LOADER)),
+                                          str(tmp_path / "leases")))
+    run = subprocess.run(["dnsmasq", "--test", f"--conf-file={file}"], capture_output=True, text=True, check=False)
+    assert (run.returncode, "syntax check OK" in run.stderr) == (0, True), run.stderr

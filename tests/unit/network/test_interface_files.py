@@ -1,0 +1,118 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Network files: one system is chosen, and each has the same addresses in its own words."""
+from __future__ import annotations
+
+import configparser
+
+import pytest
+import yaml
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import interface_files
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.interface_files import Found
+
+ADDRESSES = ["172.22.0.1/24", "fd00:22::1/64"]
+BRIDGE = {"name": "br-prov", "kind": "bridge", "ports": ["eth1", "eth2"], "mtu": 9000, "addresses": ADDRESSES,
+          "gateway": "172.22.0.254"}
+VLAN = {"name": "eth1.100", "kind": "vlan", "ports": ["eth1"], "vlan": 100, "addresses": ADDRESSES}
+BOND = {"name": "bond0", "kind": "bond", "ports": ["eth1", "eth2"], "bond_mode": "802.3ad", "addresses": ADDRESSES}
+PLAIN = {"name": "eth1", "addresses": ADDRESSES}
+SYSTEMS = ("netplan", "networkd", "network_manager", "ifupdown")
+
+
+def written(system, network):
+    return {file.path: file.content for file in interface_files.files(system, network)}
+
+
+@pytest.mark.parametrize(("found", "system"), [
+    (Found(networkd=True), "networkd"), (Found(network_manager=True, ifupdown=True), "network_manager"),
+    (Found(ifupdown=True), "ifupdown"), (Found(networkd=True, netplan=True), "netplan"),
+    (Found(networkd=True, network_manager=True, managed_by="network_manager"), "network_manager")])
+def test_the_system_that_configures_the_machine_is_chosen(found, system):
+    assert interface_files.chosen(found) == (system, "")
+
+
+@pytest.mark.parametrize("found", [Found(), Found(networkd=True, network_manager=True)])
+def test_none_is_chosen_when_that_would_be_a_guess(found):
+    system, reason = interface_files.chosen(found)
+    assert system == "" and reason
+
+
+def parsed(content):
+    # systemd repeats keys: only the sections are of interest here.
+    reader = configparser.ConfigParser(strict=False, interpolation=None)
+    reader.optionxform = str
+    reader.read_string(content)
+    return reader
+
+
+def test_networkd_has_the_device_its_ports_and_its_addresses():
+    files = written("networkd", BRIDGE)
+    folder = "/etc/systemd/network/60-metal3-br-prov"
+    assert sorted(files) == [folder + end for end in ("-eth1.network", "-eth2.network", ".netdev", ".network")]
+    assert dict(parsed(files[f"{folder}.netdev"])["NetDev"]) == {"Name": "br-prov", "Kind": "bridge"}
+    assert parsed(files[f"{folder}-eth1.network"])["Network"]["Bridge"] == "br-prov"
+    lines = files[f"{folder}.network"].splitlines()
+    assert [line for line in lines if line.startswith(("Address=", "Gateway=", "MTUBytes="))] == [
+        "MTUBytes=9000", "Address=172.22.0.1/24", "Address=fd00:22::1/64", "Gateway=172.22.0.254"]
+    assert parsed(written("networkd", VLAN)["/etc/systemd/network/60-metal3-eth1.100.netdev"])["VLAN"]["Id"] == "100"
+    assert parsed(written("networkd", BOND)["/etc/systemd/network/60-metal3-bond0.netdev"])["Bond"]["Mode"] == "802.3ad"
+
+
+def test_networkd_adds_a_vlan_to_the_file_that_configures_its_port():
+    # A second file for eth1 would replace the first, and with it the addresses by which the machine is reached.
+    files = {file.path: file.content for file in interface_files.files(
+        "networkd", VLAN, {"eth1": "/run/systemd/network/10-netplan-eth1.network"})}
+    assert sorted(files) == [
+        "/etc/systemd/network/10-netplan-eth1.network.d/60-metal3-eth1.100.conf",
+        "/etc/systemd/network/60-metal3-eth1.100.netdev", "/etc/systemd/network/60-metal3-eth1.100.network"]
+    added = parsed(files["/etc/systemd/network/10-netplan-eth1.network.d/60-metal3-eth1.100.conf"])
+    assert {name: dict(added[name]) for name in added.sections()} == {"Network": {"VLAN": "eth1.100"}}
+
+
+def test_network_manager_has_keyfiles_that_only_root_reads():
+    files = interface_files.files("network_manager", BRIDGE)
+    assert {file.mode for file in files} == {"0600"}
+    main = parsed(files[-1].content)
+    assert files[-1].path == "/etc/NetworkManager/system-connections/60-metal3-br-prov.nmconnection"
+    assert dict(main["ipv4"]) == {"method": "manual", "address1": "172.22.0.1/24", "gateway": "172.22.0.254"}
+    assert dict(main["ipv6"]) == {"method": "manual", "address1": "fd00:22::1/64"}
+    port = parsed(files[0].content)["connection"]
+    assert (port["master"], port["slave-type"]) == ("br-prov", "bridge")
+    only4 = parsed(interface_files.files("network_manager", dict(PLAIN, addresses=ADDRESSES[:1]))[0].content)
+    assert only4["ipv6"]["method"] == "disabled"
+    vlan = parsed(interface_files.files("network_manager", VLAN)[0].content)["vlan"]
+    assert (vlan["id"], vlan["parent"]) == ("100", "eth1")
+
+
+def test_netplan_is_yaml_that_defines_what_it_names():
+    ((path, content),) = written("netplan", BRIDGE).items()
+    assert path == "/etc/netplan/60-metal3-br-prov.yaml"
+    network = yaml.safe_load(content)["network"]
+    assert network["ethernets"] == {"eth1": {}, "eth2": {}}
+    bridge = network["bridges"]["br-prov"]
+    assert (bridge["interfaces"], bridge["addresses"], bridge["mtu"]) == (["eth1", "eth2"], ADDRESSES, 9000)
+    assert bridge["routes"] == [{"to": "default", "via": "172.22.0.254"}]
+    vlan = yaml.safe_load(*written("netplan", VLAN).values())["network"]["vlans"]["eth1.100"]
+    assert (vlan["id"], vlan["link"]) == (100, "eth1")
+    bond = yaml.safe_load(*written("netplan", BOND).values())["network"]["bonds"]["bond0"]
+    assert bond["parameters"] == {"mode": "802.3ad"}
+
+
+def test_ifupdown_makes_the_device_once_and_names_its_file_so_that_it_is_read():
+    ((path, content),) = written("ifupdown", VLAN).items()
+    assert path == "/etc/network/interfaces.d/60-metal3-eth1_100"
+    assert content.count("vlan-raw-device eth1") == 1
+    assert [line for line in content.splitlines() if line.startswith(("auto", "iface"))] == [
+        "auto eth1.100", "iface eth1.100 inet static", "iface eth1.100 inet6 static"]
+    bridge = written("ifupdown", BRIDGE)["/etc/network/interfaces.d/60-metal3-br-prov"]
+    assert "    bridge_ports eth1 eth2\n" in bridge and bridge.count("gateway 172.22.0.254") == 1
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("network", [BRIDGE, VLAN, BOND, PLAIN], ids=lambda network: network["name"])
+def test_every_system_has_all_addresses_and_writes_the_same_again(system, network):
+    content = "\n".join(written(system, network).values())
+    assert all(address in content for address in network["addresses"])
+    assert written(system, network) == written(system, dict(network))

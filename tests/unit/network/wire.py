@@ -1,0 +1,59 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs in a network namespace of its own: dnsmasq on one end of a cable, questions as firmware asks them on the other.
+
+Arguments: a folder with files ``<interface>.conf``, one dnsmasq for each; then questions as JSON. Prints the answers.
+"""
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import dhcp_probe
+
+START_SECONDS = 10
+# A server that has an address to choose asks by ICMP, for 3 seconds, whether somebody has it.
+LISTEN_SECONDS = 7
+
+
+def ip(*arguments):
+    subprocess.run(["ip", *arguments], check=True)
+
+
+def main():
+    folder, questions = pathlib.Path(sys.argv[1]), json.loads(sys.argv[2])
+    ip("link", "set", "lo", "up")
+    ip("link", "add", "wire", "type", "bridge")
+    ip("link", "set", "wire", "up")
+    servers = []
+    try:
+        for position, file in enumerate(sorted(folder.glob("*.conf")), 1):
+            name = file.stem
+            ip("link", "add", name, "type", "veth", "peer", "name", f"p{position}")
+            ip("link", "set", f"p{position}", "master", "wire", "up")
+            ip("addr", "add", f"172.22.0.{position}/24", "dev", name)
+            ip("link", "set", name, "up")
+            log = folder / f"{name}.log"
+            servers.append(subprocess.Popen(["dnsmasq", "--keep-in-foreground", f"--conf-file={file}", "--user=root",
+                                             "--group=root", "--pid-file=", f"--log-facility={log}"]))
+            deadline = time.monotonic() + START_SECONDS
+            while not (log.exists() and "DHCP, IP range" in log.read_text()):
+                if servers[-1].poll() is not None or time.monotonic() > deadline:
+                    sys.exit(f"dnsmasq on {name} did not start: {log.read_text() if log.exists() else 'no log'}")
+                time.sleep(0.05)
+        ip("link", "add", "client", "type", "veth", "peer", "name", "pc")
+        ip("link", "set", "pc", "master", "wire", "up")
+        ip("link", "set", "client", "up")
+        print(json.dumps([[offer._asdict() for offer in dhcp_probe.offers("client", seconds=LISTEN_SECONDS, **question)]
+                          for question in questions]))
+    finally:
+        for server in servers:
+            server.terminate()
+            server.wait()
+
+
+main()
