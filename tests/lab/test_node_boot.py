@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 from machine_room import partitions
 from machine_room.node_boot.first_stage import HIDDEN_FILES
-from nodes import INDEX, MEMORY_MIB, POD_SUBNET, Nodes
-from support import REPOSITORY, eventually, module
+from nodes import INDEX, MEMORY_MIB, POD_SUBNET, Nodes, built_image
+from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import flannel
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
 
 pytestmark = pytest.mark.nodes
 
@@ -69,11 +68,7 @@ def wait_for_kubelet(nodes, name):
 @pytest.fixture(scope="module")
 def image():
     """The node image, from the cache or built now."""
-    cache = user_folders.cache_dir()
-    engine = module("plane_programs", source_dir=str(REPOSITORY / "lab" / "engine"), cache_dir=cache,
-                    sets=["management", "node"])
-    return module("lab_node_image", source_dir=str(REPOSITORY / "lab" / "node_image"), cache_dir=cache,
-                  addons_source_dir=str(REPOSITORY / "lab" / "engine" / "addons"), engine_dir=engine["engine_dir"])
+    return built_image()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,80 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What of a description a machine's interfaces have not got; pure.
+
+Interfaces are as ``ip -json -details address show`` lists them (iproute2).
+"""
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .description import interfaces
+
+# What iproute2 calls each kind; a card has no kind of its own.
+_KINDS = {"bridge": "bridge", "vlan": "vlan", "bond": "bond"}
+
+
+def differences(network: Mapping[str, Any], links: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return in words what the machine lacks of a description; nothing when it has all of it.
+
+    :param network: a description without mistakes
+    :param links: all interfaces of the machine
+    """
+    by_name = {link.get("ifname"): link for link in links}
+    name, kind = network["name"], network.get("kind") or "ethernet"
+    link = by_name.get(name)
+    if link is None:
+        return [f"interface {name} does not exist"]
+    found = [_kind(link, name, kind, network.get("vlan"))]
+    if "UP" not in (link.get("flags") or ()):
+        found.append(f"interface {name} is down")
+    if network.get("mtu") and link.get("mtu") != network["mtu"]:
+        found.append(f"interface {name} has an MTU of {link.get('mtu')} bytes, not {network['mtu']}")
+    has = _addresses(link)
+    found += [f"interface {name} lacks the address {wanted}" for wanted in interfaces(network) if wanted not in has]
+    for port in network.get("ports") or ():
+        found.append(_port(by_name.get(port), port, name, kind, link))
+    return [text for text in found if text]
+
+
+def missing_interfaces(network: Mapping[str, Any], links: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the names of interfaces that a description needs and that the machine must have already."""
+    there = {link.get("ifname") for link in links}
+    kind = network.get("kind") or "ethernet"
+    wanted = [network["name"]] if kind == "ethernet" else list(network.get("ports") or ())
+    return [name for name in wanted if name not in there]
+
+
+def conflicting_kind(network: Mapping[str, Any], links: Iterable[Mapping[str, Any]]) -> str:
+    """Return what an interface of the description's name is in place of the wanted kind; empty when nothing."""
+    for link in links:
+        if link.get("ifname") == network["name"]:
+            kind = network.get("kind") or "ethernet"
+            return _kind(link, network["name"], kind, None)
+    return ""
+
+
+def _kind(link: Mapping[str, Any], name: str, kind: str, vlan: Any) -> str:
+    about = link.get("linkinfo") or {}
+    actual = about.get("info_kind")
+    if kind in _KINDS and actual != _KINDS[kind]:
+        return f"interface {name} is {'of kind ' + actual if actual else 'a card'}, not a {kind}"
+    if kind == "vlan" and vlan is not None and (about.get("info_data") or {}).get("id") != vlan:
+        return f"interface {name} carries VLAN {(about.get('info_data') or {}).get('id')}, not {vlan}"
+    return ""
+
+
+def _addresses(link: Mapping[str, Any]) -> list[Any]:
+    return [ipaddress.ip_interface(f"{entry['local']}/{entry['prefixlen']}") for entry in link.get("addr_info") or ()
+            if entry.get("local")]
+
+
+def _port(port: Mapping[str, Any] | None, name: str, owner: str, kind: str, link: Mapping[str, Any]) -> str:
+    if port is None:
+        return f"interface {name} does not exist"
+    if kind == "vlan":
+        return "" if link.get("link") in (name, None) else f"VLAN {owner} is on {link.get('link')}, not on {name}"
+    return "" if port.get("master") == owner else f"interface {name} does not belong to {owner}"

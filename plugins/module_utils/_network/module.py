@@ -1,0 +1,137 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the modules provisioning_network, provisioning_dhcp and network_check."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .._common.errors import RefusedError, ReportedError
+from .._common.module import Module
+from .._common.problem import Problem, as_results
+from . import dhcp_service, reach
+from .description import BOND_MODES, KINDS
+from .dnsmasq import DEFAULT_LEASE_SECONDS
+from .service import NetworkService
+
+SYSTEMS = ("auto", "netplan", "networkd", "network_manager", "ifupdown")
+_DESCRIPTION = ("name", "kind", "ports", "vlan", "bond_mode", "mtu", "addresses", "gateway", "dhcp")
+
+
+@contextmanager
+def _readable_errors() -> Iterator[None]:
+    """A file that may not be read or written: no traceback."""
+    try:
+        yield
+    except OSError as exc:
+        hint = "; run as root (become: true)" if isinstance(exc, PermissionError) else ""
+        raise ReportedError(f"{exc.filename or 'network'}: {exc.strerror or exc}{hint}") from exc
+
+
+def _texts() -> dict[str, Any]:
+    return {"type": "list", "elements": "str", "default": []}
+
+
+def dhcp_options() -> dict[str, Any]:
+    """Return the options of what DHCP serves; documented in the fragment ``provisioning_network``."""
+    return {
+        "ranges": {"type": "list", "elements": "dict", "default": [], "options": {
+            "first": {"type": "str", "required": True}, "last": {"type": "str", "required": True},
+            "network": {"type": "str"}, "router": {"type": "str"}}},
+        "hosts": {"type": "list", "elements": "dict", "default": [], "options": {
+            "name": {"type": "str"}, "mac": {"type": "str", "required": True}, "addresses": _texts()}},
+        "unknown_hosts": {"type": "bool", "default": False},
+        "lease_seconds": {"type": "int", "default": DEFAULT_LEASE_SECONDS},
+        "dns_servers": _texts(), "ntp_servers": _texts(),
+        "tftp_root": {"type": "str"}, "loaders": {"type": "dict", "default": {}},
+        "ipxe_script_url": {"type": "str"}, "http_boot_url": {"type": "str"},
+    }
+
+
+def description_options() -> dict[str, Any]:
+    """Return the options of a provisioning network; documented in the fragment ``provisioning_network``."""
+    return {
+        "name": {"type": "str", "required": True},
+        "kind": {"type": "str", "choices": list(KINDS), "default": "ethernet"},
+        "ports": _texts(),
+        "vlan": {"type": "int"},
+        "bond_mode": {"type": "str", "choices": list(BOND_MODES)},
+        "mtu": {"type": "int"},
+        "addresses": _texts(),
+        "gateway": {"type": "str"},
+        "dhcp": {"type": "dict", "options": dhcp_options()},
+    }
+
+
+def _description(params: dict[str, Any]) -> dict[str, Any]:
+    return {option: params[option] for option in _DESCRIPTION}
+
+
+def run_provisioning_network() -> None:
+    """Run the module ``provisioning_network``."""
+    module = Module(dict(
+        description_options(),
+        state={"type": "str", "choices": ["present", "confirmed", "absent"], "default": "present"},
+        confirm={"type": "str"},
+        system={"type": "str", "choices": list(SYSTEMS), "default": "auto"},
+        rollback_seconds={"type": "int", "default": 120},
+        wait_timeout_seconds={"type": "int", "default": 30}))
+    with module.reporting(), _readable_errors():
+        wrong = [Problem("value", f"network {module.params['name']}", option, module.params[option], expected)
+                 for option, lowest, expected in (("rollback_seconds", 0, "0, or a number of seconds"),
+                                                  ("wait_timeout_seconds", 1, "at least 1 second"))
+                 if module.params[option] < lowest]
+        if wrong:
+            raise RefusedError(wrong)
+        service = NetworkService(_description(module.params), module.params, module.check_mode, module.progress)
+        act = {"present": service.present, "confirmed": service.confirm, "absent": service.absent}
+        module.finish(act[module.params["state"]]())
+
+
+def run_provisioning_dhcp() -> None:
+    """Run the module ``provisioning_dhcp``."""
+    module = Module(dict(
+        description_options(),
+        config_file={"type": "path", "required": True},
+        leases_file={"type": "path", "required": True},
+        dnsmasq={"type": "path", "default": "dnsmasq"},
+        allowed_servers=_texts(),
+        probe_seconds={"type": "int", "default": 5}))
+    with module.reporting(), _readable_errors():
+        wrong = [Problem("value", f"network {module.params['name']}", option, module.params[option],
+                         "an absolute path") for option in ("config_file", "leases_file")
+                 if not os.path.isabs(module.params[option])]
+        if wrong:
+            raise RefusedError(wrong)
+        module.finish(dhcp_service.ensure(_description(module.params), module.params, module.check_mode,
+                                          module.progress))
+
+
+def run_network_check() -> None:
+    """Run the module ``network_check``."""
+    module = Module({
+        "tcp": {"type": "list", "elements": "dict", "default": [], "options": {
+            "name": {"type": "str"}, "host": {"type": "str", "required": True},
+            "port": {"type": "int", "required": True}, "reachable": {"type": "bool", "default": True}}},
+        "tftp": {"type": "list", "elements": "dict", "default": [], "options": {
+            "name": {"type": "str"}, "host": {"type": "str", "required": True},
+            "path": {"type": "str", "required": True}, "port": {"type": "int", "default": 69}}},
+        "dhcp": {"type": "list", "elements": "dict", "default": [], "options": {
+            "name": {"type": "str"}, "interface": {"type": "str", "required": True}, "mac": {"type": "str"},
+            "expected_servers": _texts(), "allowed_servers": _texts(),
+            "seconds": {"type": "int", "default": 5}}},
+        "timeout_seconds": {"type": "int", "default": 5},
+        "fail": {"type": "bool", "default": True},
+    })
+    with module.reporting(), _readable_errors():
+        wrong = reach.problems(module.params)
+        if wrong:
+            raise RefusedError(wrong)
+        checks, found = reach.check(module.params)
+    result = {"changed": False, "checks": checks, "problems": as_results(found)}
+    failure = "" if not found or not module.params["fail"] else "\n".join(
+        [f"{len(found)} of {len(checks)} checks failed:", *(f"- {problem}" for problem in found)])
+    module.finish(result, failure)

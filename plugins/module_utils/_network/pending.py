@@ -1,0 +1,112 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A change that is taken back by itself unless somebody who reaches the machine confirms it in time.
+
+The files of before are stored first, so that a process of this machine, which no connection keeps alive, can put them
+back. Whoever removes the record decides: the confirmation, or that process.
+"""
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .._common import whole_file
+
+FOLDER = "/var/lib/metal3.baremetal/network"
+POLL_SECONDS = 0.5
+
+
+def record_path(name: str, folder: str = FOLDER) -> str:
+    """Return the path of the record of an interface's unconfirmed change."""
+    return os.path.join(folder, f"{name}.pending.json")
+
+
+def read(name: str, folder: str = FOLDER) -> dict[str, Any] | None:
+    """Return the record of an unconfirmed change, None when there is none."""
+    try:
+        with open(record_path(name, folder), encoding="utf-8") as stream:
+            return json.load(stream)
+    except FileNotFoundError:
+        return None
+
+
+def snapshot(paths: Iterable[str]) -> list[dict[str, Any]]:
+    """Return files as they are now: ``path``, ``content`` (None when there is none) and ``mode``."""
+    found = []
+    for path in sorted(set(paths)):
+        try:
+            with open(path, encoding="utf-8") as stream:
+                found.append({"path": path, "content": stream.read(), "mode": os.stat(path).st_mode & 0o777})
+        except FileNotFoundError:
+            found.append({"path": path, "content": None, "mode": None})
+    return found
+
+
+def put_back(files: Iterable[dict[str, Any]]) -> None:
+    """Give files the content that a snapshot has; those it found missing are removed."""
+    for file in files:
+        if file["content"] is not None:
+            whole_file.write(file["path"], file["content"].encode(), file["mode"], False)
+        elif os.path.exists(file["path"]):
+            os.unlink(file["path"])
+
+
+def begin(name: str, record: dict[str, Any], folder: str = FOLDER) -> None:
+    """Store what is needed to take a change back, before it is made."""
+    whole_file.write(record_path(name, folder), json.dumps(record).encode(), 0o600, False)
+
+
+def end(name: str, folder: str = FOLDER) -> bool:
+    """Remove the record; return whether this call did it, and so decides what becomes of the change."""
+    try:
+        os.unlink(record_path(name, folder))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def watch(name: str, seconds: float, take_back: Callable[[], None], folder: str = FOLDER) -> None:
+    """Start a process that takes the change back after a time, unless the record is gone before.
+
+    :param seconds: how long the confirmation may take
+    :param take_back: called in that process; what it raises is written beside the record
+    """
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    # pylint: disable=protected-access
+    try:
+        # A session of its own: the end of the connection that began the change does not end it.
+        os.setsid()
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        if os.fork():
+            os._exit(0)
+        null = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(null, descriptor)
+        # Ansible waits for the end of every pipe that the module's process has.
+        os.closerange(3, 256)
+        _guard(name, seconds, take_back, folder)
+    finally:
+        os._exit(0)
+
+
+def _guard(name: str, seconds: float, take_back: Callable[[], None], folder: str) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if not os.path.exists(record_path(name, folder)):
+            return
+        time.sleep(POLL_SECONDS)
+    try:
+        if read(name, folder) is not None:
+            take_back()
+    except Exception as exc:  # pylint: disable=broad-exception-caught
+        # Nobody is there to read it now; the next run reports it.
+        with open(os.path.join(folder, f"{name}.error"), "w", encoding="utf-8") as stream:
+            stream.write(f"{exc}\n")

@@ -1,0 +1,277 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A machine's interface of the provisioning network: as described, and taken back when that cuts the machine off."""
+from __future__ import annotations
+
+import glob
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .._common import confirmation, whole_file
+from .._common.errors import RefusedError, ReportedError
+from .._common.problem import Problem
+from . import pending, systems
+from .description import problems
+from .interface_files import PREFIX, File, chosen, files
+from .links import conflicting_kind, differences, missing_interfaces
+
+POLL_SECONDS = 0.5
+# Where files of the collection may be, of any system.
+_FOLDERS = ("/etc/systemd/network", "/etc/systemd/network/*.d", "/etc/NetworkManager/system-connections",
+            "/etc/netplan", "/etc/network/interfaces.d")
+
+
+class NetworkError(ReportedError):
+    """The interface did not become what was described; what was before is back."""
+
+
+class NetworkService:
+    """One run of the module ``provisioning_network``.
+
+    :param network: the description, see ``description.problems``
+    :param options: ``system`` (``auto`` or one of ``interface_files.chosen``), ``rollback_seconds`` (0 for a change
+        that needs no confirmation), ``wait_timeout_seconds``, ``confirm`` (the name once more, for ``absent``)
+    :param check_mode: only say what would be done
+    :param progress: a Progress
+    :param runner: what runs programs, for tests
+    :param folder: where unconfirmed changes are noted
+    """
+
+    def __init__(self, network: Mapping[str, Any], options: Mapping[str, Any], check_mode: bool, progress: Any,
+                 runner: systems.Runner = systems.run, folder: str = pending.FOLDER,
+                 sleep: Callable[[float], None] = time.sleep) -> None:
+        self.network, self.options, self.check_mode, self.progress = network, options, check_mode, progress
+        self.runner, self.folder, self.sleep = runner, folder, sleep
+        self.name = network.get("name") or ""
+        self.subject = f"network {self.name}"
+
+    def present(self) -> dict[str, Any]:
+        """Give the machine the interface and return the module's result.
+
+        :raises RefusedError: when the description has mistakes, or does not fit the machine
+        :raises NetworkError: when the interface does not get what is described; what was before is back then
+        """
+        found = problems(self.network)
+        if found:
+            raise RefusedError(found)
+        self._after_unconfirmed()
+        links = systems.links(self.runner)
+        system = self._system(links)
+        wanted = files(system, self.network, systems.port_files(links, self.network.get("ports") or ()))
+        stale = [path for path in self._own_files() if path not in {file.path for file in wanted}]
+        before = pending.snapshot([file.path for file in wanted] + stale)
+        changed = [file for file, old in self._paired(wanted, before)
+                   if old["content"] != file.content or old["mode"] != int(file.mode, 8)]
+        lacking = differences(self.network, links)
+        result = {"changed": bool(changed or stale or lacking), "system": system, "confirmation_needed": False,
+                  "files": [file.path for file in wanted], "differences": lacking,
+                  "diff": _diff(before, {file.path: file for file in wanted})}
+        if self.check_mode or not result["changed"]:
+            return result
+        made_before = any(link.get("ifname") == self.name for link in links) and (
+            self.network.get("kind") or "ethernet") != "ethernet"
+        self._change(system, wanted, stale, before, made_before, bool(changed))
+        result["confirmation_needed"] = self.options["rollback_seconds"] > 0
+        return result
+
+    def absent(self) -> dict[str, Any]:
+        """Remove the collection's files of the interface, and the device that they made.
+
+        :raises RefusedError: when the interface's name is not repeated
+        :raises NetworkError: when the system does not take it
+        """
+        own = self._own_files()
+        system = _system_of(own)
+        unconfirmed = [Problem(
+            "confirmation-missing", self.subject, "confirm", self.options["confirm"] or None, "the interface's name",
+            f"removing it cuts off what uses it; to continue set {confirmation.VARIABLE}={self.name} in a playbook "
+            "(module option confirm)")] if own and self.options["confirm"] != self.name else []
+        if unconfirmed and not self.check_mode:
+            raise RefusedError(unconfirmed)
+        self._after_unconfirmed()
+        before = pending.snapshot(own)
+        result = {"changed": bool(own), "system": system, "confirmation_needed": False, "files": own,
+                  "differences": [], "diff": _diff(before, {}),
+                  "warnings": confirmation.asked_later(unconfirmed)}
+        if self.check_mode or not own:
+            return result
+        for path in own:
+            os.unlink(path)
+        systems.withdraw(system, self.network, self.runner)
+        return result
+
+    def confirm(self) -> dict[str, Any]:
+        """Keep an unconfirmed change: whoever says so has reached the machine.
+
+        :raises NetworkError: when the change has been taken back
+        """
+        error = os.path.join(self.folder, f"{self.name}.error")
+        result = {"changed": False, "system": "", "confirmation_needed": False, "files": [], "differences": [],
+                  "diff": []}
+        if self.check_mode:
+            return result
+        if pending.end(self.name, self.folder):
+            return dict(result, changed=True)
+        if os.path.exists(error):
+            with open(error, encoding="utf-8") as stream:
+                raise NetworkError(f"{self.subject}: the change was not confirmed in time, and taking it back failed: "
+                                   f"{stream.read().strip()}; look at the machine's console")
+        lacking = differences(self.network, systems.links(self.runner))
+        if lacking:
+            raise NetworkError(f"{self.subject}: the change was not confirmed within its time and has been taken back "
+                               f"({'; '.join(lacking)}); correct the description, or raise rollback_seconds")
+        return result
+
+    def _after_unconfirmed(self) -> None:
+        """Wait until the change of an earlier run, which nobody confirmed, is taken back."""
+        record = pending.read(self.name, self.folder)
+        if record is None or self.check_mode:
+            return
+        until = time.monotonic() + record["seconds"] + systems.PROGRAM_SECONDS
+        self.progress.event(f"{self.subject}: an earlier run has left a change without a confirmation; waiting until "
+                            "it is taken back")
+        while pending.read(self.name, self.folder) is not None:
+            if not _runs(record["machine"]) or time.monotonic() > until:
+                # The machine was started again since, or its process was ended: nobody else takes it back.
+                self._take_back(record)
+                return
+            self.sleep(POLL_SECONDS)
+
+    def _system(self, links: list[dict[str, Any]]) -> str:
+        missing = missing_interfaces(self.network, links)
+        conflict = conflicting_kind(self.network, links)
+        wrong = [Problem("provisioning-network", self.subject, "ports" if self.network.get("ports") else "name",
+                         f"no interface {name}", "interfaces of this machine", "see ip link show") for name in missing]
+        if conflict:
+            wrong.append(Problem("provisioning-network", self.subject, "kind", conflict,
+                                 "an interface of that kind, or none of that name", "choose another name"))
+        system, reason = self.options["system"], ""
+        if system == "auto":
+            system, reason = chosen(systems.find(links, [self.name, *(self.network.get("ports") or ())], self.runner))
+        if reason:
+            wrong.append(Problem("provisioning-network", self.subject, "system", reason,
+                                 "one system that configures the network", "set system to the one that is to do it"))
+        if wrong:
+            raise RefusedError(wrong)
+        return system
+
+    def _own_files(self) -> list[str]:
+        """Return the paths of the collection's files for this interface, whichever system they are for."""
+        names = {f"{PREFIX}{self.name}", f"{PREFIX}{self.name.replace('.', '_')}"}
+        found = []
+        for folder in _FOLDERS:
+            for path in glob.glob(f"{folder}/{PREFIX}*"):
+                base = os.path.basename(path)
+                stem = base.rsplit(".", 1)[0] if base not in names else base
+                port = stem[len(PREFIX) + len(self.name) + 1:] if stem.startswith(f"{PREFIX}{self.name}-") else None
+                if stem in names or (port is not None and os.path.exists(f"/sys/class/net/{port}")):
+                    found.append(path)
+        return sorted(found)
+
+    @staticmethod
+    def _paired(wanted: list[File], before: list[dict[str, Any]]) -> list[tuple[File, dict[str, Any]]]:
+        by_path = {old["path"]: old for old in before}
+        return [(file, by_path[file.path]) for file in wanted]
+
+    def _change(self, system: str, wanted: list[File], stale: list[str], before: list[dict[str, Any]],
+                made_before: bool, rewritten: bool) -> None:
+        seconds = self.options["rollback_seconds"]
+        record = {"system": system, "files": before, "seconds": seconds, "network": dict(self.network),
+                  "made": not made_before, "machine": _boot_id()}
+        pending.begin(self.name, record, self.folder)
+        if seconds:
+            pending.watch(self.name, seconds, lambda: self._take_back(record), self.folder)
+        try:
+            for path in stale:
+                os.unlink(path)
+            for file in wanted:
+                _folder_for(file.path)
+                whole_file.write(file.path, file.content.encode(), int(file.mode, 8), False)
+            if made_before and rewritten:
+                # No system changes the VLAN or mode of a device that there is.
+                systems.remove_device(self.network, self.runner)
+            self.progress.event(f"{self.subject}: {system} applies its files")
+            systems.apply(system, self.network, made_before, self.runner)
+            self._until_there(system)
+        except ReportedError as exc:
+            self._take_back(record)
+            raise NetworkError(f"{self.subject}: {exc}; what was before is back") from exc
+        if not seconds:
+            pending.end(self.name, self.folder)
+
+    def _until_there(self, system: str) -> None:
+        until = time.monotonic() + self.options["wait_timeout_seconds"]
+        while True:
+            links = systems.links(self.runner)
+            lacking = differences(self.network, links)
+            if not lacking:
+                return
+            if time.monotonic() > until:
+                raise NetworkError(f"after {self.options['wait_timeout_seconds']} s {'; '.join(lacking)}"
+                                   + self._cause(system, links))
+            self.sleep(POLL_SECONDS)
+
+    def _cause(self, system: str, links: list[dict[str, Any]]) -> str:
+        """Return what may be the reason that an interface is not as described, and where the system says more."""
+        if system != "networkd":
+            return ""
+        names = [self.name, *(self.network.get("ports") or ())]
+        # A VLAN's port keeps its file.
+        names = names[:1] if self.network.get("kind") == "vlan" else names
+        foreign = [f"{path} configures {port}" for port, path in sorted(systems.port_files(links, names).items())
+                   if PREFIX not in path]
+        return (f" ({'; '.join(foreign)}: systemd-networkd uses the first file that matches; remove it)" if foreign
+                else "; see journalctl -u systemd-networkd")
+
+    def _take_back(self, record: Mapping[str, Any]) -> None:
+        """Put the files of before back, and the interface with them; only one of all who try does it."""
+        if not pending.end(self.name, self.folder):
+            return
+        pending.put_back(record["files"])
+        had = any(file["content"] is not None for file in record["files"])
+        if had:
+            systems.remove_device(record["network"], self.runner)
+            systems.apply(record["system"], record["network"], False, self.runner)
+        else:
+            systems.withdraw(record["system"], record["network"], self.runner)
+
+
+def _folder_for(path: str) -> None:
+    """Make the folder of a drop-in, which the daemon reads with a user of its own."""
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        os.makedirs(folder)
+        os.chmod(folder, 0o755)
+
+
+def _boot_id() -> str:
+    """Return what names this start of the machine."""
+    with open("/proc/sys/kernel/random/boot_id", encoding="utf-8") as stream:
+        return stream.read().strip()
+
+
+def _runs(boot: str) -> bool:
+    """Say whether the machine has not been started again, so that the process which takes a change back still runs."""
+    return boot == _boot_id()
+
+
+def _system_of(paths: list[str]) -> str:
+    for part, system in (("/systemd/", "networkd"), ("/NetworkManager/", "network_manager"), ("/netplan/", "netplan"),
+                         ("/network/interfaces.d/", "ifupdown")):
+        if any(part in path for path in paths):
+            return system
+    return ""
+
+
+def _diff(before: list[dict[str, Any]], wanted: Mapping[str, File]) -> list[dict[str, str]]:
+    found = []
+    for old in before:
+        new = wanted.get(old["path"])
+        after = new.content if new else ""
+        if (old["content"] or "") != after:
+            found.append({"before_header": old["path"], "after_header": old["path"] if new else "",
+                          "before": old["content"] or "", "after": after})
+    return found

@@ -1,0 +1,172 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which system configures a machine's network, and the programs that make it read its files again."""
+from __future__ import annotations
+
+import glob
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from .._common.errors import ReportedError
+from .interface_files import Found
+
+# A program that does not come back is not waited for longer; netplan starts daemons.
+PROGRAM_SECONDS = 120
+# systemd-networkd writes a file of its own for each interface: networkd's link files, network/networkd-link.c.
+_NETWORKD_LINKS = "/run/systemd/netif/links"
+_MANAGED = ("configured", "configuring")
+
+
+class NetworkSystemError(ReportedError):
+    """A program of the system that configures the network failed."""
+
+
+class Result(NamedTuple):
+    """What a program answered."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+Runner = Callable[[list[str]], Result]
+
+
+def run(command: list[str]) -> Result:
+    """Run a program and return its answer; 127 when it is missing, 124 when it does not end in time."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                              timeout=PROGRAM_SECONDS, env=dict(os.environ, LC_ALL="C"))
+    except FileNotFoundError:
+        return Result(127, "", f"{command[0]} is not installed")
+    except subprocess.TimeoutExpired:
+        return Result(124, "", f"no end after {PROGRAM_SECONDS} s")
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def links(runner: Runner = run) -> list[dict[str, Any]]:
+    """Return the machine's interfaces as iproute2 lists them.
+
+    :raises NetworkSystemError: when they can't be listed
+    """
+    answer = runner(["ip", "-json", "-details", "address", "show"])
+    if answer.code != 0:
+        raise NetworkSystemError(f"ip address show failed: {answer.stderr.strip()}; install iproute2")
+    return [entry for entry in json.loads(answer.stdout or "[]") if entry]
+
+
+def find(interfaces: Iterable[Mapping[str, Any]], names: Iterable[str], runner: Runner = run) -> Found:
+    """Return what configures this machine's network.
+
+    :param interfaces: see :func:`links`
+    :param names: the interfaces of the description, whose present owner counts
+    """
+    numbers = {link.get("ifname"): link.get("ifindex") for link in interfaces}
+    networkd, manager = (runner(["systemctl", "is-active", "--quiet", unit]).code == 0
+                         for unit in ("systemd-networkd.service", "NetworkManager.service"))
+    owners = set()
+    for name in names:
+        if networkd and _networkd_link(numbers.get(name)).get("ADMIN_STATE") in _MANAGED:
+            owners.add("networkd")
+        if manager and runner(["nmcli", "-g", "GENERAL.STATE", "device", "show", name]).stdout[:3] == "100":
+            owners.add("network_manager")
+    return Found(
+        networkd=networkd, network_manager=manager,
+        netplan=shutil.which("netplan") is not None and bool(glob.glob("/etc/netplan/*.yaml")),
+        ifupdown=shutil.which("ifup") is not None and os.path.exists("/etc/network/interfaces"),
+        managed_by=owners.pop() if len(owners) == 1 else "")
+
+
+def port_files(interfaces: Iterable[Mapping[str, Any]], ports: Iterable[str]) -> dict[str, str]:
+    """Return for each port the file by which systemd-networkd configures it now; those without one are left out."""
+    numbers = {link.get("ifname"): link.get("ifindex") for link in interfaces}
+    found = {port: _networkd_link(numbers.get(port)).get("NETWORK_FILE") for port in ports}
+    return {port: path for port, path in found.items() if path}
+
+
+def _networkd_link(number: Any) -> dict[str, str]:
+    try:
+        with open(f"{_NETWORKD_LINKS}/{number}", encoding="utf-8") as stream:
+            pairs = [line.rstrip("\n").partition("=") for line in stream]
+    except OSError:
+        return {}
+    return {key: value for key, _sign, value in pairs}
+
+
+def apply(system: str, network: Mapping[str, Any], made_before: bool, runner: Runner = run) -> None:
+    """Let a system read its files again, so that the machine has what they say.
+
+    :param system: see ``interface_files.chosen``
+    :param network: the description whose files were written or removed
+    :param made_before: whether the interface existed before, made by these files
+    :raises NetworkSystemError: with what the program answered
+    """
+    for command in _APPLY[system](network, made_before):
+        _checked(runner, command)
+
+
+def remove_device(network: Mapping[str, Any], runner: Runner = run) -> None:
+    """Delete the device that a description made, which no system does by itself; nothing when it is gone.
+
+    :raises NetworkSystemError: with what ``ip`` answered
+    """
+    if (network.get("kind") or "ethernet") == "ethernet":
+        return
+    if runner(["ip", "link", "show", network["name"]]).code == 0:
+        _checked(runner, ["ip", "link", "delete", network["name"]])
+
+
+def _checked(runner: Runner, command: list[str]) -> None:
+    answer = runner(command)
+    if answer.code != 0:
+        said = " ".join((answer.stderr or answer.stdout).split())
+        raise NetworkSystemError(f"{' '.join(command)} failed with code {answer.code}: {said or '(no text)'}")
+
+
+def _networkd(_network: Mapping[str, Any], _made_before: bool) -> list[list[str]]:
+    # Makes devices of new files, and configures again the interfaces whose file is new, other or gone (networkctl(1)).
+    return [["networkctl", "reload"]]
+
+
+def _network_manager(network: Mapping[str, Any], _made_before: bool) -> list[list[str]]:
+    ports = network.get("ports") or ()
+    attached = (network.get("kind") or "") in ("bridge", "bond")
+    ids = [f"metal3-{network['name']}-{port}" for port in ports if attached] + [f"metal3-{network['name']}"]
+    return [["nmcli", "connection", "reload"], *(["nmcli", "--wait", "60", "connection", "up", name] for name in ids)]
+
+
+def _netplan(_network: Mapping[str, Any], _made_before: bool) -> list[list[str]]:
+    # generate refuses a file with a mistake before anything is applied.
+    return [["netplan", "generate"], ["netplan", "apply"]]
+
+
+def _ifupdown(network: Mapping[str, Any], made_before: bool) -> list[list[str]]:
+    down = [["ifdown", "--force", network["name"]]] if made_before else []
+    return [*down, ["ifup", network["name"]]]
+
+
+_APPLY: dict[str, Callable[[Mapping[str, Any], bool], list[list[str]]]] = {
+    "networkd": _networkd, "network_manager": _network_manager, "netplan": _netplan, "ifupdown": _ifupdown}
+
+
+def withdraw(system: str, network: Mapping[str, Any], runner: Runner = run) -> None:
+    """Take what a description made out of the running system, after its files are gone.
+
+    :raises NetworkSystemError: with what a program answered
+    """
+    if system == "network_manager":
+        _checked(runner, ["nmcli", "connection", "reload"])
+    elif system == "netplan":
+        _checked(runner, ["netplan", "apply"])
+    elif system == "networkd":
+        _checked(runner, ["networkctl", "reload"])
+    remove_device(network, runner)
+    if system == "ifupdown" and (network.get("kind") or "ethernet") == "ethernet":
+        for text in network.get("addresses") or ():
+            # Not an error: the system may have taken it away itself.
+            runner(["ip", "address", "delete", text, "dev", network["name"]])

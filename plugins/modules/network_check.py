@@ -1,0 +1,179 @@
+#!/usr/bin/python
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Asks from a machine what it must reach."""
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: network_check
+short_description: Ask from a machine what it must reach by TCP, TFTP and DHCP
+version_added: "0.1.0"
+description:
+  - Run it where the question matters, for example on a machine of the provisioning network, or on a node. It asks all
+    at once and changes nothing.
+  - A file by TFTP is read up to its first block. DHCP servers are asked without a lease being taken.
+options:
+  tcp:
+    description: Ports to connect to.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: What the port is for, which messages name.
+        type: str
+      host:
+        description: Address or name.
+        type: str
+        required: true
+      port:
+        description: Number of the port.
+        type: int
+        required: true
+      reachable:
+        description: Whether a connection must come about. V(false) checks that a firewall or the service refuses it.
+        type: bool
+        default: true
+  tftp:
+    description: Files to read by TFTP.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: What the file is for, which messages name.
+        type: str
+      host:
+        description: Address or name.
+        type: str
+        required: true
+      path:
+        description: Path of the file below the server's folder.
+        type: str
+        required: true
+      port:
+        description: The server's port.
+        type: int
+        default: 69
+  dhcp:
+    description: Interfaces of this machine on which DHCP servers are asked. Needs root.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: What is asked for, which messages name.
+        type: str
+      interface:
+        description: Name of the interface.
+        type: str
+        required: true
+      mac:
+        description: MAC address of the client for whom is asked; by default one that nobody knows.
+        type: str
+      expected_servers:
+        description: Addresses of servers that must answer. This machine's own server is never among the answers.
+        type: list
+        elements: str
+        default: []
+      allowed_servers:
+        description: Addresses of servers that may answer.
+        type: list
+        elements: str
+        default: []
+      seconds:
+        description: How long servers may take to answer.
+        type: int
+        default: 5
+  timeout_seconds:
+    description: How long one connection or file may take.
+    type: int
+    default: 5
+  fail:
+    description: Whether the module fails when a check does. Else RV(problems) says it.
+    type: bool
+    default: true
+extends_documentation_fragment:
+  - metal3.baremetal.attributes
+  - metal3.baremetal.attributes.info_module
+seealso:
+  - module: metal3.baremetal.provisioning_network
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: What a server of the provisioning network must reach
+  metal3.baremetal.network_check:
+    tcp:
+      - {name: Ironic, host: 172.22.0.1, port: 6385}
+      - {name: images, host: 172.22.0.1, port: 6180}
+    tftp:
+      - {host: 172.22.0.1, path: snponly.efi}
+    dhcp:
+      - {interface: eno2, mac: "00:5c:52:31:3a:01", expected_servers: [172.22.0.1]}
+"""
+
+RETURN = r"""
+checks:
+  description: Each question in order, first those by TCP, then TFTP, then DHCP.
+  returned: when the input was accepted
+  type: list
+  elements: dict
+  contains:
+    kind:
+      description: V(tcp), V(tftp) or V(dhcp).
+      type: str
+    target:
+      description: What was asked.
+      type: str
+    name:
+      description: As in the entry, or empty.
+      type: str
+    ok:
+      description: Whether the answer is the wanted one.
+      type: bool
+    found:
+      description: What came back.
+      type: str
+  sample: [{kind: tcp, target: "172.22.0.1:6385", name: Ironic, ok: true, found: a connection}]
+problems:
+  description: What failed; or what was refused before anything was asked.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
+"""
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.module import run_network_check
+
+
+def main():
+    """Run the module."""
+    run_network_check()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""dnsmasq's file: written once, not at all when another server answers or dnsmasq refuses it."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import dhcp_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.dhcp_message import Offer
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.systems import Result
+
+NETWORK = {"name": "lo", "addresses": ["172.22.0.1/24"], "dhcp": {
+    "ranges": [{"first": "172.22.0.10", "last": "172.22.0.20"}],
+    "hosts": [{"name": "rack1-01", "mac": "00:5C:52:31:3A:01", "addresses": []}]}}
+OFFER = Offer("172.22.0.99", "02:00:00:00:00:99", "172.22.0.50", "", "", ())
+
+
+class Quiet:
+    """A Progress that nobody reads."""
+
+    def event(self, text):
+        """Take a line."""
+
+
+@pytest.fixture
+def ensure(tmp_path):
+    def run(offers=(), answer=Result(0, "", ""), check_mode=False, network=NETWORK, **options):
+        asked = []
+
+        def probe(interface, mac, seconds):
+            asked.append((interface, mac, seconds))
+            return offers
+        settings = dict({"config_file": str(tmp_path / "etc" / "dnsmasq.conf"), "dnsmasq": "dnsmasq",
+                         "leases_file": str(tmp_path / "var" / "leases"), "allowed_servers": [], "probe_seconds": 5},
+                        **options)
+        result = dhcp_service.ensure(network, settings, check_mode, Quiet(), lambda command: answer, probe)
+        return result, asked
+    run.file = tmp_path / "etc" / "dnsmasq.conf"
+    return run
+
+
+def test_the_file_is_written_once(ensure):
+    predicted, _asked = ensure(check_mode=True)
+    assert predicted["changed"] and not ensure.file.exists()
+    written, asked = ensure()
+    assert written["diff"] == predicted["diff"] and "dhcp-host=00:5c:52:31:3a:01,rack1-01" in ensure.file.read_text()
+    # As a known server, and as this machine.
+    assert sorted(asked) == [("lo", "00:00:00:00:00:00", 5), ("lo", "00:5c:52:31:3a:01", 5)]
+    assert not ensure()[0]["changed"]
+    assert ensure(probe_seconds=0)[1] == []
+
+
+def test_another_server_is_named_once_and_nothing_is_written(ensure):
+    with pytest.raises(RefusedError) as caught:
+        ensure([OFFER])
+    (problem,) = caught.value.problems
+    assert problem.code == "dhcp-server" and problem.actual == (
+        "a DHCP server 172.22.0.99 (card 02:00:00:00:00:99) that offers 172.22.0.50")
+    assert not ensure.file.exists()
+    assert ensure([OFFER], allowed_servers=["172.22.0.99"])[0]["changed"]
+
+
+def test_what_dnsmasq_refuses_is_not_written(ensure):
+    with pytest.raises(dhcp_service.DhcpError, match="bad option at line 3"):
+        ensure(answer=Result(1, "", "dnsmasq: bad option\nat line 3"))
+    assert not ensure.file.exists()
+
+
+def test_check_mode_says_what_it_could_not_try(ensure):
+    result, asked = ensure(answer=Result(127, "", ""), check_mode=True, network=dict(NETWORK, name="not-made-yet"))
+    assert len(result["warnings"]) == 2 and asked == []
+
+
+@pytest.mark.parametrize(("network", "field"), [
+    (dict(NETWORK, dhcp=None), "dhcp"), (dict(NETWORK, addresses=[]), "addresses")])
+def test_mistakes_are_refused(ensure, network, field):
+    with pytest.raises(RefusedError) as caught:
+        ensure(network=network)
+    assert field in [problem.field for problem in caught.value.problems] and not ensure.file.exists()

@@ -1,0 +1,49 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a machine lacks of a description, by what iproute2 lists."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import links
+
+ADDRESS = {"local": "172.22.0.1", "prefixlen": 24}
+BRIDGE = {"name": "prov", "kind": "bridge", "ports": ["eno2"], "addresses": ["172.22.0.1/24"]}
+VLAN = {"name": "eno2.100", "kind": "vlan", "ports": ["eno2"], "vlan": 100, "addresses": ["172.22.0.1/24"]}
+
+
+def card(name, **more):
+    return dict({"ifname": name, "flags": ["UP"], "mtu": 1500, "addr_info": []}, **more)
+
+
+def device(name, kind, data=None, **more):
+    return card(name, linkinfo={"info_kind": kind, "info_data": data or {}}, addr_info=[ADDRESS], **more)
+
+
+@pytest.mark.parametrize(("network", "found", "lacking"), [
+    (BRIDGE, [], ["interface prov does not exist"]),
+    (BRIDGE, [device("prov", "bridge"), card("eno2", master="prov")], []),
+    (BRIDGE, [device("prov", "bridge"), card("eno2")], ["interface eno2 does not belong to prov"]),
+    (BRIDGE, [device("prov", "dummy"), card("eno2", master="prov")], ["interface prov is of kind dummy, not a bridge"]),
+    (BRIDGE, [device("prov", "bridge", flags=[]), card("eno2", master="prov")], ["interface prov is down"]),
+    (BRIDGE, [dict(device("prov", "bridge"), addr_info=[]), card("eno2", master="prov")],
+     ["interface prov lacks the address 172.22.0.1/24"]),
+    (dict(BRIDGE, mtu=9000), [device("prov", "bridge"), card("eno2", master="prov")],
+     ["interface prov has an MTU of 1500 bytes, not 9000"]),
+    (VLAN, [device("eno2.100", "vlan", {"id": 100}, link="eno2"), card("eno2")], []),
+    (VLAN, [device("eno2.100", "vlan", {"id": 7}, link="eno2"), card("eno2")],
+     ["interface eno2.100 carries VLAN 7, not 100"]),
+    (VLAN, [device("eno2.100", "vlan", {"id": 100}, link="eno3"), card("eno2")],
+     ["VLAN eno2.100 is on eno3, not on eno2"]),
+], ids=["missing", "there", "port", "kind", "down", "address", "mtu", "vlan", "vlan number", "vlan port"])
+def test_what_is_missing_is_named(network, found, lacking):
+    assert links.differences(network, found) == lacking
+
+
+def test_what_the_machine_must_have_already():
+    assert links.missing_interfaces(BRIDGE, [card("eno1")]) == ["eno2"]
+    assert links.missing_interfaces({"name": "eno2"}, [card("eno1")]) == ["eno2"]
+    assert links.missing_interfaces(BRIDGE, [card("eno2")]) == []
+    assert links.conflicting_kind(BRIDGE, [card("prov")]) == "interface prov is a card, not a bridge"
+    assert links.conflicting_kind({"name": "prov"}, [card("prov")]) == ""
