@@ -109,10 +109,18 @@ options:
         type: str
       loaders:
         description:
-          - Files below O(dhcp.tftp_root) by the firmware that asks, with keys V(bios), V(x86_64) and V(arm64).
-          - By default V(undionly.kpxe), V(snponly.efi) and V(snponly-arm64.efi).
+          - Files below O(dhcp.tftp_root) by the firmware that asks.
         type: dict
-        default: {}
+        suboptions:
+          bios:
+            description: Of BIOS; by default V(undionly.kpxe).
+            type: str
+          x86_64:
+            description: Of UEFI on x86-64; by default V(snponly.efi).
+            type: str
+          arm64:
+            description: Of UEFI on ARM; by default V(snponly-arm64.efi).
+            type: str
       ipxe_script_url:
         description: What iPXE reads, for example Ironic's V(http://172.22.0.1:6180/boot.ipxe).
         type: str

@@ -258,8 +258,6 @@ class _Checks:
         self._matches("dhcp.tftp_root", dhcp.get("tftp_root"), _FOLDER,
                       "an absolute path of letters, digits, '.', '_' and '-'")
         for name, loader in (dhcp.get("loaders") or {}).items():
-            if name not in LOADERS:
-                self._add(f"dhcp.loaders.{name}", loader, f"one of {', '.join(LOADERS)} as the firmware's kind")
             self._matches(f"dhcp.loaders.{name}", loader, _FILE, "a path below dhcp.tftp_root, without '..'")
         for field in ("ipxe_script_url", "http_boot_url"):
             self._matches(f"dhcp.{field}", dhcp.get(field), _URL, "a URL with http or https, without a password")

@@ -99,7 +99,7 @@ def _boot(network: Mapping[str, Any], dhcp: Mapping[str, Any]) -> list[str]:
     root = dhcp.get("tftp_root")
     if not root and not dhcp.get("http_boot_url"):
         return []
-    loaders = dict(LOADERS, **(dhcp.get("loaders") or {}))
+    loaders = dict(LOADERS, **{kind: file for kind, file in (dhcp.get("loaders") or {}).items() if file})
     script, http = dhcp.get("ipxe_script_url"), dhcp.get("http_boot_url")
     lines = ["dhcp-userclass=set:ipxe,iPXE"]
     if root:

@@ -13,7 +13,7 @@ from .._common.errors import RefusedError, ReportedError
 from .._common.module import Module
 from .._common.problem import Problem, as_results
 from . import dhcp_service, reach
-from .description import BOND_MODES, KINDS
+from .description import BOND_MODES, KINDS, LOADERS
 from .dnsmasq import DEFAULT_LEASE_SECONDS
 from .service import NetworkService
 
@@ -46,7 +46,7 @@ def dhcp_options() -> dict[str, Any]:
         "unknown_hosts": {"type": "bool", "default": False},
         "lease_seconds": {"type": "int", "default": DEFAULT_LEASE_SECONDS},
         "dns_servers": _texts(), "ntp_servers": _texts(),
-        "tftp_root": {"type": "str"}, "loaders": {"type": "dict", "default": {}},
+        "tftp_root": {"type": "str"}, "loaders": {"type": "dict", "options": {kind: {"type": "str"} for kind in LOADERS}},
         "ipxe_script_url": {"type": "str"}, "http_boot_url": {"type": "str"},
     }
 

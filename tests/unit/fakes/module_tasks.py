@@ -60,7 +60,13 @@ ARGUMENTS = {
     "mirror_gather": {"archive": "gathered.tar", "release": "0.1.0", "parts": []},
     "mirror_unpack": {"archive": str(REPOSITORY / "tests" / "unit" / "modules" / "empty_archive.tar"),
                       "files_dir": "files"},
+    "network_check": {"tcp": [{"host": "127.0.0.1", "port": 1, "reachable": False}]},
     "node_image": {"cache_dir": IMAGE_CACHE, "directory": "published", "name": "a.raw", "download": DOWNLOAD},
+    # An interface that there is nowhere: nothing of this machine is changed.
+    "provisioning_network": {"name": "no-such0", "addresses": ["192.0.2.1/24"]},
+    "provisioning_dhcp": {"name": "no-such0", "addresses": ["192.0.2.1/24"], "config_file": "/nonexistent/d.conf",
+                          "leases_file": "/nonexistent/d.leases", "dhcp": {"ranges": [
+                              {"first": "192.0.2.10", "last": "192.0.2.20"}]}},
     "plane_certificate": {"directory": "certificates"},
     "plane_check": {"parts": []},
     "plane_components": {

@@ -24,6 +24,8 @@ NEED_MORE = {
     "baremetal_host.hosts.raid.hardware_raid_volumes", "mirror_gather.files",
     "metalstack_firewall.firewalls", "metalstack_ip.ips", "metalstack_machine.machines", "metalstack_network.networks",
     "host_compliance.hosts", "agent_image.downloads", "agent_image.hardware_managers",
+    "provisioning_dhcp.dhcp.hosts", "provisioning_network.dhcp.hosts", "network_check.tcp", "network_check.tftp",
+    "network_check.dhcp",
 }
 
 

@@ -63,7 +63,6 @@ CASES = {
     "a name server by name": (("dhcp", "dns_servers"), ["ns.example"], "dhcp.dns_servers[0]"),
     "a short lease": (("dhcp", "lease_seconds"), 10, "dhcp.lease_seconds"),
     "a loader above the root": (("dhcp", "loaders"), {"bios": "../shadow"}, "dhcp.loaders.bios"),
-    "a loader for an unknown firmware": (("dhcp", "loaders"), {"mips": "a"}, "dhcp.loaders.mips"),
     "a script by TFTP": (("dhcp", "ipxe_script_url"), "tftp://172.22.0.1/a", "dhcp.ipxe_script_url"),
     "loaders and no folder": (("dhcp", "tftp_root"), None, "dhcp.tftp_root"),
 }
