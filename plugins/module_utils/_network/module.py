@@ -46,7 +46,8 @@ def dhcp_options() -> dict[str, Any]:
         "unknown_hosts": {"type": "bool", "default": False},
         "lease_seconds": {"type": "int", "default": DEFAULT_LEASE_SECONDS},
         "dns_servers": _texts(), "ntp_servers": _texts(),
-        "tftp_root": {"type": "str"}, "loaders": {"type": "dict", "options": {kind: {"type": "str"} for kind in LOADERS}},
+        "tftp_root": {"type": "str"},
+        "loaders": {"type": "dict", "options": {kind: {"type": "str"} for kind in LOADERS}},
         "ipxe_script_url": {"type": "str"}, "http_boot_url": {"type": "str"},
     }
 
