@@ -15,6 +15,7 @@ NETWORK = {"name": "lo", "addresses": ["172.22.0.1/24"], "dhcp": {
     "ranges": [{"first": "172.22.0.10", "last": "172.22.0.20"}],
     "hosts": [{"name": "rack1-01", "mac": "00:5C:52:31:3A:01", "addresses": []}]}}
 OFFER = Offer("172.22.0.99", "02:00:00:00:00:99", "172.22.0.50", "", "", ())
+VALID = Result(0, "", "")
 
 
 class Quiet:
@@ -26,7 +27,7 @@ class Quiet:
 
 @pytest.fixture
 def ensure(tmp_path):
-    def run(offers=(), answer=Result(0, "", ""), check_mode=False, network=NETWORK, **options):
+    def run(offers=(), answer=VALID, check_mode=False, network=NETWORK, **options):
         asked = []
 
         def probe(interface, mac, seconds):

@@ -94,7 +94,7 @@ def test_the_bridge_comes_once_and_goes_by_its_name(folders):
 
 def test_what_does_not_come_is_taken_back(folders):
     machine = Machine(folders[0], works=False)
-    with pytest.raises(NetworkError, match="interface prov does not exist.*what was before is back"):
+    with pytest.raises(NetworkError, match=r"interface prov does not exist.*what was before is back"):
         run(folders, machine, rollback_seconds=60).present()
     assert names(folders[0]) == [] and pending.read("prov", folders[1]) is None
 
