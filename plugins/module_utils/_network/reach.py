@@ -46,8 +46,8 @@ def problems(wanted: Mapping[str, Any]) -> list[Problem]:
     return found
 
 
-def check(wanted: Mapping[str, Any], dhcp_probe: Callable[..., Any] = offers) -> tuple[list[dict[str, Any]],
-                                                                                      list[Problem]]:
+def check(wanted: Mapping[str, Any],
+          dhcp_probe: Callable[..., Any] = offers) -> tuple[list[dict[str, Any]], list[Problem]]:
     """Ask all at once and return ``(checks, problems)``.
 
     :param wanted: ``tcp`` (dicts with ``host``, ``port``, ``reachable``), ``tftp`` (``host``, ``path``, ``port``),

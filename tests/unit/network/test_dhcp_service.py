@@ -27,7 +27,7 @@ class Quiet:
 
 @pytest.fixture
 def ensure(tmp_path):
-    def run(offers=(), answer=VALID, check_mode=False, network=NETWORK, **options):
+    def run(offers=(), answer=VALID, check_mode=False, network=None, **options):
         asked = []
 
         def probe(interface, mac, seconds):
@@ -36,7 +36,7 @@ def ensure(tmp_path):
         settings = dict({"config_file": str(tmp_path / "etc" / "dnsmasq.conf"), "dnsmasq": "dnsmasq",
                          "leases_file": str(tmp_path / "var" / "leases"), "allowed_servers": [], "probe_seconds": 5},
                         **options)
-        result = dhcp_service.ensure(network, settings, check_mode, Quiet(), lambda command: answer, probe)
+        result = dhcp_service.ensure(network or NETWORK, settings, check_mode, Quiet(), lambda command: answer, probe)
         return result, asked
     run.file = tmp_path / "etc" / "dnsmasq.conf"
     return run
