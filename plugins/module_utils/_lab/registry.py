@@ -13,7 +13,7 @@ import shutil
 import ssl
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -145,8 +145,27 @@ def push(registry: Registry, layouts: Mapping[str, str],
         trust = os.path.join(work, "trust")
         os.mkdir(trust)
         shutil.copyfile(registry.ca_file, os.path.join(trust, "ca.crt"))
+
+        def copy_one_by_one(references: list[str]) -> None:
+            for reference in references:
+                _copy(registry, reference, layouts[reference], login, trust, wrote)
+
         with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-            list(pool.map(lambda item: _copy(registry, item[0], item[1], login, trust, wrote), layouts.items()))
+            list(pool.map(copy_one_by_one, by_repository(layouts)))
+
+
+def by_repository(references: Iterable[str]) -> list[list[str]]:
+    """Return the names of images in groups of one repository each.
+
+    Debian's docker-registry writes the links of a repository's layers in place: of two tags that are pushed at the same
+    time, one may read the link that the other is just writing, and is refused ("digest invalid").
+
+    :param references: names with tags
+    """
+    groups: dict[str, list[str]] = {}
+    for reference in references:
+        groups.setdefault(reference.rpartition(":")[0], []).append(reference)
+    return list(groups.values())
 
 
 def _copy(registry: Registry, reference: str, layout: str, login: str, trust: str,

@@ -148,6 +148,26 @@ def test_the_login_for_pushing_is_chosen_once_and_its_file_is_written_again_when
         assert texts()[:2] == [username, password] and texts()[2].startswith(username + ":{SSHA}")
 
 
+def pushed_to(tmp_path):
+    files = [tmp_path / name for name in ("ca", "username", "password")]
+    for file in files:
+        file.write_text("")
+    return registry.Registry("https://127.0.0.1:9", *map(str, files))
+
+
+def test_tags_of_one_repository_are_pushed_one_after_the_other(tmp_path, monkeypatch):
+    """The stand-in of skopeo holds a folder named after the repository while it runs, which a second one can't make."""
+    program = tmp_path / "skopeo"
+    program.write_text(f'#!/bin/sh\nfor last; do :; done\nname=$(basename "${{last%:*}}")\n'
+                       f'mkdir "{tmp_path}/$name" && sleep 0.1 && rmdir "{tmp_path}/$name"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    progress = Progress()
+    names = ["quay.io/a/ironic:v1", "quay.io/a/ironic:latest", "quay.io/a/bmo:v1", "quay.io/a/ironic:v2"]
+    registry.push(pushed_to(tmp_path), dict.fromkeys(names, "/layout"), progress.wrote)
+    assert {entry["object"] for entry in progress.written} == {f"image {name}" for name in names}
+
+
 def test_a_push_that_fails_half_way_says_which_images_are_there(tmp_path, monkeypatch):
     """Skopeo's stand-in refuses one image, as a registry does whose disk is full."""
     program = tmp_path / "skopeo"
@@ -155,10 +175,7 @@ def test_a_push_that_fails_half_way_says_which_images_are_there(tmp_path, monkey
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(registry, "SIDE_BY_SIDE", 1)
-    for name in ("ca", "username", "password"):
-        (tmp_path / name).write_text("")
-    files = [str(tmp_path / name) for name in ("ca", "username", "password")]
-    target = registry.Registry("https://127.0.0.1:9", *files)
+    target = pushed_to(tmp_path)
     progress = Progress()
     with pytest.raises(registry.RegistryError, match=r"broken:v1: .*no space left"):
         registry.push(target, {"quay.io/a/good:v1": "/a", "quay.io/a/broken:v1": "/b"}, progress.wrote)
