@@ -4,7 +4,9 @@
 """A move between two API servers in memory: what goes along, what is in the way, a clusterctl that dies at any step."""
 from __future__ import annotations
 
+import base64
 import copy
+import gzip
 
 import pytest
 from fakes.planes import NAMESPACE, STAY, managed, obj, server, world
@@ -228,7 +230,11 @@ def test_both_sides_must_differ(here):
     None, {}, {"data": None}, {"data": {"state": "moving", "source": "a", "target": "b"}},
     {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": "!"}},
     {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": "aGVsbG8="}},
-    {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": 5}}, {"data": 5}])
+    {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": 5}}, {"data": 5},
+    {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": base64.b64encode(
+        gzip.compress(b"{}")[:10] + b"\xff" * 20).decode()}},
+    {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": base64.b64encode(
+        gzip.compress(b"[" * 10 ** 6, mtime=0)).decode()}}])
 def test_what_is_no_record_is_none(config):
     assert record.read(config) is None
 
