@@ -20,7 +20,7 @@ from . import goals, validation
 from .client import WORKERS
 from .errors import MetalError
 from .fields import INTERRUPTING
-from .kinds import IP, NETWORK, Kind, image_fits
+from .kinds import IP, NETWORK, Kind, image_fits, part
 
 _LISTS = {"networks": ("find_networks", "id"), "ips": ("find_i_ps", "ipaddress"),
           "images": ("list_images", "id"), "sizes": ("list_sizes", "id"), "partitions": ("list_partitions", "id")}
@@ -208,7 +208,7 @@ class Service:
         label, stored = self.kind.label(item.entry), item.stored
         if item.entry["state"] == "absent":
             if stored is not None:
-                self._do(item, "freed", lambda: self._free(stored, label))
+                self._do(item, "freed", lambda: self._free(item, stored, label))
                 item.goal = goals.FREED if self.kind.role_of() else ""
             return
         if stored is None:
@@ -225,7 +225,28 @@ class Service:
             self._persisting(call)
         item.action = action
 
-    def _free(self, stored: dict[str, Any], label: str) -> None:
+    def _ours(self, item: Item, label: str) -> bool:
+        """Say whether what an entry meant is still there; metal-api takes no condition along with a request.
+
+        Asked before each attempt: the answer to the one before may have got lost, and somebody else may have been given
+        the machine, network or address since.
+
+        :raises MetalError: when it is somebody else's by now
+        """
+        stored, key = item.stored or {}, self.kind.key
+        now = next((found for found in self._list({key: stored[key]}) if found[key] == stored[key]), None)
+        if now is None or (self.kind.role_of() and not now.get("allocation")):
+            return False
+        if not self.kind.matches(item.entry, now) or any(
+                part(now, *path) != part(stored, *path) for path in (("allocation", "created"), ("projectid",))):
+            facts = self.kind.facts(now)
+            raise MetalError(f"{label}: {stored[key]}: found {show(facts['name'])} of project {show(facts['project'])} "
+                             "at this moment, expected what was read before; run again to read what there is now")
+        return True
+
+    def _free(self, item: Item, stored: dict[str, Any], label: str) -> None:
+        if not self._ours(item, label):
+            return
         operation = f"free_{'machine' if self.kind.role_of() else self.kind.word}"
         try:
             self.client.call(operation, stored[self.kind.key], subject=label, became="freed")
@@ -242,12 +263,18 @@ class Service:
             self._do(item, "updated", lambda: self._update(item, operation, body, label))
         if "image" in changes:
             body = {"id": stored["id"], "imageid": item.entry["image"]}
-            self._do(item, "reinstalled", lambda: self.client.call(
-                "reinstall_machine", stored["id"], body, subject=label, became="reinstalled"))
+            self._do(item, "reinstalled", lambda: self._on(
+                item, "reinstall_machine", stored["id"], body, label, "reinstalled"))
         power = self._power_due(item)
         if power:
-            self._do(item, _POWERED[power], lambda: self.client.call(
-                "machine_" + power, stored["id"], {}, subject=label, became=_POWERED[power]))
+            self._do(item, _POWERED[power], lambda: self._on(
+                item, "machine_" + power, stored["id"], {}, label, _POWERED[power]))
+
+    def _on(self, item: Item, operation: str, key: str, body: dict[str, Any], label: str, became: str) -> None:
+        """Do to a machine what costs whoever has it something."""
+        if not self._ours(item, label):
+            raise MetalError(f"{label}: found that it was freed at this moment; run again to allocate another one")
+        self.client.call(operation, key, body, subject=label, became=became)
 
     def _update(self, item: Item, operation: str, body: dict[str, Any], label: str) -> None:
         answer = self.client.call(operation, body, subject=label, became="updated")

@@ -132,6 +132,52 @@ def test_a_fault_of_a_release_frees_once(api, run, fault):
     assert not result.get("failed") and api.named("cp-0") == []
 
 
+class Taken:
+    """Gives a machine to somebody else at a moment of the run."""
+
+    def __init__(self, api, monkeypatch, count):
+        self.api, self.count = api, count
+        route = api._route
+
+        def taking(method, path, text):
+            status, answer = route(method, path, text)
+            self.count -= 1 if path == "/v1/machine/find" or path.endswith("/free") else 0
+            if not self.count:
+                self.take()
+            return status, answer
+        monkeypatch.setattr(api, "_route", taking)
+
+    def take(self):
+        self.count = -1
+        item = self.api.named("cp-0")[0] if self.api.named("cp-0") else self.api.machines[PINNED]
+        item["allocation"] = dict(self.allocation, name="theirs", project=OTHER_PROJECT)
+
+
+@pytest.mark.parametrize("more, operation", [
+    ({"state": "absent"}, "free"), ({"image": IMAGE, "reinstall": True}, "reinstall"), ({"power": "off"}, "power/off"),
+    ({"power": "cycle"}, "power/cycle")])
+def test_what_somebody_else_was_given_since_it_was_read_is_left_alone(api, run, monkeypatch, more, operation):
+    run("machine", machines=[machine(id=PINNED, image=IMAGE_OLD)])
+    taken = Taken(api, monkeypatch, 1)
+    taken.allocation = api.machines[PINNED]["allocation"]
+    result = run("machine", machines=[machine(id=PINNED, **dict({"image": IMAGE_OLD}, **more))], confirm="cp-0")
+    assert result["failed"] and 'found "theirs"' in result["msg"], result
+    assert not any(path.endswith(operation) for _method, path in writes(api))
+    assert api.machines[PINNED]["allocation"]["name"] == "theirs"
+
+
+def test_a_release_whose_answer_got_lost_frees_nothing_of_somebody_else(api, run, monkeypatch):
+    run("machine", machines=[machine(id=PINNED)])
+    # Read, looked at again, freed.
+    taken = Taken(api, monkeypatch, 3)
+    taken.allocation = api.machines[PINNED]["allocation"]
+    api.faults.append(("/v1/machine/[^/]+/free", "lost"))
+    result = run("machine", machines=[gone(machine(id=PINNED))], confirm="cp-0")
+    assert result["failed"] and 'found "theirs"' in result["msg"], result
+    assert [path for _method, path in writes(api)].count(f"/v1/machine/{PINNED}/free") == 1
+    assert api.machines[PINNED]["allocation"]["name"] == "theirs"
+
+
 def test_one_failure_does_not_hide_the_others(api, run):
     api.faults += [("/v1/ip/allocate", 400)]
     result = run("ip", ips=[ip(name="a"), ip(name="b"), ip(name="c")])
