@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .._common.field_checks import show
 from .._common.problem import Problem
+from .._common.redaction import redacted
 from .cpio import File
 
 PYTHON_DIR = "/usr/local/lib/python3.11/dist-packages"
@@ -25,7 +26,8 @@ _AUTHORITY = re.compile(r"-----BEGIN CERTIFICATE-----\n[A-Za-z0-9+/=\n]+-----END
 _SSH_KEY = re.compile(r"[^\n]*\b(ssh-[a-z0-9-]+|ecdsa-[a-z0-9-]+|sk-[a-z0-9@.-]+) [A-Za-z0-9+/=]+( [^\n]*)?")
 _HASH = re.compile(r"\$(5|6|y|gy|7|2b)\$[A-Za-z0-9./$=,+-]{8,200}")
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+~:*-]+)?")
-_SOURCE = re.compile(r"deb (\[[^\]\n]*\] )?[a-z+]+:\S+ \S+( \S+)*")
+# A password would be in the image, and in the list of processes.
+_SOURCE = re.compile(r"deb (\[[^\]\n]*\] )?(?![a-z+]+:/*[^/\s]*@)[a-z+]+:\S+ \S+( \S+)*")
 _MODULE = re.compile(r"[A-Za-z0-9_-]+")
 # No quote, space, dollar sign or brace: GRUB's language has a meaning for them.
 _PARAMETER = re.compile(r"[A-Za-z0-9_.,:/=@%+\[\]-]+")
@@ -35,7 +37,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _PATH = re.compile(r"(/[A-Za-z0-9@_.+-]+)+")
 _TEXTS = (
     ("packages", _PACKAGE, "the name of a Debian package, with =version where one is wanted"),
-    ("debian_sources", _SOURCE, "a line of a sources.list that begins with deb"),
+    ("debian_sources", _SOURCE, "a line of a sources.list that begins with deb, without a password"),
     ("kernel_modules", _MODULE, "the name of a kernel module"),
     ("kernel_parameters", _PARAMETER, "a parameter of letters, digits and _.,:/=@%+[]-"),
     ("consoles", _CONSOLE, "a console, for example ttyS0,115200n8"),
@@ -86,7 +88,7 @@ def problems(params: Mapping[str, Any]) -> list[Problem]:
 
 
 def _wrong(field: str, value: Any, expected: str, hint: str = "correct it") -> Problem:
-    return Problem("agent-image", "", field, show(value), expected, hint)
+    return Problem("agent-image", "", field, show(redacted(value) if isinstance(value, str) else value), expected, hint)
 
 
 def _requirements_problems(text: str) -> list[Problem]:

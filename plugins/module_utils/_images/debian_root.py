@@ -129,18 +129,49 @@ def install(target: str, names: list[str], work: str, hooks: Sequence[str] = (),
     :param added: lines beside them
     :raises ImageBuildError: when a step fails
     """
-    command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--quiet", "--include=" + ",".join(names)]
+    command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--quiet", "--include=" + ",".join(names),
+               "--aptopt=" + _apt_settings(work)]
     command += [f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in ("man", "doc", "locale", "info")]
     command += [f"--customize-hook={hook}" for hook in hooks]
-    for setting in FORWARDED_APT_SETTINGS:
-        value = run(["apt-config", "shell", "VALUE", setting], "reading apt's settings").strip()
-        if value:
-            command.append("--aptopt=%s %s" % (setting, value.split("=", 1)[1].replace("'", '"')))
     lines = list(sources) or apt_sources(run(
         ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
          "Created-By: Packages"], "reading apt's sources"))
     run([*CONTAINED, *command, SUITE, target, *lines, *added], "installing Debian " + SUITE,
         env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=work, SOURCE_DATE_EPOCH=str(EPOCH_SECONDS)))
+
+
+def _apt_settings(work: str) -> str:
+    """Write this machine's settings of apt and return the file: a proxy's address may have a password in it."""
+    path, lines = os.path.join(work, "apt-settings.conf"), []
+    for setting in FORWARDED_APT_SETTINGS:
+        value = run(["apt-config", "shell", "VALUE", setting], "reading apt's settings").strip()
+        if value:
+            lines.append("%s %s;\n" % (setting, value.split("=", 1)[1].replace("'", '"')))
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+        stream.writelines(lines)
+    return path
+
+
+def place(root: str, path: str) -> str:
+    """Return where a file of a root file system is written; its folder is made, and a link in its place removed.
+
+    Links of the system, ``/etc/localtime`` for one, lead to files of this machine while nobody has started it.
+
+    :param root: the root file system
+    :param path: the file's absolute path in it
+    :raises ImageBuildError: when its folder is a link that leads out of the root file system
+    """
+    top = os.path.realpath(root)
+    folder, name = os.path.split(os.path.join(top, path.lstrip("/")))
+    folder = os.path.realpath(folder)
+    if os.path.commonpath([folder, top]) != top:
+        raise ImageBuildError(f"{path}: found a folder that is a link to {folder}, expected one without links; use "
+                              "that path")
+    os.makedirs(folder, mode=0o755, exist_ok=True)
+    target = os.path.join(folder, name)
+    if os.path.islink(target):
+        os.unlink(target)
+    return target
 
 
 def add_files(source: str, root: str, replaced: dict[str, str] | None = None) -> None:
@@ -153,8 +184,7 @@ def add_files(source: str, root: str, replaced: dict[str, str] | None = None) ->
     for parent, dummy, names in os.walk(source):
         for name in names:
             path = os.path.join(parent, name)
-            target = os.path.join(root, os.path.relpath(path, source))
-            os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
+            target = place(root, os.path.relpath(path, source))
             with open(path, encoding="utf-8") as stream:
                 text = stream.read()
             for before, after in (replaced or {}).items():
@@ -169,7 +199,9 @@ def clean(root: str) -> None:
 
     :param root: the root file system
     """
-    for pattern in ("etc/ssh/ssh_host_*", "var/log/*.log", "var/lib/dbus/machine-id", "var/cache/apt/*.bin"):
+    for pattern in ("etc/ssh/ssh_host_*", "var/log/*.log", "var/lib/dbus/machine-id", "var/cache/apt/*.bin",
+                    # Settings of the machine that builds, its proxy among them.
+                    "etc/apt/apt.conf.d/99mmdebstrap"):
         for path in glob.glob(os.path.join(root, pattern)):
             os.unlink(path)
     # Empty, not missing: systemd makes a new one, and does not take this for a first boot, which resets services.

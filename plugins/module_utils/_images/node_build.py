@@ -18,7 +18,7 @@ from . import debian_root, node_disk
 from .debian_root import CHROOT_ENVIRONMENT, CONTAINED, SUITE, ImageBuildError, run
 
 # Raise it when the image is built in another way than before: it is part of the cache's key.
-RECIPE = "1"
+RECIPE = "2"
 IMAGE = "node.qcow2"
 PROGRAMS = ("kubeadm", "kubelet", "kubectl")
 VERSION_ARGUMENTS = {"kubeadm": ("version", "-o", "short"), "kubelet": ("--version",)}
@@ -144,14 +144,16 @@ class NodeBuild:
             os.makedirs(os.path.join(root, "opt/cni"), exist_ok=True)
             os.symlink("/usr/lib/cni", os.path.join(root, "opt/cni/bin"))
         self._add_authorities(root)
+        self._add_files(root)
+        for verb, names in SERVICES.items():
+            run(["systemctl", "--root", root, verb, *names], "choosing the services")
+
+    def _add_files(self, root: str) -> None:
         for file in self._params["files"]:
-            target = os.path.join(root, file["path"].lstrip("/"))
-            os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
+            target = debian_root.place(root, file["path"])
             with open(target, "wb") as stream:
                 stream.write(file["content"])
             os.chmod(target, int(file["mode"], 8))
-        for verb, names in SERVICES.items():
-            run(["systemctl", "--root", root, verb, *names], "choosing the services")
 
     def _check_version(self, command: list[str], name: str) -> None:
         wanted = self._params["kubernetes_version"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from .._common.field_checks import show
 from .._common.problem import Problem
+from .._common.redaction import redacted
 from . import agent_options, download_rules
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*\.(qcow2|raw|img)")
@@ -51,9 +52,10 @@ def problems(params: Mapping[str, Any]) -> list[Problem]:
                              "one of kubernetes_repository and kubernetes_dir",
                              "say where kubeadm, kubelet and kubectl come from"))
     if repository:
-        if not re.fullmatch(r"deb [a-z]+:\S+ \S+( \S+)*", repository["source"]):
-            found.append(_wrong("kubernetes_repository.source", repository["source"],
-                                "a line of a sources.list that begins with deb, without options"))
+        if not re.fullmatch(r"deb (?![a-z]+:/*[^/\s]*@)[a-z]+:\S+ \S+( \S+)*", repository["source"]):
+            found.append(_wrong("kubernetes_repository.source", redacted(repository["source"]),
+                                "a line of a sources.list that begins with deb, without options and without a "
+                                "password"))
         if not _KEY.search(repository["key"].replace("\r\n", "\n")):
             found.append(Problem("node-image", "", "kubernetes_repository.key", "another text",
                                  "an OpenPGP public key in ASCII armour", "give the file's contents, not its path"))

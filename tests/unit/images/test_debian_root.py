@@ -1,0 +1,89 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Root file systems of images: no file of this machine is written through them, and no password stays in them."""
+from __future__ import annotations
+
+import os
+
+import pytest
+from images.test_agent_options import GOOD as AGENT_OPTIONS
+from images.test_node_image import GOOD, fields
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._images import (
+    agent_options,
+    debian_root,
+    node_build,
+    node_options,
+)
+
+SECRET = "canary-proxy-18"
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "root" / "etc" / "apt" / "apt.conf.d").mkdir(parents=True)
+    (tmp_path / "machine").mkdir()
+    (tmp_path / "machine" / "UTC").write_text("of this machine")
+    return tmp_path / "root"
+
+
+def test_a_file_takes_the_place_of_a_link_to_a_file_of_this_machine(root, tmp_path):
+    """As /etc/localtime is one."""
+    os.symlink(tmp_path / "machine" / "UTC", root / "etc" / "localtime")
+    build = object.__new__(node_build.NodeBuild)
+    build._params = {"files": [{"path": "/etc/localtime", "content": b"of the site", "mode": "0644"}]}
+    build._add_files(str(root))
+    assert (tmp_path / "machine" / "UTC").read_text() == "of this machine"
+    assert (root / "etc" / "localtime").read_text() == "of the site" and not (root / "etc" / "localtime").is_symlink()
+
+
+def test_a_folder_that_is_a_link_to_one_of_this_machine_is_refused(root, tmp_path):
+    os.symlink(tmp_path / "machine", root / "etc" / "zone")
+    os.symlink("../machine", root / "machine")
+    for path in ("/etc/zone/UTC", "/machine/UTC"):
+        with pytest.raises(debian_root.ImageBuildError, match=f"{path}: found a folder that is a link to"):
+            debian_root.place(str(root), path)
+    os.symlink("etc", root / "here")
+    assert debian_root.place(str(root), "/here/new/file") == str(root / "etc" / "new" / "file")
+
+
+def test_files_of_the_collection_follow_no_link(root, tmp_path):
+    (tmp_path / "source" / "etc").mkdir(parents=True)
+    (tmp_path / "source" / "etc" / "issue").write_text("new")
+    os.symlink(tmp_path / "machine" / "UTC", root / "etc" / "issue")
+    debian_root.add_files(str(tmp_path / "source"), str(root))
+    assert (tmp_path / "machine" / "UTC").read_text() == "of this machine"
+
+
+def test_a_password_of_a_proxy_is_in_no_argument_and_stays_in_no_image(root, tmp_path, monkeypatch):
+    commands = []
+
+    def run(arguments, _step, **_options):
+        commands.append(list(arguments))
+        if arguments[:2] == ["apt-config", "shell"]:
+            return f"VALUE='http://user:{SECRET}@proxy:3128'" if "Proxy" in arguments[3] else ""
+        return ""
+
+    monkeypatch.setattr(debian_root, "run", run)
+    debian_root.install(str(root), ["bash"], str(tmp_path))
+    assert SECRET not in str(commands)
+    path = next(word for command in commands for word in command if word.startswith("--aptopt=")).partition("=")[2]
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    with open(path, encoding="utf-8") as stream:
+        settings = stream.read()
+    assert settings.splitlines()[0] == f'Acquire::http::Proxy "http://user:{SECRET}@proxy:3128";'
+    # Where mmdebstrap leaves them.
+    kept = root / "etc" / "apt" / "apt.conf.d" / "99mmdebstrap"
+    kept.write_text(settings)
+    debian_root.clean(str(root))
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("source", [
+    f"deb https://user:{SECRET}@packages.example.org/deb/ /", f"deb https://{SECRET}@packages.example.org/deb/ /"])
+def test_a_source_with_a_password_is_refused_without_quoting_it(source):
+    params = dict(GOOD, kubernetes_repository=dict(GOOD["kubernetes_repository"], source=source))
+    assert fields(params) == ["kubernetes_repository.source"]
+    found = node_options.problems(params) + agent_options.problems(dict(AGENT_OPTIONS, debian_sources=[source]))
+    assert len(found) == 2 and SECRET not in str(found)
