@@ -51,19 +51,23 @@ def ensure(network: Mapping[str, Any], options: Mapping[str, Any], check_mode: b
         raise RefusedError(servers)
     content = configuration(network, options["leases_file"])
     _tried(content, options, check_mode, runner, warnings)
+    if not check_mode:
+        for path in (options["config_file"], options["leases_file"]):
+            _make_folder(os.path.dirname(path))
     before = whole_file.write(options["config_file"], content.encode(), 0o644, check_mode)
     result: dict[str, Any] = {"changed": before is not None, "config_file": options["config_file"],
                               "program": shutil.which(options["dnsmasq"]) or options["dnsmasq"], "warnings": warnings}
     if before is not None:
         result["diff"] = {"before_header": options["config_file"], "after_header": options["config_file"],
                           "before": before.decode("utf-8", "replace"), "after": content}
-        if not check_mode:
-            # dnsmasq reads it as another user when it is started again.
-            os.chmod(os.path.dirname(options["config_file"]), 0o755)
-            folder = os.path.dirname(options["leases_file"])
-            os.makedirs(folder, exist_ok=True)
-            os.chmod(folder, 0o755)
     return result
+
+
+def _make_folder(path: str) -> None:
+    """Make a folder that dnsmasq's own user may enter; one that is there keeps its permissions."""
+    if not os.path.isdir(path):
+        os.makedirs(path)
+        os.chmod(path, 0o755)
 
 
 def _other_servers(network: Mapping[str, Any], options: Mapping[str, Any], check_mode: bool, progress: Any,

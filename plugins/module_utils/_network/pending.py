@@ -8,6 +8,7 @@ back. Whoever removes the record decides: the confirmation, or that process.
 """
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -24,6 +25,11 @@ POLL_SECONDS = 0.5
 def record_path(name: str, folder: str = FOLDER) -> str:
     """Return the path of the record of an interface's unconfirmed change."""
     return os.path.join(folder, f"{name}.pending.json")
+
+
+def error_path(name: str, folder: str = FOLDER) -> str:
+    """Return the path of the file that says why a change could not be taken back."""
+    return os.path.join(folder, f"{name}.error")
 
 
 def read(name: str, folder: str = FOLDER) -> dict[str, Any] | None:
@@ -58,6 +64,9 @@ def put_back(files: Iterable[dict[str, Any]]) -> None:
 
 def begin(name: str, record: dict[str, Any], folder: str = FOLDER) -> None:
     """Store what is needed to take a change back, before it is made."""
+    with contextlib.suppress(FileNotFoundError):
+        # Of a change of before, which is over.
+        os.unlink(error_path(name, folder))
     whole_file.write(record_path(name, folder), json.dumps(record).encode(), 0o600, False)
 
 
@@ -108,5 +117,5 @@ def _guard(name: str, seconds: float, take_back: Callable[[], None], folder: str
             take_back()
     except Exception as exc:  # pylint: disable=broad-exception-caught
         # Nobody is there to read it now; the next run reports it.
-        with open(os.path.join(folder, f"{name}.error"), "w", encoding="utf-8") as stream:
+        with open(error_path(name, folder), "w", encoding="utf-8") as stream:
             stream.write(f"{exc}\n")

@@ -83,6 +83,7 @@ class NetworkService:
         :raises RefusedError: when the interface's name is not repeated
         :raises NetworkError: when the system does not take it
         """
+        self._check_name()
         own = self._own_files()
         system = _system_of(own)
         unconfirmed = [Problem(
@@ -108,7 +109,8 @@ class NetworkService:
 
         :raises NetworkError: when the change has been taken back
         """
-        error = os.path.join(self.folder, f"{self.name}.error")
+        self._check_name()
+        error = pending.error_path(self.name, self.folder)
         result = {"changed": False, "system": "", "confirmation_needed": False, "files": [], "differences": [],
                   "diff": []}
         if self.check_mode:
@@ -124,6 +126,12 @@ class NetworkService:
             raise NetworkError(f"{self.subject}: the change was not confirmed within its time and has been taken back "
                                f"({'; '.join(lacking)}); correct the description, or raise rollback_seconds")
         return result
+
+    def _check_name(self) -> None:
+        """Refuse a name that no interface can have: it becomes part of paths."""
+        found = [problem for problem in problems(self.network) if problem.field == "name"]
+        if found:
+            raise RefusedError(found)
 
     def _after_unconfirmed(self) -> None:
         """Wait until the change of an earlier run, which nobody confirmed, is taken back."""

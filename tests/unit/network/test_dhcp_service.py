@@ -80,3 +80,16 @@ def test_mistakes_are_refused(ensure, network, field):
     with pytest.raises(RefusedError) as caught:
         ensure(network=network)
     assert field in [problem.field for problem in caught.value.problems] and not ensure.file.exists()
+
+
+def test_folders_that_are_there_keep_their_permissions(ensure, tmp_path):
+    for name, mode in (("etc", 0o700), ("var", 0o1777)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(mode)
+    assert ensure()[0]["changed"]
+    assert [(tmp_path / name).stat().st_mode & 0o7777 for name in ("etc", "var")] == [0o700, 0o1777]
+
+
+def test_folders_that_are_made_can_be_read_by_dnsmasq(ensure, tmp_path):
+    assert ensure()[0]["changed"]
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("etc", "var")] == [0o755, 0o755]

@@ -137,3 +137,23 @@ def test_what_does_not_fit_the_machine_is_refused(folders, network, text):
     with pytest.raises(RefusedError, match=text):
         run(folders, Machine(folders[0]), network=network).present()
     assert names(folders[0]) == []
+
+
+def test_an_error_of_an_earlier_change_is_not_that_of_the_next_one(folders):
+    machine = Machine(folders[0])
+    run(folders, machine, rollback_seconds=60).present()
+    with open(pending.error_path("prov", folders[1]), "w", encoding="utf-8") as stream:
+        stream.write("of an earlier change")
+    pending.end("prov", folders[1])
+    with pytest.raises(service.NetworkError, match="of an earlier change"):
+        run(folders, machine).confirm()
+    run(folders, machine, confirm="prov").absent()
+    run(folders, machine, rollback_seconds=60).present()
+    assert run(folders, machine).confirm()["changed"] and not run(folders, machine).confirm()["changed"]
+
+
+@pytest.mark.parametrize("act", ["absent", "confirm"])
+def test_a_name_that_is_a_path_is_refused(folders, act):
+    name = "../../tmp/x"
+    with pytest.raises(RefusedError, match="name: found"):
+        getattr(run(folders, Machine(folders[0]), network=dict(NETWORK, name=name), confirm=name), act)()
