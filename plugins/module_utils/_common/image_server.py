@@ -53,9 +53,45 @@ def image_fetcher(ca_file: Any = None, reading_seconds: float = _READING_SECONDS
             except urllib.error.URLError as exc:
                 raise OSError(_short(exc.reason)) from exc
             except (http.client.HTTPException, ValueError) as exc:
-                raise OSError(_short(f"{type(exc).__name__}: {_without_query(str(exc))}")) from exc
+                raise OSError(_short(_cause(exc))) from exc
         raise OSError(f"more than {_REDIRECTIONS - 1} redirections")
     return fetch
+
+
+class AnswerError(OSError):
+    """A server answers with an error.
+
+    :param text: what to say of it
+    :param status: HTTP status code
+    """
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+def opened(url: str, ca_file: Any, headers: dict[str, str], reading_seconds: float) -> Any:
+    """Return the open answer to a GET, after redirections; credentials are those of the URL that is asked.
+
+    :param ca_file: as for :func:`image_fetcher`
+    :param headers: further headers
+    :param reading_seconds: as for :func:`image_fetcher`
+    :raises AnswerError: when the server answers with an error
+    :raises OSError: when it does not answer, or leads elsewhere than to other images
+    """
+    opener = _opener(ca_file, reading_seconds)
+    for _number in range(_REDIRECTIONS):
+        try:
+            return opener.open(_request(url, "GET", headers), timeout=_TIMEOUT_SECONDS)
+        except urllib.error.HTTPError as exc:
+            if exc.code not in _REDIRECTS or not exc.headers.get("Location"):
+                raise AnswerError(_short(f"HTTP {exc.code} {exc.reason}"), exc.code) from exc
+            url = _redirected(url, exc.headers["Location"])
+        except urllib.error.URLError as exc:
+            raise OSError(_short(exc.reason)) from exc
+        except (http.client.HTTPException, ValueError) as exc:
+            raise OSError(_short(_cause(exc))) from exc
+    raise OSError(f"more than {_REDIRECTIONS - 1} redirections")
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -119,6 +155,13 @@ def _redirected(url: str, location: str) -> str:
         raise OSError(_short("a redirection to %s, expected https%s" % (
             redacted(_without_query(location)), "" if urlsplit(url).scheme == "https" else " or http")))
     return new
+
+
+def _cause(error: Exception) -> str:
+    if isinstance(error, http.client.InvalidURL):
+        # It quotes what it takes for the port.
+        return "a host or port that can't be read; write special characters of a password as %XX"
+    return f"{type(error).__name__}: {_without_query(str(error))}"
 
 
 def _without_query(text: str) -> str:

@@ -4,9 +4,11 @@
 """Fetches files once: from a URL, verified by a checksum, or out of an archive that came so."""
 from __future__ import annotations
 
+import lzma
 import os
 import shutil
 import tarfile
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -52,6 +54,6 @@ def write_member(archive: str, member: str, path: str) -> None:
                                     f"{', '.join(files[:10]) or 'it has none'}")
             with open(path, "wb") as target:
                 shutil.copyfileobj(source, target)
-    except tarfile.TarError as exc:
+    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as exc:
         raise ReportedError(f"downloads: member: found a file that is no tar archive ({exc}), expected one; remove "
                             "member, or correct the URL") from exc

@@ -21,6 +21,8 @@ VERSION_TEXT = b"Directory Transport Version: 1.1\n"
 _CHUNK_BYTES = 1024 * 1024
 # A manifest of an image, and a bill; registries take no larger manifests.
 LONGEST_DOCUMENT_BYTES = 4 * 1024 * 1024
+# An image has one list; more than a few in each other are somebody's trick.
+_DEEPEST_LIST = 4
 _IMAGE = re.compile(r"images/(0|[1-9]\d{0,3})/(?:(manifest\.json)|([0-9a-f]{64})(?:\.manifest\.json)?)")
 _DOCUMENTS = (bills.SPDX, bills.CYCLONEDX)
 
@@ -60,10 +62,10 @@ def image_fault(directory: str, digest: str) -> str | None:
     :param directory: in the form of skopeo's "dir" transport
     :param digest: of its manifest, or of its list of manifests
     """
-    return _manifest_fault(directory, "manifest.json", digest)
+    return _manifest_fault(directory, "manifest.json", digest, 1)
 
 
-def _manifest_fault(directory: str, name: str, digest: str) -> str | None:
+def _manifest_fault(directory: str, name: str, digest: str, depth: int) -> str | None:
     path = os.path.join(directory, name)
     found = digest_of(path)
     if found != digest:
@@ -73,10 +75,12 @@ def _manifest_fault(directory: str, name: str, digest: str) -> str | None:
     try:
         with open(path, "rb") as stream:
             manifests, blobs = bills.blobs(json.load(stream))
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         return f"{name}: {exc}"
+    if manifests and depth > _DEEPEST_LIST:
+        return f"{name}: a list of manifests in {_DEEPEST_LIST} others"
     for item in manifests:
-        fault = _manifest_fault(directory, item.partition(":")[2] + ".manifest.json", item)
+        fault = _manifest_fault(directory, item.partition(":")[2] + ".manifest.json", item, depth + 1)
         if fault:
             return fault
     for item in blobs:
@@ -140,7 +144,7 @@ def _bill(path: str, stream: IO[bytes] | None, size: int, checksum: str | None) 
         raise ArchiveError(f"{path}: checksum: found {found}, expected {checksum}; find out who changed the archive")
     try:
         return bills.parse(content)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise ArchiveError(f"{path}: {exc}; gather it again") from exc
 
 

@@ -4,17 +4,18 @@
 """Downloads files: resumed where they were cut, and given their name only with the right checksum."""
 from __future__ import annotations
 
+import http.client
 import os
-import urllib.error
 from typing import Any
 
-from ansible.module_utils.urls import open_url
-
 from .._common.errors import ReportedError
+from .._common.image_server import AnswerError, opened
 from .._common.redaction import redacted
 from . import archive
 
-_TIMEOUT_SECONDS = 60
+# Whatever is sent in pieces that never end, or end late.
+LARGEST_BYTES = 64 * 1024 ** 3
+_SECONDS = 6 * 3600
 _CHUNK_BYTES = 1024 * 1024
 
 
@@ -31,12 +32,13 @@ def file(url: str, target: str, checksum: str, ca_file: Any = None) -> None:
     partial = target + ".partial"
     try:
         _read(url, partial, ca_file)
-    except urllib.error.HTTPError as exc:
-        if exc.code != 416:
-            raise ReportedError(f"{redacted(url)}: HTTP {exc.code}; correct the URL") from exc
+    except AnswerError as exc:
+        if exc.status != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            raise ReportedError(f"{redacted(url)}: {exc}; correct the URL") from exc
         # All of it was there; its checksum says whether it is the right one.
-    except (OSError, ValueError) as exc:
-        raise ReportedError(f"{redacted(url)}: {exc}; run again to go on from where it stopped") from exc
+    except (OSError, http.client.HTTPException) as exc:
+        raise ReportedError(f"{redacted(url)}: {type(exc).__name__ if not str(exc) else exc}; run again to go on from "
+                            "where it stopped") from exc
     found = archive.digest_of(partial)
     if found != checksum:
         os.unlink(partial)
@@ -47,9 +49,11 @@ def file(url: str, target: str, checksum: str, ca_file: Any = None) -> None:
 
 def _read(url: str, partial: str, ca_file: Any) -> None:
     there = os.path.getsize(partial) if os.path.exists(partial) else 0
-    headers = {"Range": f"bytes={there}-"} if there else None
+    headers = {"Range": f"bytes={there}-"} if there else {}
     # A server that knows no ranges begins again.
-    with open_url(url, headers=headers, ca_path=ca_file, timeout=_TIMEOUT_SECONDS, use_netrc=False) as response, \
-            open(partial, "ab" if there and response.status == 206 else "wb") as stream:
+    with opened(url, ca_file, headers, _SECONDS) as response, \
+            open(partial, "ab" if there and response.status == http.HTTPStatus.PARTIAL_CONTENT else "wb") as stream:
         for chunk in iter(lambda: response.read(_CHUNK_BYTES), b""):
             stream.write(chunk)
+            if stream.tell() > LARGEST_BYTES:
+                raise OSError(f"an answer of more than {LARGEST_BYTES // 1024 ** 3} GiB")

@@ -54,8 +54,12 @@ def parse(url: str) -> str:
     """Return the prefix that a URL stands for.
 
     :param url: ``https://host:port/path``, or without ``https://``
+    :raises RegistryError: for one with a login, which would be in the list of processes
     """
     parts = urlsplit(url if "://" in url else "https://" + url)
+    if "@" in parts.netloc:
+        raise RegistryError("registry: found a URL with a login, expected https://host:port/path; set username_file "
+                            "and password_file")
     return parts.netloc + parts.path.rstrip("/")
 
 

@@ -112,7 +112,8 @@ def test_an_archive_of_another_bill_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("content", [
-    b"", b"[]", b"not JSON", bills.dump(dict(BILL, format=2)), bills.dump(dict(BILL, files=[{"name": "../x"}])),
+    b"", b"[]", b"not JSON", b"[" * 10 ** 6, bills.dump(dict(BILL, format=2)),
+    bills.dump(dict(BILL, files=[{"name": "../x"}])),
     bills.dump(dict(BILL, files=[{"name": "../x", "digest": digest(b"")}])),
     bills.dump(dict(BILL, images=[{"name": "x", "digest": digest(b"")}])), bills.dump(dict(BILL, images=None)),
     bills.dump(dict(BILL, files=BILL["files"] * 2)),
@@ -160,3 +161,12 @@ def test_files_need_a_name_a_url_and_a_checksum(change, field):
     entry = {"name": "x", "url": "https://example.org/x", "checksum": digest(b"")}
     assert bills.file_problems(entry) == []
     assert [problem.field for problem in bills.file_problems(dict(entry, **change))] == [field]
+
+
+def test_lists_of_manifests_in_each_other_come_to_an_end(tmp_path):
+    found = MANIFEST
+    for _number in range(1500):
+        (tmp_path / (digest(found)[7:] + ".manifest.json")).write_bytes(found)
+        found = json.dumps({"manifests": [{"digest": digest(found)}]}).encode()
+    (tmp_path / "manifest.json").write_bytes(found)
+    assert "a list of manifests in" in archive.image_fault(str(tmp_path), digest(found))

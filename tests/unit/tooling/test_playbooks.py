@@ -58,3 +58,20 @@ def test_a_lab_is_taken_down_on_this_machine_only(tmp_path, connection, refused)
     code, output = playbook.play(tmp_path, inventory, "", "metal3.baremetal.lab_down", "--check", "-e", "lab_name=none")
     assert ("ansible_connection: found" in output) is refused, output
     assert (code != 0) or not refused
+
+
+def _tasks(entries):
+    for entry in entries:
+        yield entry
+        for part in ("block", "rescue", "always"):
+            yield from _tasks(entry.get(part) or [])
+
+
+def test_a_login_does_not_go_where_a_server_leads_to():
+    found = []
+    for path in [*PLAYBOOKS.rglob("*.yml"), *(REPOSITORY / "roles").glob("*/tasks/*.yml")]:
+        for task in _tasks(entry for entry in yaml.safe_load(path.read_text()) or []):
+            asked = task.get("ansible.builtin.uri") or task.get("ansible.builtin.get_url") or {}
+            if "url_password" in asked:
+                found.append((path.name, task["name"], asked.get("follow_redirects")))
+    assert len(found) >= 2 and all(follow == "none" for _file, _name, follow in found), found

@@ -1,0 +1,126 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Downloads from servers over HTTP: resumed, led elsewhere, cut, without end."""
+from __future__ import annotations
+
+import hashlib
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import download, registry
+
+CONTENT = b"content of a file"
+CHECKSUM = "sha256:" + hashlib.sha256(CONTENT).hexdigest()
+SECRET = "canary-download-7"
+
+
+class Server:
+    """Answers as its ``answer`` says, a callable that takes the request; ``seen`` has the requests' headers."""
+
+    def __init__(self, answer):
+        self.seen = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                outer.seen.append(dict(self.headers))
+                self.close_connection = True
+                answer(self)
+
+            def log_message(self, *arguments):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+
+    def url(self, login=""):
+        return f"http://{login}127.0.0.1:{self.http.server_port}/file"
+
+
+@pytest.fixture
+def serve():
+    made = []
+
+    def start(answer):
+        made.append(Server(answer))
+        return made[-1]
+    yield start
+    for server in made:
+        server.http.shutdown()
+        server.http.server_close()
+
+
+def whole(request):
+    begin = int(request.headers.get("Range", "bytes=0-")[6:-1])
+    request.send_response(206 if begin else 200)
+    request.send_header("Content-Length", str(len(CONTENT) - begin))
+    request.end_headers()
+    request.wfile.write(CONTENT[begin:])
+
+
+def leading_to(place):
+    def answer(request):
+        request.send_response(302)
+        request.send_header("Location", place)
+        request.send_header("Content-Length", "0")
+        request.end_headers()
+    return answer
+
+
+def cut(request):
+    request.send_response(200)
+    request.send_header("Transfer-Encoding", "chunked")
+    request.end_headers()
+    request.wfile.write(b"10\r\ncont")
+
+
+def test_what_was_cut_goes_on_where_it_stopped(serve, tmp_path):
+    server = serve(whole)
+    (tmp_path / "file.partial").write_bytes(CONTENT[:5])
+    download.file(server.url(), str(tmp_path / "file"), CHECKSUM)
+    assert (tmp_path / "file").read_bytes() == CONTENT and server.seen[0]["Range"] == "bytes=5-"
+
+
+def test_a_redirection_gets_no_login(serve, tmp_path):
+    there = serve(whole)
+    server = serve(leading_to(there.url()))
+    download.file(server.url(f"user:{SECRET}@"), str(tmp_path / "file"), CHECKSUM)
+    assert "Authorization" in server.seen[0] and "Authorization" not in there.seen[0]
+
+
+@pytest.mark.parametrize("place", ["file:///etc/passwd", "ftp://127.0.0.1/file"])
+def test_a_redirection_to_what_is_no_image_server_is_not_followed(serve, tmp_path, place):
+    with pytest.raises(ReportedError, match="a redirection to"):
+        download.file(serve(leading_to(place)).url(), str(tmp_path / "file"), CHECKSUM)
+
+
+def test_an_answer_that_is_cut_is_reported(serve, tmp_path):
+    with pytest.raises(ReportedError, match="run again to go on from where it stopped"):
+        download.file(serve(cut).url(), str(tmp_path / "file"), CHECKSUM)
+
+
+def test_an_answer_without_end_is_not_taken(serve, tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "LARGEST_BYTES", 10)
+    with pytest.raises(ReportedError, match="an answer of more than"):
+        download.file(serve(whole).url(), str(tmp_path / "file"), CHECKSUM)
+
+
+@pytest.mark.parametrize("login", [f"user:{SECRET}/x@", f"user:{SECRET}@"])
+def test_no_message_quotes_a_password(tmp_path, login):
+    with pytest.raises(ReportedError) as failed:
+        download.file(f"http://{login}127.0.0.1:1/file", str(tmp_path / "file"), CHECKSUM)
+    assert SECRET not in str(failed.value)
+
+
+@pytest.mark.parametrize("url", [f"https://user:{SECRET}@registry.example", f"user:{SECRET}@registry.example/path"])
+def test_a_registry_is_named_without_a_login(url):
+    with pytest.raises(registry.RegistryError, match="set username_file and password_file") as failed:
+        registry.parse(url)
+    assert SECRET not in str(failed.value)
