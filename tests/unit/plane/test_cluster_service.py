@@ -10,6 +10,7 @@ import pytest
 from fakes.plane_server import GROUPS, Server, definition
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
@@ -294,6 +295,17 @@ def test_an_upgrade_to_another_minor_asks_for_the_number_and_check_mode_warns():
         release(server, NEW).present()
     assert server.writes == []
     assert release(server, NEW, confirm="1").present()["changed"]
+
+
+def test_what_stands_against_an_upgrade_is_asked_again_before_a_part_is_written(monkeypatch):
+    server = Server()
+    release(server, OLD).present()
+    server.writes.clear()
+    answers = [[], [Problem("upgrade-host-in-transition", "part ipam", "BareMetalHost", "1 in transition", "none")]]
+    monkeypatch.setattr(service.upgrade, "problems", lambda _due, _managed: answers.pop(0))
+    with pytest.raises(ReportedError, match=f"IP address manager stays {OLD}.*\n- part ipam: .* 1 in transition"):
+        release(server, NEW).present()
+    assert server.writes == [] and answers == []
 
 
 MANIFESTS = b"""

@@ -253,11 +253,24 @@ class Components(ManifestsService):
             if step is None:
                 done += super()._write(due)
                 continue
+            self._look_again(step, upgraded)
             self.progress.event(f"upgrading {part.title} from {step.found} to {step.planned} "
                                 f"({len(upgraded) + 1} of {len(steps)})")
             done += self._upgrade(step, due, upgraded)
             upgraded.append(part.title)
         return done
+
+    def _look_again(self, step: upgrade.Step, before: list[str]) -> None:
+        """Refuse to begin a part while something is done with what it manages; the parts before it took minutes.
+
+        :param before: titles of the parts that were upgraded before
+        :raises ComponentsError: with what stands against it by now
+        """
+        found = [] if self.check_mode else upgrade.problems([step], self._managed_by_plane())
+        if found:
+            stay = f"\nUpgraded before, and kept: {', '.join(before)}." if before else ""
+            raise ComponentsError(f"{step.part.title} stays {step.found}, since something has changed meanwhile:\n"
+                                  + "\n".join(f"- {problem}" for problem in found) + stay)
 
     def _upgrade(self, step: upgrade.Step, due: list[Entry], before: list[str]) -> list[Written]:
         """Write and wait for one part; when it does not come up, go back to what was there.
