@@ -42,9 +42,13 @@ class _Writes(Reconcile):
         return Entry(BMH, namespace, host["metadata"]["name"], UPDATE if patch else UNCHANGED, None, host,
                      before, shown, {"metadata": {"annotations": patch}} if patch else None)
 
+    def problems_again(self, entry: Entry, stored: Any) -> list[Any]:
+        """Return what is being done with a host by now: a status that is saved then is not the one that was checked."""
+        return [] if stored is None or self._change is _resume else checks.host_problems(stored)
+
     def plan_again(self, entry: Entry, stored: Any) -> Entry:
         """Return the entry for the host as it is by now."""
-        return self.entry(entry.namespace or "", stored)
+        return self.entry(entry.namespace or "", stored) if stored else entry._replace(action=UNCHANGED)
 
 
 def held(client: Any, namespace: str, check_mode: bool, progress: Any,

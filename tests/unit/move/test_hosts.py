@@ -14,6 +14,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import wait as host_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import PAUSED, STATUS
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import hosts_service, record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import HELD, host_problems
 
@@ -88,6 +89,32 @@ def test_a_host_that_has_begun_something_before_the_pause_reached_it_is_let_go_a
     with pytest.raises(RefusedError, match="found provisioning"):
         hold(server)
     assert PAUSED not in annotations(server, "free") and STATUS not in annotations(server, "free")
+
+
+def conflicting(server, monkeypatch, meanwhile):
+    """Let something happen to a host in the moment before its status is saved at it."""
+    patch, left = server.patch, ["free"]
+
+    def patching(resource, namespace, name, body, *given, **more):
+        if STATUS in body["metadata"]["annotations"] and name in left:
+            left.remove(name)
+            meanwhile(server.objects)
+            raise KubeError("the object has been modified", 409, "Conflict")
+        return patch(resource, namespace, name, body, *given, **more)
+    monkeypatch.setattr(server, "patch", patching)
+
+
+def test_a_status_that_is_not_the_one_that_was_checked_is_not_saved(server, monkeypatch):
+    conflicting(server, monkeypatch, lambda objects: objects["BareMetalHost", "free"]["status"].update(
+        provisioning={"state": "provisioning"}))
+    with pytest.raises(KubeError, match=r"changed by somebody else during this run: .*found provisioning"):
+        hold(server)
+    assert STATUS not in annotations(server, "free")
+
+
+def test_a_host_that_goes_while_it_is_held_ends_in_no_error(server, monkeypatch):
+    conflicting(server, monkeypatch, lambda objects: objects.pop(("BareMetalHost", "free")))
+    assert hold(server)["changed"] and ("BareMetalHost", "free") not in server.objects
 
 
 class Operator:
