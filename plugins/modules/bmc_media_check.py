@@ -11,11 +11,10 @@ short_description: Check whether BMCs can read media of an image server
 version_added: "0.1.0"
 description:
   - Lets each BMC insert a file of an image server as a virtual CD, reads back by Redfish what became of it, and ejects
-    it again. So
-    a firewall, a name that the BMC cannot resolve, or a certificate that it does not trust is found before a server
-    waits for the deploy agent in vain.
+    it again. So a firewall, a name that the BMC cannot resolve, or a certificate that it does not trust is found before
+    servers are enrolled.
   - Only an empty virtual CD is used. What holds a medium, for example Ironic's, is left alone and said to be in use.
-  - The server is neither restarted nor told to boot from the medium. A running operating system sees a CD come and go.
+  - The server is not restarted, and its boot device stays as it is. A running operating system sees a CD come and go.
   - Some BMCs read a medium only when a server boots from it. They show it as inserted although they may not reach the
     image server; whether a request came, the image server's log says.
 options:

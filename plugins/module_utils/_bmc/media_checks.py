@@ -36,7 +36,7 @@ _CAUSES = (
 class Attempt(NamedTuple):
     """What came of a medium.
 
-    :ivar stage: ``inserted``, ``refused`` (by the BMC), ``not_shown`` (accepted, never inserted), ``left`` (not ejected),
+    :ivar stage: ``inserted``, ``refused`` by the BMC, ``not_shown`` (accepted, never inserted), ``left`` (not ejected),
         or empty when nothing was tried
     :ivar device: the BMC's name of the device
     :ivar text: what the BMC said, or the state that it showed last
