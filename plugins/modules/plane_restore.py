@@ -14,6 +14,8 @@ description:
     stay as they are.
   - Hosts arrive held, with their status from the backup; the operator does nothing with them until
     M(metal3.baremetal.plane_move_hosts) releases them.
+  - A backup with objects of other kinds than those that M(metal3.baremetal.plane_backup) takes, or for one of
+    Kubernetes' own namespaces, is refused.
   - Before anything is written, the result says for each host what would become of its server once released. A host
     whose server would be wiped, reinstalled or switched must be named in O(accept).
 options:
@@ -28,6 +30,12 @@ options:
     description: The backup.
     type: path
     required: true
+  sha256:
+    description:
+      - SHA-256 that the file must have, hexadecimal, as RV(sha256) of a run in check mode or of
+        M(metal3.baremetal.plane_backup) says it. Anybody can encrypt for a public key, so that a file that can be read
+        may still be somebody else's.
+    type: str
   identity_file:
     description: Path of a file with the secret key of one of its recipients.
     type: path
@@ -96,6 +104,10 @@ due:
   type: bool
 namespace:
   description: Namespace of the backup's objects.
+  returned: success
+  type: str
+sha256:
+  description: SHA-256 of the file, hexadecimal.
   returned: success
   type: str
 taken_at:

@@ -52,7 +52,7 @@ def arguments(value):
     """
     try:
         result = json.loads(value or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return result if isinstance(result, dict) else {}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -63,7 +64,7 @@ def unpacked(content: bytes, where: str) -> tuple[Backup | None, list[Problem]]:
         if len(text) > LIMIT_BYTES:
             return wrong(f"more than {LIMIT_BYTES // 1024 ** 2} MiB")
         data = json.loads(text)
-    except (OSError, EOFError, ValueError):
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error):
         return wrong("what is no backup, or a part of one")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         return wrong(f"format {data.get('format') if isinstance(data, dict) else None}")
@@ -93,6 +94,6 @@ def counts(objects: Iterable[Object]) -> dict[str, int]:
 def file_name(obj: Object) -> str:
     """Return a file's name for an object; names of objects have no slash (``objectgraph.go``: getFilename)."""
     group, kind, name = key(obj)
-    if "/" in name or "/" in kind or name.startswith("."):
+    if "/" in name or "/" in kind or "/" in group or name.startswith("."):
         raise ValueError(title((group, kind, name)))
     return f"{kind}_{name}_{group}.yaml"

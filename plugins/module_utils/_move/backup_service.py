@@ -23,6 +23,9 @@ from .reading import Side
 
 Object = dict[str, Any]
 
+# Of namespaces that are Kubernetes' own.
+_RESERVED = "kube-"
+
 
 def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
               now: Callable[[], float] = time.time) -> dict[str, Any]:
@@ -74,7 +77,7 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     :param run: callable that runs clusterctl, see :func:`clusterctl.restore`
     :raises RefusedError: when something is in the way, or when a host would lose something and is not named
     """
-    backup = _read(params["path"], params["identity_file"])
+    backup, sha256 = _read(params["path"], params["identity_file"], params["sha256"])
     side = Side(client, backup.namespace)
     powered = dict((item["name"], item["powered_on"]) for item in params["servers"])
     found = [verdicts.of(obj, powered.get(obj["metadata"]["name"])) for obj in backup.objects
@@ -82,7 +85,7 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     costly = [item for item in found if item.effect in verdicts.COSTLY]
     due = [obj for obj in backup.objects if graph.key(obj) not in side.by_key]
     result = {
-        "changed": bool(due), "due": bool(due), "namespace": backup.namespace,
+        "changed": bool(due), "due": bool(due), "namespace": backup.namespace, "sha256": sha256,
         "taken_at": backup.taken_at, "from_server": backup.server,
         "verdicts": [dict(item._asdict(), is_there=("metal3.io", "BareMetalHost", item.name) in side.by_key)
                      for item in found],
@@ -108,25 +111,38 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     return dict(result, warnings=[])
 
 
-def _read(path: str, identity_file: str) -> archive.Backup:
+def _read(path: str, identity_file: str, expected: str | None) -> tuple[archive.Backup, str]:
     try:
         with open(path, "rb") as stream:
             content = stream.read(archive.LIMIT_BYTES + 1)
     except OSError as exc:
         raise RefusedError([Problem("backup-file", path, "path", str(exc.strerror), "a backup of plane_backup",
                                     "correct path")]) from exc
+    sha256 = hashlib.sha256(content).hexdigest()
+    if expected and sha256 != expected:
+        raise RefusedError([Problem("backup-other", path, "sha256", sha256, expected,
+                                    "find out who has changed the file since it was looked at")])
     backup, problems = archive.unpacked(age.decrypt(content, identity_file), path)
     if backup is None:
         raise RefusedError(problems)
-    return backup
+    return backup, sha256
 
 
 def _problems(backup: archive.Backup, side: Side) -> list[Problem]:
     found = []
+    if backup.namespace.startswith(_RESERVED):
+        # Anybody can encrypt for a public key: what was written there could be a token to join the cluster with.
+        found.append(Problem("restore-namespace", f"namespace {backup.namespace}", "", "one of Kubernetes itself",
+                             "that of hosts and clusters", "do not use this backup; find out who has written it"))
     used = set((*graph.key(obj)[:2], obj["apiVersion"].rpartition("/")[2]) for obj in backup.objects)
     for group, kind, version in sorted(used):
         versions = side.served.get((group, kind), ["v1"] if not group else [])
-        if version not in versions:
+        if versions and (group, kind) not in side.resources:
+            found.append(Problem(
+                "restore-kind", f"kind {kind}" + (f" of {group}" if group else ""), "", "objects of it",
+                "those that a backup has: of Metal³ and Cluster API, Secrets and ConfigMaps",
+                "do not use this backup; find out who has written it"))
+        elif version not in versions:
             found.append(Problem(
                 "restore-version", f"kind {kind}", "versions", ", ".join(versions) or "no such kind",
                 f"{version}, in which it was backed up", "install this or a newer version of the part"))

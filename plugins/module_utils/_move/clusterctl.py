@@ -9,7 +9,8 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .._common.errors import ReportedError
@@ -25,27 +26,43 @@ class MoveError(ReportedError):
     """``clusterctl move`` failed, or another one still runs."""
 
 
-def move(program: str, source: dict[str, Any], target: dict[str, Any], namespace: str, work_dir: str,
-         tell: Callable[[str], Any]) -> None:
-    """Run ``clusterctl move`` to its end.
+@contextmanager
+def alone(work_dir: str, tell: Callable[[str], Any]) -> Iterator[int]:
+    """Keep other runs of this machine waiting; what was read before may be of before another run's end.
 
     The lock is the process's own and its child's: when a run was killed, its clusterctl goes on, and the next run does
     not begin before that one has ended.
+
+    :param work_dir: folder for the lock
+    :param tell: callable that takes a line of progress
+    :returns: the lock's descriptor, for :func:`move`
+    :raises MoveError: when another one does not end
+    """
+    os.makedirs(work_dir, mode=0o700, exist_ok=True)
+    with open(os.path.join(work_dir, "move.lock"), "w", encoding="utf-8") as lock:
+        _wait_for(lock, tell)
+        yield lock.fileno()
+
+
+def move(program: str, source: dict[str, Any], target: dict[str, Any], namespace: str, work_dir: str,
+         tell: Callable[[str], Any], lock: int) -> None:
+    """Run ``clusterctl move`` to its end.
 
     :param program: path of clusterctl
     :param source: ``kubeconfig`` (a path) and ``context`` (or None) of the plane it goes from
     :param target: the same of the other plane
     :param namespace: name of the namespace
-    :param work_dir: folder for the lock and for clusterctl's own configuration
+    :param work_dir: folder for clusterctl's own configuration
     :param tell: callable that takes a line of progress
+    :param lock: of :func:`alone`
     :raises MoveError: when it fails; the text has its last lines
     """
     arguments = ["--namespace", namespace, "--kubeconfig", source["kubeconfig"]]
     if source.get("context"):
         arguments += ["--kubeconfig-context", source["context"]]
-    _locked(program, arguments + _to(target), work_dir, tell,
-            "what was moved so far is paused over there and still here; correct the cause and run again, or take it "
-            "back by state undone")
+    _run([program, "move", *arguments, *_to(target)], work_dir, lock, tell,
+         "what was moved so far is paused over there and still here; correct the cause and run again, or take it back "
+         "by state undone")
 
 
 def restore(program: str, target: dict[str, Any], folder: str, work_dir: str, tell: Callable[[str], Any]) -> None:
@@ -54,26 +71,18 @@ def restore(program: str, target: dict[str, Any], folder: str, work_dir: str, te
     :param program: path of clusterctl
     :param target: ``kubeconfig`` (a path) and ``context`` (or None)
     :param folder: folder with a file for each object
-    :param work_dir: as for :func:`move`
+    :param work_dir: folder for the lock and for clusterctl's own configuration
     :param tell: callable that takes a line of progress
     :raises MoveError: when it fails; the text has its last lines
     """
-    _locked(program, ["--from-directory", folder, *_to(target)], work_dir, tell,
-            "what was restored so far stays, and hosts are held; correct the cause and run again")
+    with alone(work_dir, tell) as lock:
+        _run([program, "move", "--from-directory", folder, *_to(target)], work_dir, lock, tell,
+             "what was restored so far stays, and hosts are held; correct the cause and run again")
 
 
 def _to(target: dict[str, Any]) -> list[str]:
     context = ["--to-kubeconfig-context", target["context"]] if target.get("context") else []
     return ["--to-kubeconfig", target["kubeconfig"], *context]
-
-
-def _locked(program: str, arguments: list[str], work_dir: str, tell: Callable[[str], Any], next_step: str) -> None:
-    os.makedirs(work_dir, mode=0o700, exist_ok=True)
-    with open(os.path.join(work_dir, "move.lock"), "w", encoding="utf-8") as lock:
-        _wait_for(lock, tell)
-        # Its own question for a newer version leads to the internet.
-        environment = dict(os.environ, XDG_CONFIG_HOME=work_dir, CLUSTERCTL_DISABLE_VERSIONCHECK="true")
-        _run([program, "move", *arguments], environment, lock.fileno(), tell, next_step)
 
 
 def _wait_for(lock: Any, tell: Callable[[str], Any], sleep: Callable[[float], Any] = time.sleep) -> None:
@@ -94,8 +103,9 @@ def _wait_for(lock: Any, tell: Callable[[str], Any], sleep: Callable[[float], An
             return
 
 
-def _run(arguments: list[str], environment: dict[str, str], lock: int, tell: Callable[[str], Any],
-         next_step: str) -> None:
+def _run(arguments: list[str], work_dir: str, lock: int, tell: Callable[[str], Any], next_step: str) -> None:
+    # Its own question for a newer version leads to the internet.
+    environment = dict(os.environ, XDG_CONFIG_HOME=work_dir, CLUSTERCTL_DISABLE_VERSIONCHECK="true")
     try:
         process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, env=environment, pass_fds=[lock])

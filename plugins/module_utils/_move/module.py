@@ -61,6 +61,7 @@ def run_plane_restore() -> None:
         "kubeconfig": {"type": "path", "required": True},
         "context": {"type": "str"},
         "path": {"type": "path", "required": True},
+        "sha256": {"type": "str"},
         "identity_file": {"type": "path", "required": True},
         "clusterctl": {"type": "path", "required": True},
         "work_dir": {"type": "path"},

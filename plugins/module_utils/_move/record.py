@@ -8,6 +8,7 @@ import base64
 import gzip
 import io
 import json
+import zlib
 from typing import Any, NamedTuple
 
 from .._host.goals import state_of
@@ -117,7 +118,7 @@ def read(config: Object | None) -> Record | None:
         entries = tuple(Entry(*entry) for entry in found["entries"])
         hosts, machines = found["hosts"], found["machines"]
         sides = (data["source"], data["target"])
-    except (KeyError, TypeError, ValueError, OSError, EOFError, AttributeError):
+    except (KeyError, TypeError, ValueError, OSError, EOFError, AttributeError, RecursionError, zlib.error):
         return None
     texts = [*sides, *(part for entry in entries for part in entry)]
     if not all(isinstance(part, str) for part in texts) or data.get("state") not in (MOVING, MOVED) \

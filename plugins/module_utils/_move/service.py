@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from .._common import confirmation
@@ -33,6 +34,7 @@ class Move:
     :param check_mode: only report what would be done
     :param progress: a Progress
     :param run: callable that runs clusterctl, see :func:`clusterctl.move`
+    :param alone: callable that keeps other runs waiting, see :func:`clusterctl.alone`
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :raises KubeError: when one of the API servers can't be asked
@@ -40,11 +42,14 @@ class Move:
 
     def __init__(self, source: Any, target: Any, params: dict[str, Any], check_mode: bool, progress: Any,
                  run: Callable[..., None] = clusterctl.move, clock: Callable[[], float] = time.monotonic,
-                 sleep: Callable[[float], Any] = time.sleep) -> None:
+                 sleep: Callable[[float], Any] = time.sleep,
+                 alone: Callable[..., AbstractContextManager[int]] = clusterctl.alone) -> None:
         self._params = params
         self._check_mode = check_mode
         self._progress = progress
         self._run = run
+        self._alone = alone
+        self._lock = -1
         self._clock, self._sleep = clock, sleep
         self._here = Side(source, params["namespace"])
         self._there = Side(target, params["namespace"])
@@ -56,6 +61,10 @@ class Move:
         :raises RefusedError: when something is in the way; nothing was written then
         :raises ReportedError: when it does not come to its end
         """
+        with self._locked():
+            return self._moved()
+
+    def _moved(self) -> dict[str, Any]:
         begun = self._begun()
         if begun is None and self._is_done():
             return self._result(self._there.record, False, True)
@@ -91,6 +100,10 @@ class Move:
         :returns: the module's result
         :raises RefusedError: when it has: then it can only be finished
         """
+        with self._locked():
+            return self._undone()
+
+    def _undone(self) -> dict[str, Any]:
         begun = self._begun()
         if begun is None:
             return self._result(None, False)
@@ -107,6 +120,17 @@ class Move:
             for side in (self._there, self._here):
                 side.client.delete(_CONFIG_MAP, side.namespace, record.NAME)
         return self._result(begun, True)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Begin when the clusterctl of a run that was killed has ended, and with what is there then."""
+        if self._check_mode:
+            yield
+            return
+        with self._alone(self._params["work_dir"], self._progress.event) as self._lock:
+            for side in (self._here, self._there):
+                side.read()
+            yield
 
     # What there is
 
@@ -172,7 +196,7 @@ class Move:
             # A clusterctl that was killed leaves them paused, and the next one refuses what is.
             self._resume_clusters(self._here)
             self._run(self._params["clusterctl"], _side(self._params, ""), _side(self._params, "to_"),
-                      self._here.namespace, self._params["work_dir"], self._progress.event)
+                      self._here.namespace, self._params["work_dir"], self._progress.event, self._lock)
         else:
             self._finish(begun)
         left = self._wait_until_gone(begun)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from .._common.object_shape import of_kind
+from .._host import annotations as host_annotations
 from .checks import STEADY
 
 Object = dict[str, Any]
@@ -41,25 +43,34 @@ def of(host: Object, powered_on: bool | None = None) -> Verdict:
     :param host: the BareMetalHost as it was backed up, with its status
     :param powered_on: whether its server is on right now, by its BMC; None when that is not known
     """
-    name, spec, status = host["metadata"]["name"], host.get("spec") or {}, host.get("status") or {}
-    provisioning = status.get("provisioning") or {}
+    host = of_kind(host, "BareMetalHost")
+    name, spec = host["metadata"]["name"], host["spec"]
+    provisioning = (host.get("status") or {}).get("provisioning") or {}
     state = str(provisioning.get("state") or "")
     wanted, deployed = _image(spec.get("image")), _image(provisioning.get("image"))
-    if not spec.get("bmc", {}).get("address") or state == "unmanaged":
+    method, deployed_method = _method(spec), _method(provisioning)
+    if not (spec.get("bmc") or {}).get("address"):
         return Verdict(name, NOTHING, "it is not managed")
     if host["metadata"].get("deletionTimestamp"):
         return Verdict(name, WIPED, "it was being deleted")
     if spec.get("externallyProvisioned"):
         return Verdict(name, ADOPTED, "its system was installed by somebody else")
-    if state not in STEADY:
-        return Verdict(name, REINSTALLED if wanted else WIPED,
-                       f"it was {state or 'new'} when the backup was taken, and the operator begins from the start")
-    if state == "provisioned" and not wanted and not spec.get("customDeploy"):
+    again = REINSTALLED if wanted or method else WIPED
+    if state not in STEADY or state == "unmanaged":
+        return Verdict(name, again, f"it was {state or 'new'} when the backup was taken, and the operator begins from "
+                                    "the start")
+    if state == "externally provisioned":
+        return Verdict(name, again, "its system was installed by somebody else, and the operator is to manage it")
+    if state == "provisioned" and not wanted and not method:
         return Verdict(name, WIPED, "an image is deployed, and none is wanted")
-    if state == "provisioned" and wanted != deployed and deployed:
+    # provisioningCancelled of host_state_machine.go; without an image of before, one that is wanted is taken for it.
+    if state == "provisioned" and any(before and now != before for now, before in (
+            (wanted, deployed), (method, deployed_method))):
         return Verdict(name, REINSTALLED, "another image is wanted than is deployed")
-    if state in ("available", "ready") and (wanted or spec.get("customDeploy")):
+    if state in ("available", "ready") and (wanted or method):
         return Verdict(name, REINSTALLED, "an image is wanted, and none was deployed when the backup was taken")
+    if any(map(host_annotations.is_reboot, host_annotations.of(host))):
+        return Verdict(name, POWERED, "a reboot was due, or it was held powered off, when the backup was taken")
     if powered_on is not None and bool(spec.get("online")) != powered_on:
         now, then = ("on", "off") if powered_on else ("off", "on")
         return Verdict(name, POWERED, f"its server is {now} now, and the backup wants it {then}")
@@ -72,3 +83,7 @@ def _image(value: Any) -> tuple[Any, ...] | None:
     if not isinstance(value, Mapping) or not value.get("url"):
         return None
     return tuple(value.get(field) or None for field in _IMAGE_FIELDS)
+
+
+def _method(parent: Mapping[str, Any]) -> str:
+    return str((parent.get("customDeploy") or {}).get("method") or "")

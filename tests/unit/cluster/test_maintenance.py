@@ -226,3 +226,31 @@ def test_the_pods_that_come_meanwhile_are_not_waited_for():
 def test_a_patch_shows_what_was_there():
     machine = {"metadata": {"annotations": {SKIP: "metal3.baremetal", "other": "1"}}}
     assert node.before(machine, node.give_back(machine)) == {"metadata": {"annotations": {SKIP: "metal3.baremetal"}}}
+
+
+class Busy(Workload):
+    """Schedules a pod on the node in the moment before it is cordoned."""
+
+    def __init__(self, owner):
+        super().__init__()
+        self.owner = owner
+
+    def patch(self, resource, namespace, name, body, *arguments, dry_run=False, **more):
+        if resource.kind == "Node" and not dry_run:
+            self.add_pod("late", self.owner)
+        return super().patch(resource, namespace, name, body, *arguments, dry_run=dry_run, **more)
+
+
+def test_a_pod_that_comes_before_the_node_is_cordoned_is_evicted(plane):
+    workload = Busy("ReplicaSet")
+    go(plane, workload)
+    assert workload.evicted == ["late"]
+
+
+def test_a_pod_that_would_be_lost_and_comes_before_the_node_is_cordoned_ends_the_run(plane):
+    workload = Busy(None)
+    with pytest.raises(DrainError, match=r"(?s)allow_bare_pods: found pods without a controller: default/late.*cordoned"):
+        go(plane, workload)
+    assert workload.evicted == []
+    go(plane, workload, allow_bare_pods=True)
+    assert workload.evicted == ["late"]

@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from fakes.plane_server import definition
 from fakes.planes import NAMESPACE, STAY, managed, server, world
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
@@ -69,9 +70,9 @@ class Clusterctl:
             self.there.objects.setdefault((obj["kind"], obj["metadata"]["name"]), obj)
 
 
-def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=()):
+def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=(), sha256=None):
     return backup_service.restored(there, {
-        "path": path, "identity_file": identity, "servers": list(servers), "accept": list(accept),
+        "path": path, "identity_file": identity, "servers": list(servers), "accept": list(accept), "sha256": sha256,
         "kubeconfig": "there", "context": None, "clusterctl": "clusterctl", "work_dir": "work"}, check_mode,
         Progress(None), run or Clusterctl(there))
 
@@ -135,18 +136,61 @@ def test_what_clusterctl_would_leave_behind_is_not_left_out_of_a_backup(here, tm
     assert not list(tmp_path.iterdir())
 
 
+def forged(recipient, folder, *objects, namespace=NAMESPACE):
+    """Return the path of a backup that somebody has written who knows the public key alone."""
+    made = [{"apiVersion": version, "kind": kind, "metadata": {"name": "x", "uid": "u", "namespace": namespace}}
+            for version, kind in objects]
+    path = folder / "forged.age"
+    path.write_bytes(age.encrypt(archive.packed(archive.Backup("t", "s", "p", namespace, made)), [recipient]))
+    return str(path)
+
+
+@pytest.mark.parametrize("version, kind", [
+    ("v1", "Pod"), ("v1", "ServiceAccount"), ("v1", "Node"), ("other.example/v1", "Application")])
+def test_a_backup_with_what_no_backup_takes_creates_nothing(tmp_path, recipient, identity, version, kind):
+    there = server("b", "https://198.18.0.2:6443")
+    known = definition("other.example", "applications", "Application", "v1")
+    known["spec"].update(scope="Namespaced", versions=[{"name": "v1", "served": True, "storage": True}])
+    there.objects["CustomResourceDefinition", known["metadata"]["name"]] = known
+    before = managed(there)
+    path = forged(recipient, tmp_path, ("v1", "Secret"), (version, kind))
+    with pytest.raises(RefusedError, match=rf"kind {kind}.*: found objects of it, .*find out who has written it"):
+        restore(there, path, identity)
+    assert managed(there) == before
+
+
+def test_a_backup_for_a_namespace_of_kubernetes_creates_nothing(tmp_path, recipient, identity):
+    there = server("b", "https://198.18.0.2:6443")
+    path = forged(recipient, tmp_path, ("v1", "Secret"), namespace="kube-system")
+    with pytest.raises(RefusedError, match="namespace kube-system: found one of Kubernetes itself"):
+        restore(there, path, identity)
+    assert managed(there) == set()
+
+
+def test_what_is_restored_is_the_file_that_was_looked_at(here, tmp_path, recipient, identity):
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    planned = restore(there, made["path"], identity, check_mode=True)
+    assert planned["sha256"] == made["sha256"]
+    Path(made["path"]).write_bytes(Path(forged(recipient, tmp_path, ("v1", "Secret"))).read_bytes())
+    with pytest.raises(RefusedError, match="find out who has changed the file since it was looked at"):
+        restore(there, made["path"], identity, sha256=planned["sha256"], accept=["used"])
+    assert managed(there) == set()
+
+
 def packed(**changes):
     return gzip.compress(json.dumps(dict({
         "format": 1, "taken_at": "", "server": "", "plane": "", "namespace": "n", "objects": []}, **changes)).encode())
 
 
 # Of the next test: compressed bytes have the time in them, and each process of a run must name tests alike.
-NO_BACKUPS = ("empty", "text", "no format", "list", "cut", "other format", "number", "no object", "no list",
-              "other namespace")
+NO_BACKUPS = ("damaged", "deep", "empty", "text", "no format", "list", "cut", "other format", "number",
+              "no object", "no list", "other namespace")
 
 
 @pytest.mark.parametrize("content", [
-    b"", b"none", gzip.compress(b"{}"), gzip.compress(b"[1]"), gzip.compress(b"x" * 100)[:-10], packed(format=2),
+    gzip.compress(b"{}")[:10] + b"\xff" * 20, gzip.compress(b"[" * 10 ** 6), b"", b"none",
+    gzip.compress(b"{}"), gzip.compress(b"[1]"), gzip.compress(b"x" * 100)[:-10], packed(format=2),
     packed(server=1), packed(objects=[1]), packed(objects={}), packed(objects=[
         {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "uid": "u", "namespace": "other"}}])],
     ids=NO_BACKUPS)
@@ -155,15 +199,18 @@ def test_what_is_no_backup_is_refused(content):
     assert backup is None and len(problems) == 1
 
 
-def test_an_object_cannot_lead_out_of_the_folder():
-    with pytest.raises(ValueError, match="etc"):
-        archive.file_name({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "../../etc/x"}})
+@pytest.mark.parametrize("version, kind, name", [
+    ("v1", "Secret", "../../etc/x"), ("v1", "a/../../etc", "x"), ("a/../../etc/v1", "Secret", "x")])
+def test_an_object_cannot_lead_out_of_the_folder(version, kind, name):
+    with pytest.raises(ValueError, match=r"Secret|etc"):
+        archive.file_name({"apiVersion": version, "kind": kind, "metadata": {"name": name}})
 
 
-def host(state="provisioned", image=None, deployed=None, online=True, **spec):
-    return {"metadata": {"name": "h"}, "spec": dict(
+def host(state="provisioned", image=None, deployed=None, online=True, method=None, annotations=None, **spec):
+    custom = {"method": method} if method else None
+    return {"metadata": {"name": "h", "annotations": annotations or {}}, "spec": dict(
         {"bmc": {"address": "ipmi://192.0.2.1"}, "online": online, "image": image}, **spec), "status": {
-            "provisioning": {"state": state, "image": deployed}}}
+            "provisioning": {"state": state, "image": deployed, "customDeploy": custom}}}
 
 
 @pytest.mark.parametrize("bmh, powered_on, effect", [
@@ -180,7 +227,23 @@ def host(state="provisioned", image=None, deployed=None, online=True, **spec):
     (host("deprovisioning"), True, verdicts.WIPED),
     (host(""), True, verdicts.WIPED),
     (host("externally provisioned", externallyProvisioned=True), True, verdicts.ADOPTED),
-    (host("unmanaged", bmc={}), None, verdicts.NOTHING)])
+    (host("unmanaged", bmc={}), None, verdicts.NOTHING),
+    # What host_state_machine.go of BMO 0.13 deprovisions, inspects or prepares, and so cleans.
+    (host("unmanaged"), True, verdicts.WIPED),
+    (host("unmanaged", image=IMAGE), True, verdicts.REINSTALLED),
+    (host("externally provisioned"), True, verdicts.WIPED),
+    (host("externally provisioned", image=IMAGE), True, verdicts.REINSTALLED),
+    (host(method="a", customDeploy={"method": "a"}), True, verdicts.ADOPTED),
+    (host(method="a", customDeploy={"method": "b"}), True, verdicts.REINSTALLED),
+    (host(method="a", image=IMAGE, deployed=IMAGE), True, verdicts.REINSTALLED),
+    (host(customDeploy={"method": "a"}, deployed=IMAGE), True, verdicts.REINSTALLED),
+    (host(customDeploy={"method": "a"}, deployed=IMAGE, image=OTHER), True, verdicts.REINSTALLED),
+    (host(image=IMAGE, deployed=IMAGE, annotations={"reboot.metal3.io": ""}), True, verdicts.POWERED),
+    (host(image=IMAGE, deployed=IMAGE, annotations={"reboot.metal3.io/mine": ""}), None, verdicts.POWERED),
+    # Anybody can have written it.
+    (host(bmc=None), True, verdicts.NOTHING), (host(bmc="x"), True, verdicts.NOTHING),
+    (host(image="x", customDeploy=1), True, verdicts.WIPED),
+    (dict(host(), status={"provisioning": "x"}), True, verdicts.WIPED)])
 def test_what_would_become_of_a_host(bmh, powered_on, effect):
     assert verdicts.of(bmh, powered_on).effect == effect
 

@@ -7,7 +7,10 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
+import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
@@ -27,7 +30,9 @@ def program(tmp_path):
 
 
 def run(program, tmp_path, lines):
-    clusterctl.move(program, SOURCE, TARGET, "metal3", str(tmp_path / "work"), lines.append)
+    work = str(tmp_path / "work")
+    with clusterctl.alone(work, lines.append) as lock:
+        clusterctl.move(program, SOURCE, TARGET, "metal3", work, lines.append, lock)
 
 
 def test_it_gets_both_planes_and_asks_nobody_for_a_newer_version(program, tmp_path):
@@ -58,10 +63,35 @@ def test_the_next_run_waits_for_a_clusterctl_that_a_killed_run_has_left(program,
         waiting.set()
     with open(tmp_path / "work" / "move.lock", "w") as left:
         fcntl.flock(left, fcntl.LOCK_EX)
-        thread = threading.Thread(target=clusterctl.move, args=(
-            program("echo moved"), SOURCE, TARGET, "metal3", str(tmp_path / "work"), tell))
+        thread = threading.Thread(target=clusterctl.restore, args=(
+            program("echo moved"), TARGET, str(tmp_path), str(tmp_path / "work"), tell))
         thread.start()
         assert waiting.wait(10) and "another clusterctl move runs on this machine" in lines[0]
         assert len(lines) == 1
     thread.join(30)
     assert lines[1:] == ["clusterctl: moved"]
+
+
+def test_a_clusterctl_that_goes_on_keeps_the_lock(program, tmp_path):
+    """The run that has started it is killed, and ends without it."""
+    work = str(tmp_path / "work")
+    slow = program(f"touch {tmp_path}/begun; while [ ! -e {tmp_path}/end ]; do sleep 0.05; done")
+    killed = subprocess.Popen([sys.executable, "-c", (
+        f"from {clusterctl.__name__} import alone, move\n"
+        f"with alone({work!r}, print) as lock:\n"
+        f"    move({slow!r}, {SOURCE!r}, {TARGET!r}, 'metal3', {work!r}, print, lock)\n")],
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)))
+    while not (tmp_path / "begun").exists():
+        assert killed.poll() is None
+        time.sleep(0.05)
+    killed.kill()
+    killed.wait()
+    lines = []
+
+    def tell(line):
+        lines.append(line)
+        (tmp_path / "end").touch()
+
+    with clusterctl.alone(work, tell):
+        assert (tmp_path / "end").exists()
+    assert "another clusterctl move runs on this machine" in lines[0]

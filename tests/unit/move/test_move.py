@@ -4,7 +4,10 @@
 """A move between two API servers in memory: what goes along, what is in the way, a clusterctl that dies at any step."""
 from __future__ import annotations
 
+import base64
+import contextlib
 import copy
+import gzip
 
 import pytest
 from fakes.planes import NAMESPACE, STAY, managed, obj, server, world
@@ -76,11 +79,16 @@ def complete_plane(monkeypatch):
     monkeypatch.setattr(service.fit, "problems", lambda *_arguments: ([], []))
 
 
-def move(here, there, run=None, check_mode=False, confirm="2"):
+@contextlib.contextmanager
+def at_once(*_arguments):
+    yield 0
+
+
+def move(here, there, run=None, check_mode=False, confirm="2", alone=at_once):
     params = {"namespace": NAMESPACE, "confirm": confirm, "clusterctl": "clusterctl", "work_dir": "/nonexistent",
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None}
     return service.Move(here, there, params, check_mode, Progress(None), run or Clusterctl(here, there),
-                        sleep=lambda _seconds: None)
+                        sleep=lambda _seconds: None, alone=alone)
 
 
 def test_what_belongs_to_hosts_and_clusters_goes_along(here, there):
@@ -132,6 +140,33 @@ def test_what_has_deleted_nothing_yet_is_taken_back(here, there, steps):
     assert managed(here) == {key for key, item in before.items() if item["metadata"].get("namespace")}
     assert not here.objects["Cluster", "c"]["spec"].get("paused")
     assert move(here, there).undone()["changed"] is False
+
+
+def goes_on(here, there):
+    """Return a lock that is free when the clusterctl of a run that was killed has ended."""
+    @contextlib.contextmanager
+    def alone(*_arguments):
+        Clusterctl(here, there)()
+        yield 0
+    return alone
+
+
+def test_a_clusterctl_that_goes_on_is_waited_for_before_its_move_is_taken_back(here, there):
+    before = managed(here)
+    with pytest.raises(Killed):
+        move(here, there, Clusterctl(here, there, 0)).moved()
+    with pytest.raises(RefusedError, match="run with state moved, which finishes it"):
+        move(here, there, alone=goes_on(here, there)).undone()
+    assert managed(there) == before - STAY
+
+
+def test_a_clusterctl_that_goes_on_is_waited_for_before_another_one_is_started(here, there):
+    before, second = managed(here), Clusterctl(here, there)
+    with pytest.raises(Killed):
+        move(here, there, Clusterctl(here, there, 0)).moved()
+    move(here, there, second, alone=goes_on(here, there)).moved()
+    assert second.runs == 0 and managed(there) == before - STAY
+    assert record.read(there.objects["ConfigMap", record.NAME]).state == record.MOVED
 
 
 def test_what_has_begun_to_delete_is_not_taken_back(here, there):
@@ -228,7 +263,11 @@ def test_both_sides_must_differ(here):
     None, {}, {"data": None}, {"data": {"state": "moving", "source": "a", "target": "b"}},
     {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": "!"}},
     {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": "aGVsbG8="}},
-    {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": 5}}, {"data": 5}])
+    {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": 5}}, {"data": 5},
+    {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": base64.b64encode(
+        gzip.compress(b"{}")[:10] + b"\xff" * 20).decode()}},
+    {"data": {"state": "moving", "source": "a", "target": "b"}, "binaryData": {"record.json.gz": base64.b64encode(
+        gzip.compress(b"[" * 10 ** 6, mtime=0)).decode()}}])
 def test_what_is_no_record_is_none(config):
     assert record.read(config) is None
 

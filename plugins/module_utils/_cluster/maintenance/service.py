@@ -32,6 +32,7 @@ from .places import Place, places
 INTERVAL_SECONDS = 5
 _REQUEST_SECONDS = 10
 _LEASES = "kube-node-lease"
+_STAY = "The hosts stay marked and their nodes cordoned; run again, or bring them back by state returned"
 
 
 class DrainError(ReportedError):
@@ -112,20 +113,29 @@ class MaintenanceService:
 
     def _take_out(self, found: list[Place]) -> None:
         members = [place for place in found if place.node]
-        pods = self._pods(members)
-        due = dict((place.name, drain.evictable(pods[place.name])) for place in members)
-        problems = [problem for place in members for problem in drain.loss_problems(
-            f"BareMetalHost {self.namespace}/{place.name}", due[place.name], self.params["allow_bare_pods"],
-            self.params["allow_local_data"])]
-        problems += self._unconfirmed(members)
+        problems = self._due(members)[1] + self._unconfirmed(members)
         if problems:
             raise RefusedError(problems)
         self._write("BareMetalHost", [place.host for place in found], lambda obj: node.hold(obj, self._reason()))
         self._write("Machine", [place.machine for place in members], node.keep)
         for place in members:
             self._write("Node", [self._node(place)], node.cordon, self._client_of(place))
-        if not self.check_mode:
-            self._drain(members, due)
+        if self.check_mode:
+            return
+        # Once more: until its node was cordoned, pods could still come.
+        due, late = self._due(members)
+        if late:
+            raise DrainError("pods have come since the hosts were looked at:\n" + "\n".join(
+                f"- {problem}" for problem in late) + f"\n{_STAY}")
+        self._drain(members, due)
+
+    def _due(self, members: list[Place]) -> tuple[dict[str, list[Any]], list[Problem]]:
+        """Return the pods that are to go, by host, and what is lost with them unless it is allowed."""
+        pods = self._pods(members)
+        due = dict((place.name, drain.evictable(pods[place.name])) for place in members)
+        return due, [problem for place in members for problem in drain.loss_problems(
+            f"BareMetalHost {self.namespace}/{place.name}", due[place.name], self.params["allow_bare_pods"],
+            self.params["allow_local_data"])]
 
     def _reason(self) -> str:
         return self.params["reason"] or "maintenance"
@@ -244,7 +254,7 @@ class MaintenanceService:
             raise DrainError(
                 f"not {goal} within {duration(self.params['wait_timeout_seconds'])}:\n" + "\n".join(late)
                 + (f"\n- {loop.silence()}" if loop.silence() else "")
-                + "\nThe hosts stay marked and their nodes cordoned; run again, or bring them back by state returned")
+                + f"\n{_STAY}")
 
     def _pods(self, members: list[Place]) -> dict[str, list[Any]]:
         outcomes = bulk.run([lambda place=place: self._client_of(place).list(

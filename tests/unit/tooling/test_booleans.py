@@ -1,0 +1,62 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Booleans of roles and playbooks as text: -e name=false and AWX's surveys give "false", which Jinja takes for true."""
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from fakes import playbook
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+LOCAL = "{ansible_connection: local, ansible_python_interpreter: '{{ ansible_playbook_python }}'}"
+# Whole values go to a module, whose argument spec reads the text; or the text itself is written.
+_WHOLE = re.compile(r"""[\w.]+:\s+["']?\{\{ %s(\s*\|\s*default\([^)]*\))? \}\}["']?(,|\}|$)""")
+_WRITTEN = re.compile(r"^[a-z_]+ = \{\{ %s \}\}$|\{\{ %s \| lower \}\}|\(%s \| lower\)")
+
+
+def _names():
+    found = set()
+    for path in (REPOSITORY / "roles").glob("*/meta/argument_specs.yml"):
+        for point in yaml.safe_load(path.read_text())["argument_specs"].values():
+            found |= {name for name, option in (point.get("options") or {}).items() if option.get("type") == "bool"}
+    return sorted(found)
+
+
+def _lines():
+    folders = ("tasks", "vars", "defaults", "templates")
+    paths = [path for folder in folders for path in (REPOSITORY / "roles").glob(f"*/{folder}/**/*") if path.is_file()]
+    for path in [*paths, *(REPOSITORY / "playbooks").rglob("*.yml")]:
+        for number, line in enumerate(path.read_text().splitlines(), start=1):
+            if not line.lstrip().startswith("#") and "survey: [" not in line:
+                yield f"{path.relative_to(REPOSITORY)}:{number}", line.strip()
+
+
+@pytest.mark.parametrize("name", _names())
+def test_a_boolean_is_read_as_one(name):
+    for where, line in _lines():
+        for use in re.finditer(rf"(?<![\w.]){name}\b(?!\s*:)", line):
+            if not ("{{" in line or re.search(r"\bif\b|\bnot\b|\|", line) or re.match(r"(- )?(when:|that:|- )", line)):
+                continue
+            is_read = re.match(r"\s*(\|\s*default\([^)]*\)\s*)?\)?\s*\|\s*bool\b", line[use.end():])
+            is_passed = re.search(_WHOLE.pattern % name, line)
+            is_written = re.search(_WRITTEN.pattern.replace("%s", name), line)
+            assert is_read or is_passed or is_written, f"{where}: {line}"
+
+
+@pytest.mark.parametrize("given, insecure", [("false", False), ("False", False), ("true", True), ("yes", True)])
+def test_certificates_are_verified_when_a_text_says_so(tmp_path, given, insecure):
+    environment = yaml.safe_load((REPOSITORY / "roles/bmo/vars/main.yml").read_text())["bmo_environment"]
+    given_options = ("bmo_ironic_url", "bmo_deploy_kernel_url", "bmo_deploy_ramdisk_url", "bmo_deploy_iso_url")
+    task = yaml.safe_load((REPOSITORY / "roles/ironic/tasks/external.yml").read_text())[0]
+    (tmp_path / "vars.yml").write_text(yaml.safe_dump(dict(
+        dict.fromkeys(given_options, "https://ironic.example"), bmo_environment=environment, bmo_provisioning_limit=20,
+        bmo_ironic_skip_client_san_verify=False, checks=task["metal3.baremetal.ironic_check"]["validate_certs"])))
+    text = ("- hosts: h1\n  gather_facts: false\n  vars_files: [vars.yml]\n  tasks:\n    - ansible.builtin.debug:\n"
+            "        msg: \"<{{ 'IRONIC_INSECURE' in bmo_environment }}> <{{ checks }}>\"\n")
+    code, output = playbook.play(tmp_path, f"all: {{hosts: {{h1: {LOCAL}}}}}", text, "play.yml",
+                                 "-e", f"bmo_ironic_insecure={given}", "-e", f"ironic_insecure={given}")
+    assert code == 0 and f"<{insecure}> <{not insecure}>" in output, output
