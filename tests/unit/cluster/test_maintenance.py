@@ -17,6 +17,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintena
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
 HOST = "host-of-c1-one-0"
@@ -226,3 +227,11 @@ def test_the_pods_that_come_meanwhile_are_not_waited_for():
 def test_a_patch_shows_what_was_there():
     machine = {"metadata": {"annotations": {SKIP: "metal3.baremetal", "other": "1"}}}
     assert node.before(machine, node.give_back(machine)) == {"metadata": {"annotations": {SKIP: "metal3.baremetal"}}}
+
+
+def test_a_locked_host_is_not_taken_out(plane, workload):
+    lock = host_lock.value("RMA 4711", "2999-01-01T00:00:00Z")
+    plane.objects["BareMetalHost", HOST]["metadata"]["annotations"] = {host_lock.LOCKED: lock}
+    with pytest.raises(RefusedError, match=r'hosts: found host .* locked until 2999-01-01T00:00:00Z: "RMA 4711"'):
+        go(plane, workload)
+    assert annotations(plane, "BareMetalHost", HOST) == {host_lock.LOCKED: lock}

@@ -69,11 +69,12 @@ class MaintenanceService:
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :param workload: callable that takes the client, a namespace and a cluster and returns a client of the cluster
+    :param now: callable that returns the time in seconds since 1970
     """
 
     def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
-                 workload: Callable[[Any, str, str], Any] = workload_client):
+                 workload: Callable[[Any, str, str], Any] = workload_client, now: Callable[[], float] = time.time):
         self.client = client
         self.params = params
         self.namespace = params["namespace"]
@@ -83,6 +84,7 @@ class MaintenanceService:
         self.sleep = sleep
         self.began_at = clock()
         self._workload = workload
+        self._now = now
         self._workloads: dict[str, Any] = {}
         self.diff: list[dict[str, Any]] = []
         # What has been done so far, for a run that fails later on.
@@ -96,7 +98,8 @@ class MaintenanceService:
         :raises KubeError: when an API server can't be asked, or refuses
         """
         leaves = self.params["state"] == "drained"
-        found, problems = places(self.params["hosts"], objects_of(self.client, self.namespace), self.namespace, leaves)
+        found, problems = places(self.params["hosts"], objects_of(self.client, self.namespace), self.namespace, leaves,
+                                 self._now())
         if problems:
             raise RefusedError(problems)
         if leaves:
