@@ -19,13 +19,13 @@ from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
 from ..._kube import bulk
 from ..._kube.errors import KubeError
 from ..._kube.patience import Patience
-from ..._kube.plan import UNCHANGED, UPDATE, Entry
-from ..._kube.reconcile import Reconcile, raise_refused
+from ..._kube.reconcile import raise_refused
 from ..._kube.report import difference
 from ..._kube.workload_client import workload_client
 from ..._metal3.kinds import KNOWN
 from ..reading import objects_of
 from . import drain, node
+from .patches import Patches
 from .places import Place, places
 
 # As kubectl drain asks again (``kubectl/pkg/drain``): a budget allows the next pod when the one before it is Ready.
@@ -36,27 +36,6 @@ _LEASES = "kube-node-lease"
 
 class DrainError(ReportedError):
     """Nodes were not drained, or did not come back, in time."""
-
-
-class _Patches(Reconcile):
-    """Merge patches, each of which is computed again when the object has changed.
-
-    :param make: callable that takes an object and returns its patch, None for nothing to do
-    """
-
-    def __init__(self, client, check_mode, progress, sleep, make):
-        super().__init__(client, check_mode, progress, sleep)
-        self._make = make
-
-    def entry(self, resource: Any, obj: dict[str, Any]) -> Entry:
-        """Return the entry of an object."""
-        patch, metadata = self._make(obj), obj["metadata"]
-        return Entry(resource, metadata.get("namespace"), metadata["name"], UPDATE if patch else UNCHANGED, None, obj,
-                     node.before(obj, patch or {}), patch or {}, patch or {})
-
-    def plan_again(self, entry, stored):
-        """Return the entry for the object as it is by now."""
-        return self.entry(entry.resource, stored) if stored else entry._replace(action=UNCHANGED)
 
 
 class MaintenanceService:
@@ -276,7 +255,7 @@ class MaintenanceService:
         return self._workloads[cluster]
 
     def _write(self, kind: str, objects: Iterable[Any], make: Callable[[Any], Any], client: Any = None) -> None:
-        writes = _Patches(client or self.client, self.check_mode, self.progress, self.sleep, make)
+        writes = Patches(client or self.client, self.check_mode, self.progress, self.sleep, make)
         written = writes.write([writes.entry(KNOWN[kind], obj) for obj in objects])
         for item in written:
             if item.changed:
