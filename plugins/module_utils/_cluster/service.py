@@ -12,6 +12,7 @@ from .._common import confirmation
 from .._common.errors import RefusedError
 from .._common.problem import Problem, renamed_field
 from .._common.redaction import hidden
+from .._host import lock as host_lock
 from .._kube import plan
 from .._kube.diff import goes_away
 from .._kube.errors import KubeError
@@ -128,10 +129,12 @@ class ClusterService:
     :param check_mode: let the API server check writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
+    :param now: callable that returns the time in seconds since 1970
     """
 
-    def __init__(self, client, params, options, check_mode, progress, sleep=time.sleep):
+    def __init__(self, client, params, options, check_mode, progress, sleep=time.sleep, now=time.time):
         self.client = client
+        self.now = now
         self.params = params
         self.options = options
         self.check_mode = check_mode
@@ -222,7 +225,9 @@ class ClusterService:
         unconfirmed = cluster_losses.confirmation_problem(
             f"{self.namespace}/{self.name}", losses, self.options["confirm"], self.options.get("confirm_by_name"),
             gates)
-        found = checked.network_problems() + ([unconfirmed] if unconfirmed and not self.check_mode else [])
+        found = checked.network_problems() + cluster_losses.lock_problems(
+            self.subject, losses, changes, checked.snapshot, self.now())
+        found += [unconfirmed] if unconfirmed and not self.check_mode else []
         if found:
             raise RefusedError(found, self.names)
         self.writes.allowed = dict(((loss.kind, loss.owner), loss.count) for loss in losses)
@@ -425,7 +430,7 @@ class ClusterService:
     def absent(self) -> dict[str, Any]:
         """Delete the cluster with all that belongs to it and return the module's result.
 
-        :raises RefusedError: when its name is not repeated
+        :raises RefusedError: when its name is not repeated, or a host of it is locked
         :raises WaitFailedError: when something stays
         :raises KubeError: when the API server can't be asked or refuses
         """
@@ -441,8 +446,11 @@ class ClusterService:
                                                      self.options.get("adopt"))
         if foreign:
             raise RefusedError([foreign], self.names)
-        hosts = sorted(host["metadata"]["name"] for host in [
-            snapshot.host(machine) for machine in snapshot.mine("Metal3Machine")] if host)
+        used = [host for host in [snapshot.host(machine) for machine in snapshot.mine("Metal3Machine")] if host]
+        locked = host_lock.problems(self.subject, "", used, self.now())
+        if locked:
+            raise RefusedError(locked, self.names)
+        hosts = sorted(host["metadata"]["name"] for host in used)
         rest = [item for kind in TEMPLATE_KINDS for item in objects[kind] if belongs(item, self.name)]
         foreign = [item for item in rest if self._is_others(item)]
         rest = [item for item in rest if item not in foreign]
