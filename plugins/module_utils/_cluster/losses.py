@@ -12,6 +12,7 @@ from collections import namedtuple
 from .._common.problem import Problem
 from .._host import lock as host_lock
 from .machines.actions import is_preferred
+from .workflow.metalstack import server_of
 
 # REPLACED: others take their place afterwards, ROLLED: before.
 REMOVED, SCALED, REPLACED, ROLLED = "removed", "scaled", "replaced", "rolled"
@@ -78,8 +79,10 @@ def _machines(snapshot, owner):
     found = []
     for machine in snapshot.machines_of(owner):
         if not machine["metadata"].get("deletionTimestamp"):
-            host = snapshot.host(snapshot.metal3_machine(machine))
-            found.append((machine["metadata"]["name"], host["metadata"]["name"] if host else None))
+            infrastructure = snapshot.infrastructure_machine(machine)
+            host = snapshot.host(infrastructure)
+            found.append((machine["metadata"]["name"],
+                          host["metadata"]["name"] if host else server_of(infrastructure)))
     return found
 
 
