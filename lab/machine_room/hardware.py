@@ -8,8 +8,6 @@ RESERVED_MEMORY_MIB = 256
 
 def disks(server):
     """Return the disks as a list of mappings, the fields of the agent's BlockDevice."""
-    if server.knobs.get("disk_missing"):
-        return []
     return [{
         "name": disk.name,
         "model": disk.spec["model"],
@@ -25,7 +23,7 @@ def disks(server):
         "logical_sectors": 512,
         "physical_sectors": 512,
         "tran": "sata",
-    } for disk in server.disks]
+    } for disk in server.present_disks()]
 
 
 def interfaces(server):

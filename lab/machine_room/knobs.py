@@ -14,6 +14,7 @@ KNOBS = {
     "agent_dies_in_deploy": (bool, "the agent goes silent in the middle of writing an image"),
     "inspection_without_nics": (bool, "the inspection data has no network interface"),
     "disk_missing": (bool, "the agent finds no disk"),
+    "first_disk_missing": (bool, "from the next boot on the first disk is not there"),
     "disk_too_small": (bool, "every disk has SMALL_DISK_BYTES only"),
     "write_error": (bool, "every write to a disk ends in an input/output error"),
 }

@@ -248,6 +248,12 @@ class Server:
                 self.console.print("agent: %s", action)
                 getattr(self, action)()
 
+    def present_disks(self):
+        """Return the Disks that nobody has pulled."""
+        if self.knobs.get("disk_missing"):
+            return []
+        return self.disks[1:] if self.knobs.get("first_disk_missing") else self.disks
+
     def boot_disk(self):
         """Return the first Disk with a partition table, or None."""
         return next((disk for disk in self.disks if disk.has_partitions()), None)

@@ -80,8 +80,7 @@ def _erase_devices_metadata(agent, node):
 
 
 def _disks(agent):
-    found = [disk["name"] for disk in hardware.disks(agent.server)]
-    return [disk for disk in agent.server.disks if disk.name in found]
+    return agent.server.present_disks()
 
 
 def root_disk(agent, node):

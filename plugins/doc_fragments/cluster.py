@@ -18,6 +18,109 @@ options:
     description: Namespace of the cluster and of the hosts that it is made of.
     type: str
     default: metal3
+  provider:
+    description:
+      - Who gives the cluster its machines. V(metal3) is CAPM3, which takes BareMetalHosts; V(metalstack) is
+        cluster-api-provider-metal-stack 0.8, which allocates machines of metal-stack. A cluster keeps its provider.
+      - With V(metalstack) the options that have no place in its resources are refused, among them O(image),
+        O(networks) and O(host_selector). Machines get Ignition unless O(user_data_format) says otherwise, for which
+        Cluster API needs its feature C(KubeadmBootstrapFormatIgnition), and the cluster needs metal-stack's cloud
+        controller C(metal-ccm) among its manifests.
+    type: str
+    choices: [metal3, metalstack]
+    default: metal3
+  metalstack:
+    description: What a cluster with O(provider=metalstack) is made of beside its machines.
+    type: dict
+    suboptions:
+      project:
+        description: UUID of the project that its machines are allocated for.
+        type: str
+        required: true
+      partition:
+        description: Partition in which they are allocated.
+        type: str
+        required: true
+      node_network:
+        description:
+          - Id of the private network of the nodes; by default the provider allocates one.
+          - The provider frees it when the cluster is deleted, also when it was named here.
+        type: str
+      firewall:
+        description:
+          - The cluster's firewall, between the node network and those outside. It is allocated once, by this
+            description; what changes later has no effect on it, and a warning says how it is replaced.
+        type: dict
+        required: true
+        suboptions:
+          size:
+            description: Id of its size.
+            type: str
+            required: true
+          image:
+            description: Id of an image with the feature firewall, or of a series of them.
+            type: str
+            required: true
+          networks:
+            description: Ids of the networks outside, among them that of O(endpoint); the node network is added.
+            type: list
+            elements: str
+            required: true
+          auto_update:
+            description: Written into C(spec.autoUpdate.machineImage).
+            type: bool
+            default: false
+          rules:
+            description: What it lets through; without a rule it lets nothing through, so at least one is required.
+            type: dict
+            required: true
+            suboptions:
+              egress:
+                description: Traffic from the nodes.
+                type: list
+                elements: dict
+                suboptions:
+                  comment:
+                    description: A text for users.
+                    type: str
+                  protocol:
+                    description: Protocol.
+                    type: str
+                    choices: [tcp, udp]
+                    required: true
+                  ports:
+                    description: Ports.
+                    type: list
+                    elements: int
+                    required: true
+                  to:
+                    description: Networks that it goes to, such as V(0.0.0.0/0).
+                    type: list
+                    elements: str
+                    required: true
+              ingress:
+                description: Traffic to the nodes.
+                type: list
+                elements: dict
+                suboptions:
+                  comment:
+                    description: A text for users.
+                    type: str
+                  protocol:
+                    description: Protocol.
+                    type: str
+                    choices: [tcp, udp]
+                    required: true
+                  ports:
+                    description: Ports.
+                    type: list
+                    elements: int
+                    required: true
+                  from:
+                    description: Networks that it comes from, such as V(0.0.0.0/0).
+                    type: list
+                    elements: str
+                    required: true
   api_version:
     description:
       - API version that objects of Cluster API and CAPM3 are written in.
@@ -46,6 +149,8 @@ options:
         description:
           - Who holds the address. Without a holder no machine joins, so that a warning is given when this is not said
             and no file or command of the control plane names the address.
+          - With O(provider=metalstack) V(kube-vip) announces the address by BGP, from every control plane machine, and
+            V(keepalived) is refused.
           - V(keepalived) runs keepalived on the control plane machines. The image must have C(keepalived) and C(curl).
             The machine whose API server answers holds the address; it moves when that machine fails.
           - V(kube-vip) runs kube-vip 1.0.0 as a static pod of the control plane machines, which announces the address
@@ -280,6 +385,14 @@ options:
   custom_deploy: &custom_deploy
     description: Name of a custom deploy method, in place of an image.
     type: str
+  metalstack_size: &metalstack_size
+    description: Id of the size of machines of metal-stack. Required with O(provider=metalstack).
+    type: str
+  metalstack_image: &metalstack_image
+    description:
+      - Id of the image of machines of metal-stack, or of a series such as V(ubuntu-24.04), whose newest is taken.
+        Required with O(provider=metalstack).
+    type: str
   host_selector: &host_selector
     description:
       - 'Labels that a BareMetalHost must have, with their values, for example V({"rack": "r1"}).'
@@ -446,7 +559,7 @@ options:
     description: Partitions and file systems, as in Cluster API's C(v1beta2) KubeadmConfig.
     type: dict
   user_data_format: &user_data_format
-    description: Format of the user data; V(cloud-config) when it is not said.
+    description: Format of the user data; V(cloud-config) when it is not said, V(ignition) with O(provider=metalstack).
     type: str
     choices: [cloud-config, ignition]
   machine_labels: &machine_labels
@@ -571,6 +684,8 @@ options:
         type: str
       image: *image
       custom_deploy: *custom_deploy
+      metalstack_size: *metalstack_size
+      metalstack_image: *metalstack_image
       host_selector: *host_selector
       host_selector_expressions: *host_selector_expressions
       automated_cleaning_mode: *automated_cleaning_mode

@@ -44,6 +44,7 @@ options:
           - attach
           - detach
           - inspect
+          - lock
           - mark_healthy
           - mark_unhealthy
           - pause
@@ -57,6 +58,7 @@ options:
           - retry
           - save_status
           - set_hardware
+          - unlock
       mode:
         description: As O(mode).
         type: str
@@ -73,6 +75,9 @@ options:
         choices: [delay, delete]
       reason:
         description: As O(reason).
+        type: str
+      until:
+        description: As O(until).
         type: str
       status:
         description:
@@ -120,11 +125,18 @@ options:
       - >-
         V(retry) makes BMO try again at once what failed, and not after its own delay (1 minute to 8 hours). BMO has
         no request for it; it looks at a host at once when any annotation changes, here C(metal3.baremetal/retry).
+      - >-
+        V(lock) marks a host that somebody works on with C(metal3.baremetal/lock), O(reason) and O(until), which it
+        needs. Until then the modules and playbooks of this collection do not switch, reboot, inspect, drain, deploy,
+        wipe, change the firmware of, detach or delete it, nor replace its Machine; all of the run is refused, with the
+        reason. With the same reason the end of a lock is changed. V(unlock) removes it. BMO and Cluster API do not know
+        the lock.
     type: str
     choices:
       - attach
       - detach
       - inspect
+      - lock
       - mark_healthy
       - mark_unhealthy
       - pause
@@ -138,6 +150,7 @@ options:
       - retry
       - save_status
       - set_hardware
+      - unlock
   mode:
     description:
       - For V(reboot) and V(reboot_hold), whether the operating system is asked to shut down, or the power is cut.
@@ -160,7 +173,10 @@ options:
     type: str
     choices: [delay, delete]
   reason:
-    description: For V(pause) and V(mark_unhealthy), a text that is kept as the annotation's value.
+    description: For V(lock), V(pause) and V(mark_unhealthy), a text that is kept in the annotation's value.
+    type: str
+  until:
+    description: For V(lock), when it ends by itself, a time in UTC such as C(2026-11-25T18:00:00Z).
     type: str
   force_hosts:
     description:
@@ -237,6 +253,13 @@ EXAMPLES = r"""
     names: [rack1-01]
     action: reboot_release
     key: disks
+
+- name: Lock a server that is repaired, against the playbooks of the others
+  metal3.baremetal.baremetal_host_action:
+    names: [rack1-01]
+    action: lock
+    reason: RMA 4711, ask Kim
+    until: "2026-11-27T18:00:00Z"
 
 - name: Inspect all servers of a rack again
   metal3.baremetal.baremetal_host_action:

@@ -139,6 +139,9 @@ class Machine:
         self.disks = [Disk({"name": "/dev/sda", "size_gib": 40, "rotational": False, "vendor": "LAB", "model": "SSD",
                             "serial": "D1", "wwn": "0x1", "hctl": "0:0:0:0"}, "unused", self.knobs)]
 
+    def present_disks(self):
+        return self.disks
+
     def save(self):
         """Nothing to keep."""
 

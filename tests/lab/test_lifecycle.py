@@ -220,6 +220,84 @@ def test_a_server_is_switched_off_for_work_and_comes_back(lab, site, workload):
     assert lab.playbook("maintain", *only(host), extra={"maintain": "return"}, seconds=SECONDS).ok().changed() == 0
 
 
+def test_a_locked_server_is_not_interrupted_by_any_playbook(lab, site, workload):
+    """Refused as a whole, with the reason, before anything is written; what interrupts nothing goes on."""
+    name, host = sorted(workload.hosts("pool-a").items())[0]
+    lock = {"host_action": "lock", "hosts_action_reason": "RMA 4711", "hosts_action_until": "2999-01-01T00:00:00Z"}
+    assert lab.playbook("host_action", *only(host), extra=lock).ok().changed() == 1
+    assert lab.playbook("host_action", *only(host), extra=lock).ok().changed() == 0
+    asked, versions = resets(lab), lab.versions()
+    reason = f'host {host} locked until 2999-01-01T00:00:00Z: "RMA 4711"'
+    reboot = {"host_action": "reboot", "hosts_force": [host], "metal3_confirm": "1"}
+    for playbook, extra in (
+            ("host_action", reboot), ("maintain", {"maintain": "reboot", "metal3_confirm": host}),
+            ("unenroll", {"hosts_force": [host], "metal3_confirm": "1"}),
+            ("deprovision_hosts", {"hosts_force": [host], "metal3_confirm": "1"})):
+        lab.playbook(playbook, *only(host), extra=extra).failed(reason)
+    replace = {"machine_action": "replace", "machine_names": [name]}
+    lab.playbook("machine_action", extra=dict(site.extra(confirm=1), **replace)).failed(reason)
+    site.run(confirm=2, pool={"node_labels": {"example.org/generation": "locked"}}).failed(reason)
+    lab.playbook("teardown", extra=dict(site.variables, **small_cluster.teardown(NAME))).failed(reason)
+    assert asked() == [] and lab.versions() == versions
+    assert lab.playbook("host_action", *only(host), extra={"host_action": "unlock"}).ok().changed() == 1
+    site.run(confirm=2, pool={"node_labels": {"example.org/generation": "locked"}}).ok()
+    assert name not in workload.machines("pool-a")
+
+
+def silenced(lab, workload, *commands):
+    """Stop the kubelet of a worker, and return names of the Machine and its server when Cluster API has noticed."""
+    name, server = sorted(workload.hosts("pool-a").items())[0]
+    for command in (*commands, ("systemctl", "stop", "kubelet")):
+        workload.inside(server, *command)
+    eventually(lambda: not node_ready(lab, name), 240, "Cluster API says that the node is not Ready", interval_seconds=1)
+    return name, server
+
+
+def node_ready(lab, name):
+    conditions = lab.kube.get(KNOWN["Machine"], NAMESPACE, name)["status"]["conditions"]
+    return any(entry["type"] == "NodeReady" and entry["status"] == "True" for entry in conditions)
+
+
+def test_remediation_reboots_a_server_whose_kubelet_died(lab, site, workload):
+    """By a run that is killed when the reboot was asked for, and one that goes on."""
+    machines, asked = workload.hosts("pool-a"), resets(lab)
+    name, server = silenced(lab, workload)
+    shown = lab.playbook("remediate", *only(server), "--check").ok()
+    assert "Node not Ready" in shown.output
+    lab.playbook("remediate", *only(server)).failed("expected 1, the number of hosts that may be rebooted")
+    assert asked() == []
+
+    def marked():
+        return "cluster.x-k8s.io/skip-remediation" in (
+            lab.kube.get(KNOWN["Machine"], NAMESPACE, name)["metadata"].get("annotations") or {})
+
+    began, extra = time.monotonic(), {"metal3_confirm": server}
+    running = lab.start("remediate", *only(server), extra=extra)
+    eventually(marked, 120, "the Machine is kept from health checks", interval_seconds=0.2)
+    running.kill()
+    lab.playbook("remediate", *only(server), extra=extra, seconds=SECONDS).ok()
+    print(f"{time.monotonic() - began:.0f} s from the request until the node was Ready")
+    eventually(lambda: node_ready(lab, name), 60, "the node is Ready")
+    assert workload.hosts("pool-a") == machines and asked() == [server] and not marked()
+    assert lab.playbook("remediate", *only(server)).ok().changed() == 0
+
+
+def test_remediation_replaces_a_machine_that_no_reboot_helps(lab, site, workload):
+    """Its server is kept from machines until it is marked healthy."""
+    asked = resets(lab)
+    name, server = silenced(lab, workload, ("systemctl", "disable", "kubelet"))
+    extra = {"metal3_confirm": "1", "remediation_step_timeout_seconds": 60}
+    lab.playbook("remediate", *only(server), extra=extra, seconds=SECONDS).failed("tried: reboot", "set up_to to more")
+    assert asked() == [server] and name in workload.machines("pool-a")
+    run = lab.playbook("remediate", *only(server), extra=dict(extra, remediate="replace"), seconds=SECONDS).ok()
+    assert '"helped": "replace"' in run.output
+    assert server not in workload.hosts("pool-a").values() and len(workload.machines("pool-a")) == 2
+    eventually(lambda: len(workload.ready()) == 3, 300, "three nodes are Ready", interval_seconds=1)
+    assert "capm3.metal3.io/unhealthy" in lab.host(server)["metadata"]["annotations"]
+    lab.wait_for_host(server, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
+    lab.playbook("host_action", *only(server), extra={"host_action": "mark_healthy"}).ok()
+
+
 def health_check(**more):
     return {"health_check": dict({"unhealthy_conditions": [
         {"type": "Ready", "status": "Unknown", "timeout_seconds": 40},

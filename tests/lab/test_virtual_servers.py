@@ -10,10 +10,15 @@ import os
 import re
 import signal
 import subprocess
+import urllib.request
 from pathlib import Path
 
 import pytest
-from support import REPOSITORY, only
+import sushy
+from support import HOST, NAMESPACE, REPOSITORY, eventually, module, only
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
 
 pytestmark = pytest.mark.metal
 
@@ -27,6 +32,14 @@ BOOT_SECONDS = 3000
 PRINTED = {IPXE: "Start PXE over IPv4", MEDIA: "UEFI QEMU DVD-ROM", IPMI: "", HTTP: "Start HTTP Boot over IPv4"}
 VENDORS = {IPXE: "EFI Development Kit", MEDIA: "EFI Development Kit", IPMI: "SeaBIOS", HTTP: "EFI Development Kit"}
 GIB = 1024 ** 3
+# Of each server's disks the one that gets the image: by a hint in the inventory; without it the agent would choose another.
+# The two of the first server are an array.
+HINTED = {MEDIA: 2, IPMI: 0, HTTP: 1}
+ARRAY_GIB = 7
+VLAN = 100
+# In the lab's range of addresses, of which no lab has the end.
+VLAN_ADDRESSES = {4: ("198.19.255.1/24", "198.19.255.2/24"), 6: ("fd5c:52::1/64", "fd5c:52::2/64")}
+LIVE_PORT = 8080
 # Beyond what is wiped of a disk's partition table.
 MARK, MARK_OFFSET = b"somebody's data", 64 * 1024 ** 2
 
@@ -36,35 +49,109 @@ def static_address(lab):
     return str(ipaddress.ip_network(lab.figures["bridge"]["network"])[200])
 
 
-def chosen_disk(lab, name):
-    """Return the disk that gets the image: of several neither the first nor the last."""
+def chosen_disks(lab, name):
+    """Return the disks that get the image."""
     disks = lab.servers[name]["disks"]
-    return disks[len(disks) // 2]
+    return disks if name == IPXE else [disks[HINTED[name]]]
+
+
+def chosen_path(lab, room, name):
+    """Return the path of the one disk of a server that gets the image."""
+    chosen, = chosen_disks(lab, name)
+    return next(disk["path"] for disk in room.server(name)["disks"] if disk["name"] == chosen["name"])
 
 
 def other_disks(lab, room, name):
     """Return the paths of a server's disks that get no image."""
-    chosen = chosen_disk(lab, name)["name"]
-    return [disk["path"] for disk in room.server(name)["disks"] if disk["name"] != chosen]
+    chosen = chosen_path(lab, room, name)
+    return [disk["path"] for disk in room.server(name)["disks"] if disk["path"] != chosen]
+
+
+def beginning(path, size=1024 * 1024):
+    """Return the first bytes of a file."""
+    with open(path, "rb") as stream:
+        return stream.read(size)
+
+
+def mark(path):
+    """Write something to a disk where no partition table is."""
+    with open(path, "r+b") as stream:
+        stream.seek(MARK_OFFSET)
+        stream.write(MARK)
+
+
+def marked(path):
+    """Tell whether it is still there."""
+    with open(path, "rb") as stream:
+        stream.seek(MARK_OFFSET)
+        return stream.read(len(MARK)) == MARK
+
+
+def bond_network_data(lab):
+    """Return network data with an address by DHCP, and a VLAN of two addresses on a bond of the other two NICs."""
+    boot, *others = lab.servers[HTTP]["nics"]
+    mac = others[0]["mac"]
+    addresses = dict((family, ipaddress.ip_interface(pair[1])) for family, pair in VLAN_ADDRESSES.items())
+    return {
+        "links": [
+            {"id": "eno1", "type": "phy", "ethernet_mac_address": boot["mac"]},
+            *({"id": f"eno{number}", "type": "phy", "ethernet_mac_address": nic["mac"]}
+              for number, nic in enumerate(others, 2)),
+            {"id": "bond0", "type": "bond", "bond_links": ["eno2", "eno3"], "bond_mode": "active-backup",
+             "bond_miimon": 100, "ethernet_mac_address": mac},
+            {"id": "vlan", "type": "vlan", "vlan_link": "bond0", "vlan_id": VLAN, "vlan_mac_address": mac}],
+        "networks": [
+            {"id": "provisioning", "link": "eno1", "type": "ipv4_dhcp"},
+            *({"id": f"site{family}", "link": "vlan", "type": f"ipv{family}", "ip_address": str(address.ip),
+               "netmask": str(address.netmask)} for family, address in addresses.items())],
+        "services": []}
+
+
+def published(lab, name):
+    """Return an image of the lab's image server, as the variable of a host."""
+    url = f"https://{lab.figures['bridge']['address'].split('/')[0]}:{lab.figures['ports']['image_server']}/images/{name}"
+    return {"url": url, "checksum": url + ".sha256", "checksum_type": "sha256", "format": "qcow2"}
+
+
+def inventory_arguments(folder, hosts):
+    """Write an inventory that adds variables to those of the lab's servers, and return a playbook's arguments."""
+    path = folder / "hosts.json"
+    path.write_text(json.dumps({"metal_servers": {"hosts": hosts}}))
+    return "-i", str(REPOSITORY / "inventory" / "metal"), "-i", str(path)
 
 
 @pytest.fixture(scope="module")
-def inventory(lab, tmp_path_factory):
-    """The variables of an inventory that adds to the lab's what each server boots by, and an image for all."""
-    hosts = {
-        IPXE: {},
+def site_image(lab):
+    """A node image that knows arrays and bonds, at the lab's image server."""
+    engine = module("plane_programs", source_dir=str(REPOSITORY / "lab" / "engine"), sets=["management", "node"],
+                    cache_dir=user_folders.cache_dir())
+    name = "site.qcow2"
+    module("node_image", source_dir=str(REPOSITORY / "roles" / "node_image" / "files" / "recipe"),
+           directory=str(lab.dir / "www" / "images"), name=name, packages=["mdadm", "netplan.io"],
+           kubernetes_version=engine["versions"]["kubelet"], kubernetes_dir=engine["engine_dir"] + "/bin")
+    return published(lab, name)
+
+
+@pytest.fixture(scope="module")
+def variables(lab, site_image):
+    """What is added to the inventory of each server; what it is enrolled with is there, but for the second one."""
+    return {
+        IPXE: {"bmh_image": site_image},
         MEDIA: {"bmh_boot_mode": "UEFISecureBoot", "bmh_preprovisioning_network_data": {
             "links": [{"id": "eno1", "type": "phy", "ethernet_mac_address": lab.servers[MEDIA]["boot_mac"]}],
             "networks": [{"id": "provisioning", "network_id": "provisioning", "link": "eno1", "type": "ipv4",
                           "ip_address": static_address(lab),
                           "netmask": str(ipaddress.ip_network(lab.figures["bridge"]["network"]).netmask)}],
-            "services": []}},
-        IPMI: {"bmh_boot_mode": "legacy"},
-        HTTP: {"bmh_root_device_hints": {"serial_number": chosen_disk(lab, HTTP)["serial"]}},
+            "services": []}, "bmh_root_device_hints": {"rotational": False, "min_size_gigabytes": 9}},
+        IPMI: {},
+        HTTP: {"bmh_image": site_image, "bmh_network_data": bond_network_data(lab)},
     }
-    path = tmp_path_factory.mktemp("inventory") / "hosts.json"
-    path.write_text(json.dumps({"metal_servers": {"hosts": hosts}}))
-    return ("-i", str(REPOSITORY / "inventory" / "metal"), "-i", str(path))
+
+
+@pytest.fixture(scope="module")
+def inventory(variables, tmp_path_factory):
+    """Arguments of playbooks: the lab's inventory with these variables."""
+    return inventory_arguments(tmp_path_factory.mktemp("inventory"), variables)
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +170,6 @@ def without_dhcp(lab, inventory):
 @pytest.fixture(scope="module")
 def enrolled(lab, inventory, without_dhcp):
     """All servers, available."""
-    # Enrolled with the lab, by UEFI; its hardware is another one with another firmware.
-    lab.remove_hosts(IPMI)
     lab.playbook("enroll", *inventory, *only(*INTERFACES), seconds=BOOT_SECONDS).ok()
     return lab.hosts()
 
@@ -92,10 +177,9 @@ def enrolled(lab, inventory, without_dhcp):
 @pytest.fixture(scope="module")
 def provisioned(lab, room, enrolled, inventory):
     """All servers with the node image, logged in to."""
-    for path in other_disks(lab, room, HTTP):
-        with open(path, "r+b") as stream:
-            stream.seek(MARK_OFFSET)
-            stream.write(MARK)
+    for name in (MEDIA, HTTP):
+        for path in other_disks(lab, room, name):
+            mark(path)
     lab.playbook("provision", *inventory, *only(*INTERFACES), seconds=BOOT_SECONDS).ok()
     lab.playbook("metal", *inventory, *only(*INTERFACES), "--tags", "metal", seconds=BOOT_SECONDS).ok()
     return lab.hosts()
@@ -139,9 +223,8 @@ def test_inspection_finds_the_machine_that_qemu_was_given(lab, enrolled, name):
     assert hardware["systemVendor"]["productName"].startswith(server["model"])
     assert hardware["cpu"]["count"] == server["cpus"] and hardware["cpu"]["arch"] == "x86_64"
     assert hardware["ramMebibytes"] == server["memory_mib"]
-    assert [nic["mac"] for nic in hardware["nics"]] == [nic["mac"] for nic in server["nics"]]
-    assert [nic["ip"] for nic in hardware["nics"]] == [
-        static_address(lab) if name == MEDIA else nic["address"] for nic in server["nics"]]
+    assert sorted((nic["mac"], nic["ip"]) for nic in hardware["nics"]) == [
+        (nic["mac"], static_address(lab) if name == MEDIA else nic["address"]) for nic in server["nics"]]
     disks = [disk for disk in hardware["storage"] if not disk["name"].startswith("/dev/pmem")]
     assert [(disk["serialNumber"], disk["sizeBytes"], disk["type"], disk["wwn"]) for disk in disks] == [
         (disk["serial"], disk["size_gib"] * GIB, "HDD" if disk["rotational"] else "SSD", disk["wwn"])
@@ -152,7 +235,8 @@ def test_inspection_finds_the_machine_that_qemu_was_given(lab, enrolled, name):
 def test_the_image_runs_on_its_own_kernel_from_the_servers_disk(lab, ssh, name):
     assert re.search(r"root=UUID=\S+ rw", ssh(name, "cat /proc/cmdline"))
     assert ssh(name, "cat /sys/class/dmi/id/product_serial").strip() == lab.servers[name]["serial"]
-    assert ssh(name, "lsblk -nso SERIAL $(findmnt -n -o SOURCE /)").split() == [chosen_disk(lab, name)["serial"]]
+    assert sorted(ssh(name, "lsblk -nso SERIAL $(findmnt -n -o SOURCE /)").split()) == [
+        disk["serial"] for disk in chosen_disks(lab, name)]
     assert ssh(name, "hostname").strip() == name
     assert ssh(name, "systemctl is-system-running --wait || systemctl --failed --plain").strip() == "running"
 
@@ -160,16 +244,39 @@ def test_the_image_runs_on_its_own_kernel_from_the_servers_disk(lab, ssh, name):
 @pytest.mark.parametrize("name", INTERFACES)
 def test_the_root_file_system_takes_the_disk(lab, ssh, name):
     size = int(ssh(name, "df --output=size -B1 / | tail -1"))
-    assert size > 0.9 * chosen_disk(lab, name)["size_gib"] * GIB
+    # The image describes a disk of six.
+    assert size > 0.9 * (ARRAY_GIB if name == IPXE else chosen_disks(lab, name)[0]["size_gib"]) * GIB > 6 * GIB
 
 
-def test_the_other_disks_keep_what_is_on_them(lab, room, provisioned):
-    paths = other_disks(lab, room, HTTP)
-    assert len(paths) == 2
-    for path in paths:
-        with open(path, "rb") as stream:
-            stream.seek(MARK_OFFSET)
-            assert stream.read(len(MARK)) == MARK
+@pytest.mark.parametrize("name", [MEDIA, HTTP])
+def test_the_other_disks_keep_what_is_on_them(lab, room, provisioned, name):
+    paths = other_disks(lab, room, name)
+    assert len(paths) == 2 and all(map(marked, paths))
+
+
+def test_the_root_file_system_is_on_an_array_of_both_disks(lab, ssh):
+    assert "raid1" in ssh(IPXE, "lsblk -nso TYPE $(findmnt -n -o SOURCE /)").split()
+    assert ssh(IPXE, "grep -c UU /proc/mdstat").strip() != "0"
+    assert lab.host(IPXE)["status"]["provisioning"]["raid"]["softwareRAIDVolumes"][0]["level"] == "1"
+
+
+def test_bond_and_vlan_have_their_addresses_and_answer(lab, ssh):
+    state = ssh(HTTP, "cat /proc/net/bonding/bond0")
+    assert "active-backup" in state and state.count("Slave Interface:") == 2
+    assert state.count("MII Status: up") == 3
+    addresses = ssh(HTTP, f"ip -o address show dev bond0.{VLAN}")
+    link = "m3t-vlan"
+    bridge = lab.figures["bridge"]["name"]
+    subprocess.run(["ip", "link", "add", "link", bridge, "name", link, "type", "vlan", "id", str(VLAN)], check=True)
+    try:
+        subprocess.run(["ip", "link", "set", link, "up"], check=True)
+        for family, (here, there) in VLAN_ADDRESSES.items():
+            subprocess.run(["ip", f"-{family}", "address", "add", here, "dev", link,
+                            *(["nodad"] if family == 6 else [])], check=True)
+            assert f" {there} " in addresses
+            subprocess.run(["ping", f"-{family}", "-c", "1", "-w", "20", "-I", link, there.split("/")[0]], check=True)
+    finally:
+        subprocess.run(["ip", "link", "delete", link], check=True)
 
 
 def test_the_firmware_is_the_one_that_the_boot_mode_asks_for(ssh):
@@ -190,10 +297,114 @@ def test_a_second_run_changes_nothing(lab, provisioned, inventory):
     assert again.changed() == 0, again.output
 
 
-def test_a_deprovisioned_server_has_lost_its_partitions_and_waits_for_the_next_image(lab, room, provisioned, inventory):
-    lab.playbook("deprovision_hosts", *inventory, *only(IPXE), "-e", "metal3_confirm=1", seconds=BOOT_SECONDS).ok()
+@pytest.fixture(scope="module")
+def without_a_disk(lab, room, ssh):
+    """The server with the array, booted after its first disk was pulled."""
+    room.set_knobs(IPXE, first_disk_missing=True)
+    room.power(IPXE, "restart")
+    array = """lsblk -nspo NAME,TYPE $(findmnt -n -o SOURCE /) | awk '$2 == "raid1" {print $1; exit}'"""
+    try:
+        yield eventually(lambda: "degraded" in ssh(IPXE, f"mdadm --detail $({array})"), 600, "the array on one disk", 5,
+                         (AssertionError, subprocess.TimeoutExpired))
+    finally:
+        room.clear_knobs(IPXE)
+
+
+def test_a_server_boots_from_what_is_left_of_its_array(lab, ssh, without_a_disk):
+    serials = ssh(IPXE, "lsblk -nso SERIAL $(findmnt -n -o SOURCE /)").split()
+    assert serials == [lab.servers[IPXE]["disks"][1]["serial"]]
+
+
+@pytest.fixture(scope="module")
+def deprovisioned(lab, room, provisioned, inventory):
+    """Two servers without an image; what was at the beginning of their disks before."""
+    before = dict((name, beginning(chosen_path(lab, room, name))) for name in (MEDIA, HTTP))
+    lab.playbook("deprovision_hosts", *inventory, *only(MEDIA, HTTP), "-e", "metal3_confirm=2",
+                 seconds=BOOT_SECONDS).ok()
+    return before
+
+
+def test_cleaning_of_metadata_takes_partitions_and_leaves_the_rest(lab, room, deprovisioned):
     # Its host stays online, and with fast track the agent that has cleaned it goes on running.
-    assert lab.state(IPXE) == "available" and room.server(IPXE)["power"] == "On"
-    disk, = room.server(IPXE)["disks"]
-    with open(disk["path"], "rb") as stream:
-        assert stream.read(1024 * 1024) == bytes(1024 * 1024)
+    assert lab.state(MEDIA) == "available" and room.server(MEDIA)["power"] == "On"
+    path = chosen_path(lab, room, MEDIA)
+    assert b"EFI PART" in deprovisioned[MEDIA]
+    assert beginning(path) == bytes(1024 * 1024)
+    # Whole MiB of them are still there: the loader's partition was the first of the image.
+    with open(path, "rb") as stream:
+        assert any(stream.read(64 * 1024 ** 2))
+    assert all(map(marked, other_disks(lab, room, MEDIA)))
+
+
+def test_without_cleaning_the_disk_stays_as_it_was(lab, room, deprovisioned):
+    assert lab.state(HTTP) == "available"
+    assert b"EFI PART" in deprovisioned[HTTP]
+    assert beginning(chosen_path(lab, room, HTTP)) == deprovisioned[HTTP]
+
+
+@pytest.fixture(scope="module")
+def live_image(lab, tmp_path_factory):
+    """A system on a disc that tells what it sees of the server's disks; it is the agent's without the agent."""
+    unit = ("[Unit]\nWants=network-online.target\nAfter=network-online.target\n[Service]\nExecStart=/bin/sh -c '"
+            "mkdir -p /run/live && lsblk -Jo SERIAL,TYPE,MOUNTPOINTS > /run/live/disks.json && "
+            f"exec python3 -m http.server {LIVE_PORT} --directory /run/live'\n")
+    module("agent_image", source_dir=str(REPOSITORY / "lab" / "agent_image"), cache_dir=user_folders.cache_dir(),
+           directory=str(lab.dir / "www" / "images" / "live"), consoles=["ttyS0"],
+           files=[{"path": "/etc/systemd/system/ironic-python-agent.service", "content": unit}])
+    return {"url": published(lab, "live/agent.iso")["url"], "format": "live-iso"}
+
+
+@pytest.fixture(scope="module")
+def deployed_otherwise(lab, room, deprovisioned, variables, live_image, tmp_path_factory):
+    """Two servers deployed in other ways than by an image on a disk; what was on their disks before."""
+    before = [beginning(disk["path"], 128 * 1024 ** 2) for disk in room.server(MEDIA)["disks"]]
+    # Nothing is given to a live system, and no disk is chosen for it.
+    nothing = dict.fromkeys(("bmh_user_data", "bmh_meta_data", "bmh_network_data", "bmh_root_device_hints"))
+    hosts = {MEDIA: dict(variables[MEDIA], **nothing, bmh_image=live_image),
+             HTTP: dict(variables[HTTP], bmh_image=None, bmh_custom_deploy={"method": "write_note"})}
+    arguments = inventory_arguments(tmp_path_factory.mktemp("otherwise"), hosts)
+    lab.playbook("provision", *arguments, *only(MEDIA, HTTP), seconds=BOOT_SECONDS).ok()
+    return before
+
+
+def test_a_live_image_runs_and_leaves_the_disks_as_they_are(lab, room, deployed_otherwise):
+    url = f"http://{lab.servers[MEDIA]['nics'][0]['address']}:{LIVE_PORT}/disks.json"
+
+    def seen():
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return json.load(answer)["blockdevices"]
+
+    found = [disk for disk in eventually(seen, 600, "the live system", 2, (OSError,)) if disk["type"] == "disk"]
+    assert sorted(disk["serial"] for disk in found) == sorted(disk["serial"] for disk in lab.servers[MEDIA]["disks"])
+    assert not [disk for disk in found if any(disk["mountpoints"]) or disk.get("children")]
+    assert [beginning(disk["path"], 128 * 1024 ** 2) for disk in room.server(MEDIA)["disks"]] == deployed_otherwise
+
+
+def test_a_hardware_manager_of_the_site_deploys_by_a_method_of_its_own(lab, room, deployed_otherwise):
+    assert lab.state(HTTP) == "provisioned"
+    expected = f"deployed by the site's own method: {lab.nodes()[HTTP].id}".encode()
+    assert beginning(chosen_path(lab, room, HTTP), len(expected)) == expected
+    assert all(map(marked, other_disks(lab, room, HTTP)))
+
+
+def test_secure_boot_refuses_a_loader_that_nobody_has_signed(lab, room, without_a_disk):
+    # By its BMC alone: Ironic would set the server's power as it remembers it.
+    lab.kube.patch(HOST, NAMESPACE, IPXE, {"metadata": {"annotations": {host_annotations.DETACHED: "{}"}}})
+    lab.wait_for_host(IPXE, lambda host: host["status"]["operationalStatus"] == "detached", "detached")
+    bmc = lab.servers[IPXE]["bmc"]
+    url, slash, path = bmc["address"].partition("+")[2].partition("/redfish/")
+    root = sushy.Sushy(url + "/redfish/v1", Path(bmc["username_file"]).read_text().strip(),
+                       Path(bmc["password_file"]).read_text().strip(), verify=str(lab.dir / "pki" / "ca.crt"))
+    system = root.get_system(slash + path)
+    log = Path(room.server(IPXE)["serial_log"])
+    system.reset_system(sushy.RESET_TYPE_FORCE_OFF)
+    system.secure_boot.set_enabled(True)
+    system.set_system_boot_options(target=sushy.BOOT_SOURCE_TARGET_PXE, mode=sushy.BOOT_SOURCE_MODE_UEFI)
+    size = log.stat().st_size
+    system.reset_system(sushy.RESET_TYPE_ON)
+
+    def printed():
+        return log.read_bytes()[size:].decode(errors="replace")
+
+    eventually(lambda: "Access Denied" in printed(), 300, "a refusal on the serial console", 1)
+    assert "Start PXE over IPv4" in printed() and "iPXE initialising" not in printed()

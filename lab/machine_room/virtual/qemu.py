@@ -49,7 +49,7 @@ def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator):
     """Return the command as a list; it runs in the server's folder, where sockets and the serial console are.
 
     :param spec: the server's entry in ``servers.json``
-    :param disks: paths of the disks
+    :param disks: for each disk its entry in the server's, and its path
     :param booted: see firmware()
     :param variables: path of the firmware's variables
     :param boot_device: see boot_order
@@ -81,7 +81,7 @@ def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator):
                       "-drive", f"if=pflash,format=raw,file={text(variables)}"]
         if booted.secure:
             arguments += ["-global", "driver=cfi.pflash01,property=secure,value=on"]
-    for number, (disk, path) in enumerate(zip(spec["disks"], disks)):
+    for number, (disk, path) in enumerate(disks):
         arguments += [
             "-drive", f"if=none,id=disk{number},format=raw,cache=unsafe,discard=unmap,file={text(path)}",
             "-device", "scsi-hd,bus=scsi.0,drive=disk%d,scsi-id=%d,serial=%s,wwn=%s,vendor=%s,product=%s,"

@@ -65,7 +65,8 @@ class VirtualServer(simulated.Server):
             self.console.print("boot failed: %s", error)
 
     def _start(self):
-        for disk in self.disks:
+        disks = self.present_disks()
+        for disk in disks:
             disk.ensure()
         booted = qemu.firmware(self.boot_mode, self.secure_boot)
         kept = self._variables(booted) if booted else None
@@ -77,7 +78,7 @@ class VirtualServer(simulated.Server):
                 taps.append(tap.connect(
                     tap.link_name(nodes["index"], self.spec["number"], number), nodes["bridge"]["name"]))
             command = qemu.command(
-                self.spec, [disk.path for disk in self.disks], booted, kept, self.boot_device,
+                self.spec, [(disk.spec, disk.path) for disk in disks], booted, kept, self.boot_device,
                 cd if cd and os.path.exists(cd) else None, taps, self.settings.accelerator)
             with open(os.path.join(self.folder, "qemu.log"), "wb") as log:
                 child = subprocess.Popen(

@@ -29,7 +29,8 @@ Settings = namedtuple("Settings", [
 _STANDARD_PORTS = frozenset(scheme.default_port for scheme in bmc_address.SCHEMES.values())
 
 
-def gather(targets: Sequence[Target], settings: Settings, progress: Any = None) -> list[dict[str, Any]]:
+def gather(targets: Sequence[Target], settings: Settings, progress: Any = None,
+           work: Callable[..., list[dict[str, Any]]] | None = None) -> list[dict[str, Any]]:
     """Ask all BMCs and return the facts of each target, in the given order.
 
     Targets with one account are asked one after the other, so that none of them repeats a login that another one
@@ -38,6 +39,7 @@ def gather(targets: Sequence[Target], settings: Settings, progress: Any = None) 
     :param targets: list of Target
     :param settings: Settings
     :param progress: a Progress, or None
+    :param work: what is done in a session, by default :func:`surveys`, with its parameters and result
     :returns: list of facts: ``reached``, ``connect_seconds``, ``tls``, ``login``, ``error`` (empty, or ``stage``,
         ``kind`` and ``text`` of what ended it), ``unread`` (part → reason), ``recommended``, ``ipmi``,
         ``redfish_version``, and those of :func:`redfish_facts.facts`
@@ -48,7 +50,7 @@ def gather(targets: Sequence[Target], settings: Settings, progress: Any = None) 
     counter = Counter(len(targets), progress, "asking BMCs")
 
     def ask(group: Sequence[Target]) -> list[dict[str, Any]]:
-        found = _ask_account(group, settings)
+        found = _ask_account(group, settings, work or surveys)
         counter.add(len(group))
         return found
 
@@ -107,7 +109,8 @@ def _error(stage: str, kind: str, text: str) -> dict[str, Any]:
     return {"stage": stage, "kind": kind, "text": text}
 
 
-def _ask_account(group: Sequence[Target], settings: Settings) -> list[dict[str, Any]]:
+def _ask_account(group: Sequence[Target], settings: Settings,
+                 work: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """Return the facts of targets with one account."""
     ways = {}
     for target in group:
@@ -115,7 +118,8 @@ def _ask_account(group: Sequence[Target], settings: Settings) -> list[dict[str, 
         ways.setdefault(key, []).append(target)
     answers, failed = {}, None
     for way, targets in ways.items():
-        found = (_ask_ipmi if way[0] == "ipmi" else _ask_redfish)(targets, settings, failed)
+        found = _ask_ipmi(targets, settings, failed) if way[0] == "ipmi" else _ask_redfish(
+            targets, settings, work, failed)
         failed = failed or _failed_login(found[0])
         answers.update(zip((id(target) for target in targets), found))
     return [answers[id(target)] for target in group]
@@ -129,9 +133,10 @@ def _failed_login(facts: dict[str, Any]) -> dict[str, Any] | None:
     return {"login": facts["login"], "error": error}
 
 
-def _ask_redfish(group: Sequence[Target], settings: Settings, failed: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _ask_redfish(group: Sequence[Target], settings: Settings, work: Callable[..., list[dict[str, Any]]],
+                 failed: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Return the facts of targets at one BMC with one way in."""
-    common, found = _in_session(group[0], settings, partial(_surveys, group, settings), failed)
+    common, found = _in_session(group[0], settings, partial(work, group, settings), failed)
     return [dict(common) for dummy in group] if found is None else found
 
 
@@ -148,7 +153,7 @@ def explore(target: Target, settings: Settings) -> tuple[dict[str, Any], list[di
 
 def _in_session(target: Target, settings: Settings, work: Callable[..., list[dict[str, Any]]],
                 failed: dict[str, Any] | None = None) -> tuple[dict[str, Any], list[dict[str, Any]] | None]:
-    """Go the way in and return ``(facts of the BMC, what work(read, root, facts) returns)``; None when it ended before.
+    """Go the way in and return ``(facts of the BMC, what work(client, root, facts) returns)``; None if it ended before.
 
     :param target: the Target with address and credentials
     :param failed: facts of a login with the same account that failed, which is not tried again; None without one
@@ -182,7 +187,7 @@ def _in_session(target: Target, settings: Settings, work: Callable[..., list[dic
         common["login"] = {"ok": not failure, "method": client.login_method, "attempts": client.login_attempts}
         if failure:
             return ended("login", failure.kind, str(failure))
-        return common, work(client.read, root, common)
+        return common, work(client, root, common)
     finally:
         client.close()
 
@@ -196,11 +201,18 @@ def _login(client: RedfishClient, root: dict[str, Any], target: Target) -> Redfi
     return None
 
 
-def _surveys(group: Sequence[Target], settings: Settings, read: Callable[[str], dict[str, Any]], root: dict[str, Any],
-             common: dict[str, Any]) -> list[dict[str, Any]]:
+def surveys(group: Sequence[Target], settings: Settings, client: RedfishClient, root: dict[str, Any],
+            common: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the facts of targets at one BMC that is logged in to.
+
+    :param group: Targets with one account and one way in
+    :param client: the session
+    :param root: the service root
+    :param common: facts of the BMC as a whole
+    """
     if settings.login_only:
         return [dict(common) for dummy in group]
-    shared = Walk(read, root, time.time)
+    shared = Walk(client.read, root, time.time)
     systems = shared.systems()
     shared.account(group[0].username)
     if settings.firmware:
@@ -213,9 +225,9 @@ def _surveys(group: Sequence[Target], settings: Settings, read: Callable[[str], 
     return found
 
 
-def _surveys_of_all(target: Target, read: Callable[[str], dict[str, Any]], root: dict[str, Any],
+def _surveys_of_all(target: Target, client: RedfishClient, root: dict[str, Any],
                     common: dict[str, Any]) -> list[dict[str, Any]]:
-    shared = Walk(read, root, time.time)
+    shared = Walk(client.read, root, time.time)
     found = [(path, _survey(target, path, shared, common)) for path in shared.systems()]
     readable = [facts for dummy, facts in found if facts["system"]]
     reasons = [shared.survey.unread.get("systems")]

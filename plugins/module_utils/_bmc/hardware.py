@@ -46,7 +46,7 @@ TABLE = (
 
 # What Metal3 serves the deploy ramdisk by.
 _MEDIA_PROTOCOLS = ("HTTP", "HTTPS")
-_DISC_TYPES = ("CD", "DVD")
+DISC_TYPES = ("CD", "DVD")
 _ALIASES = {"ilo5-redfish": "redfish", "ilo5-virtualmedia": "redfish-virtualmedia"}
 
 
@@ -80,7 +80,7 @@ def virtual_media_obstacle(facts: dict[str, Any]) -> str:
 
     :param facts: the facts of :func:`redfish_facts.facts`
     """
-    discs = [media for media in facts["virtual_media"] if set(media["media_types"]) & set(_DISC_TYPES)]
+    discs = [media for media in facts["virtual_media"] if set(media["media_types"]) & set(DISC_TYPES)]
     if not discs:
         return "no virtual media device takes a CD or DVD"
     able = [media for media in discs if media["insert_supported"]]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules bmc_info and bmc_preflight."""
+"""Running the modules bmc_info, bmc_preflight and bmc_media_check."""
 from __future__ import annotations
 
 import ssl
@@ -16,6 +16,8 @@ from .._common.terminal import columns
 from . import service as bmc_service
 from . import table as bmc_table
 from .gather import Settings
+from .media_checks import url_problem
+from .media_probe import MediaProbe
 from .names import names_for
 from .redfish import HAS_SUSHY
 
@@ -109,9 +111,7 @@ def run_bmc_preflight() -> None:
                   for status in ("ok", "warning", "problem"))
     result = {"changed": False, "hosts": results, "counts": counts,
               "table": [] if login_only else bmc_table.table(results, columns())}
-    for host in results:
-        host["failing"] = bmc_table.failing_lines(host, params["fail_on"])
-        host["failed"] = bool(host["failing"])
+    _mark_failing(results, params["fail_on"])
     text = bmc_table.failure(results, params["fail_on"])
     if text:
         # Ansible prints a failed result as a whole.
@@ -119,3 +119,32 @@ def run_bmc_preflight() -> None:
         text = f"{text}\n{params['advice']}" if params["advice"] else text
         result["advice"] = params["advice"]
     module.finish(result, text)
+
+
+def run_bmc_media_check() -> None:
+    """Run the module ``bmc_media_check``."""
+    module = _module({
+        "url": {"type": "str", "required": True},
+        "timeout_seconds": {"type": "int", "default": 60},
+        "fail": {"type": "bool", "default": True},
+        "field_names": {"type": "str", "choices": ["options", "variables"], "default": "options"},
+    })
+    params, names = module.params, names_for(module.params)
+    with module.reporting():
+        wrong = [found for found in (url_problem(params["url"]),) if found]
+        if params["timeout_seconds"] < 1:
+            wrong.append(Problem("value", "", "timeout_seconds", shown(params["timeout_seconds"]), "1 or more",
+                                 "correct it"))
+        if wrong:
+            raise RefusedError(wrong)
+        probe = MediaProbe(params["url"], params["timeout_seconds"], module.check_mode)
+        hosts = probe.run(params["hosts"], settings(module), module.progress, names)
+    fail_on = "problem" if params["fail"] else "none"
+    _mark_failing(hosts, fail_on)
+    module.finish({"changed": False, "hosts": hosts}, bmc_table.failure(hosts, fail_on))
+
+
+def _mark_failing(hosts: list[dict[str, Any]], fail_on: str) -> None:
+    for host in hosts:
+        host["failing"] = bmc_table.failing_lines(host, fail_on)
+        host["failed"] = bool(host["failing"])

@@ -125,6 +125,24 @@ class RedfishClient:
                 raise
         return self._get(path, headers={"Connection": "close"})
 
+    def post(self, path: str, data: dict[str, Any]) -> None:
+        """Ask for an action, once.
+
+        :param path: the action's target
+        :param data: its parameters
+        :raises RedfishError: when the BMC refuses it
+        """
+        self._send("post", path, data=data, server_side_retries_left=0)
+
+    def patch(self, path: str, data: dict[str, Any]) -> None:
+        """Set properties of a resource, once.
+
+        :param path: the resource
+        :param data: the properties
+        :raises RedfishError: when the BMC refuses it
+        """
+        self._send("patch", path, data=data, server_side_retries_left=0)
+
     def close(self) -> None:
         """End the session, of which a BMC has few."""
         try:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._common.field_checks import show
@@ -15,13 +15,16 @@ from .gather import Settings, Target, blank, gather
 from .verdict import PROBLEM, WARNING, Limits, Verdict, unknown, worst
 
 
-def survey(hosts: list[dict[str, Any]], settings: Settings,
-           progress: Any = None) -> list[tuple[dict[str, Any], dict[str, Any], bmc_address.AddressError | None]]:
+def survey(
+        hosts: list[dict[str, Any]], settings: Settings, progress: Any = None,
+        work: Callable[..., list[dict[str, Any]]] | None = None,
+) -> list[tuple[dict[str, Any], dict[str, Any], bmc_address.AddressError | None]]:
     """Ask the BMCs of a list of hosts.
 
     :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address`` and ``boot_mode``
     :param settings: a ``bmc.gather.Settings``
     :param progress: a Progress, or None
+    :param work: what is done in a BMC's session, see ``bmc.gather``
     :returns: list of ``(host, facts, error)`` in the order of the entries: ``host`` as :func:`bmc_checks.verdicts`
         takes it, its ``address`` None and ``error`` an AddressError where the address can't be read
     """
@@ -29,7 +32,7 @@ def survey(hosts: list[dict[str, Any]], settings: Settings,
     targets = [Target(host["name"], host["address"], (entry.get("bmc") or {}).get("username"),
                       (entry.get("bmc") or {}).get("password"), host["any_certificate"])
                for entry, (host, error) in zip(hosts, read) if error is None]
-    answers = iter(gather(targets, settings, progress))
+    answers = iter(gather(targets, settings, progress, work))
     return [(host, next(answers) if error is None else blank(), error) for host, error in read]
 
 

@@ -12,7 +12,7 @@ from .._common.problem import Problem
 from . import images, kube_vip
 from .checks.versions import parse
 from .render.network import attached, device_name
-from .spec import ENDPOINT_HOLDERS
+from .spec import ENDPOINT_HOLDERS, METALSTACK
 
 NONE, KEEPALIVED, KUBE_VIP = ENDPOINT_HOLDERS
 # Those that are programs on the control plane machines.
@@ -22,6 +22,8 @@ _OPTIONS = (("interface", _ON_MACHINES), ("virtual_router_id", (KEEPALIVED,)), (
 CONFIGURATION = "/etc/keepalived/keepalived.conf"
 # Where CABPK puts the init configuration; absent on machines that join.
 INIT_FILE = "/run/kubeadm/kubeadm.yaml"
+# Cluster API, bootstrap/kubeadm/internal/ignition/clc: one file for kubeadm init and kubeadm join.
+IGNITION_FILE = "/etc/kubeadm.yml"
 # kubeadm's default of localAPIEndpoint.bindPort.
 _BIND_PORT = 6443
 _DEFAULT_ROUTER_ID = 51
@@ -87,14 +89,32 @@ def commands(description, group):
     if holder == KEEPALIVED:
         return ["systemctl enable --now keepalived", _WAIT % _values(description)]
     if holder == KUBE_VIP:
-        return kube_vip.before_kubeadm(parse(description.kubernetes_version), INIT_FILE)
+        return kube_vip.before_kubeadm(parse(description.kubernetes_version), first_machine(description, group)[1],
+                                       _is_metalstack(description))
     return []
+
+
+def user_data_format(description, group):
+    """Return the format of a group's user data, None for Cluster API's default; parameters as above."""
+    # The images of metal-stack run Ignition, as the provider's own templates have it.
+    return group.get("user_data_format") or ("ignition" if _is_metalstack(description) else None)
+
+
+def first_machine(description, group):
+    """Return the file with kubeadm's configuration, and the shell test that only the first machine passes."""
+    if user_data_format(description, group) == "ignition":
+        return IGNITION_FILE, f"grep -q '^kind: InitConfiguration' {IGNITION_FILE}"
+    return INIT_FILE, f"[ -f {INIT_FILE} ]"
+
+
+def _is_metalstack(description):
+    return description.provider == METALSTACK
 
 
 def commands_after(description, group):
     """Return the commands after kubeadm by which a group's machines hold the endpoint; parameters as above."""
     if _holder(description, group) == KUBE_VIP:
-        return kube_vip.after_kubeadm(parse(description.kubernetes_version), INIT_FILE)
+        return kube_vip.after_kubeadm(parse(description.kubernetes_version), first_machine(description, group)[1])
     return []
 
 
@@ -108,7 +128,8 @@ def _values(description):
     return {"address": str(address), "prefix": address.max_prefixlen, "version": address.version,
             "local": "127.0.0.1" if address.version == 4 else "::1",
             "local_host": "127.0.0.1" if address.version == 4 else "[::1]", "port": endpoint["port"],
-            "device": _device(description), "router_id": _router_id(endpoint, address), "init_file": INIT_FILE,
+            "device": "lo" if _is_metalstack(description) else _device(description), "init_file": INIT_FILE,
+            "router_id": _router_id(endpoint, address), "bgp": _is_metalstack(description),
             "image": images.reference(images.KUBE_VIP, description.image_registry, endpoint.get("image"))}
 
 
@@ -155,6 +176,8 @@ def holder_problems(subject, description):
     if router_id is not None and not 1 <= router_id <= 255:
         found.append(Problem("endpoint", subject, "endpoint.virtual_router_id", shown(router_id), "1 to 255"))
     found += images.reference_problems(subject, "endpoint.image", endpoint.get("image"))
+    if _is_metalstack(description):
+        return found
     return found + _device_problems(subject, description) + _port_problems(subject, description)
 
 

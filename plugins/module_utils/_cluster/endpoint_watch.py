@@ -42,7 +42,7 @@ class EndpointWatch:
 
         :param snapshot: a workflow Snapshot
         """
-        endpoint = ((snapshot.metal3_cluster or {}).get("spec") or {}).get("controlPlaneEndpoint") or {}
+        endpoint = ((snapshot.infrastructure or {}).get("spec") or {}).get("controlPlaneEndpoint") or {}
         waiting = [step for step in machine_steps(snapshot)
                    if step["role"] == "control-plane" and step["step"] in _STEPS and not step["deleting"]]
         if is_true(snapshot.control_plane, "Initialized") or not waiting or not endpoint.get("host"):

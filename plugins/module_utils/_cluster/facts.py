@@ -11,44 +11,54 @@ from .._kube.plan import by_name
 from .._metal3.kinds import KNOWN
 from .checks.preflight import Facts
 from .needs import of_parameter
+from .providers import provider_of
+from .spec import METAL3
 from .workflow.snapshot import Snapshot
 
 _CRD = KNOWN["CustomResourceDefinition"]
-_CRDS = ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io")
 
 
-def facts_of_namespace(objects, addresses, snapshot, neighbours=()):
+def facts_of_namespace(objects, addresses, snapshot, neighbours=(), provider=None):
     """Return the Facts that the objects of the cluster's namespace show.
 
     :param objects: dict of kind to list of objects
     :param addresses: IPAddresses of both kinds
     :param snapshot: the cluster's Snapshot
     :param neighbours: needs of clusters that are made in the same run, see ``cluster_needs``
+    :param provider: the Provider of the cluster, by default that of Metal³
     """
+    provider = provider or provider_of(METAL3)
+
+    def found(kind):
+        return objects.get(kind) or []
+
     return Facts(
-        snapshot=snapshot, hosts=objects["BareMetalHost"],
-        hardware=by_name(objects["HardwareData"]), pools=by_name(objects["IPPool"]),
-        addresses=addresses, claims=objects["IPClaim"] + objects["IPAddressClaim"],
-        metal3_clusters=objects["Metal3Cluster"], providers={}, served=None,
+        snapshot=snapshot, hosts=found("BareMetalHost"),
+        hardware=by_name(found("HardwareData")), pools=by_name(found("IPPool")),
+        addresses=addresses, claims=found("IPClaim") + found("IPAddressClaim"),
+        clusters=found(provider.cluster_kind), providers={}, served=None,
         neighbours=[(of_parameter(item), Snapshot(objects, item["name"])) for item in neighbours])
 
 
-def with_the_rest(client, facts, subject):
+def with_the_rest(client, facts, subject, provider=None):
     """Add what lies outside of the namespace: clusters elsewhere, versions of the providers and of their resources.
 
     Who has rights in one namespace only may not read it. That is reported, and the other checks are made.
 
     :param subject: the cluster, as warnings name it
+    :param provider: the Provider of the cluster, by default that of Metal³
     :returns: ``(facts, warnings)``
     :raises KubeError: when the API server can't be asked
     """
+    provider = provider or provider_of(METAL3)
+    infrastructure = KNOWN[provider.cluster_kind]
     reads = (
-        ("metal3_clusters", lambda: client.list(KNOWN["Metal3Cluster"])[0], (KNOWN["Metal3Cluster"], "list"),
+        ("clusters", lambda: client.list(infrastructure)[0], (infrastructure, "list"),
          "the endpoint is not compared with those of clusters in other namespaces"),
         ("providers", lambda: _providers(client), (KNOWN["Provider"], "list"),
-         "the versions of Kubernetes, Cluster API and CAPM3 are not compared"),
-        ("served", lambda: _served(client), (_CRD, "get"),
-         "whether Cluster API and CAPM3 serve api_version is not checked"),
+         f"the versions of Kubernetes, Cluster API and {provider.title} are not compared"),
+        ("served", lambda: _served(client, infrastructure), (_CRD, "get"),
+         f"whether Cluster API and {provider.title} serve api_version is not checked"),
     )
     found, warnings = {}, []
     for (field, _call, (resource, verb), lack), outcome in zip(reads, bulk.run([read[1] for read in reads])):
@@ -73,7 +83,8 @@ def _providers(client):
     return dict((item["metadata"]["name"], item.get("version")) for item in items)
 
 
-def _served(client):
-    crds = [client.get(_CRD, None, name) for name in _CRDS]
+def _served(client, infrastructure):
+    names = ("clusters.cluster.x-k8s.io", f"{infrastructure.plural}.{infrastructure.group}")
+    crds = [client.get(_CRD, None, name) for name in names]
     return dict((crd["metadata"]["name"], [version["name"] for version in crd["spec"]["versions"] if version["served"]])
                 for crd in crds if crd)

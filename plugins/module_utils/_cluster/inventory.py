@@ -17,9 +17,10 @@ from .spec import description_options, machine_options
 GROUP = "clusters"
 PREFIX = "cluster_"
 # Options with a variable of their own, PREFIX and the option's name; all others are in OPTIONS_VARIABLE.
-OPTIONS = ("kubernetes_version", "endpoint", "network_addon", "image", "networks", "control_plane", "workers")
+OPTIONS = ("provider", "metalstack", "kubernetes_version", "endpoint", "network_addon", "image", "networks",
+           "control_plane", "workers")
 # Those that had no prefix once.
-ONCE_BARE = tuple(name for name in OPTIONS if name != "network_addon")
+ONCE_BARE = tuple(name for name in OPTIONS if name not in ("network_addon", "provider", "metalstack"))
 OPTIONS_VARIABLE = PREFIX + "options"
 NAMESPACES = ("cluster_namespace", "metal3_namespace")
 DEFAULT_NAMESPACE = "metal3"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kube-vip as a static pod of the control plane machines, with addresses announced by ARP or neighbour discovery; pure.
+"""kube-vip as a static pod of the control plane machines, with addresses announced by ARP, NDP or BGP; pure.
 
 Its environment variables: pkg/kubevip/config_envvar.go of kube-vip 1.0.
 """
@@ -18,7 +18,11 @@ _FIRST_KUBECONFIG = "/etc/kubernetes/super-admin.conf"
 _SUPER_ADMIN_SINCE = (1, 29)
 # The kubelet reads whatever lies in its folder, so that the new file is written beside it and moved.
 _DRAFT = "/etc/kubernetes/kube-vip.draft"
-_SWITCH = ('if [ -f %(init_file)s ]; then sed \'s#"path": "%(old)s"#"path": "%(new)s"#\' %(manifest)s > %(draft)s '
+# In metal-stack each machine is a BGP speaker (FRR) with a private number of its own, which only the machine knows.
+_UNKNOWN_ASN = "METAL_MACHINE_ASN"
+_ASN = (r"asn=$(sed -n 's/^router bgp \([0-9]*\).*/\1/p' /etc/frr/frr.conf | head -n 1); "
+        'if [ -n "$asn" ]; then sed -i "s/%(unknown)s/$asn/g" %(manifest)s; fi')
+_SWITCH = ('if %(first)s; then sed \'s#"path": "%(old)s"#"path": "%(new)s"#\' %(manifest)s > %(draft)s '
            "&& chmod 0600 %(draft)s && mv %(draft)s %(manifest)s; fi")
 # The machine that holds the address renews a lease through its own API server: one that fails loses the address.
 # kube-vip ends when it can't renew it in time, and is started again ever later: with the 5, 3 and 1 of its examples, an
@@ -26,20 +30,29 @@ _SWITCH = ('if [ -f %(init_file)s ]; then sed \'s#"path": "%(old)s"#"path": "%(n
 _LEASE_SECONDS, _RENEW_SECONDS, _RETRY_SECONDS = 15, 10, 2
 
 
+_BY_ARP = {
+    "vip_arp": "true", "vip_leaderelection": "true", "vip_leasename": "plndr-cp-lock",
+    "vip_leaseduration": str(_LEASE_SECONDS), "vip_renewdeadline": str(_RENEW_SECONDS),
+    "vip_retryperiod": str(_RETRY_SECONDS)}
+
+
+def _by_bgp(values: dict[str, Any]) -> dict[str, str]:
+    """Return the variables for the machine's own FRR as peer: all machines announce the address, none leads."""
+    return {"vip_arp": "false", "bgp_enable": "true", "bgp_routerid": values["local"], "bgp_as": _UNKNOWN_ASN,
+            "bgp_peeraddress": values["local"], "bgp_peeras": _UNKNOWN_ASN}
+
+
 def manifest(values: dict[str, Any]) -> str:
     """Return the static pod.
 
-    :param values: ``address`` without prefix length, ``prefix``, ``port``, ``device``, ``image`` and ``local``, the
-        loopback address of the endpoint's family
+    :param values: ``address`` without prefix length, ``prefix``, ``port``, ``device``, ``image``, ``local``, the
+        loopback address of the endpoint's family, and ``bgp``, whether it is announced by BGP
     """
     environment = {
         "address": values["address"], "port": str(values["port"]), "vip_interface": values["device"],
-        "vip_subnet": str(values["prefix"]), "vip_arp": "true", "cp_enable": "true", "cp_namespace": "kube-system",
-        "vip_leaderelection": "true", "vip_leasename": "plndr-cp-lock",
-        "vip_leaseduration": str(_LEASE_SECONDS), "vip_renewdeadline": str(_RENEW_SECONDS),
-        "vip_retryperiod": str(_RETRY_SECONDS),
+        "vip_subnet": str(values["prefix"]), "cp_enable": "true", "cp_namespace": "kube-system",
         # By default it listens on all addresses.
-        "prometheus_server": "localhost:2112",
+        "prometheus_server": "localhost:2112", **(_by_bgp(values) if values["bgp"] else _BY_ARP),
     }
     variables: list[dict[str, Any]] = [{"name": name, "value": environment[name]} for name in sorted(environment)]
     # The identity in the lease.
@@ -66,19 +79,21 @@ def manifest(values: dict[str, Any]) -> str:
     return json.dumps(pod, indent=1)
 
 
-def before_kubeadm(version: tuple[int, ...], init_file: str) -> list[str]:
+def before_kubeadm(version: tuple[int, ...], first: str, bgp: bool) -> list[str]:
     """Return the commands before kubeadm.
 
     :param version: Kubernetes' version as numbers
-    :param init_file: file that only the machine has which makes the cluster
+    :param first: shell test that only the machine passes which makes the cluster
+    :param bgp: whether the address is announced by BGP
     """
-    return [_switched(init_file, _KUBECONFIG, _FIRST_KUBECONFIG)] if version >= _SUPER_ADMIN_SINCE else []
+    commands = [_ASN % {"unknown": _UNKNOWN_ASN, "manifest": MANIFEST}] if bgp else []
+    return commands + ([_switched(first, _KUBECONFIG, _FIRST_KUBECONFIG)] if version >= _SUPER_ADMIN_SINCE else [])
 
 
-def after_kubeadm(version: tuple[int, ...], init_file: str) -> list[str]:
+def after_kubeadm(version: tuple[int, ...], first: str) -> list[str]:
     """Return the commands after kubeadm, when the usual kubeconfig has its rights; parameters as above."""
-    return [_switched(init_file, _FIRST_KUBECONFIG, _KUBECONFIG)] if version >= _SUPER_ADMIN_SINCE else []
+    return [_switched(first, _FIRST_KUBECONFIG, _KUBECONFIG)] if version >= _SUPER_ADMIN_SINCE else []
 
 
-def _switched(init_file, old, new):
-    return _SWITCH % {"init_file": init_file, "old": old, "new": new, "manifest": MANIFEST, "draft": _DRAFT}
+def _switched(first, old, new):
+    return _SWITCH % {"first": first, "old": old, "new": new, "manifest": MANIFEST, "draft": _DRAFT}

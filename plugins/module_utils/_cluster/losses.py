@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections import namedtuple
 
 from .._common.problem import Problem
+from .._host import lock as host_lock
 from .machines.actions import is_preferred
+from .workflow.metalstack import server_of
 
 # REPLACED: others take their place afterwards, ROLLED: before.
 REMOVED, SCALED, REPLACED, ROLLED = "removed", "scaled", "replaced", "rolled"
@@ -54,6 +56,12 @@ def _scaled(change, machines, number, snapshot):
     return Loss(change["owner"], change["kind"], SCALED, number, marked if len(marked) == number else machines)
 
 
+def _rolled(change, snapshot):
+    machines = _machines(snapshot, snapshot.get(change["kind"], change["owner"]))
+    return Loss(change["owner"], change["kind"], ROLLED, len(change["machines"]),
+                [item for item in machines if item[0] in change["machines"]])
+
+
 def makes_room_first(group):
     """Say whether a rollout makes a new machine before it takes an old one away, and never has less than wanted.
 
@@ -71,9 +79,34 @@ def _machines(snapshot, owner):
     found = []
     for machine in snapshot.machines_of(owner):
         if not machine["metadata"].get("deletionTimestamp"):
-            host = snapshot.host(snapshot.metal3_machine(machine))
-            found.append((machine["metadata"]["name"], host["metadata"]["name"] if host else None))
+            infrastructure = snapshot.infrastructure_machine(machine)
+            host = snapshot.host(infrastructure)
+            found.append((machine["metadata"]["name"],
+                          host["metadata"]["name"] if host else server_of(infrastructure)))
     return found
+
+
+def lock_problems(subject, found, changes, snapshot, now):
+    """Return why machines do not go: somebody has locked their hosts.
+
+    :param subject: what messages call the cluster
+    :param found: list of Loss
+    :param changes: as ``cluster_rollout.preview`` returns them; machines that are no Loss go, too
+    :param snapshot: a workflow Snapshot of the present state
+    :param now: seconds since 1970
+    """
+    result, counted = [], [loss.owner for loss in found]
+    unlost = [_rolled(change, snapshot) for change in changes
+              if change["rolls"] and change["machines"] and change["owner"] not in counted]
+    for loss in found + unlost:
+        hosts = [snapshot.get("BareMetalHost", host) for _machine, host in loss.machines if host]
+        problems = host_lock.problems(f"{subject}: {loss.kind} {loss.owner}", "", hosts, now)
+        if loss.cause == SCALED and loss.count < len(loss.machines):
+            # Cluster API chooses; those that are marked go first.
+            problems = [problem._replace(hint=f"{problem.hint}, or mark {_number(loss.count)} on other hosts (playbook "
+                                         "machine_action, mark_for_scale_in)") for problem in problems]
+        result += problems
+    return result
 
 
 def count(found):

@@ -112,6 +112,8 @@ class ClusterDescription:
 
     name: str
     namespace: str
+    provider: str
+    metalstack: dict[str, Any] | None
     api_version: str
     kubernetes_version: str | None
     endpoint: dict[str, Any] | None

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .description import read
 from .model import CONTROL_PLANE, WORKER, Group
+from .spec import METAL3
 
 _OF_GROUP = ("replicas", "autoscaler", "host_selector", "host_selector_expressions")
 
@@ -32,7 +33,7 @@ class ClusterNeeds(NamedTuple):
 
 
 def needs(params: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return what a description needs of hosts, or None when it has mistakes, which its own run reports.
+    """Return what a description needs of hosts; None without hosts, or with mistakes, which its own run reports.
 
     Nothing that it may have of secrets comes along.
 
@@ -40,7 +41,7 @@ def needs(params: Mapping[str, Any]) -> dict[str, Any] | None:
     :returns: dict as :func:`needs_options` describes it
     """
     description, mistakes = read(params)
-    if mistakes:
+    if mistakes or description.provider != METAL3:
         return None
     return {"name": description.name, "namespace": description.namespace,
             "groups": [dict(((option, group.get(option)) for option in _OF_GROUP if group.get(option) is not None),

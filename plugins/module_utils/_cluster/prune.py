@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from .._host.objects import MANAGED_BY_LABEL, MANAGER
 from .._ipam.usage import CLAIM_KINDS, usage
-from .render.objects import TEMPLATE_KINDS
+from .render.objects import MACHINE_TEMPLATE_KINDS, TEMPLATE_KINDS
 from .rollout import cloned_from
 from .workflow.snapshot import CLUSTER_LABEL
 
@@ -58,6 +58,7 @@ def unused_templates(objects, desired, cluster):
     for machine in objects.get("Metal3Machine") or []:
         used.add(("Metal3MachineTemplate", cloned_from(machine)))
         used.add(("Metal3DataTemplate", (machine["spec"].get("dataTemplate") or {}).get("name")))
+    used |= set(("MetalStackMachineTemplate", cloned_from(item)) for item in objects.get("MetalStackMachine") or [])
     for config in objects.get("KubeadmConfig") or []:
         # The garbage collector takes those of Machines that are gone away in its own time.
         if not _is_orphan(config, known):
@@ -66,7 +67,7 @@ def unused_templates(objects, desired, cluster):
         # Not by its status, which says some time later that there is no machine any more.
         if item["spec"].get("replicas") or item["metadata"]["name"] in sets:
             template = item["spec"]["template"]["spec"]
-            used.add(("Metal3MachineTemplate", template["infrastructureRef"]["name"]))
+            used |= set((kind, template["infrastructureRef"]["name"]) for kind in MACHINE_TEMPLATE_KINDS)
             used.add(("KubeadmConfigTemplate", (template["bootstrap"].get("configRef") or {}).get("name")))
     for template in objects.get("Metal3MachineTemplate") or []:
         if ("Metal3MachineTemplate", template["metadata"]["name"]) in used:

@@ -27,7 +27,9 @@ _FILES = {cluster_kubeadm.KUBELET_PATCH: "kubelet_configuration",
           kube_vip.MANIFEST: "endpoint"}
 # By what is in a command; the first that is there counts.
 _COMMANDS = {cluster_kubeadm.KUBE_PROXY_FILE: "kube_proxy_configuration", "--now keepalived": "endpoint",
-             cluster_endpoint.INIT_FILE: "endpoint", cluster_registries.DIRECTORY: cluster_registries.OPTION}
+             cluster_endpoint.INIT_FILE: "endpoint", cluster_endpoint.IGNITION_FILE: "endpoint",
+             "router bgp": "endpoint",
+             cluster_registries.DIRECTORY: cluster_registries.OPTION}
 _MACHINE = {"image": "image", "customDeploy": "custom_deploy"}
 _SELECTOR = {"matchLabels": "host_selector", "matchExpressions": "host_selector_expressions"}
 
@@ -100,6 +102,9 @@ def _of_template(kind: str, before: Mapping[str, Any], after: Mapping[str, Any])
         config = _changed(before, after, "template", "spec")
         if config:
             yield from _of_config(*config)
+    elif kind == "MetalStackMachineTemplate":
+        spec = _changed(before, after, "template", "spec") or ({}, {})
+        yield from _of_fields(spec[0], spec[1], {"size": "metalstack_size", "image": "metalstack_image"})
     elif kind == "Metal3MachineTemplate":
         spec = _changed(before, after, "template", "spec") or ({}, {})
         yield from _of_fields(spec[0], spec[1], _MACHINE)

@@ -84,7 +84,7 @@ def _replaced(entry, snapshot):
 
 def _is_of(machine, wanted, snapshot):
     """Say whether a Machine is as a MachineDeployment's template says."""
-    infrastructure, config = snapshot.metal3_machine(machine), snapshot.bootstrap_config(machine)
+    infrastructure, config = snapshot.infrastructure_machine(machine), snapshot.bootstrap_config(machine)
     return machine["spec"].get("version") == wanted.get("version") \
         and machine["spec"].get("failureDomain") == wanted.get("failureDomain") \
         and cloned_from(infrastructure) == wanted["infrastructureRef"]["name"] \

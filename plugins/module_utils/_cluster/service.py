@@ -12,6 +12,7 @@ from .._common import confirmation
 from .._common.errors import RefusedError
 from .._common.problem import Problem, renamed_field
 from .._common.redaction import hidden
+from .._host import lock as host_lock
 from .._kube import plan
 from .._kube.diff import goes_away
 from .._kube.errors import KubeError
@@ -37,6 +38,7 @@ from . import (
 )
 from .addon import addon_objects
 from .checks.addon import addon_problems, addon_warnings
+from .checks.metalstack import firewall_warnings, provider_problems
 from .checks.preflight import Facts, preflight_problems, rollout_warnings
 from .checks.rollout_gates import gate_warnings
 from .checks.validation import Checked, check_description, description_warnings
@@ -45,12 +47,14 @@ from .facts import facts_of_namespace, with_the_rest
 from .inventory import field_names
 from .model import ClusterDescription
 from .network_questions import NetworkQuestions
-from .reading import TEMPLATE_KINDS, read_all, snapshot_of
+from .providers import provider_of, provider_of_cluster
+from .reading import read_all, snapshot_of
 from .reasons import reasons
 from .spec import description_options
 from .wait import ClusterWait, WaitFailedError, belongs
 from .workflow import goals as workflow_goals
 from .workflow import tree as workflow_tree
+from .workflow.metalstack import server_of
 from .workflow.snapshot import Snapshot
 from .workflow.steps import machine_steps
 from .writes import ClusterWrites
@@ -128,10 +132,12 @@ class ClusterService:
     :param check_mode: let the API server check writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
+    :param now: callable that returns the time in seconds since 1970
     """
 
-    def __init__(self, client, params, options, check_mode, progress, sleep=time.sleep):
+    def __init__(self, client, params, options, check_mode, progress, sleep=time.sleep, now=time.time):
         self.client = client
+        self.now = now
         self.params = params
         self.options = options
         self.check_mode = check_mode
@@ -146,8 +152,10 @@ class ClusterService:
         self.done: dict[str, Any] = {"changed": False, "objects": [], "removed": [], "diff": []}
         self._replaced = {}
         self._described: Checked | None = None
+        # Who gives the cluster its machines; of one that is to be gone, the stored Cluster says it while it is there.
+        self.provider = provider_of(params.get("provider"))
         self.writes = ClusterWrites(client, check_mode, progress, sleep, self.namespace, self.name,
-                                    options.get("adopt"))
+                                    options.get("adopt"), self.provider)
 
     # The cluster is to be there
 
@@ -161,12 +169,15 @@ class ClusterService:
         """
         checked = self._check()
         planned = self._plan(checked)
-        wait = None if self.check_mode or self.options["wait_for"] == "none" else ClusterWait(
-            self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
+        wait = None if self.check_mode or self.options["wait_for"] == "none" else self._new_wait()
         result = self._apply(checked, planned, wait)
         self._wait(checked, result, wait)
         self._collect(checked, result)
         return self._with_state(result)
+
+    def _new_wait(self) -> ClusterWait:
+        return ClusterWait(self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress,
+                           provider=self.provider)
 
     def read(self) -> Checked:
         """Return the checked description, which is read and rendered once.
@@ -187,12 +198,13 @@ class ClusterService:
         manifests = self._manifests(None).objects()
         network = NetworkQuestions(self.subject, description, self.options["image_ca_file"]) \
             if self.options["check_network"] else None
-        objects, addresses = read_all(self.client, self.namespace)
+        objects, addresses = read_all(self.client, self.namespace, self.provider)
         snapshot = Snapshot(objects, self.name)
-        facts, unread = facts_of_namespace(objects, addresses, snapshot, self.options.get("neighbours", ())), []
+        facts, unread = facts_of_namespace(objects, addresses, snapshot, self.options.get("neighbours", ()),
+                                           self.provider), []
         if self.options["check_hosts"]:
-            facts, unread = with_the_rest(self.client, facts, self.subject)
-        found = addon_problems(description, manifests)
+            facts, unread = with_the_rest(self.client, facts, self.subject, self.provider)
+        found = provider_problems(description, snapshot.cluster) + addon_problems(description, manifests)
         found += preflight_problems(description, facts) if self.options["check_hosts"] else []
         found += cluster_ownership.problems(self.subject, description, desired, objects, self.options.get("adopt"))
         checked = CheckedCluster(description, desired, manifests, objects, snapshot, facts, network, unread)
@@ -222,12 +234,15 @@ class ClusterService:
         unconfirmed = cluster_losses.confirmation_problem(
             f"{self.namespace}/{self.name}", losses, self.options["confirm"], self.options.get("confirm_by_name"),
             gates)
-        found = checked.network_problems() + ([unconfirmed] if unconfirmed and not self.check_mode else [])
+        found = checked.network_problems() + cluster_losses.lock_problems(
+            self.subject, losses, changes, checked.snapshot, self.now())
+        found += [unconfirmed] if unconfirmed and not self.check_mode else []
         if found:
             raise RefusedError(found, self.names)
         self.writes.allowed = dict(((loss.kind, loss.owner), loss.count) for loss in losses)
         warnings = checked.unread + description_warnings(description) + gates
         warnings += cluster_rollout.cleaning_warnings(entries) + self._of_kept(kept)
+        warnings += firewall_warnings(description, entries)
         if self.options["wait_for"] == "available":
             warnings += addon_warnings(description, checked.manifests)
         if unconfirmed:
@@ -398,7 +413,7 @@ class ClusterService:
 
     def _collect(self, checked: CheckedCluster, result: dict[str, Any]) -> None:
         """Delete templates and pools that nothing needs any more; after the wait, when old machines are gone."""
-        objects, addresses = read_all(self.client, self.namespace)
+        objects, addresses = read_all(self.client, self.namespace, self.provider)
         desired = checked.desired + cluster_stored.kept_pools(checked.description, objects)
         unused = cluster_prune.unused_templates(objects, desired, self.name)
         pools = cluster_prune.undescribed_pools(objects, addresses, desired, self.name)
@@ -415,7 +430,7 @@ class ClusterService:
 
     def _with_state(self, result: dict[str, Any]) -> dict[str, Any]:
         result["changed"] = result["changed"] or bool(result["collected"])
-        snapshot = snapshot_of(self.client, self.namespace, self.name)
+        snapshot = snapshot_of(self.client, self.namespace, self.name, self.provider)
         result["machines"] = machine_steps(snapshot) if snapshot.cluster else []
         result["tree"] = workflow_tree.lines(workflow_tree.tree(snapshot)) if snapshot.cluster else []
         return result
@@ -425,7 +440,7 @@ class ClusterService:
     def absent(self) -> dict[str, Any]:
         """Delete the cluster with all that belongs to it and return the module's result.
 
-        :raises RefusedError: when its name is not repeated
+        :raises RefusedError: when its name is not repeated, or a host of it is locked
         :raises WaitFailedError: when something stays
         :raises KubeError: when the API server can't be asked or refuses
         """
@@ -435,15 +450,21 @@ class ClusterService:
             f"{confirmation.VARIABLE}={self.name} in a playbook (module option confirm)")]
         if unconfirmed and not self.check_mode:
             raise RefusedError(unconfirmed)
-        objects = read_all(self.client, self.namespace)[0]
+        stored = self.client.get(KNOWN["Cluster"], self.namespace, self.name)
+        if stored is not None:
+            self.provider = self.writes.provider = provider_of_cluster(stored)
+        objects = read_all(self.client, self.namespace, self.provider)[0]
         snapshot = Snapshot(objects, self.name)
         foreign = cluster_ownership.deletion_problem(self.subject, self.name, snapshot.cluster,
                                                      self.options.get("adopt"))
         if foreign:
             raise RefusedError([foreign], self.names)
-        hosts = sorted(host["metadata"]["name"] for host in [
-            snapshot.host(machine) for machine in snapshot.mine("Metal3Machine")] if host)
-        rest = [item for kind in TEMPLATE_KINDS for item in objects[kind] if belongs(item, self.name)]
+        used = [host for host in [snapshot.host(machine) for machine in snapshot.mine("Metal3Machine")] if host]
+        locked = host_lock.problems(self.subject, "", used, self.now())
+        if locked:
+            raise RefusedError(locked, self.names)
+        hosts = sorted(host["metadata"]["name"] for host in used)
+        rest = [item for kind in self.provider.template_kinds for item in objects[kind] if belongs(item, self.name)]
         foreign = [item for item in rest if self._is_others(item)]
         rest = [item for item in rest if item not in foreign]
         self.done["warnings"] = self._of_others(foreign) + (
@@ -453,23 +474,24 @@ class ClusterService:
                   "diff": [_removal(snapshot.cluster)] if snapshot.cluster else [_removal(item) for item in rest]}
         if not result["changed"]:
             return result
+        taken = hosts or [f"machine {server}" for server in map(
+            server_of, snapshot.mine("MetalStackMachine")) if server]
         if snapshot.cluster is not None:
             # The Cluster's controllers take machines, control plane and infrastructure away in the right order; what
             # is deleted beside it could be missed by them.
-            self.progress.event(f"cluster {self.name}: deleting it, with {', '.join(hosts) or 'no host'}")
+            self.progress.event(f"cluster {self.name}: deleting it, with {', '.join(taken) or 'no host'}")
             self._delete([snapshot.cluster], self.writes.still_deleted)
         else:
             self._delete(rest, self.writes.still_deleted)
         if not self.check_mode and self.options["wait_for"] != "none":
-            wait = ClusterWait(
-                self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress)
+            wait = self._new_wait()
             wait.until_gone(hosts, self._sweep, self._is_others)
             result["seconds"] = round(wait.clock() - wait.began_at, 1)
         return result
 
     def _sweep(self, objects):
         """Delete templates and pools that no owner deletes; those with finalizers wait for their users."""
-        self._delete([item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
+        self._delete([item for kind in self.provider.template_kinds for item in objects.get(kind) or []
                       if belongs(item, self.name) and not self._is_others(item)
                       and not item["metadata"].get("deletionTimestamp")], self.writes.still_deleted)
 

@@ -11,6 +11,8 @@ NAME_RULE = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z"
 CHECKSUM_TYPES = ("md5", "sha256", "sha512")
 IMAGE_FORMATS = ("raw", "qcow2", "vdi", "vmdk", "live-iso")
 LINK_TYPES = ("phy", "bridge", "dvs", "hw_veb", "hyperv", "ovs", "tap", "vhostuser", "vif")
+# Who gives a cluster its machines: CAPM3, or cluster-api-provider-metal-stack.
+METAL3, METALSTACK = PROVIDERS = ("metal3", "metalstack")
 # What can carry a network; CAPM3's networkData has a list for each.
 LINK_KINDS = ("ethernet", "bond", "vlan")
 BOND_MODES = ("balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb", "balance-alb", "802.3ad")
@@ -74,6 +76,25 @@ def image_options():
     }
 
 
+def metalstack_options():
+    """Return the options of a cluster on metal-stack."""
+    rule = {"comment": {"type": "str"}, "protocol": {"type": "str", "choices": ["tcp", "udp"], "required": True},
+            "ports": {"type": "list", "elements": "int", "required": True}}
+    networks = {"type": "list", "elements": "str", "required": True}
+    return {
+        "project": {"type": "str", "required": True},
+        "partition": {"type": "str", "required": True},
+        "node_network": {"type": "str"},
+        "firewall": {"type": "dict", "required": True, "options": {
+            "size": {"type": "str", "required": True}, "image": {"type": "str", "required": True},
+            "networks": networks, "auto_update": {"type": "bool", "default": False},
+            "rules": {"type": "dict", "required": True, "options": {
+                "egress": {"type": "list", "elements": "dict", "options": dict(rule, to=networks)},
+                "ingress": {"type": "list", "elements": "dict", "options": {**rule, "from": networks}}}},
+        }},
+    }
+
+
 def machine_options():
     """Return the options that apply to machines: of the whole cluster, of its control plane, of a worker pool."""
     strings = {"type": "list", "elements": "str"}
@@ -81,6 +102,8 @@ def machine_options():
     return {
         "image": {"type": "dict", "options": image_options()},
         "custom_deploy": {"type": "str"},
+        "metalstack_size": {"type": "str"},
+        "metalstack_image": {"type": "str"},
         "host_selector": {"type": "dict"},
         "host_selector_expressions": dict(dicts, options={
             "key": {"type": "str", "required": True, "no_log": False},
@@ -175,6 +198,8 @@ def description_options():
     options.update({
         "name": {"type": "str", "required": True},
         "namespace": {"type": "str", "default": "metal3"},
+        "provider": {"type": "str", "choices": list(PROVIDERS), "default": METAL3},
+        "metalstack": {"type": "dict", "options": metalstack_options()},
         "api_version": {"type": "str", "choices": ["v1beta2", "v1beta1"], "default": "v1beta2"},
         "kubernetes_version": {"type": "str"},
         "endpoint": {"type": "dict", "options": {

@@ -15,15 +15,15 @@ from .._host.errors import explain
 from .._kube.follow import follow_kinds
 from .._metal3.kinds import KNOWN
 from .endpoint_watch import EndpointWatch
-from .reading import TEMPLATE_KINDS
+from .providers import provider_of
+from .spec import METAL3
 from .workflow import failures as workflow_failures
 from .workflow import goals as workflow_goals
-from .workflow.snapshot import CLUSTER_LABEL, KINDS, Snapshot
+from .workflow.snapshot import CLUSTER_LABEL, Snapshot
 from .workflow.steps import machine_steps, step_text
 
 # A failure from before this run may be the old state that the run has just put right; it must outlast this.
 OLD_FAILURE_SECONDS = 180
-_DELETION_KINDS = KINDS + TEMPLATE_KINDS + ("IPAddress",)
 
 
 class WaitFailedError(ReportedError):
@@ -53,10 +53,12 @@ class ClusterWait:
     :param clock: monotonic clock, in seconds
     :param wall_clock: seconds since 1970
     :param endpoint_watch: an EndpointWatch
+    :param provider: the Provider of the cluster, by default that of Metal³
     """
 
     def __init__(self, client, namespace, cluster, timeout_seconds, progress, clock=time.monotonic,
-                 wall_clock=time.time, endpoint_watch=None):
+                 wall_clock=time.time, endpoint_watch=None, provider=None):
+        self.provider = provider or provider_of(METAL3)
         self.client = client
         self.namespace = namespace
         self.cluster = cluster
@@ -108,8 +110,9 @@ class ClusterWait:
             return Verdict(FAILED, "\n".join("- %s: %s; %s" % failure for failure in due), "") if due else \
                 Verdict(WAITING, missing, "")
 
-        item, silence = self._run(goal, decide, KINDS, lambda: self._snapshot and workflow_goals.progress(
-            self._snapshot, self.wall_clock()))
+        item, silence = self._run(
+            goal, decide, self.provider.workflow_kinds,
+            lambda: self._snapshot and workflow_goals.progress(self._snapshot, self.wall_clock()))
         if item.verdict.outcome == REACHED:
             return self._snapshot
         if item.verdict.outcome == FAILED:
@@ -189,14 +192,17 @@ class ClusterWait:
         def decide(objects):
             if found["before"] is None:
                 found["before"] = _errors(objects, hosts)
-            rest = found["rest"] = leftovers(objects, self.cluster, hosts, is_others)
+            rest = found["rest"] = leftovers(objects, self.cluster, hosts, is_others, self.provider)
             if not rest:
                 return Verdict(REACHED, "", "")
             if Snapshot(objects, self.cluster).cluster is None:
                 sweep(objects)
             return self._given_up(objects, hosts, found["before"]) or Verdict(WAITING, few(rest, 4, "; "), "")
 
-        item, silence = self._run("gone", decide, _DELETION_KINDS, lambda: (found["rest"] and (
+        kinds = self.provider.workflow_kinds + self.provider.template_kinds
+        if self.provider.name == METAL3:
+            kinds += ("IPAddress",)
+        item, silence = self._run("gone", decide, kinds, lambda: (found["rest"] and (
             f"cluster {self.cluster}: {few(found['rest'], 4, '; ')}", "")) or None)
         if item.verdict.outcome == FAILED:
             raise WaitFailedError(item.verdict.text, [])
@@ -221,7 +227,7 @@ class ClusterWait:
 def _errors(objects, hosts):
     """Return the present errors of hosts: name to type, message and count."""
     result = {}
-    for host in objects["BareMetalHost"]:
+    for host in objects.get("BareMetalHost") or []:
         status = host.get("status") or {}
         if host["metadata"]["name"] in hosts and status.get("operationalStatus") == "error":
             message = " ".join((status.get("errorMessage") or "").split())
@@ -229,21 +235,24 @@ def _errors(objects, hosts):
     return result
 
 
-def leftovers(objects, cluster, hosts, is_others=lambda item: False):
+def leftovers(objects, cluster, hosts, is_others=lambda item: False, provider=None):
     """Return what is still there of a cluster, in words; pure.
 
     :param objects: dict of kind to list of objects
     :param hosts: names of the BareMetalHosts that it had
     :param is_others: callable that says whether a template or an IPPool of the cluster is left to others
+    :param provider: the Provider of the cluster, by default that of Metal³
     """
+    provider = provider or provider_of(METAL3)
+    templates = provider.template_kinds
     rest = []
     snapshot = Snapshot(objects, cluster)
     if snapshot.cluster is not None:
         rest.append(f"Cluster {cluster}")
-    for kind in ("Machine", "Metal3Machine", "KubeadmControlPlane", "MachineDeployment", "Metal3Cluster",
-                 "Metal3Data") + TEMPLATE_KINDS:
+    for kind in ("Machine", provider.machine_kind, "KubeadmControlPlane", "MachineDeployment", provider.cluster_kind,
+                 "Metal3Data", *templates):
         names = sorted(item["metadata"]["name"] for item in objects.get(kind) or []
-                       if belongs(item, cluster) and not (kind in TEMPLATE_KINDS and is_others(item)))
+                       if belongs(item, cluster) and not (kind in templates and is_others(item)))
         if names:
             rest.append(f"{kind} {', '.join(names)}")
     pools = set(item["metadata"]["name"] for item in objects.get("IPPool") or []

@@ -17,6 +17,7 @@ from . import ownership as cluster_ownership
 from . import prune as cluster_prune
 from . import rollout as cluster_rollout
 from . import stored as cluster_stored
+from .providers import Provider
 from .reading import snapshot_of
 
 Check = Callable[[Entry, dict[str, Any]], list[str]]
@@ -30,14 +31,16 @@ class ClusterWrites(Reconcile):
     :param namespace: of the cluster
     :param name: of the cluster
     :param adopt: option ``adopt``
+    :param provider: who gives the cluster its machines
     """
 
     def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any], namespace: str,
-                 name: str, adopt: str | None):
+                 name: str, adopt: str | None, provider: Provider):
         super().__init__(client, check_mode, progress, sleep, resource_for)
         self.namespace = namespace
         self.name = name
         self.adopt = adopt
+        self.provider = provider
         self.subject = f"cluster {namespace}/{name}"
         self.description: Any = None
         # What the description asks for, before it is merged with what is stored: {(kind, name): object}.
@@ -59,7 +62,7 @@ class ClusterWrites(Reconcile):
         """Return why an object that is not described any more must not be deleted now."""
         if not cluster_prune.ours(stored, self.name):
             return ["it is not this collection's any more, and stays; run again"]
-        snapshot = snapshot_of(self.client, self.namespace, self.name)
+        snapshot = snapshot_of(self.client, self.namespace, self.name, self.provider)
         self._check_allowed(cluster_losses.losses(self.description, [], [stored], snapshot))
         return []
 
@@ -100,7 +103,7 @@ class ClusterWrites(Reconcile):
         again = planned_for(self.client, entry, wanted, stored)
         if again.changes and kind in OWNER_KINDS:
             answer = self.send(again, dry_run=True)
-            snapshot = snapshot_of(self.client, self.namespace, self.name)
+            snapshot = snapshot_of(self.client, self.namespace, self.name, self.provider)
             changes = cluster_rollout.preview([again], snapshot, {(kind, entry.name): answer})
             self._check_allowed(cluster_losses.losses(self.description, changes, [], snapshot))
         return again

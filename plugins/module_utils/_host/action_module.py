@@ -26,6 +26,7 @@ def _request_spec():
         "force": {"type": "bool"},
         "delete_action": {"type": "str", "choices": ["delay", "delete"]},
         "reason": {"type": "str"},
+        "until": {"type": "str"},
     }
 
 
@@ -51,7 +52,7 @@ def requests_of(params, now):
     """Return the Requests that the module's parameters stand for; a host's own options go before the task's.
 
     :param params: the module's parameters
-    :param now: text that differs at each run
+    :param now: the time of the run, as ``lock.moment_of`` takes it
     :raises RefusedError: when a status is no JSON object
     """
     entries = [{"name": name} for name in params["names"] or []] + (params["hosts"] or [])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from . import annotations as host_annotations
+from . import lock as host_lock
 from .goals import AVAILABLE, ERROR, error_of, state_of
 
 RUNNING = ("provisioned", "externally provisioned")
@@ -18,10 +19,10 @@ RUNNING = ("provisioned", "externally provisioned")
 STEADY = AVAILABLE + RUNNING
 
 # action: key of ACTIONS. mode: soft or hard. key: of a keyed reboot annotation. delete_action: delay or delete.
-# reason: text for those who read the annotation. status, hardware: dicts. now: text that differs at each run.
+# reason: text for those who read the annotation. until: end of a lock. status, hardware: dicts. now: time of the run.
 Request = namedtuple("Request", [
-    "name", "action", "mode", "key", "force", "delete_action", "reason", "status", "hardware", "now"],
-    defaults=["soft", None, False, None, None, None, None, ""])
+    "name", "action", "mode", "key", "force", "delete_action", "reason", "status", "hardware", "now", "until"],
+    defaults=["soft", None, False, None, None, None, None, "", None])
 
 # annotations: {key: text, or None to remove it}; online: what spec.online is to be, None for as it is.
 Change = namedtuple("Change", ["annotations", "online"], defaults=[None])
@@ -29,9 +30,10 @@ NOTHING = Change({})
 
 # goal: words for the end of the wait; plan: (bmh, request) → Change; reached: (baseline, bmh, request) → bool;
 # tolerates: conditions of a host in which the action works: paused, detached, deleting; guarded: what runs on the host
-# may suffer, so not under a consumer; ends_holds: BMO boots the server and removes all keys that hold it off.
-Action = namedtuple("Action", ["goal", "plan", "reached", "tolerates", "guarded", "ends_holds"],
-                    defaults=[(), False, False])
+# may suffer, so not under a consumer; ends_holds: BMO boots the server and removes all keys that hold it off; moves: it
+# may switch or boot the server, so not while somebody has locked it.
+Action = namedtuple("Action", ["goal", "plan", "reached", "tolerates", "guarded", "ends_holds", "moves"],
+                    defaults=[(), False, False, False])
 
 
 def _status(bmh):
@@ -156,6 +158,10 @@ def _mark_unhealthy(bmh, request):
     return Change({host_annotations.UNHEALTHY: request.reason or ""})
 
 
+def _lock(bmh, request):
+    return _set(bmh, host_lock.LOCKED, host_lock.value(request.reason, request.until))
+
+
 def _retry(bmh, request):
     # BMO has no request of its own for it; any changed annotation makes it look at the host at once, and it then tries
     # again what failed, whatever its own delay (restartOnFailure, force).
@@ -227,19 +233,21 @@ ACTIONS = {
     "power_off": Action("powered off", _power(False), _is_powered(False), guarded=True),
     "reboot": Action("rebooted", _reboot, _has_rebooted, guarded=True),
     "reboot_hold": Action("held powered off", _hold, _is_held, guarded=True),
-    "reboot_release": Action("released", _release, _is_released),
+    "reboot_release": Action("released", _release, _is_released, moves=True),
     "inspect": Action("inspected again", _inspect, _is_inspected, guarded=True, ends_holds=True),
     "pause": Action("paused", _pause, _has(host_annotations.PAUSED), _ANYWAY),
     "resume": Action("resumed", _without(host_annotations.PAUSED), _lacks(host_annotations.PAUSED), _ANYWAY),
     "detach": Action("detached", _detach, lambda *arguments: _is_detached(arguments[1]) and _has(
         host_annotations.DETACHED)(*arguments), ("detached", "deleting"), guarded=True),
-    "attach": Action("attached", _without(host_annotations.DETACHED), _is_attached, ("detached",)),
+    "attach": Action("attached", _without(host_annotations.DETACHED), _is_attached, ("detached",), moves=True),
     "mark_unhealthy": Action("marked unhealthy", _mark_unhealthy, _has(host_annotations.UNHEALTHY), _ANYWAY),
     "mark_healthy": Action("marked healthy", _without(*_MARKS), _lacks(*_MARKS), _ANYWAY),
     "save_status": Action("saved", _save_status, _has(host_annotations.STATUS), ("paused", "detached")),
     "restore_status": Action("restored", _restore_status, _is_restored, ("paused", "detached")),
     "set_hardware": Action("given hardware details", _set_hardware, _has_hardware, ("detached",)),
-    "retry": Action("free of errors", _retry, _has_recovered),
+    "retry": Action("free of errors", _retry, _has_recovered, moves=True),
+    "lock": Action("locked", _lock, _has(host_lock.LOCKED), _ANYWAY),
+    "unlock": Action("unlocked", _without(host_lock.LOCKED), _lacks(host_lock.LOCKED), _ANYWAY),
 }
 
 

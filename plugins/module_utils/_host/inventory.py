@@ -23,7 +23,7 @@ ROLE_VARIABLES = {
     "error_limit": "hosts_error_limit",
 }
 ACTION_VARIABLES = dict(
-    ((option, "hosts_action_" + option) for option in ("mode", "key", "force", "delete_action", "reason")),
+    ((option, "hosts_action_" + option) for option in ("mode", "key", "force", "delete_action", "reason", "until")),
     force_hosts="hosts_force", wait_timeout_seconds="hosts_wait_timeout_seconds", error_limit="hosts_error_limit",
     status="hosts_action_status_dir", action="hosts_action")
 

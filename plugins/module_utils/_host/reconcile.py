@@ -4,6 +4,7 @@
 """How hosts and their Secrets are written: what is checked again about one that others changed meanwhile."""
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any, Callable
 
@@ -32,11 +33,14 @@ class HostRules:
     :param way: what the user does to confirm, see ``rules/change.py``
     :param asks: whether a confirmation is asked for, which check mode does not
     :param detached_only: whether a host that is not detached may not be deleted; check mode does not ask for it either
+    :param deploys: whether images and custom deployments of entries are written
+    :param now: callable that returns the time in seconds since 1970
     """
 
     def __init__(self, namespace: str, goal: str | None, forced: frozenset[str], allow_detach: bool,
                  allow_deprovision: bool, allow_power_off: bool, names: dict[str, str] | None,
-                 way: str = "", asks: bool = True, detached_only: bool = False):
+                 way: str = "", asks: bool = True, detached_only: bool = False, deploys: bool = True,
+                 now: Callable[[], float] = time.time):
         self.namespace = namespace
         self.goal = goal
         self.forced = forced
@@ -47,6 +51,8 @@ class HostRules:
         self.way = way
         self.asks = asks
         self.detached_only = detached_only
+        self.deploys = deploys
+        self.now = now
 
     def unconfirmed(self, hosts, current):
         """Return the Problems of entries that cost what runs on their hosts, without a confirmation."""
@@ -57,8 +63,14 @@ class HostRules:
     def problems(self, hosts, current, secrets, elsewhere=()):
         """Return the Problems of entries against what is there; see ``host_validation.check_against_cluster``."""
         return host_validation.check_against_cluster(
-            hosts, current, secrets, self.namespace, self.goal, self.forced, elsewhere, self.allow_detach) + (
+            hosts, current, secrets, self.namespace, self.goal, self.forced, elsewhere, self.allow_detach) + \
+            self._locked(hosts, current) + (
                 self.unconfirmed(hosts, current) + self._attached(hosts, current) if self.asks else [])
+
+    def _locked(self, hosts, current):
+        stored = [(host, current.get(host["name"])) for host in hosts]
+        return [problem for host, bmh in stored if bmh is not None for problem in host_change_rules.check_lock(
+            host, bmh, self.forced, self.deploys, self.now())]
 
     def _attached(self, hosts, current):
         stored = [(host, current.get(host["name"])) for host in hosts if host.get("state") == "absent"]

@@ -41,6 +41,16 @@ def losses(host, bmh, forced=()):
     return found
 
 
+def deployments(host, bmh):
+    """Return which options of an entry have something deployed on a stored host that it does not have.
+
+    :param host: an entry, as the module gets it
+    :param bmh: the stored BareMetalHost
+    """
+    return [f"{option}.{part}" for (option, part, _field), stored in zip(_COMPARED, _deployment(bmh["spec"]))
+            if (host.get(option) or {}).get(part) not in (None, stored)]
+
+
 def without_effect(host, bmh, spec, changed_secrets=()):
     """Return the options of an entry whose change a stored host does not take up.
 

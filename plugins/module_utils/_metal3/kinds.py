@@ -1,13 +1,15 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kinds of Metal³ and Cluster API beside those of Kubernetes: group, version, plural."""
+"""The kinds of Metal³, metal-stack and Cluster API beside those of Kubernetes: group, version, plural."""
 from __future__ import annotations
 
 from .._kube import resources
 from .._kube.resources import Resource, table
 
 CAPI_VERSION = "v1beta2"
+# cluster-api-provider-metal-stack 0.8, api/v1alpha1.
+METALSTACK_VERSION = "v1alpha1"
 METAL3_VERSION = "v1alpha1"
 
 KNOWN: dict[str, Resource] = dict(resources.KNOWN, **dict((resource.kind, resource) for resource in (
@@ -37,6 +39,11 @@ KNOWN: dict[str, Resource] = dict(resources.KNOWN, **dict((resource.kind, resour
             ("metal3datatemplates", "Metal3DataTemplate", True), ("metal3datas", "Metal3Data", True),
             ("metal3dataclaims", "Metal3DataClaim", True), ("metal3remediations", "Metal3Remediation", True),
             ("metal3remediationtemplates", "Metal3RemediationTemplate", True))
+    + table("infrastructure.cluster.x-k8s.io", METALSTACK_VERSION,
+            ("metalstackclusters", "MetalStackCluster", True), ("metalstackmachines", "MetalStackMachine", True),
+            ("metalstackmachinetemplates", "MetalStackMachineTemplate", True),
+            ("metalstackfirewalldeployments", "MetalStackFirewallDeployment", True),
+            ("metalstackfirewalltemplates", "MetalStackFirewallTemplate", True))
 )))
 
 

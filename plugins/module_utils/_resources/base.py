@@ -15,6 +15,8 @@ from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host import annotations as host_annotations
 from .._host import fields as host_fields
+from .._host import lock as host_lock
+from .._host.actions import contains
 from .._host.errors import explain
 from .._host.goals import error_of
 from .._host.objects import API_VERSION
@@ -37,6 +39,7 @@ class Family:
     :ivar has_table: whether results have a table
     :ivar has_schema: whether objects have a schema that can be shown
     :ivar wakes_hosts: whether BMO is asked to look at the hosts at once when what was waited for is done
+    :ivar moves_server: whether BMO switches, boots or flashes the server for a change, which a lock of the host forbids
     :ivar clears_conditions: whether the conditions go before the spec is changed, so that BMO sets them again
     """
 
@@ -49,7 +52,7 @@ class Family:
     metadata: tuple[host_fields.Field, ...] = host_fields.METADATA
     reads: tuple[str, ...] = (HOST,)
     watches: tuple[str, ...] = (HOST,)
-    clears_conditions = wakes_hosts = False
+    clears_conditions = wakes_hosts = moves_server = False
     has_table = has_schema = False
 
     def check(self, label, entry):
@@ -143,6 +146,20 @@ def check_host(family, label, entry, current, seen):
         return []
     return [Problem("resource", label, "name", show(entry["name"]), "the name of a BareMetalHost of namespace %s" % (
         entry.get("namespace")), "correct it, or enrol the host first")]
+
+
+def check_lock(family, entry, current, seen, now):
+    """Return the Problem of a change for which the server of a locked host would be switched or booted, in a list.
+
+    :param current: the stored object, or None
+    :param seen: a Seen
+    :param now: seconds since 1970
+    """
+    stored = (current or {}).get("spec") or {}
+    if not family.moves_server or all(contains(stored.get(key), value) for key, value in family.spec(entry).items()):
+        return []
+    bmh = seen.get(HOST, entry.get("namespace"), entry["name"])
+    return host_lock.problems(entry["name"], family.option, [bmh], now)
 
 
 def entry_fields(family):

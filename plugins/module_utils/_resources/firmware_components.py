@@ -42,7 +42,7 @@ class FirmwareComponents(Family):
     fields = (field("updates", "updates", "list", required=True, element="dict", fields=(
         field("component", "component", required=True), field("url", "url", required=True))),)
     reads = watches = READS
-    has_table = wakes_hosts = True
+    has_table = wakes_hosts = moves_server = True
 
     def check(self, label, entry):
         """Names and URLs."""

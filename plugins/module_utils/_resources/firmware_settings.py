@@ -32,7 +32,7 @@ class FirmwareSettings(Family):
     fields = (field("settings", "settings", "dict", required=True),)
     reads = READS + (SCHEMA,)
     watches = READS
-    clears_conditions = True
+    clears_conditions = moves_server = True
     has_table = has_schema = True
 
     def check(self, label, entry):

@@ -20,7 +20,7 @@ from .._kube.plan import DELETE, DONE, UNCHANGED, UPDATE, Entry, by_name, deleti
 from .._kube.reconcile import Reconcile
 from .._kube.report import counts, difference
 from .._metal3.kinds import KNOWN, resource_for
-from .base import Seen, check_host, check_typed, desired, label_of
+from .base import Seen, check_host, check_lock, check_typed, desired, label_of
 from .wake import wake
 
 # BMO 0.13 prepares a host again and again after a flash until it has read the firmware once more, each time after a
@@ -103,10 +103,12 @@ class FamilyService:
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
+    :param now: callable that returns the time in seconds since 1970
     """
 
     def __init__(self, client: Any, family: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep):
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
+                 now: Callable[[], float] = time.time):
         self.client = client
         self.family = family
         self.resource = KNOWN[family.kind]
@@ -117,6 +119,7 @@ class FamilyService:
         self.check_mode = check_mode
         self.progress = progress
         self.clock = clock
+        self.now = now
         self.writes = FamilyWrites(client, check_mode, progress, sleep, family, self._problems_again)
         self.seen = Seen({})
         self.diffs: list[dict[str, Any]] = []
@@ -203,6 +206,7 @@ class FamilyService:
 
     def _problems_with(self, label, entry, current, seen):
         return check_host(self.family, label, entry, current, seen) + \
+            check_lock(self.family, entry, current, seen, self.now()) + \
             self.family.check_against(label, entry, current, seen)
 
     # Waiting

@@ -114,8 +114,8 @@ class Bmc:
             return common, []
         common.update(redfish_facts.facts({"root": root}))
         target = gather.Target("a", ADDRESS, "root", "p", False)
-        found = gather._surveys_of_all(target, self.read, root, common)
-        return common, found + gather._surveys([target], gather.Settings(None, 1, 1, 1, True), self.read, root, common)
+        found = gather._surveys_of_all(target, self, root, common)
+        return common, found + gather.surveys([target], gather.Settings(None, 1, 1, 1, True), self, root, common)
 
 
 def texts(value):

@@ -108,11 +108,21 @@ def paths(value, path=()):
         yield from paths(item, (*path, key))
 
 
-PATHS = sorted(paths(GOOD), key=str)
+OF_METALSTACK = {"provider", "metalstack", "metalstack_size", "metalstack_image"}
+RULE = {"comment": "c", "protocol": "tcp", "ports": [443], "to": ["0.0.0.0/0"]}
+GOOD_ON_METALSTACK = {
+    "name": "c2", "provider": "metalstack", "kubernetes_version": "v1.35.4", "network_addon": "none",
+    "endpoint": {"host": "198.51.100.10", "holder": "kube-vip"},
+    "metalstack_size": "s", "metalstack_image": "i", "workers": {"one": {"replicas": 1, "metalstack_size": "t"}},
+    "metalstack": {"project": "p", "partition": "f", "node_network": "n", "firewall": {
+        "size": "s", "image": "i", "networks": ["internet"], "auto_update": True,
+        "rules": {"egress": [RULE], "ingress": [{"protocol": "udp", "ports": [53], "from": ["::/0"]}]}}}}
+PATHS = [(GOOD, path) for path in sorted(paths(GOOD), key=str)] + [
+    (GOOD_ON_METALSTACK, path) for path in sorted(paths(GOOD_ON_METALSTACK), key=str)]
 
 
-def replaced(path, value):
-    result = node = copy.deepcopy(GOOD)
+def replaced(path, value, good=GOOD):
+    result = node = copy.deepcopy(good)
     for key in path[:-1]:
         node = node[key]
     node[path[-1]] = value
@@ -137,9 +147,10 @@ def all_is_told(params):
 
 
 def test_the_good_one_is_good_and_has_every_option():
-    assert all_is_told(copy.deepcopy(GOOD)) == []
+    assert all_is_told(copy.deepcopy(GOOD)) == all_is_told(copy.deepcopy(GOOD_ON_METALSTACK)) == []
     assert set(cluster_spec.description_options()) - set(GOOD) == {
-        "attached_networks", "custom_deploy", "network_data", "machine_name_template", "max_unavailable"}
+        "attached_networks", "custom_deploy", "network_data", "machine_name_template", "max_unavailable",
+        *OF_METALSTACK}
 
 
 def test_all_is_told_at_once():
@@ -167,11 +178,11 @@ def test_all_is_told_at_once():
     assert "expected host and port" not in told
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=500, deadline=None, derandomize=True)
 @given(st.sampled_from(PATHS), VALUES)
-@example(("name",), ["c1"])
-def test_one_value_is_anything(path, value):
-    all_is_told(replaced(path, value))
+@example((GOOD, ("name",)), ["c1"])
+def test_one_value_is_anything(place, value):
+    all_is_told(replaced(place[1], value, place[0]))
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)

@@ -45,7 +45,7 @@ def read(client):
 
 def test_who_may_read_all_is_told_of_nothing():
     facts, warnings = read(Client(403))
-    assert warnings == [] and facts.metal3_clusters == [OWN, ELSEWHERE]
+    assert warnings == [] and facts.clusters == [OWN, ELSEWHERE]
     assert facts.providers == {"cluster-api": "v1.13.5"}
     assert facts.served["clusters.cluster.x-k8s.io"] == ["v1beta2"]
 
@@ -59,7 +59,7 @@ def test_who_may_read_all_is_told_of_nothing():
 def test_rights_in_one_namespace_are_enough_and_what_is_not_checked_is_told(kind, words):
     facts, warnings = read(Client(403, kind))
     assert len(warnings) == 1 and warnings[0].startswith("cluster metal3/c1: ") and words in warnings[0], warnings
-    unseen = {"Metal3Cluster": facts.metal3_clusters == [OWN], "Provider": facts.providers == {},
+    unseen = {"Metal3Cluster": facts.clusters == [OWN], "Provider": facts.providers == {},
               "CustomResourceDefinition": facts.served is None}
     assert [name for name, missing in unseen.items() if missing] == [kind]
 

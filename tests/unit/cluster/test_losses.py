@@ -15,6 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     wait as cluster_wait,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.providers import provider_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.writes import OWNER_KINDS
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
@@ -349,7 +350,7 @@ def test_a_teardown_sweeps_its_own_leftovers_only_and_does_not_wait_for_the_othe
 
     def steps(_client, resources, *dummy, **dummy2):
         """The garbage collector has taken what has a controller, but no template."""
-        for key in [key for key in plane.objects if key[0] not in cluster_service.TEMPLATE_KINDS]:
+        for key in [key for key in plane.objects if key[0] not in provider_of(None).template_kinds]:
             del plane.objects[key]
         for dummy in range(2):
             yield Step(dict((resource.kind, dict((key[1], copy.deepcopy(item)) for key, item in plane.objects.items()

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import pytest
-from fakes.clusters import Plane, run
+from fakes.clusters import OTHER_IMAGE, Plane, run, service_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
 
 MARK = "cluster.x-k8s.io/delete-machine"
 
@@ -107,3 +108,38 @@ def test_a_machine_of_another_run_is_not_deleted(plane):
     with pytest.raises(Exception, match="another object of this name"):
         act(plane, "replace", "c1-one-0", confirm="1")
     assert "c1-one-0" in plane.names("Machine")
+
+
+LOCK = {host_lock.LOCKED: host_lock.value("RMA 4711", "2999-01-01T00:00:00Z")}
+
+
+def test_a_machine_on_a_locked_host_is_not_replaced(plane):
+    plane.objects["BareMetalHost", "host-of-c1-one-1"]["metadata"]["annotations"] = dict(LOCK)
+    writes = len(plane.writes())
+    with pytest.raises(RefusedError, match=r'machines: found host host-of-c1-one-1 locked until 2999-.*: "RMA 4711"'):
+        act(plane, "replace", "c1-one-0", "c1-one-1", confirm="2")
+    assert len(plane.writes()) == writes
+    # What interrupts nothing goes on.
+    assert act(plane, "mark_for_scale_in", "c1-one-1")["changed"]
+    assert act(plane, "replace", "c1-one-0", confirm="1")["changed"]
+
+
+def test_a_cluster_takes_no_machine_from_a_locked_host(plane):
+    plane.objects["BareMetalHost", "host-of-c1-one-1"]["metadata"]["annotations"] = dict(LOCK)
+    before = {"control_plane": {"replicas": 3}, "workers": {"one": {"replicas": 3}, "two": {"replicas": 1}}}
+    run(plane, confirm="2", **before)
+    fewer = dict(before, workers=dict(before["workers"], one={"replicas": 2}))
+    with pytest.raises(RefusedError, match=r"RMA 4711.*mark 1 machine on other hosts"):
+        run(plane, confirm="1", **fewer)
+    rolled = dict(before, workers=dict(before["workers"], one={"replicas": 3, "image": OTHER_IMAGE}))
+    with pytest.raises(RefusedError, match="MachineDeployment c1-one: found host host-of-c1-one-1 locked"):
+        run(plane, confirm="3", **rolled)
+    act(plane, "mark_for_scale_in", "c1-one-0")
+    assert run(plane, confirm="1", **fewer)["losses"]
+
+
+def test_a_cluster_with_a_locked_host_is_not_deleted(plane):
+    plane.objects["Metal3Machine", "c1-one-1"]["metadata"]["labels"] = {"cluster.x-k8s.io/cluster-name": "c1"}
+    plane.objects["BareMetalHost", "host-of-c1-one-1"]["metadata"]["annotations"] = dict(LOCK)
+    with pytest.raises(RefusedError, match="cluster metal3/c1: found host host-of-c1-one-1 locked"):
+        service_of(plane, confirm="c1").absent()

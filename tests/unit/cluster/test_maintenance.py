@@ -17,6 +17,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintena
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
 HOST = "host-of-c1-one-0"
@@ -254,3 +255,11 @@ def test_a_pod_that_would_be_lost_and_comes_before_the_node_is_cordoned_ends_the
     assert workload.evicted == []
     go(plane, workload, allow_bare_pods=True)
     assert workload.evicted == ["late"]
+
+
+def test_a_locked_host_is_not_taken_out(plane, workload):
+    lock = host_lock.value("RMA 4711", "2999-01-01T00:00:00Z")
+    plane.objects["BareMetalHost", HOST]["metadata"]["annotations"] = {host_lock.LOCKED: lock}
+    with pytest.raises(RefusedError, match=r'hosts: found host .* locked until 2999-01-01T00:00:00Z: "RMA 4711"'):
+        go(plane, workload)
+    assert annotations(plane, "BareMetalHost", HOST) == {host_lock.LOCKED: lock}

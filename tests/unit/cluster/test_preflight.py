@@ -37,7 +37,7 @@ def host(name):
 def facts(objects=None, **changes):
     objects = objects or {}
     values = {"snapshot": workflow_snapshot.Snapshot(objects, "c1"), "hosts": [host("a"), host("b")], "hardware": {},
-              "pools": {}, "addresses": [], "claims": [], "metal3_clusters": [], "providers": {}, "served": SERVED}
+              "pools": {}, "addresses": [], "claims": [], "clusters": [], "providers": {}, "served": SERVED}
     return cluster_preflight.Facts(**dict(values, **changes))
 
 
@@ -73,7 +73,7 @@ ADDRESS = {"kind": "IPAddress", "metadata": {"name": "x"}, "spec": {
     (facts(hosts=[host("a")]), "workers.one.host_selector: found 0 free of 1 hosts that match (a goes to control_plane "
      "of cluster metal3/c1), expected 1 available"),
     (facts(served={}), "no resource clusters.cluster.x-k8s.io"),
-    (facts(metal3_clusters=[other_cluster("c2", "198.18.0.10")]), "the endpoint of cluster metal3/c2"),
+    (facts(clusters=[other_cluster("c2", "198.18.0.10")]), "the endpoint of cluster metal3/c2"),
     (facts(addresses=[ADDRESS]), "endpoint.host: found 198.18.0.10, which IPAddress x has"),
     (facts(pools={"p": pool("p", ranges=[{"start": "198.18.0.9", "end": "198.18.0.11"}])}), "in a range of pool p"),
     (facts(pools={"p": pool("p", ranges=[{"start": "198.18.0.29", "end": "198.18.0.40"}])}),

@@ -153,7 +153,7 @@ class Waits:
     def __init__(self, plane, fails=None):
         self.plane, self.fails, self.asked = plane, fails, []
 
-    def __call__(self, *dummy):
+    def __call__(self, *dummy, **dummy_options):
         return self
 
     def until_rolled(self, kind, name, goal, _seconds):

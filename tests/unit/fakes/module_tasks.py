@@ -39,6 +39,7 @@ ARGUMENTS = {
     "discovered_inventory": {"servers": [], "hosts": [HOST], "return_inventory": True},
     "host_compliance": {"hosts": [{"name": "h1", "expected": {"cpus_minimum": 1}}]},
     "host_maintenance": {"hosts": ["h1"], "state": "returned"},
+    "host_remediation": {"hosts": ["h1"]},
     "ironic_audit": {"hosts": [], "all_namespaces": True},
     "ironic_check": {"bmc_schemes": ["ipmi"]},
     "ironic_node_info": {},

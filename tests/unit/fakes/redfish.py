@@ -96,6 +96,9 @@ class FakeRedfish:
         self._server.server_close()
         self._thread.join(10)
 
+    def act(self, dummy_path, dummy_body):
+        """Carry an action out and return ``(status, document)``; None, as here, when it is none of this BMC's."""
+
     def wrong_logins(self):
         """Return how many logins were refused."""
         return sum(not right for dummy, right in self.logins)
@@ -129,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, self._expanded(path) if "$expand" in self.path else self.bmc.resources[path])
 
     def do_POST(self):
-        """Make a session."""
+        """Make a session, or carry an action out."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self._begin("POST", self.path):
             return
@@ -137,6 +140,10 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path in self.bmc.redirects:
             status, location = self.bmc.redirects[self.path]
             self._answer(status, headers={"Location": location})
+            return
+        done = self.bmc.act(self.path, body) if self._authorized() else None
+        if done is not None:
+            self._answer(*done)
             return
         right = (body.get("UserName"), body.get("Password")) == (self.bmc.username, self.bmc.password)
         self.bmc.logins.append(("session", right))

@@ -86,7 +86,7 @@ class Server:
 
 
 def given(**values):
-    params = dict.fromkeys(("names", "hosts", "action", "mode", "key", "force", "delete_action", "reason"))
+    params = dict.fromkeys(("names", "hosts", "action", "mode", "key", "force", "delete_action", "reason", "until"))
     params.update(namespace="metal3", force_hosts=[], wait=True, wait_timeout_seconds=5, error_limit=2)
     return dict(params, **values)
 

@@ -89,6 +89,15 @@ def test_inspection_without_disk(server, netboot, ironic):
     assert data["inventory"]["disks"] == [] and "root_disk" not in data
 
 
+def test_inspection_without_the_first_disk(server, netboot, ironic):
+    assert len(server.disks) > 1
+    server.knobs.set({"first_disk_missing": True})
+    netboot(server, inspect=True)
+    server.reset("On")
+    data = eventually(lambda: ironic.calls("/v1/continue_inspection"), "data")[0]
+    assert [disk["name"] for disk in data["inventory"]["disks"]] == [disk.name for disk in server.disks[1:]]
+
+
 def test_write_image_with_config_drive(server, agent, info, ironic):
     drive = base64.b64encode(gzip.compress(b"an ISO")).decode()
     result = deploy(agent, info, configdrive=drive)

@@ -13,8 +13,8 @@ from machine_room.virtual import qemu, qmp, tap
 def command(boot_device, cd=None, disks=("/machines/a,b/sda.raw",), taps=(7,), boot_mode="UEFI", secure_boot=False):
     one = spec(1)
     one = dict(one, disks=one["disks"][:len(disks)], nics=one["nics"][:len(taps)])
-    return qemu.command(one, list(disks), qemu.firmware(boot_mode, secure_boot), "/machines/variables.fd", boot_device,
-                        cd, list(taps), "tcg")
+    return qemu.command(one, list(zip(one["disks"], disks)), qemu.firmware(boot_mode, secure_boot),
+                        "/machines/variables.fd", boot_device, cd, list(taps), "tcg")
 
 
 def option(arguments, text):
@@ -63,6 +63,16 @@ def test_a_legacy_bios_is_qemu_s_own_and_boots_from_a_nic_with_a_rom():
     assert not [argument for argument in arguments if "pflash" in argument]
     assert "romfile" not in option(arguments, "virtio-net-pci")
     assert "romfile=," in option(command("Pxe"), "virtio-net-pci")
+
+
+def test_of_two_disks_the_first_is_tried_first_and_keeps_its_identity():
+    first, second = spec(1)["disks"][:2]
+    for disks in ([first, second], [second]):
+        arguments = qemu.command(spec(1), [(disk, disk["serial"] + ".raw") for disk in disks], qemu.UEFI,
+                                 "/machines/variables.fd", "Hdd", None, [7] * len(spec(1)["nics"]), "tcg")
+        devices = [argument for argument in arguments if argument.startswith("scsi-hd")]
+        assert [f"serial={disk['serial']}," in device for disk, device in zip(disks, devices)] == [True] * len(disks)
+        assert [device.endswith(f"bootindex={number}") for number, device in enumerate(devices)] == [True] * len(disks)
 
 
 def test_a_disk_has_its_identity_and_a_comma_in_a_path_is_no_separator():

@@ -58,6 +58,7 @@ ARGUMENTS = {
     "cluster": {"wait_for": "available"},
     "host_compliance": {"hosts": [{"name": "h", "expected": {}}]},
     "host_maintenance": {"hosts": ["h"], "state": "returned"},
+    "host_remediation": {"hosts": ["h"], "step_timeout_seconds": 1},
     "machine_action": {"cluster_name": "c", "machines": ["m"], "action": "replace", "confirm": "1"},
     "manifests": {"manifests": [DEPLOYMENT], "wait": True},
     "plane_check": {"parts": []},
@@ -75,9 +76,13 @@ ARGUMENTS = {
 }
 HOST = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": {"online": True},
         "metadata": {"name": "h", "annotations": {"metal3.baremetal/maintenance": "fan"}}}
+BROKEN = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": {"online": True}, "metadata": {"name": "h"},
+          "status": {"operationalStatus": "error", "errorType": "power management error", "errorMessage": "m",
+                     "provisioning": {"state": "available"}}}
 OBJECTS = {
     "host_compliance": [HOST],
     "host_maintenance": [HOST],
+    "host_remediation": [BROKEN],
     "machine_action": [
         {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": {"name": "c"}, "spec": {}},
         {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineDeployment", "spec": {"replicas": 1},

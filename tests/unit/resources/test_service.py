@@ -11,6 +11,7 @@ from fakes.progress import Reports
 from fakes.resources import Cluster
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts
 
@@ -56,6 +57,17 @@ def test_conditions_go_before_the_settings_are_written(cluster):
     run(cluster, "HostFirmwareSettings", settings("h1"))
     assert [(verb, name) for verb, dummy, name, dummy2 in cluster.writes()] == [("STATUS", "h1"), ("APPLY", "h1")]
     assert cluster.cleared == ["h1"]
+
+
+def test_firmware_of_a_locked_host_does_not_change(cluster):
+    lock = host_lock.value("RMA 4711", "2999-01-01T00:00:00Z")
+    cluster.objects["BareMetalHost", "h1"]["metadata"]["annotations"] = {host_lock.LOCKED: lock}
+    with pytest.raises(RefusedError, match='h1: hosts: found host h1 locked until 2999-01-01T00:00:00Z: "RMA 4711"'):
+        run(cluster, "HostFirmwareSettings", settings("h1", "h2"))
+    assert not cluster.writes()
+    # What is asked for already interrupts nothing.
+    cluster.objects["HostFirmwareSettings", "h1"]["spec"]["settings"] = {"Turbo": "Disabled"}
+    assert not run(cluster, "HostFirmwareSettings", settings("h1"))[0]["changed"]
 
 
 def test_check_mode_writes_nothing_and_tells_the_same(cluster):

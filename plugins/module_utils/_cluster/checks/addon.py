@@ -8,6 +8,7 @@ import ipaddress
 import json
 
 from ..._common.problem import Problem
+from ..spec import METALSTACK
 
 _WORKLOADS = ("DaemonSet", "Deployment")
 # Key of flannel's ConfigMap; its pods refuse to start, or route elsewhere, when it does not fit the cluster.
@@ -15,6 +16,7 @@ _FLANNEL_KEY = "net-conf.json"
 _FLANNEL_NETWORKS = ("Network", "IPv6Network")
 # Part of the names of cloud controllers' programs and images.
 _CLOUD_CONTROLLER = "cloud-controller"
+_METAL_CCM = "metal-ccm"
 
 
 def addon_problems(description, objects):
@@ -69,8 +71,14 @@ def missing(description, objects):
                       "no manifest brings a network add-on, without which nodes do not become ready and the cluster "
                       "not available: set network_addon to flannel, add it to the manifests (variable "
                       "cluster_manifests), or set network_addon to none when something else brings it"))
-    if description.cloud_provider_enabled and not any(
-            _CLOUD_CONTROLLER in json.dumps(pod, default=str) for pod in pods):
+    controlled = any(_CLOUD_CONTROLLER in json.dumps(pod, default=str) for pod in pods)
+    if description.provider == METALSTACK and not controlled and not any(
+            _METAL_CCM in json.dumps(pod, default=str) for pod in pods):
+        found.append(("provider",
+                      "no manifest brings metal-ccm, metal-stack's cloud controller, without which no Node gets its "
+                      "provider ID and Cluster API links no Node to its Machine: add it to the manifests (variable "
+                      "cluster_manifests)"))
+    elif description.cloud_provider_enabled and not controlled:
         found.append(("cloud_provider_enabled",
                       "no manifest brings a cloud controller, without which no Node gets its provider ID and CAPM3 "
                       "links no Node to its Machine: add it to the manifests (variable cluster_manifests), or leave "

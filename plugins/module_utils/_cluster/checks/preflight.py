@@ -15,15 +15,16 @@ from ..._ipam.usage import usage
 from ..._ipam.validation import change_problems, pool_problems
 from ..render.network import attached
 from ..render.preallocations import preallocation_problems
+from ..spec import METAL3, METALSTACK
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
 from .validation import surge
 from .versions import upgrade_problems, version_problems
 
 # snapshot: a workflow Snapshot; hardware: HardwareData by name; pools: IPPools by name; addresses and claims: of both
-# kinds; metal3_clusters: of all namespaces; providers and served: see cluster_versions; neighbours: (needs, Snapshot)
-# of the clusters that are made in the same run, see cluster_needs.
-Facts = namedtuple("Facts", ["snapshot", "hosts", "hardware", "pools", "addresses", "claims", "metal3_clusters",
+# kinds; clusters: the provider's, of all namespaces; providers and served: see cluster_versions; neighbours: (needs,
+# Snapshot) of the clusters that are made in the same run, see cluster_needs.
+Facts = namedtuple("Facts", ["snapshot", "hosts", "hardware", "pools", "addresses", "claims", "clusters",
                              "providers", "served", "neighbours"], defaults=[()])
 
 
@@ -37,6 +38,8 @@ def preflight_problems(description, facts):
     found = version_problems(description, facts.providers, facts.served)
     plane = facts.snapshot.control_plane
     found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"))
+    if description.provider == METALSTACK:
+        return found + _endpoint(subject, description, facts)
     wanted = [(group, hosts_wanted(group, facts.snapshot)) for group in description.groups]
     found += shortage(description, wanted, facts.hosts, neighbours_wanted(description, facts))
     for group, count in wanted:
@@ -79,7 +82,7 @@ def rollout_warnings(description, facts, rolling):
     :param rolling: names of the KubeadmControlPlanes and MachineDeployments that would roll
     """
     result = []
-    for group in description.groups:
+    for group in description.groups if description.provider == METAL3 else ():
         name = group.owner
         free = [host for host in facts.hosts if is_free(host, group)]
         if name in rolling and surge(group) and not free:
@@ -127,7 +130,7 @@ def _pools(subject, description, facts, wanted):
 def _endpoint(subject, description, facts):
     found = []
     endpoint = description.endpoint
-    for other in facts.metal3_clusters:
+    for other in facts.clusters:
         same = (other["metadata"]["namespace"], other["metadata"]["name"]) == (
             description.namespace, description.name)
         theirs = (other.get("spec") or {}).get("controlPlaneEndpoint") or {}
@@ -159,7 +162,7 @@ def _endpoint(subject, description, facts):
                 found.append(Problem(
                     "endpoint", subject, "endpoint.host", f"{address}, which is in a range of pool {name}",
                     "an address that no pool gives away", "preallocate it there or choose another"))
-    plane = facts.snapshot.metal3_cluster
+    plane = facts.snapshot.infrastructure
     before = ((plane or {}).get("spec") or {}).get("controlPlaneEndpoint") or {}
     if before.get("host") and (before["host"], before.get("port")) != (endpoint["host"], endpoint["port"]):
         found.append(Problem("endpoint", subject, "endpoint", f"{endpoint['host']}:{endpoint['port']}",

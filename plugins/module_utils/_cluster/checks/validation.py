@@ -26,10 +26,11 @@ from ..render import kubeadm as cluster_kubeadm
 from ..render.network import attached
 from ..render.objects import render
 from ..render.preallocations import preallocation_problems
-from ..spec import NAME_RULE
+from ..spec import METALSTACK, NAME_RULE
 from .address import endpoint_problems, overlap_problems
 from .image import image_problems
 from .links import link_problems
+from .metalstack import metalstack_problems
 from .node_labels import label_problems
 from .versions import parse
 
@@ -93,6 +94,7 @@ def _checked_and_rendered(description):
     """
     subject = description.subject
     found = _identity(subject, description) + cluster_addon.option_problems(subject, description)
+    found += metalstack_problems(subject, description)
     networks = network_problems(subject, description) + link_problems(subject, description)
     if description.endpoint and not networks:
         networks = cluster_endpoint.holder_problems(subject, description)
@@ -321,7 +323,7 @@ def _group(subject, description, group):
                              "nodes are named after it and have at most 63"))
     if group.get("image"):
         found += image_problems(subject, description.option_path(group, "image"), group.get("image"))
-    elif not group.get("custom_deploy"):
+    elif not group.get("custom_deploy") and description.provider != METALSTACK:
         found.append(Problem("cluster-image", subject, description.option_path(group, "image"), None,
                              "an image or custom_deploy"))
     for name in group.get("attached_networks") or []:

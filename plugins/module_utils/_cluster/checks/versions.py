@@ -11,6 +11,8 @@ import re
 
 from ..._common.field_checks import shown
 from ..._common.problem import Problem
+from ..providers import provider_of
+from ..spec import METAL3, METALSTACK
 
 VERSION_RULE = re.compile(r"^v(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$")
 
@@ -44,13 +46,16 @@ def version_problems(description, providers, served):
     """
     subject = description.subject
     found = []
-    for crd in ("clusters.cluster.x-k8s.io", "metal3clusters.infrastructure.cluster.x-k8s.io"):
+    provider = provider_of(description.provider)
+    for crd in ("clusters.cluster.x-k8s.io", f"{provider.cluster_kind.lower()}s.infrastructure.cluster.x-k8s.io"):
         if served is None:
             break
         if crd not in served:
             found.append(Problem(
-                "version", subject, "", f"no resource {crd}", "Cluster API and CAPM3 in the management cluster",
-                "install the management plane first"))
+                "version", subject, "", f"no resource {crd}",
+                f"Cluster API and {provider.title} in the management cluster", provider.install))
+        elif provider.name == METALSTACK and not crd.startswith("clusters."):
+            continue
         elif description.api_version not in served[crd]:
             found.append(Problem("version", subject, "api_version", shown(description.api_version),
                                  f"one of {', '.join(served[crd])}, which {crd} serves"))
@@ -59,7 +64,7 @@ def version_problems(description, providers, served):
     if core and kubernetes:
         found += _workload(subject, description.kubernetes_version, kubernetes, core)
     infrastructure = parse(providers.get("infrastructure-metal3"))
-    if core and infrastructure and core[:2] != infrastructure[:2]:
+    if provider.name == METAL3 and core and infrastructure and core[:2] != infrastructure[:2]:
         both = f"CAPM3 {providers['infrastructure-metal3']} with Cluster API {providers['cluster-api']}"
         found.append(Problem("version", subject, "", both, "the same minor version of both",
                              "CAPM3 is built and tested against the Cluster API of its own minor version"))

@@ -12,6 +12,7 @@ from ..._common import confirmation
 from ..._common.errors import RefusedError
 from ..._common.problem import Problem
 from ..._common.problem import text as problem_text
+from ..._host import lock as host_lock
 from ..._kube.plan import DELETE, UNCHANGED, UPDATE, Entry, deletion
 from ..._kube.reconcile import Reconcile, raise_refused
 from ..._kube.report import difference
@@ -59,16 +60,18 @@ class MachineActionService:
     :param check_mode: let the API server try writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
+    :param now: callable that returns the time in seconds since 1970
     """
 
     def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-                 sleep: Callable[[float], Any] = time.sleep):
+                 sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] = time.time):
         self.client = client
         self.namespace, self.name = params["namespace"], params["cluster_name"]
         self.machines, self.action = params["machines"], params["action"]
         self.params = params
         self.check_mode = check_mode
         self.progress = progress
+        self._now = now
         self.subject = f"cluster {self.namespace}/{self.name}"
         self.writes = _Writes(client, check_mode, progress, sleep, self.action, self._lines)
         # What has been done so far, for a run that fails later on.
@@ -84,7 +87,7 @@ class MachineActionService:
         snapshot = self._checked()
         entries = [entry_of(self.action, snapshot.get("Machine", name)) for name in self.machines]
         owners = actions.owners(self.machines, snapshot) if self.action == actions.REPLACE else []
-        hosts = dict((name, _host(snapshot, name)) for name in self.machines)
+        hosts = dict((name, _host_name(snapshot, name)) for name in self.machines)
         self.writes.announce(entries, len(entries), "Machines")
         written = self.writes.write(entries)
         self.done["changed"] = any(item.changed for item in written) and not self.check_mode
@@ -100,7 +103,7 @@ class MachineActionService:
 
     def _checked(self) -> Any:
         snapshot = snapshot_of(self.client, self.namespace, self.name)
-        found = actions.problems(self.action, self.machines, snapshot, self.subject)
+        found = self._problems(self.machines, snapshot)
         if not found and self.action == actions.REPLACE and not confirmation.confirmed(
                 self.params["confirm"], self.machines):
             found = [self._unconfirmed(snapshot)]
@@ -112,7 +115,7 @@ class MachineActionService:
         return snapshot
 
     def _unconfirmed(self, snapshot: Any) -> Problem:
-        named = ", ".join(f"{name} on host {_host(snapshot, name) or '(none)'}" for name in self.machines)
+        named = ", ".join(f"{name} on host {_host_name(snapshot, name) or '(none)'}" for name in self.machines)
         return Problem(
             "confirmation-missing", self.subject, "confirm", self.params["confirm"] or None,
             f"{len(self.machines)}, the number of machines that this deletes with what is on their disks ({named})",
@@ -120,8 +123,13 @@ class MachineActionService:
 
     def _lines(self, name: str) -> list[str]:
         snapshot = snapshot_of(self.client, self.namespace, self.name)
-        return [problem_text(problem._replace(subject="")) for problem in actions.problems(
-            self.action, [name], snapshot, self.subject)]
+        return [problem_text(problem._replace(subject="")) for problem in self._problems([name], snapshot)]
+
+    def _problems(self, names: list[str], snapshot: Any) -> list[Problem]:
+        found = actions.problems(self.action, names, snapshot, self.subject)
+        if found or self.action != actions.REPLACE:
+            return found
+        return host_lock.problems(self.subject, "machines", [_host(snapshot, name) for name in names], self._now())
 
     def _wait(self, owners: list[tuple[str, str]], result: dict[str, Any]) -> None:
         wait = ClusterWait(self.client, self.namespace, self.name, self.params["wait_timeout_seconds"], self.progress)
@@ -131,5 +139,9 @@ class MachineActionService:
 
 
 def _host(snapshot, name):
-    host = snapshot.host(snapshot.metal3_machine(snapshot.get("Machine", name)))
+    return snapshot.host(snapshot.metal3_machine(snapshot.get("Machine", name)))
+
+
+def _host_name(snapshot, name):
+    host = _host(snapshot, name)
     return host["metadata"]["name"] if host else None

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..._common.problem import Problem
+from ..._host import lock as host_lock
 from ..machines.actions import quorum_problems
 from ..workflow.snapshot import CLUSTER_LABEL, Snapshot
 
@@ -35,12 +36,13 @@ class Place(NamedTuple):
 
 
 def places(names: Iterable[str], objects: Mapping[str, list[Object]], namespace: str,
-           leaves: bool = True) -> tuple[list[Place], list[Problem]]:
+           leaves: bool = True, now: float = 0) -> tuple[list[Place], list[Problem]]:
     """Return a Place for each host, and why hosts can't be taken out.
 
     :param names: names of BareMetalHosts
     :param objects: dict of kind to list of objects of the namespace
     :param leaves: whether they are to be taken out; False when they come back
+    :param now: seconds since 1970, up to which the locks of hosts are looked at
     """
     hosts = dict((item["metadata"]["name"], item) for item in objects["BareMetalHost"])
     consumers = dict((item["metadata"]["name"], item) for item in objects["Metal3Machine"])
@@ -56,6 +58,7 @@ def places(names: Iterable[str], objects: Mapping[str, list[Object]], namespace:
             place, problem = _place(hosts[name], consumers, objects, subject)
             found += [place] if place else []
             wrong += [problem] if problem and leaves else []
+            wrong += host_lock.problems(subject, "hosts", [hosts[name]], now) if leaves else []
     if leaves and not wrong:
         for cluster in sorted(set(place.cluster for place in found if place.cluster)):
             wrong += quorum_problems([place.machine for place in found if place.machine and place.cluster == cluster],

@@ -19,13 +19,13 @@ from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
 from ..._kube import bulk
 from ..._kube.errors import KubeError
 from ..._kube.patience import Patience
-from ..._kube.plan import UNCHANGED, UPDATE, Entry
-from ..._kube.reconcile import Reconcile, raise_refused
+from ..._kube.reconcile import raise_refused
 from ..._kube.report import difference
 from ..._kube.workload_client import workload_client
 from ..._metal3.kinds import KNOWN
 from ..reading import objects_of
 from . import drain, node
+from .patches import Patches
 from .places import Place, places
 
 # As kubectl drain asks again (``kubectl/pkg/drain``): a budget allows the next pod when the one before it is Ready.
@@ -39,27 +39,6 @@ class DrainError(ReportedError):
     """Nodes were not drained, or did not come back, in time."""
 
 
-class _Patches(Reconcile):
-    """Merge patches, each of which is computed again when the object has changed.
-
-    :param make: callable that takes an object and returns its patch, None for nothing to do
-    """
-
-    def __init__(self, client, check_mode, progress, sleep, make):
-        super().__init__(client, check_mode, progress, sleep)
-        self._make = make
-
-    def entry(self, resource: Any, obj: dict[str, Any]) -> Entry:
-        """Return the entry of an object."""
-        patch, metadata = self._make(obj), obj["metadata"]
-        return Entry(resource, metadata.get("namespace"), metadata["name"], UPDATE if patch else UNCHANGED, None, obj,
-                     node.before(obj, patch or {}), patch or {}, patch or {})
-
-    def plan_again(self, entry, stored):
-        """Return the entry for the object as it is by now."""
-        return self.entry(entry.resource, stored) if stored else entry._replace(action=UNCHANGED)
-
-
 class MaintenanceService:
     """One run on a list of hosts.
 
@@ -70,11 +49,12 @@ class MaintenanceService:
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :param workload: callable that takes the client, a namespace and a cluster and returns a client of the cluster
+    :param now: callable that returns the time in seconds since 1970
     """
 
     def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
-                 workload: Callable[[Any, str, str], Any] = workload_client):
+                 workload: Callable[[Any, str, str], Any] = workload_client, now: Callable[[], float] = time.time):
         self.client = client
         self.params = params
         self.namespace = params["namespace"]
@@ -84,6 +64,7 @@ class MaintenanceService:
         self.sleep = sleep
         self.began_at = clock()
         self._workload = workload
+        self._now = now
         self._workloads: dict[str, Any] = {}
         self.diff: list[dict[str, Any]] = []
         # What has been done so far, for a run that fails later on.
@@ -97,7 +78,8 @@ class MaintenanceService:
         :raises KubeError: when an API server can't be asked, or refuses
         """
         leaves = self.params["state"] == "drained"
-        found, problems = places(self.params["hosts"], objects_of(self.client, self.namespace), self.namespace, leaves)
+        found, problems = places(self.params["hosts"], objects_of(self.client, self.namespace), self.namespace, leaves,
+                                 self._now())
         if problems:
             raise RefusedError(problems)
         if leaves:
@@ -283,7 +265,7 @@ class MaintenanceService:
         return self._workloads[cluster]
 
     def _write(self, kind: str, objects: Iterable[Any], make: Callable[[Any], Any], client: Any = None) -> None:
-        writes = _Patches(client or self.client, self.check_mode, self.progress, self.sleep, make)
+        writes = Patches(client or self.client, self.check_mode, self.progress, self.sleep, make)
         written = writes.write([writes.entry(KNOWN[kind], obj) for obj in objects])
         for item in written:
             if item.changed:

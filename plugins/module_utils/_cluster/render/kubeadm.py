@@ -9,13 +9,15 @@ import json
 from .. import endpoint as cluster_endpoint
 from .. import registries as cluster_registries
 from ..model import merge
+from ..spec import METALSTACK
 from .network import node_ip_template
 
 PATCHES_DIRECTORY = "/etc/kubernetes/patches"
 KUBELET_PATCH = PATCHES_DIRECTORY + "/kubeletconfiguration0+strategic.json"
 KUBE_PROXY_FILE = "/etc/kubernetes/kube-proxy-configuration.json"
-_KUBE_PROXY_COMMAND = (f"if [ -f {cluster_endpoint.INIT_FILE} ]; then (echo ---; cat {KUBE_PROXY_FILE}; echo) >> "
-                       f"{cluster_endpoint.INIT_FILE}; fi")
+_KUBE_PROXY_COMMAND = "if %(first)s; then (echo ---; cat %(source)s; echo) >> %(file)s; fi"
+# As the provider's own templates have it: the cloud controller gives nodes their provider IDs.
+_EXTERNAL = {"controllerManager": {"extraArgs": [{"name": "cloud-provider", "value": "external"}]}}
 # CAPM3 finds the Node of a machine by this label (docs/api.md, node-labels).
 UUID_LABEL = "metal3.io/uuid={{ ds.meta_data.uuid }}"
 NODE_NAME = "{{ ds.meta_data.name }}"
@@ -30,13 +32,17 @@ def config_spec(description, group):
     control_plane = group.is_control_plane
     registration = _node_registration(description, group)
     spec = {}
+    local = _local_endpoint(description)
     if control_plane:
-        if group.get("cluster_configuration"):
-            spec["clusterConfiguration"] = group.get("cluster_configuration")
-        spec["initConfiguration"] = merge(_configuration(group, registration), group.get("init_configuration") or {})
+        shared = _EXTERNAL if description.provider == METALSTACK else {}
+        cluster = merge(shared, group.get("cluster_configuration") or {})
+        if cluster:
+            spec["clusterConfiguration"] = cluster
+        init = dict(_configuration(group, registration), **local)
+        spec["initConfiguration"] = merge(init, group.get("init_configuration") or {})
     join = _configuration(group, registration)
     if control_plane:
-        join["controlPlane"] = {}
+        join["controlPlane"] = local
     spec["joinConfiguration"] = merge(join, group.get("join_configuration") or {})
     spec.update(_present({
         "files": _configuration_files(group) + cluster_endpoint.files(description, group)
@@ -48,15 +54,30 @@ def config_spec(description, group):
         "users": _users(group),
         "mounts": group.get("mounts"),
         "diskSetup": group.get("disk_setup"),
-        "format": group.get("user_data_format"),
+        "format": cluster_endpoint.user_data_format(description, group),
     }))
     if group.get("ntp_servers"):
         spec["ntp"] = {"enabled": True, "servers": group.get("ntp_servers")}
     return spec
 
 
+def _local_endpoint(description):
+    """Return what of kubeadm's configuration says where the API server of a machine answers; empty for its default.
+
+    On a machine of metal-stack kubeadm could take the endpoint for the machine's own address: both are on the loopback
+    device. The provider's own templates have it this way.
+    """
+    if description.provider != METALSTACK or description.endpoint.get("holder") != cluster_endpoint.KUBE_VIP:
+        return {}
+    local = "127.0.0.1" if ":" not in description.endpoint["host"] else "::1"
+    return {"localAPIEndpoint": {"advertiseAddress": local, "bindPort": description.endpoint["port"]}}
+
+
 def _node_registration(description, group):
-    registration = {"name": NODE_NAME, "kubeletExtraArgs": _kubelet_arguments(description, group)}
+    registration = {"kubeletExtraArgs": _kubelet_arguments(description, group)}
+    if description.provider != METALSTACK:
+        # There a node has its host name, by which the cloud controller finds it, and Ignition renders no template.
+        registration["name"] = NODE_NAME
     registration.update(_present({
         "criSocket": group.get("cri_socket"),
         "ignorePreflightErrors": _unique(group.get("ignore_preflight_errors")),
@@ -69,15 +90,16 @@ def _node_registration(description, group):
 
 def _kubelet_arguments(description, group):
     arguments = dict((name, _text(value)) for name, value in (group.get("kubelet_extra_args") or {}).items())
-    labels = [UUID_LABEL]
+    labels = [] if description.provider == METALSTACK else [UUID_LABEL]
     labels += [f"{name}={_text(value)}" for name, value in sorted((group.get("node_labels") or {}).items())]
     if arguments.get("node-labels"):
         labels.append(arguments["node-labels"])
-    arguments["node-labels"] = ",".join(labels)
+    if labels:
+        arguments["node-labels"] = ",".join(labels)
     node_ip = node_ip_template(description, group)
     if node_ip:
         arguments.setdefault("node-ip", node_ip)
-    if description.cloud_provider_enabled:
+    if description.cloud_provider_enabled or description.provider == METALSTACK:
         arguments.setdefault("cloud-provider", "external")
     return [{"name": name, "value": arguments[name]} for name in sorted(arguments)]
 
@@ -133,7 +155,8 @@ def _pre_commands(description, group, control_plane):
     commands = cluster_registries.commands(description) + cluster_endpoint.commands(description, group) \
         + list(group.get("pre_commands") or [])
     if control_plane and group.get("kube_proxy_configuration"):
-        commands.append(_KUBE_PROXY_COMMAND)
+        path, first = cluster_endpoint.first_machine(description, group)
+        commands.append(_KUBE_PROXY_COMMAND % {"file": path, "first": first, "source": KUBE_PROXY_FILE})
     return commands
 
 

@@ -16,8 +16,11 @@ from ..._common.field_checks import text_of
 from ..._host import selector as host_selector
 from ..._host.objects import MANAGED_BY_LABEL, MANAGER
 from ..checks import image as cluster_image
+from ..providers import provider_of
+from ..spec import METALSTACK
 from ..workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL
 from . import kubeadm as cluster_kubeadm
+from . import metalstack as cluster_metalstack
 from . import network as cluster_network
 from .v1beta1 import downgrade
 
@@ -31,7 +34,8 @@ VERSION = "v1beta2"
 AUTOSCALER_ANNOTATIONS = (("min_size", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"),
                           ("max_size", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"))
 LABEL_SYNC_ANNOTATION = "metal3.io/metal3-label-sync-prefixes"
-TEMPLATE_KINDS = ("Metal3DataTemplate", "Metal3MachineTemplate", "KubeadmConfigTemplate")
+MACHINE_TEMPLATE_KINDS = ("Metal3MachineTemplate", "MetalStackMachineTemplate")
+TEMPLATE_KINDS = ("Metal3DataTemplate", *MACHINE_TEMPLATE_KINDS, "KubeadmConfigTemplate")
 HASH_LENGTH = 8
 # Node conditions whose absence, by Cluster API's documentation, means an unhealthy machine.
 _UNHEALTHY_CONDITIONS = (("Ready", "Unknown", 300), ("Ready", "False", 300))
@@ -43,7 +47,7 @@ def render(description):
     :param description: as returned by ``cluster_description.read``
     :returns: list of objects of the description's ``api_version``
     """
-    objects = [_cluster(description), _metal3_cluster(description)] + cluster_network.pools(description)
+    objects = [_cluster(description), *_infrastructure(description)]
     machines, checks = [], []
     for group in description.groups:
         templates, owner = _group(description, group)
@@ -52,6 +56,20 @@ def render(description):
         checks += _health_check(description, group)
     objects += machines + checks
     return [_in_version(item, description.api_version) for item in objects]
+
+
+def _infrastructure(description):
+    if description.provider == METALSTACK:
+        return [_of_metalstack(description, kind, description.name, spec(description)) for kind, spec in (
+            ("MetalStackCluster", cluster_metalstack.cluster_spec),
+            ("MetalStackFirewallTemplate", cluster_metalstack.firewall_template_spec),
+            ("MetalStackFirewallDeployment", cluster_metalstack.firewall_deployment_spec))]
+    return [_metal3_cluster(description)] + cluster_network.pools(description)
+
+
+def _of_metalstack(description, kind, name, spec):
+    return dict(_object(description, INFRASTRUCTURE, kind, name, spec),
+                apiVersion=f"{INFRASTRUCTURE}/{cluster_metalstack.VERSION}")
 
 
 def _in_version(obj, version):
@@ -138,7 +156,7 @@ def _cluster(description):
             "serviceDomain": description.service_domain,
         },
         "controlPlaneRef": _ref(CONTROLPLANE, "KubeadmControlPlane", control_plane),
-        "infrastructureRef": _ref(INFRASTRUCTURE, "Metal3Cluster", name),
+        "infrastructureRef": _ref(INFRASTRUCTURE, provider_of(description.provider).cluster_kind, name),
     })
 
 
@@ -157,13 +175,22 @@ def _metal3_cluster(description):
 
 def _group(description, group):
     prefix = group.owner
-    data = _data_template(description, group)
-    machine = _machine_template(description, group, data["metadata"]["name"])
+    templates = _machine_templates(description, group)
+    machine = templates[-1]
     if group.is_control_plane:
-        return [data, machine], _control_plane(description, group, machine)
+        return templates, _control_plane(description, group, machine)
     bootstrap = _template(description, BOOTSTRAP, "KubeadmConfigTemplate", prefix, {
         "template": {"spec": cluster_kubeadm.config_spec(description, group)}})
-    return [data, machine, bootstrap], _machine_deployment(description, group, machine, bootstrap)
+    return [*templates, bootstrap], _machine_deployment(description, group, machine, bootstrap)
+
+
+def _machine_templates(description, group):
+    """Return the templates of a group's machines, the one that their owner refers to last."""
+    if description.provider == METALSTACK:
+        spec = cluster_metalstack.machine_template_spec(group)
+        return [_of_metalstack(description, "MetalStackMachineTemplate", content_name(group.owner, spec), spec)]
+    data = _data_template(description, group)
+    return [data, _machine_template(description, group, data["metadata"]["name"])]
 
 
 def _template(description, group, kind, prefix, spec):
@@ -229,7 +256,7 @@ def _count(value):
 
 def _control_plane(description, group, machine):
     template = {"spec": _present({
-        "infrastructureRef": _ref(INFRASTRUCTURE, "Metal3MachineTemplate", machine["metadata"]["name"]),
+        "infrastructureRef": _ref(INFRASTRUCTURE, machine["kind"], machine["metadata"]["name"]),
         "deletion": _deletion(group)})}
     metadata = _present({"labels": group.get("machine_labels"), "annotations": group.get("machine_annotations")})
     if metadata:
@@ -260,7 +287,7 @@ def _machine_deployment(description, group, machine, bootstrap):
             "failureDomain": group.get("failure_domain"),
             "deletion": _deletion(group),
             "bootstrap": {"configRef": _ref(BOOTSTRAP, "KubeadmConfigTemplate", bootstrap["metadata"]["name"])},
-            "infrastructureRef": _ref(INFRASTRUCTURE, "Metal3MachineTemplate", machine["metadata"]["name"]),
+            "infrastructureRef": _ref(INFRASTRUCTURE, machine["kind"], machine["metadata"]["name"]),
         })}})
     if group.get("machine_name_template"):
         spec["machineNaming"] = {"template": group.get("machine_name_template")}

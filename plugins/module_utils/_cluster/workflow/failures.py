@@ -9,6 +9,7 @@ from collections import namedtuple
 from ..._common.formats import duration, moment
 from ..._host.errors import explain
 from ..checks.hosts import keeper, matches, on_its_way, refusal
+from ..spec import METALSTACK
 from .snapshot import condition
 from .steps import machine_steps
 
@@ -35,8 +36,9 @@ def failures(snapshot, now, node_startup_timeout_seconds):
         if step["complete"] or step["deleting"] or not step["machine"]:
             continue
         machine = snapshot.get("Machine", step["machine"])
-        metal3_machine = snapshot.metal3_machine(machine)
-        for check in (_reported, _bootstrap, _no_host, _host_error, _addresses, _no_node):
+        metal3_machine = snapshot.infrastructure_machine(machine)
+        checks = _METALSTACK if snapshot.provider.name == METALSTACK else _METAL3
+        for check in checks:
             failure = check(snapshot, step, machine, metal3_machine, now, node_startup_timeout_seconds)
             if failure:
                 found.append(_with_deletion(failure, snapshot, step, machine))
@@ -145,6 +147,31 @@ def _no_node(snapshot, step, machine, _metal3_machine, now, limit):
                    "look at the machine's console and, on it, /var/log/cloud-init-output.log and "
                    "journalctl -u kubelet; cloud-init does not begin again on the same disk, so delete the Machine for "
                    "its owner to make another")
+
+
+def _given_up(_snapshot, _step, _machine, infrastructure, _now, _limit):
+    """The provider of metal-stack writes the v1beta1 contract's fields into the status itself."""
+    status = (infrastructure or {}).get("status") or {}
+    if not (status.get("failureMessage") or status.get("failureReason")):
+        return None
+    return Failure(f"MetalStackMachine {infrastructure['metadata']['name']}",
+                   f"it failed for good: {status.get('failureMessage') or status['failureReason']}",
+                   "look for it in metal-stack (metalstack_info), then delete the Machine, so that its owner makes "
+                   "another")
+
+
+def _no_node_of_metalstack(_snapshot, step, machine, _infrastructure, now, limit):
+    if step["step"] not in (13, 14) or not limit or not _lasted(step["since"], now, limit):
+        return None
+    return Failure(f"Machine {machine['metadata']['name']}",
+                   f"machine {step['host']} of metal-stack has phoned home, but no Node has its provider ID within "
+                   f"{duration(limit)}",
+                   "look at its console (metalctl machine console) for kubeadm's messages, and whether the cluster "
+                   "runs metal-ccm, metal-stack's cloud controller, which cluster_manifests must bring")
+
+
+_METAL3 = (_reported, _bootstrap, _no_host, _host_error, _addresses, _no_node)
+_METALSTACK = (_reported, _given_up, _bootstrap, _no_node_of_metalstack)
 
 
 def _lasted(since, now, seconds=GRACE_SECONDS):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..._common.formats import duration, moment
 from .snapshot import condition, is_true
-from .steps import LAST_STEP, STEPS, machine_steps
+from .steps import LAST_STEP, machine_steps
 
 # initialized: the API answers and there is a kubeconfig; nodes: every machine is a Node; available: all of them ready.
 GOALS = ("initialized", "nodes", "available")
@@ -73,7 +73,7 @@ def progress(snapshot, now):
     """
     steps = machine_steps(snapshot)
     done = sum(1 for step in steps if step["complete"])
-    counts = {}
+    counts, titles = {}, dict((step["step"], step["title"]) for step in steps)
     for step in steps:
         if not step["complete"]:
             key = "deleting" if step["deleting"] else step["step"]
@@ -81,7 +81,7 @@ def progress(snapshot, now):
     parts = [f"{done}/{len(steps)} machines complete"]
     for number in range(1, LAST_STEP + 1):
         if counts.get(number):
-            parts.append(f"{counts[number]} at step {number} of {LAST_STEP} ({STEPS[number]})")
+            parts.append(f"{counts[number]} at step {number} of {LAST_STEP} ({titles[number]})")
     if counts.get("deleting"):
         parts.append(f"{counts['deleting']} being deleted")
     slow = sorted((step["since"], step["machine"], step["waits_for"]) for step in steps

@@ -7,6 +7,8 @@ Objects are in v1beta2 (``kube.resources``), whatever version they were written 
 """
 from __future__ import annotations
 
+from ..providers import ALL_KINDS, provider_of_cluster
+
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
 DEPLOYMENT_LABEL = "cluster.x-k8s.io/deployment-name"
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
@@ -14,10 +16,6 @@ CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
 HOST_ANNOTATION = "metal3.io/BareMetalHost"
 
 # Every kind the workflow looks at.
-KINDS = ("Cluster", "Metal3Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine",
-         "Metal3Machine", "KubeadmConfig", "Metal3Data", "Metal3DataClaim", "Metal3Remediation", "BareMetalHost",
-         "IPClaim")
-
 
 class Snapshot:
     """One cluster among the listed objects of its namespace.
@@ -29,7 +27,7 @@ class Snapshot:
     def __init__(self, objects, cluster):
         self.cluster_name = cluster
         self._by_name = dict(
-            (kind, dict((item["metadata"]["name"], item) for item in objects.get(kind) or [])) for kind in KINDS)
+            (kind, dict((item["metadata"]["name"], item) for item in objects.get(kind) or [])) for kind in ALL_KINDS)
         consumers = [(_metal3_machine_of(host), host) for host in self.all("BareMetalHost")]
         self._host_by_consumer = dict((name, host) for name, host in consumers if name)
 
@@ -52,15 +50,20 @@ class Snapshot:
         return self.get("Cluster", self.cluster_name)
 
     @property
-    def metal3_cluster(self):
-        """The Metal3Cluster that the Cluster refers to, or None."""
+    def provider(self):
+        """The Provider whose resources the Cluster refers to."""
+        return provider_of_cluster(self.cluster)
+
+    @property
+    def infrastructure(self):
+        """The Metal3Cluster or MetalStackCluster that the Cluster refers to, or None."""
         reference = ((self.cluster or {}).get("spec") or {}).get("infrastructureRef") or {}
-        return self.get("Metal3Cluster", reference.get("name"))
+        return self.get(self.provider.cluster_kind, reference.get("name"))
 
     @property
     def has_cloud_provider(self):
         """Whether CAPM3 leaves the provider IDs of Nodes to a cloud controller."""
-        return bool(((self.metal3_cluster or {}).get("spec") or {}).get("cloudProviderEnabled"))
+        return bool(((self.infrastructure or {}).get("spec") or {}).get("cloudProviderEnabled"))
 
     @property
     def control_plane(self):
@@ -82,6 +85,10 @@ class Snapshot:
     def metal3_machine(self, machine):
         """Return the Metal3Machine of a Machine, or None."""
         return self.get("Metal3Machine", (machine["spec"].get("infrastructureRef") or {}).get("name"))
+
+    def infrastructure_machine(self, machine):
+        """Return the Metal3Machine or MetalStackMachine of a Machine, or None."""
+        return self.get(self.provider.machine_kind, (machine["spec"].get("infrastructureRef") or {}).get("name"))
 
     def remediation(self, machine):
         """Return the Metal3Remediation of a Machine, or None; Cluster API names it after the Machine."""

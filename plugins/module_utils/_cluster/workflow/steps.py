@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from ..._common.formats import duration, moment
 from ..._common.plain_text import gist
+from ..spec import METALSTACK
+from . import metalstack
 from .snapshot import condition, is_control_plane, is_true
 
 STEPS = {
@@ -28,6 +30,17 @@ STEPS = {
     14: "Cluster API links Machine and Node",
     15: "the node becomes ready, and the remaining machines follow",
 }
+# The same numbers without CAPM3's own steps, 9 to 11.
+METALSTACK_STEPS = {
+    **STEPS,
+    1: "Cluster API takes the MetalStackCluster and the control plane over",
+    2: "the provider of metal-stack takes node network, firewall and endpoint",
+    5: "the owner makes the Machine, its MetalStackMachine and its KubeadmConfig",
+    8: "the provider allocates a machine of metal-stack",
+    12: "metal-stack installs the machine",
+    13: "the machine has phoned home, and Cluster API notes it",
+    14: "the machine joins, and metal-stack's cloud controller gives its Node the provider ID",
+}
 LAST_STEP = 15
 _MESSAGE_LIMIT = 200
 
@@ -36,7 +49,8 @@ def machine_steps(snapshot):
     """Return where each machine is, those that are yet to be made included.
 
     :param snapshot: a Snapshot
-    :returns: list of dicts with ``machine`` (None when there is none yet), ``owner``, ``role``, ``host``, ``node``,
+    :returns: list of dicts with ``machine`` (None when there is none yet), ``owner``, ``role``, ``host`` (name of its
+        BareMetalHost, or id of its machine in metal-stack), ``node``,
         ``step`` (1 to 15), ``title``, ``since`` (RFC 3339 or None), ``waits_for`` (text), ``error`` (of its host, None
         when it has none), ``complete`` (boolean) and ``deleting`` (boolean)
     """
@@ -48,6 +62,8 @@ def machine_steps(snapshot):
         wanted = (owner.get("spec") or {}).get("replicas")
         missing = (1 if wanted is None else wanted) - len(alive)
         result += [_missing(snapshot, owner, bool(alive)) for _number in range(missing)]
+    if snapshot.provider.name == METALSTACK:
+        result = [dict(entry, title=METALSTACK_STEPS[entry["step"]]) for entry in result]
     return result
 
 
@@ -76,18 +92,19 @@ def _role(owner):
 
 def _cluster_step(snapshot):
     """Return ``(step, since, waits_for)`` while the cluster itself is not ready for machines, else None."""
-    cluster, infrastructure, plane = snapshot.cluster, snapshot.metal3_cluster, snapshot.control_plane
+    cluster, infrastructure, plane = snapshot.cluster, snapshot.infrastructure, snapshot.control_plane
     if cluster is None:
         return 1, None, f"a Cluster {snapshot.cluster_name}"
     made = cluster["metadata"].get("creationTimestamp")
     if infrastructure is None:
-        return 1, made, "a Metal3Cluster"
+        return 1, made, f"a {snapshot.provider.cluster_kind}"
     if not _owned(infrastructure, cluster):
-        return 1, made, f"an ownerReference on Metal3Cluster {infrastructure['metadata']['name']}"
+        return 1, made, f"an ownerReference on {infrastructure['kind']} {infrastructure['metadata']['name']}"
     if not ((infrastructure.get("status") or {}).get("initialization") or {}).get("provisioned"):
         ready = condition(infrastructure, "Ready")
         return 2, ready.get("lastTransitionTime") or infrastructure["metadata"].get("creationTimestamp"), \
-            _message(ready, f"Metal3Cluster {infrastructure['metadata']['name']} to be ready")
+            metalstack.cluster_waits_for(infrastructure) or _message(
+                ready, f"{infrastructure['kind']} {infrastructure['metadata']['name']} to be ready")
     if not ((cluster.get("status") or {}).get("initialization") or {}).get("infrastructureProvisioned"):
         ready = condition(cluster, "InfrastructureReady")
         return 3, ready.get("lastTransitionTime") or made, _message(ready, "Cluster's infrastructureProvisioned")
@@ -125,16 +142,17 @@ def _missing(snapshot, owner, has_others):
 
 
 def _machine(snapshot, owner, machine):
-    metal3_machine = snapshot.metal3_machine(machine)
-    host = snapshot.host(metal3_machine)
+    infrastructure = snapshot.infrastructure_machine(machine)
+    host = snapshot.host(infrastructure)
     node = ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
-    about = {"machine": machine["metadata"]["name"], "host": host["metadata"]["name"] if host else None, "node": node,
+    about = {"machine": machine["metadata"]["name"], "node": node,
+             "host": host["metadata"]["name"] if host else metalstack.server_of(infrastructure),
              "error": _host_error(host)}
     if machine["metadata"].get("deletionTimestamp"):
         deleting = condition(machine, "Deleting")
         return _entry(owner, LAST_STEP, machine["metadata"]["deletionTimestamp"],
                       _message(deleting, "the machine to be deleted"), deleting=True, **about)
-    step, since, waits_for = _cluster_step(snapshot) or _machine_step(snapshot, machine, metal3_machine, host)
+    step, since, waits_for = _cluster_step(snapshot) or _machine_step(snapshot, machine, infrastructure, host)
     remediation = remediation_text(snapshot.remediation(machine))
     if remediation:
         waits_for = f"{remediation}; {waits_for}" if waits_for else remediation
@@ -164,6 +182,9 @@ def _host_error(host):
 
 
 def _machine_step(snapshot, machine, metal3_machine, host):
+    if snapshot.provider.name == METALSTACK:
+        return _making(snapshot, machine, metal3_machine) or _bootstrap(snapshot, machine, metal3_machine) \
+            or metalstack.step(machine, metal3_machine) or _ready(machine)
     for part in (_making, _bootstrap, _association, _data):
         found = part(snapshot, machine, metal3_machine)
         if found:
@@ -174,7 +195,7 @@ def _machine_step(snapshot, machine, metal3_machine, host):
 def _making(snapshot, machine, metal3_machine):
     made = machine["metadata"].get("creationTimestamp")
     if metal3_machine is None:
-        return 5, made, "its Metal3Machine"
+        return 5, made, f"its {snapshot.provider.machine_kind}"
     if snapshot.bootstrap_config(machine) is None and not machine["spec"]["bootstrap"].get("dataSecretName"):
         return 5, made, "its KubeadmConfig"
     return None
@@ -270,6 +291,10 @@ def _node(snapshot, machine, host):
         healthy = condition(machine, "NodeHealthy")
         return 14, healthy.get("lastTransitionTime") or done, _message(
             healthy, f"a Node with providerID {machine['spec'].get('providerID')}")
+    return _ready(machine)
+
+
+def _ready(machine):
     ready = condition(machine, "Ready")
     if ready.get("status") != "True":
         return 15, ready.get("lastTransitionTime"), _message(ready, "the node to be ready")

@@ -15,8 +15,9 @@ def tree(snapshot):
     steps = dict((step["machine"], step) for step in machine_steps(snapshot))
     root = _node(snapshot.cluster) if snapshot.cluster else {
         "kind": "Cluster", "name": snapshot.cluster_name, "conditions": [], "children": []}
-    if snapshot.metal3_cluster:
-        root["children"].append(_node(snapshot.metal3_cluster))
+    if snapshot.infrastructure:
+        root["children"].append(_node(snapshot.infrastructure))
+    root["children"] += [_node(firewall) for firewall in snapshot.mine("MetalStackFirewallDeployment")]
     for owner in snapshot.owners():
         branch = _node(owner)
         status = owner.get("status") or {}
@@ -36,10 +37,10 @@ def _machine(snapshot, machine, step):
     config = snapshot.bootstrap_config(machine)
     if config:
         node["children"].append(_node(config))
-    metal3_machine = snapshot.metal3_machine(machine)
-    if metal3_machine:
-        branch = _node(metal3_machine)
-        host = snapshot.host(metal3_machine)
+    infrastructure = snapshot.infrastructure_machine(machine)
+    if infrastructure:
+        branch = _node(infrastructure)
+        host = snapshot.host(infrastructure)
         if host:
             leaf = _node(host)
             status = host.get("status") or {}

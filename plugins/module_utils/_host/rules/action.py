@@ -13,6 +13,7 @@ import re
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from .. import annotations as host_annotations
+from .. import lock as host_lock
 from ..actions import ACTIONS, NOTHING, RUNNING, STEADY, Request, has_status, is_done
 from ..goals import AVAILABLE, ERROR, error_of, state_of
 from ..objects import consumer_of
@@ -34,11 +35,13 @@ USED_BY = {
     "key": ("reboot_hold", "reboot_release"),
     "force": ("reboot", "reboot_hold", "detach"),
     "delete_action": ("detach",),
-    "reason": ("pause", "mark_unhealthy"),
+    "reason": ("lock", "pause", "mark_unhealthy"),
+    "until": ("lock",),
     "status": ("restore_status",),
     "hardware": ("set_hardware",),
 }
-_REQUIRED = {"reboot_hold": "key", "reboot_release": "key", "restore_status": "status", "set_hardware": "hardware"}
+_REQUIRED = {"lock": ("reason", "until"), "reboot_hold": ("key",), "reboot_release": ("key",),
+             "restore_status": ("status",), "set_hardware": ("hardware",)}
 
 
 def check_requests(requests):
@@ -59,11 +62,9 @@ def check_requests(requests):
             problems.append(Problem("host-action", request.name, "action", None, f"one of {', '.join(ACTIONS)}",
                                     "set action for the task or for the host"))
             continue
-        required = _REQUIRED.get(request.action)
-        if required and getattr(request, required) in (None, ""):
-            problems.append(Problem(
-                "host-action", request.name, required, None, f"a value, which {request.action} needs",
-                f"set {required}"))
+        problems += [Problem("host-action", request.name, option, None, f"a value, which {request.action} needs",
+                             f"set {option}")
+                     for option in _REQUIRED.get(request.action, ()) if getattr(request, option) in (None, "")]
         problems += check_unused(request)
         problems += _check_values(request)
     return problems
@@ -86,6 +87,8 @@ def _check_values(request):
         problems.append(Problem("host-action", request.name, "key", show(request.key),
                                 "at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or "
                                 "digit", "rename it"))
+    if request.action == "lock" and request.until:
+        problems += _check_end(request)
     if request.action == "restore_status" and request.status:
         problems += _check_fields(request.name, "status", request.status, STATUS_FIELDS)
         if not (request.status.get("provisioning") or {}).get("state"):
@@ -96,6 +99,17 @@ def _check_values(request):
     if request.action == "set_hardware" and request.hardware:
         problems += _check_fields(request.name, "hardware", request.hardware, HARDWARE_FIELDS)
     return problems
+
+
+def _check_end(request):
+    end = host_lock.moment_of(request.until)
+    if end is None:
+        return [Problem("host-action", request.name, "until", show(request.until),
+                        "a time in UTC such as 2026-11-25T18:00:00Z", "correct it")]
+    if end > (host_lock.moment_of(request.now) or 0):
+        return []
+    return [Problem("host-action", request.name, "until", show(request.until), f"a time to come (it is {request.now})",
+                    "correct it, or unlock the host (action unlock)")]
 
 
 def _check_fields(name, option, given, known):
@@ -151,6 +165,9 @@ def _check_host(request, bmh, hardware_data, forced):
 def _obstacles(request, bmh, forced):
     action = ACTIONS[request.action]
     annotations = host_annotations.of(bmh)
+    locked = host_lock.problem(request.name, request.action, bmh, host_lock.moment_of(request.now) or 0)
+    if locked and (action.guarded or action.moves):
+        yield locked.actual, locked.expected, locked.hint
     if bmh["metadata"].get("deletionTimestamp") and "deleting" not in action.tolerates:
         yield "a host that is being deleted", "a host that stays", "wait until it is gone"
     if host_annotations.PAUSED in annotations and "paused" not in action.tolerates:
@@ -271,6 +288,14 @@ def _pause_rule(request, bmh, dummy):
                "keep the provider from resuming it", "leave out the reason, or pause the Cluster (spec.paused)")
 
 
+def _lock_rule(request, bmh, dummy):
+    lock = host_lock.lock_of(bmh, host_lock.moment_of(request.now) or 0)
+    if lock and lock.reason != request.reason:
+        yield (f"a host locked {'until ' + lock.until if lock.until else 'without an end'}: {show(lock.reason)}",
+               "a host that nobody else has locked", "unlock it first (action unlock) if its lock does not count any "
+               "more; with the same reason the end of a lock can be changed")
+
+
 def _retry_rule(dummy, bmh, dummy2):
     state = state_of(bmh)
     if not error_of(bmh)[0] and (bmh.get("status") or {}).get("operationalStatus") != ERROR and state not in STEADY:
@@ -331,6 +356,7 @@ _RULES = {
     "inspect": _inspect_rule,
     "resume": _resume_rule,
     "pause": _pause_rule,
+    "lock": _lock_rule,
     "retry": _retry_rule,
     "detach": _detach_rule,
     "save_status": _save_rule,

@@ -8,8 +8,9 @@ from ..._common.field_checks import show
 from ..._common.problem import Problem
 from .. import annotations as host_annotations
 from .. import bmc_change as host_bmc_change
+from .. import lock as host_lock
 from .. import redeploy as host_redeploy
-from ..goals import state_of
+from ..goals import AVAILABLE, state_of
 from ..objects import consumer_of
 
 # States in which something runs on the server.
@@ -81,6 +82,26 @@ def _power(host, bmh, forced):
     if host.get("online") is not False or not bmh["spec"].get("online") or state_of(bmh) not in _RUNNING:
         return []
     return [("online", "false", f"true: the host is {state_of(bmh)} and would be powered off")]
+
+
+def check_lock(host, bmh, forced=(), deploys=True, now=0):
+    """Return the Problem of an entry that interrupts a server that somebody has locked, in a list.
+
+    :param bmh: the stored BareMetalHost
+    :param forced: names of hosts for which the consumer's protection is lifted; nothing is taken from others
+    :param deploys: whether images and custom deployments of entries count
+    :param now: seconds since 1970
+    """
+    if consumer_of(bmh) and host["name"] not in forced:
+        return []
+    if host.get("state") == "absent":
+        fields = ["state"]
+    else:
+        fields = [field for field, _found, _expected in host_redeploy.losses(host, bmh, forced)] if deploys else []
+        fields += host_redeploy.deployments(host, bmh) if deploys and state_of(bmh) in AVAILABLE else []
+        if host.get("online") is not None and host["online"] is not bool(bmh["spec"].get("online")):
+            fields.append("online")
+    return host_lock.problems(host["name"], fields[0], [bmh], now) if fields else []
 
 
 def check_deletion(host, bmh, forced):

@@ -1,0 +1,140 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lets BMCs insert a medium of an image server into an empty virtual CD, reads back what they did, and ejects it."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._common.formats import duration
+from . import gather as gathering
+from .gather import Settings, Target
+from .media_checks import INSERTED, LEFT, NOT_SHOWN, REFUSED, Attempt, device, finding
+from .redfish import RedfishClient, RedfishError, nested
+from .redfish_facts import text as field_text
+from .service import survey
+from .verdict import PROBLEM, Verdict, worst
+
+_POLL_SECONDS = 1.0
+_INSERT, _EJECT = "#VirtualMedia.InsertMedia", "#VirtualMedia.EjectMedia"
+
+
+class MediaProbe:
+    """One medium for many BMCs.
+
+    :param url: the medium's, see :func:`media_checks.url_problem`
+    :param timeout_seconds: how long a BMC may take until it shows the medium as inserted
+    :param check_mode: only say which device would be tried
+    """
+
+    def __init__(self, url: str, timeout_seconds: float, check_mode: bool = False,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep) -> None:
+        self.url, self.timeout_seconds, self.check_mode = url, timeout_seconds, check_mode
+        self._clock, self._sleep = clock, sleep
+        # By the object of facts, which each server has of its own.
+        self._attempts: dict[int, Attempt] = {}
+
+    def run(self, hosts: list[dict[str, Any]], settings: Settings, progress: Any,
+            names: dict[str, str] | None) -> list[dict[str, Any]]:
+        """Try all BMCs and return ``{"name", "address", "verdict", "checks"}`` of each host, in their order.
+
+        :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address`` and ``boot_mode``
+        :param settings: how BMCs are asked
+        :param progress: a Progress
+        :param names: ``{option: name}`` by which the reader knows an option, or None
+        """
+        results = []
+        for host, facts, error in survey(hosts, settings, progress, self._surveys):
+            if error is not None:
+                found = Verdict("address", host["name"], PROBLEM, "bmc.address", None, error.expected, error.hint)
+            else:
+                attempt = self._attempts.get(id(facts)) or Attempt("", "", self._untried(host, facts))
+                found = Verdict("media", host["name"], *finding(facts, attempt, self.url))
+            results.append({"name": host["name"], "address": str(host["address"] or ""), "verdict": worst([found]),
+                            "checks": [found.result(names)]})
+        return results
+
+    def _untried(self, host: dict[str, Any], facts: dict[str, Any]) -> str:
+        if host["address"].driver.protocol != "redfish":
+            return "virtual media is inserted by Redfish, this address is " + host["address"].scheme.name
+        return facts["unread"].get("system") or "the BMC reports no such system"
+
+    def _surveys(self, group: Sequence[Target], settings: Settings, client: RedfishClient, root: dict[str, Any],
+                 common: dict[str, Any]) -> list[dict[str, Any]]:
+        found = gathering.surveys(group, settings, client, root, common)
+        for facts in found:
+            if facts["system"]:
+                self._attempts[id(facts)] = self._attempt(client, facts)
+        return found
+
+    def _attempt(self, client: RedfishClient, facts: dict[str, Any]) -> Attempt:
+        media, obstacle = device(facts, self.url)
+        if media is None:
+            return Attempt("", "", obstacle)
+        if self.check_mode:
+            return Attempt("", media["name"], f"check mode; {media['name']} is empty and would take it")
+        try:
+            # Read again: Ironic may have inserted one since, which the answer to an action would not say.
+            now = client.read(media["path"])
+            if now.get("Inserted") is True:
+                return Attempt("", media["name"], f"in use: {media['name']} holds {field_text(now, 'Image')}")
+            self._insert(client, media["path"], now)
+        except RedfishError as exc:
+            return self._ejected(client, media, Attempt(REFUSED, media["name"], str(exc)))
+        return self._ejected(client, media, self._inserted(client, media))
+
+    def _insert(self, client: RedfishClient, path: str, media: dict[str, Any]) -> None:
+        target = nested(media, "Actions", _INSERT).get("target")
+        if not isinstance(target, str):
+            client.patch(path, {"Image": self.url, "Inserted": True})
+            return
+        try:
+            client.post(target, {"Image": self.url, "Inserted": True, "WriteProtected": True})
+        except RedfishError as exc:
+            # DSP0266: a service refuses parameters that it does not know; only Image is required.
+            if exc.status != 400:
+                raise
+            client.post(target, {"Image": self.url})
+
+    def _inserted(self, client: RedfishClient, media: dict[str, Any]) -> Attempt:
+        """Wait until the BMC shows the medium."""
+        until, shown = self._clock() + self.timeout_seconds, "no answer"
+        while True:
+            try:
+                now = client.read(media["path"])
+                if now.get("Inserted") is True and field_text(now, "Image"):
+                    return Attempt(INSERTED, media["name"], "")
+                shown = f"Inserted {now.get('Inserted') is True}, Image {field_text(now, 'Image') or 'empty'}"
+            except RedfishError as exc:
+                shown = str(exc)
+            if self._clock() > until:
+                return Attempt(NOT_SHOWN, media["name"], f"{shown}, after {duration(self.timeout_seconds)}")
+            self._sleep(_POLL_SECONDS)
+
+    def _ejected(self, client: RedfishClient, media: dict[str, Any], attempt: Attempt) -> Attempt:
+        """Leave the device empty, as it was found, whatever became of the medium."""
+        try:
+            now = client.read(media["path"])
+            # Another image than ours is somebody else's, who has come since.
+            if now.get("Inserted") is not True or not _same(field_text(now, "Image"), self.url):
+                return attempt
+            target = nested(now, "Actions", _EJECT).get("target")
+            if isinstance(target, str):
+                client.post(target, {})
+            else:
+                client.patch(media["path"], {"Image": None, "Inserted": False})
+            until = self._clock() + self.timeout_seconds
+            while client.read(media["path"]).get("Inserted") is True:
+                if self._clock() > until:
+                    return Attempt(LEFT, media["name"], f"still inserted after {duration(self.timeout_seconds)}")
+                self._sleep(_POLL_SECONDS)
+        except RedfishError as exc:
+            return Attempt(LEFT, media["name"], str(exc)) if attempt.stage == INSERTED else attempt
+        return attempt
+
+
+def _same(image: str, url: str) -> bool:
+    """Return whether a BMC's name of a medium is that of a URL; some show its last part only."""
+    return image == url or image == url.rpartition("/")[2]

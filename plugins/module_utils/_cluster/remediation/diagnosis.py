@@ -1,0 +1,158 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is wrong with a host and its Machine, and what may help, the least first; pure.
+
+Whether a Node is Ready is Cluster API's to say (``internal/controllers/machine/machine_controller_status.go``).
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ..._common.plain_text import gist
+from ..._common.problem import Problem
+from ..._host import lock as host_lock
+from ..._host.actions import RUNNING
+from ..._host.goals import error_of, state_of
+from ..machines import actions as machine_actions
+from ..maintenance.node import HELD
+from ..workflow.snapshot import CLUSTER_LABEL, Snapshot, condition, is_control_plane
+from ..workflow.steps import remediation_text
+
+Object = dict[str, Any]
+
+RETRY, REBOOT, REPLACE = "retry", "reboot", "replace"
+# The least first.
+STEPS = (RETRY, REBOOT, REPLACE)
+# Of NodeReady, when Cluster API could not ask the cluster's API server: nothing is known of any Node then.
+_UNASKED = ("ConnectionDown", "InternalError", "InspectionFailed")
+
+
+class Patient(NamedTuple):
+    """A host, what is wrong with it, and what may help.
+
+    :param host: the BareMetalHost
+    :param machine: its Machine, None for a host that is in no cluster
+    :param reason: what is wrong, in words; empty when nothing is
+    :param steps: of :data:`STEPS`, those that may help, the least first; empty when none is known to
+    """
+
+    host: Object
+    machine: Object | None
+    reason: str
+    steps: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Return the host's name."""
+        return self.host["metadata"]["name"]
+
+    @property
+    def cluster(self) -> str | None:
+        """Return the name of its cluster, None for a host that is in none."""
+        return (self.machine["metadata"].get("labels") or {}).get(CLUSTER_LABEL) if self.machine else None
+
+
+def patient(host: Object, machine: Object | None, up_to: str = REPLACE) -> Patient:
+    """Return what is wrong with a host.
+
+    :param host: the BareMetalHost
+    :param machine: its Machine, or None
+    :param up_to: the last of :data:`STEPS` that is allowed
+    """
+    kind, message, _count = error_of(host)
+    reasons = [f"host in error ({kind}): {gist(message)}" if message else f"host in error ({kind})"] if kind else []
+    steps = [RETRY] if kind else []
+    ready = condition(machine, "NodeReady")
+    if machine is not None and ready.get("status") != "True":
+        why = gist(ready.get("message") or "") or "the Machine is no Node yet"
+        # One that is being made is no patient: the playbook cluster waits for it, and says what it waits for.
+        made = bool(((machine.get("status") or {}).get("nodeRef") or {}).get("name"))
+        unasked = ready.get("reason") in _UNASKED and not is_control_plane(machine)
+        if unasked:
+            reasons.append(f"its Node is not known to be Ready ({why}): remediate the control plane first")
+        elif made or kind:
+            reasons.append(f"Node not Ready: {why}")
+            steps += [REBOOT] if state_of(host) in RUNNING else []
+            steps.append(REPLACE)
+    allowed = STEPS[:STEPS.index(up_to) + 1]
+    return Patient(host, machine, "; ".join(reasons), tuple(step for step in steps if step in allowed))
+
+
+def machine_of(host: Object, objects: Mapping[str, list[Object]]) -> Object | None:
+    """Return the Machine whose Metal3Machine a host's consumerRef names, or None.
+
+    :param objects: dict of kind to list of objects of the namespace
+    """
+    consumer = (host.get("spec") or {}).get("consumerRef") or {}
+    metal3_machine = next((item for item in objects["Metal3Machine"] if consumer.get("kind") == "Metal3Machine"
+                           and item["metadata"]["name"] == consumer.get("name")), None)
+    owner = next((reference["name"] for reference in ((metal3_machine or {}).get("metadata") or {}).get(
+        "ownerReferences") or [] if reference.get("kind") == "Machine"), None)
+    return next((item for item in objects["Machine"] if item["metadata"]["name"] == owner), None)
+
+
+def patients(names: Iterable[str], objects: Mapping[str, list[Object]], namespace: str, up_to: str,
+             now: float) -> tuple[list[Patient], list[Problem]]:
+    """Return a Patient for each host, and why hosts are not worked on.
+
+    :param names: names of BareMetalHosts
+    :param objects: dict of kind to list of objects of the namespace
+    :param up_to: the last step that is allowed
+    :param now: seconds since 1970
+    """
+    hosts = dict((item["metadata"]["name"], item) for item in objects["BareMetalHost"])
+    names, found, wrong = list(names), [], []
+    for name in names:
+        subject = f"BareMetalHost {namespace}/{name}"
+        if names.count(name) > 1:
+            wrong.append(Problem("host-remediation", subject, "hosts", "named twice", "each host once"))
+        elif name not in hosts:
+            wrong.append(Problem("host-remediation", subject, "hosts", "no such BareMetalHost",
+                                 "a host of this namespace", "correct the name or namespace"))
+        else:
+            item = patient(hosts[name], machine_of(hosts[name], objects), up_to)
+            found.append(item)
+            wrong += _problems(item, objects, subject, now) if item.steps else []
+    return found, wrong or _of_clusters(found, objects, namespace)
+
+
+def _problems(item, objects, subject, now):
+    annotations = item.host["metadata"].get("annotations") or {}
+    found = host_lock.problems(subject, "hosts", [item.host], now)
+    if HELD in annotations:
+        found.append(Problem(
+            "host-remediation", subject, "hosts", f"a host that is being maintained: {annotations[HELD]}",
+            "one that is not", "give it back first (playbook maintain, return)"))
+    if item.machine is None:
+        return found
+    title = f"Machine {item.machine['metadata']['name']}"
+    if item.machine["metadata"].get("deletionTimestamp"):
+        found.append(Problem("host-remediation", subject, "hosts", f"{title}, which is being deleted",
+                             "one that stays", "wait until the host is available"))
+    works = remediation_text(next((other for other in objects["Metal3Remediation"] if other["metadata"]["name"]
+                                   == item.machine["metadata"]["name"]), None))
+    if works:
+        found.append(Problem("host-remediation", subject, "hosts", f"{title} with a {works}",
+                             "one that Cluster API does not work on itself", "wait until its health check is done, or "
+                             "keep it from the Machine (playbook machine_action, skip_remediation)"))
+    return found
+
+
+def _of_clusters(found, objects, namespace):
+    """Return why the Machines of a cluster are not rebooted or replaced together."""
+    problems = []
+    for cluster in sorted(set(item.cluster for item in found if item.cluster)):
+        subject, snapshot = f"cluster {namespace}/{cluster}", Snapshot(objects, cluster)
+        mine = [item for item in found if item.cluster == cluster]
+        planes = sorted(item.machine["metadata"]["name"] for item in mine
+                        if is_control_plane(item.machine) and set(item.steps) & {REBOOT, REPLACE})
+        if len(planes) > 1:
+            problems.append(Problem(
+                "etcd-quorum", subject, "hosts", f"{len(planes)} machines of the control plane ({', '.join(planes)})",
+                "one at a time, for etcd must keep its quorum", "name one, and the next when that is done"))
+            continue
+        going = [item.machine["metadata"]["name"] for item in mine if REPLACE in item.steps]
+        problems += machine_actions.problems(machine_actions.REPLACE, going, snapshot, subject) if going else []
+    return problems

@@ -1,0 +1,249 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bring hosts back of which something is wrong: the least that helps is tried first, for all of them side by side."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..._common import confirmation
+from ..._common.errors import RefusedError, ReportedError
+from ..._common.formats import duration, timestamp
+from ..._common.problem import Problem
+from ..._common.problem import text as problem_text
+from ..._common.wait_loop import WaitLoop, poll
+from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
+from ..._host.action_service import HostActionService
+from ..._host.actions import Request
+from ..._host.rules import action as host_action_rules
+from ..._kube.errors import KubeError
+from ..._kube.patience import Patience
+from ..._kube.reconcile import raise_refused
+from ..._kube.report import difference
+from ..._metal3.kinds import KNOWN
+from ..machines import actions as machine_actions
+from ..machines.service import MachineActionService
+from ..maintenance import node
+from ..maintenance.patches import Patches
+from ..reading import objects_of
+from .diagnosis import REBOOT, REPLACE, RETRY, Patient, patients
+
+INTERVAL_SECONDS = 5
+_INTERRUPTING = (REBOOT, REPLACE)
+_GOALS = {RETRY: "free of errors", REBOOT: "Ready again"}
+
+
+class RemediationError(ReportedError):
+    """Hosts that nothing has helped."""
+
+
+class RemediationService:
+    """One run on a list of hosts.
+
+    :param client: a KubeClient of the management cluster
+    :param params: the module's parameters
+    :param check_mode: only say what would be tried
+    :param progress: a Progress
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    :param now: callable that returns the time in seconds since 1970
+    """
+
+    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
+                 now: Callable[[], float] = time.time):
+        self.client, self.params, self.namespace = client, params, params["namespace"]
+        self.check_mode, self.progress = check_mode, progress
+        self.clock, self.sleep, self.now = clock, sleep, now
+        self.began_at = clock()
+        self.diff: list[dict[str, Any]] = []
+        self._tried: dict[str, list[str]] = {}
+        self._obstacles: dict[str, list[str]] = {}
+        self._helped: dict[str, str] = {}
+        # What has been done so far, for a run that fails later on.
+        self.done: dict[str, Any] = {"changed": False}
+
+    def run(self) -> dict[str, Any]:
+        """Do it all and return the module's result.
+
+        :raises RefusedError: with all that is wrong; nothing was written then
+        :raises RemediationError: when nothing that is allowed has helped a host
+        :raises KubeError: when the API server can't be asked, or refuses
+        """
+        found, problems = patients(self.params["hosts"], objects_of(self.client, self.namespace), self.namespace,
+                                   self.params["up_to"], self.now())
+        problems = problems or self._unconfirmed(found)
+        if problems:
+            raise RefusedError(problems)
+        for item in found:
+            if item.reason:
+                self.progress.event(f"{item.name}: {item.reason}" + (
+                    f"; to be tried: {', '.join(item.steps)}" if item.steps else ""))
+        # A run that was killed may have left its mark on Machines that are well by now.
+        self._keep_from_checks([item for item in found if not item.reason and item.machine], node.give_back)
+        ill = [item for item in found if item.reason]
+        if not self.check_mode:
+            for step in (RETRY, REBOOT, REPLACE):
+                ill = self._try(step, ill)
+        result = {"changed": bool(self.diff) or any(item.steps for item in found), "diff": self.diff,
+                  "seconds": round(self.clock() - self.began_at, 1), "hosts": [self._result(item) for item in found]}
+        if ill and not self.check_mode:
+            raise RemediationError(self._report(ill))
+        return result
+
+    def _result(self, item: Patient) -> dict[str, Any]:
+        return {"name": item.name, "cluster": item.cluster, "reason": item.reason, "steps": list(item.steps),
+                "machine": item.machine["metadata"]["name"] if item.machine else None,
+                "tried": self._tried.get(item.name, []), "helped": self._helped.get(item.name)}
+
+    def _report(self, ill: list[Patient]) -> str:
+        lines = [f"{len(ill)} host{'' if len(ill) == 1 else 's'} not brought back:"]
+        for item in ill:
+            tried = ", ".join(self._tried.get(item.name, [])) or "nothing"
+            others = self._obstacles.get(item.name, [])
+            lines.append("; ".join([f"- {item.name}: {item.reason}", f"tried: {tried}", *others]))
+        return "\n".join([*lines, f"allowed was {self.params['up_to']}; set up_to to more, or look at the server's "
+                          "console and at its BMC"])
+
+    def _unconfirmed(self, found: list[Patient]) -> list[Problem]:
+        """Return the Problem when the hosts that may be interrupted were not confirmed."""
+        due = [item for item in found if set(item.steps) & set(_INTERRUPTING)]
+        names = [item.name for item in due]
+        if not names or confirmation.confirmed(self.params["confirm"], names, self.params["confirm_among"]):
+            return []
+        named = "; ".join(f"{item.name} ({item.reason}): {', '.join(item.steps)}" for item in due)
+        problem = Problem(
+            "confirmation-missing", f"namespace {self.namespace}", "confirm", self.params["confirm"] or None,
+            f"{len(names)}, the number of hosts that may be rebooted"
+            + (", or replaced with what is on their disks" if any(REPLACE in item.steps for item in due) else "")
+            + f": {named}",
+            f"to continue {confirmation.way(names, self.params['confirm_among'])} (module option confirm)")
+        if self.check_mode:
+            for line in confirmation.asked_later([problem]):
+                self.progress.event(line)
+            return []
+        return [problem]
+
+    def _try(self, step: str, ill: list[Patient]) -> list[Patient]:
+        """Try a step on those whom it may help, and return those who are still ill."""
+        due = [item for item in ill if step in item.steps]
+        if due and step == REPLACE:
+            self._replace(due)
+        elif due:
+            due = self._asked(step, due)
+            self._until_well(step, due)
+        if step == REBOOT:
+            # Also of those that stay ill: health checks are not kept from a Machine for longer than it is worked on.
+            self._keep_from_checks(due, node.give_back)
+        return [item for item in ill if item.name not in self._helped]
+
+    def _asked(self, step: str, due: list[Patient]) -> list[Patient]:
+        """Ask BMO for a step; hosts with which it would do nothing are left out, and the reason is kept."""
+        options = {"mode": self.params["mode"]} if step == REBOOT else {}
+        requests = dict((item.name, Request(item.name, step, now=timestamp(self.now()), **options)) for item in due)
+        hosts = dict((item["metadata"]["name"], item)
+                     for item in objects_of(self.client, self.namespace)["BareMetalHost"])
+        for problem in host_action_rules.check_hosts(list(requests.values()), hosts, {}, self.namespace, set(requests)):
+            requests.pop(problem.subject, None)
+            self._obstacles.setdefault(problem.subject, []).append(
+                f"{step} not tried: {problem_text(problem._replace(subject='', field=''))}")
+        due = [item for item in due if item.name in requests]
+        if not due:
+            return []
+        if step == REBOOT:
+            self._keep_from_checks(due, node.keep)
+        self.progress.event(f"{step}: {', '.join(requests)}")
+        result = HostActionService(
+            self.client, list(requests.values()), {
+                "namespace": self.namespace, "force_hosts": list(requests), "wait": False, "wait_timeout_seconds": 0,
+                "error_limit": 1}, False, self.progress, self.clock, self.sleep).run()
+        self.done["changed"] = self.done["changed"] or result["changed"]
+        self.diff += result["diff"]
+        for facts in result["hosts"]:
+            if facts["failed"]:
+                self._obstacles.setdefault(facts["name"], []).append(f"{step} failed: {facts['error']}")
+            else:
+                self._tried.setdefault(facts["name"], []).append(step)
+        return due
+
+    def _until_well(self, step: str, due: list[Patient]) -> None:
+        """Wait until the hosts are well, but not longer than a step may take."""
+        seconds = self.params["step_timeout_seconds"]
+
+        def decide(observed: Patient | None) -> Verdict:
+            if observed is None:
+                return Verdict(WAITING, "the BareMetalHost is gone", "")
+            # What a retry cannot help is left to the steps after it.
+            rest = observed.reason if step == REBOOT or RETRY in observed.steps else ""
+            return Verdict(WAITING, rest, "") if rest else Verdict(REACHED, "", "")
+
+        def read() -> dict[str, Patient]:
+            found, _problems = patients([item.name for item in due], objects_of(self.client, self.namespace),
+                                        self.namespace, REPLACE, self.now())
+            return dict((item.name, item) for item in found)
+
+        items = dict((item.name, Awaited(_GOALS[step], self.clock(), decide)) for item in due)
+        patience = Patience(self.clock)
+        loop = WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
+        last: dict[str, Patient] = {}
+
+        def find(observed: dict[str, Patient], name: str) -> Patient | None:
+            if name in observed:
+                last[name] = observed[name]
+            return observed.get(name)
+
+        loop.run(items, poll(read, self.clock() + seconds, INTERVAL_SECONDS, self.clock, self.sleep,
+                             lambda error: isinstance(error, KubeError) and not patience.is_final(error)), find)
+        for item in due:
+            if item.name in last and not last[item.name].reason:
+                self._helped[item.name] = step
+            elif items[item.name].waiting:
+                self._obstacles.setdefault(item.name, []).append(
+                    f"after {duration(seconds)} of {step}: {items[item.name].verdict.cause or 'no answer'}")
+
+    def _replace(self, due: list[Patient]) -> None:
+        """Delete the Machines, and keep their hosts from the machines that take their place."""
+        self._keep_from_machines(due)
+        for cluster in sorted(set(item.cluster for item in due if item.cluster)):
+            mine = [item for item in due if item.cluster == cluster]
+            names = [item.machine["metadata"]["name"] for item in mine if item.machine]
+            for item in mine:
+                self._tried.setdefault(item.name, []).append(REPLACE)
+            self.progress.event(f"{REPLACE}: {', '.join(names)} of cluster {cluster}")
+            result = MachineActionService(self.client, {
+                "namespace": self.namespace, "cluster_name": cluster, "machines": names,
+                "action": machine_actions.REPLACE, "confirm": str(len(names)), "wait": self.params["wait"],
+                "wait_timeout_seconds": self.params["wait_timeout_seconds"],
+                "node_startup_timeout_seconds": self.params["node_startup_timeout_seconds"]},
+                False, self.progress, self.sleep, self.now).run()
+            self.done["changed"] = True
+            self.diff += result["diff"]
+            self._helped.update((item.name, REPLACE) for item in mine)
+
+    def _keep_from_machines(self, due: list[Patient]) -> None:
+        requests = [Request(item.name, "mark_unhealthy", reason=f"metal3.baremetal: {item.reason}"[:200],
+                            now=timestamp(self.now())) for item in due]
+        result = HostActionService(self.client, requests, {
+            "namespace": self.namespace, "force_hosts": [], "wait": False, "wait_timeout_seconds": 0, "error_limit": 1},
+            False, self.progress, self.clock, self.sleep).run()
+        self.done["changed"] = self.done["changed"] or result["changed"]
+        self.diff += result["diff"]
+
+    def _keep_from_checks(self, items: list[Patient], make: Callable[[Any], Any]) -> None:
+        """Set, or take away, the mark that keeps health checks from the hosts' Machines while they are worked on.
+
+        That of a host that is being maintained is the playbook maintain's.
+        """
+        machines = [item.machine for item in items
+                    if item.machine and node.HELD not in (item.host["metadata"].get("annotations") or {})]
+        fresh = [stored for stored in [self.client.get(KNOWN["Machine"], self.namespace, machine["metadata"]["name"])
+                                       for machine in machines] if stored]
+        writes = Patches(self.client, self.check_mode, self.progress, self.sleep, make)
+        written = writes.write([writes.entry(KNOWN["Machine"], machine) for machine in fresh])
+        for item in written:
+            if item.changed:
+                self.diff.append(difference(item.entry))
+                self.done["changed"] = self.done["changed"] or not self.check_mode
+        raise_refused(self.client, written)

@@ -1,0 +1,235 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hosts that are brought back: what is wrong with each, what is tried in which order, and what is refused."""
+from __future__ import annotations
+
+import pytest
+from fakes.clusters import Plane, run
+from fakes.progress import Reports
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediation import diagnosis
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediation.service import (
+    RemediationError,
+    RemediationService,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
+
+ILL, WELL = "host-of-c1-one-0", "host-of-c1-one-1"
+PLANE = "host-of-c1-control-plane-0"
+SKIP, UNHEALTHY = "cluster.x-k8s.io/skip-remediation", "capm3.metal3.io/unhealthy"
+RETRY, REBOOT = "metal3.baremetal/retry", "reboot.metal3.io"
+KUBELET = "Kubelet stopped posting node status."
+
+
+def set_ready(plane, name, status="True", message="", reason="NodeReady"):
+    conditions = plane.objects["Machine", name]["status"]["conditions"]
+    conditions[:] = [entry for entry in conditions if entry["type"] != "NodeReady"] + [
+        {"type": "NodeReady", "status": status, "message": message, "reason": reason}]
+
+
+def set_error(plane, host, kind="", message=""):
+    plane.objects["BareMetalHost", host]["status"].update(
+        operationalStatus="error" if kind else "OK", errorType=kind, errorMessage=message)
+
+
+@pytest.fixture
+def plane():
+    """A cluster of three control plane machines and three workers, of which the first has no living kubelet."""
+    found = Plane()
+    run(found, control_plane={"replicas": 3})
+    for owner in ("c1-control-plane", "c1-one"):
+        found.add_members(owner, 3)
+        for position in range(3):
+            name = f"{owner}-{position}"
+            found.make_ready(name)
+            set_ready(found, name)
+            found.objects["Metal3Machine", name]["metadata"]["ownerReferences"] = [{"kind": "Machine", "name": name}]
+            host = found.objects["BareMetalHost", "host-of-" + name]
+            host["spec"]["online"] = True
+            host["status"] = {"poweredOn": True, "operationalStatus": "OK", "lastUpdated": "t",
+                              "provisioning": {"state": "provisioned"}}
+    set_ready(found, "c1-one-0", "False", KUBELET)
+    return found
+
+
+def go(plane, *hosts, up_to="reboot", confirm="1", check_mode=False, then=lambda seconds: None, **more):
+    """Run the service; ``then`` is called with the seconds that have gone by, at each look at the API server."""
+    params = dict({"namespace": "metal3", "hosts": list(hosts or [ILL]), "up_to": up_to, "mode": "hard",
+                   "confirm": confirm, "confirm_among": [], "step_timeout_seconds": 60, "wait": False,
+                   "wait_timeout_seconds": 60, "node_startup_timeout_seconds": 0}, **more)
+    now = [0.0]
+
+    def sleep(seconds):
+        now[0] += seconds
+        then(now[0])
+
+    return RemediationService(plane, params, check_mode, Reports(), lambda: now[0], sleep, lambda: 1767225600.0).run()
+
+
+def annotations(plane, kind, name):
+    return plane.objects[kind, name]["metadata"].get("annotations") or {}
+
+
+def test_a_well_host_is_left_as_it_is(plane):
+    writes = len(plane.writes())
+    result = go(plane, WELL, up_to="replace", confirm=None)
+    assert not result["changed"] and len(plane.writes()) == writes
+    assert result["hosts"] == [{"name": WELL, "cluster": "c1", "machine": "c1-one-1", "reason": "", "steps": [],
+                                "tried": [], "helped": None}]
+
+
+@pytest.mark.parametrize("up_to, steps", [
+    ("retry", ["retry"]), ("reboot", ["retry", "reboot"]), ("replace", ["retry", "reboot", "replace"])])
+def test_the_least_that_helps_comes_first_and_no_more_than_is_allowed(plane, up_to, steps):
+    set_error(plane, ILL, "power management error", "BMC: no answer")
+    result = go(plane, up_to=up_to, check_mode=True, confirm=None)
+    assert result["hosts"][0]["steps"] == steps and result["changed"]
+    assert result["hosts"][0]["reason"] == (
+        f"host in error (power management error): BMC: no answer; Node not Ready: {KUBELET}")
+    assert annotations(plane, "BareMetalHost", ILL) == {}
+
+
+def test_a_reboot_is_confirmed_asked_for_and_waited_for(plane):
+    writes = len(plane.writes())
+    for confirm in (None, "2", WELL):
+        with pytest.raises(RefusedError, match=rf"expected 1, .*{ILL} \(Node not Ready: {KUBELET}\): reboot; to cont"):
+            go(plane, confirm=confirm)
+    assert len(plane.writes()) == writes
+    seen = []
+
+    def then(seconds):
+        seen.append((dict(annotations(plane, "BareMetalHost", ILL)), SKIP in annotations(plane, "Machine", "c1-one-0")))
+        if seconds > 20:
+            set_ready(plane, "c1-one-0")
+
+    result = go(plane, then=then)
+    assert result["hosts"][0]["tried"] == ["reboot"] and result["hosts"][0]["helped"] == "reboot"
+    assert seen[0][0][REBOOT] == '{"mode":"hard"}'
+    # Health checks are kept from it meanwhile, and no longer.
+    assert seen[0][1] and SKIP not in annotations(plane, "Machine", "c1-one-0")
+    assert UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
+    assert not go(plane, confirm=None)["changed"]
+
+
+def test_an_error_is_tried_again_before_anything_is_rebooted(plane):
+    set_ready(plane, "c1-one-0")
+    set_error(plane, ILL, "power management error", "BMC: no answer")
+
+    def then(dummy):
+        if RETRY in annotations(plane, "BareMetalHost", ILL):
+            set_error(plane, ILL)
+
+    result = go(plane, up_to="replace", confirm=None, then=then)
+    assert result["hosts"][0]["steps"] == ["retry"] and result["hosts"][0]["helped"] == "retry"
+    assert REBOOT not in annotations(plane, "BareMetalHost", ILL)
+
+
+def test_what_a_reboot_does_not_help_is_replaced_and_its_host_kept_from_machines(plane):
+    result = go(plane, up_to="replace")
+    assert result["hosts"][0]["tried"] == ["reboot", "replace"] and result["hosts"][0]["helped"] == "replace"
+    assert ("Machine", "c1-one-0") not in plane.objects
+    assert annotations(plane, "BareMetalHost", ILL)[UNHEALTHY] == f"metal3.baremetal: Node not Ready: {KUBELET}"
+
+
+def test_what_nothing_has_helped_fails_with_what_was_tried(plane):
+    with pytest.raises(RemediationError) as failed:
+        go(plane)
+    assert str(failed.value).startswith(f"1 host not brought back:\n- {ILL}: Node not Ready: {KUBELET}; tried: reboot; "
+                                        "after 1 min of reboot: Node not Ready")
+    assert "set up_to to more" in str(failed.value)
+    assert SKIP not in annotations(plane, "Machine", "c1-one-0")
+
+
+def test_a_step_that_bmo_would_ignore_is_not_tried_and_the_next_one_is(plane):
+    plane.objects["BareMetalHost", ILL]["status"]["poweredOn"] = False
+    result = go(plane, up_to="replace")
+    assert result["hosts"][0]["tried"] == ["replace"]
+    assert REBOOT not in annotations(plane, "BareMetalHost", ILL)
+
+
+def test_a_mark_that_a_killed_run_has_left_is_taken_away_and_no_other(plane):
+    set_ready(plane, "c1-one-0")
+    plane.objects["Machine", "c1-one-0"]["metadata"]["annotations"] = {SKIP: "metal3.baremetal"}
+    plane.objects["Machine", "c1-one-1"]["metadata"]["annotations"] = {SKIP: "true"}
+    assert go(plane, ILL, WELL, confirm=None)["changed"]
+    assert annotations(plane, "Machine", "c1-one-0") == {}
+    assert annotations(plane, "Machine", "c1-one-1") == {SKIP: "true"}
+    plane.objects["BareMetalHost", ILL]["metadata"]["annotations"] = {"metal3.baremetal/maintenance": "fan"}
+    plane.objects["Machine", "c1-one-0"]["metadata"]["annotations"] = {SKIP: "metal3.baremetal"}
+    assert not go(plane, ILL, confirm=None)["changed"]
+
+
+def lock(plane):
+    plane.objects["BareMetalHost", ILL]["metadata"]["annotations"] = {
+        host_lock.LOCKED: host_lock.value("RMA 4711", "2999-01-01T00:00:00Z")}
+
+
+def maintain(plane):
+    plane.objects["BareMetalHost", ILL]["metadata"]["annotations"] = {"metal3.baremetal/maintenance": "fan"}
+
+
+def delete(plane):
+    plane.objects["Machine", "c1-one-0"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+
+
+def remediate(plane):
+    plane.add("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3Remediation", "c1-one-0",
+              spec={"strategy": {"type": "Reboot", "retryLimit": 1}}, status={"phase": "Running"})
+
+
+@pytest.mark.parametrize("change, text", [
+    (lock, 'locked until 2999-01-01T00:00:00Z: "RMA 4711"'), (maintain, "a host that is being maintained: fan"),
+    (delete, "Machine c1-one-0, which is being deleted"),
+    (remediate, r"Machine c1-one-0 with a remediation \(Reboot\), phase Running")])
+def test_a_host_on_which_somebody_else_works_is_refused(plane, change, text):
+    change(plane)
+    writes = len(plane.writes())
+    with pytest.raises(RefusedError, match=text):
+        go(plane, up_to="replace")
+    assert len(plane.writes()) == writes
+
+
+def test_all_mistakes_of_a_list_are_reported_at_once(plane):
+    with pytest.raises(RefusedError) as refused:
+        go(plane, "nobody", ILL, ILL)
+    assert "nobody: hosts: found no such BareMetalHost" in str(refused.value) and "named twice" in str(refused.value)
+
+
+def test_the_control_plane_keeps_its_quorum(plane):
+    for position in range(2):
+        set_ready(plane, f"c1-control-plane-{position}", "False", KUBELET)
+    with pytest.raises(RefusedError, match="2 machines of the control plane"):
+        go(plane, PLANE, "host-of-c1-control-plane-1", confirm="2")
+    # Two are not healthy: of three no one may go for good, but one of them may be rebooted.
+    for position in range(2):
+        plane.objects["Machine", f"c1-control-plane-{position}"]["status"]["conditions"].append(
+            {"type": "Ready", "status": "False"})
+        plane.objects["Machine", f"c1-control-plane-{position}"]["status"]["conditions"].pop(0)
+    with pytest.raises(RefusedError, match="etcd must keep its quorum"):
+        go(plane, PLANE, up_to="replace")
+    result = go(plane, PLANE, then=lambda seconds: set_ready(plane, "c1-control-plane-0"))
+    assert result["hosts"][0]["helped"] == "reboot"
+
+
+def test_workers_of_a_cluster_that_cannot_be_asked_are_not_rebooted(plane):
+    """Their Nodes are as unknown as that of a worker that died: what is wrong is the control plane."""
+    set_ready(plane, "c1-one-0", "Unknown", "Remote connection down", "ConnectionDown")
+    set_ready(plane, "c1-control-plane-0", "Unknown", "Remote connection down", "ConnectionDown")
+    objects = dict((kind, [item for (found, _name), item in plane.objects.items() if found == kind])
+                   for kind in ("BareMetalHost", "Machine", "Metal3Machine", "Metal3Remediation"))
+    found, problems = diagnosis.patients([ILL, PLANE], objects, "metal3", "reboot", 0)
+    assert not problems and [item.steps for item in found] == [(), ("reboot",)]
+    assert "remediate the control plane first" in found[0].reason
+
+
+def test_a_machine_that_is_being_made_is_no_patient(plane):
+    machine = plane.objects["Machine", "c1-one-0"]
+    machine["status"] = {"conditions": [{"type": "NodeReady", "status": "Unknown", "reason": "InspectionFailed"}]}
+    host = plane.objects["BareMetalHost", ILL]
+    assert diagnosis.patient(host, dict(machine, status={})).steps == ()
+    host["status"] = {"operationalStatus": "error", "errorType": "provisioning error", "errorMessage": "m",
+                      "provisioning": {"state": "provisioning"}}
+    assert diagnosis.patient(host, dict(machine, status={})).steps == ("retry", "replace")
+    assert diagnosis.patient(host, None).steps == ("retry",)
