@@ -32,8 +32,8 @@ BOOT_SECONDS = 3000
 PRINTED = {IPXE: "Start PXE over IPv4", MEDIA: "UEFI QEMU DVD-ROM", IPMI: "", HTTP: "Start HTTP Boot over IPv4"}
 VENDORS = {IPXE: "EFI Development Kit", MEDIA: "EFI Development Kit", IPMI: "SeaBIOS", HTTP: "EFI Development Kit"}
 GIB = 1024 ** 3
-# Of each server's disks the one that gets the image: the root device hint names it, and it is never the one that the
-# agent would choose. The two of the first server are an array.
+# Of each server's disks the one that gets the image, by a hint: without it the agent would choose another.
+# The two of the first server are an array.
 HINTED = {MEDIA: 2, IPMI: 0, HTTP: 1}
 ARRAY_GIB = 7
 VLAN = 100
@@ -134,20 +134,17 @@ def site_image(lab):
 
 @pytest.fixture(scope="module")
 def variables(lab, site_image):
-    """What is added to the inventory of each server."""
-    by_serial, by_wwn = (chosen_disks(lab, name)[0] for name in (IPMI, HTTP))
+    """What is added to the inventory of each server; what it is enrolled with is there, but for the second one."""
     return {
-        IPXE: {"bmh_raid": {"software_raid_volumes": [{"level": "1", "size_gibibytes": ARRAY_GIB}]},
-               "bmh_root_device_hints": {"device_name": "/dev/md0"}, "bmh_image": site_image},
+        IPXE: {"bmh_image": site_image},
         MEDIA: {"bmh_boot_mode": "UEFISecureBoot", "bmh_preprovisioning_network_data": {
             "links": [{"id": "eno1", "type": "phy", "ethernet_mac_address": lab.servers[MEDIA]["boot_mac"]}],
             "networks": [{"id": "provisioning", "network_id": "provisioning", "link": "eno1", "type": "ipv4",
                           "ip_address": static_address(lab),
                           "netmask": str(ipaddress.ip_network(lab.figures["bridge"]["network"]).netmask)}],
             "services": []}, "bmh_root_device_hints": {"rotational": False, "min_size_gigabytes": 9}},
-        IPMI: {"bmh_boot_mode": "legacy", "bmh_root_device_hints": {"serial_number": by_serial["serial"]}},
-        HTTP: {"bmh_root_device_hints": {"wwn": by_wwn["wwn"]}, "bmh_image": site_image,
-               "bmh_network_data": bond_network_data(lab), "bmh_automated_cleaning_mode": "disabled"},
+        IPMI: {},
+        HTTP: {"bmh_image": site_image, "bmh_network_data": bond_network_data(lab)},
     }
 
 
@@ -173,8 +170,6 @@ def without_dhcp(lab, inventory):
 @pytest.fixture(scope="module")
 def enrolled(lab, inventory, without_dhcp):
     """All servers, available."""
-    # Enrolled with the lab, by UEFI; its hardware is another one with another firmware.
-    lab.remove_hosts(IPMI)
     lab.playbook("enroll", *inventory, *only(*INTERFACES), seconds=BOOT_SECONDS).ok()
     return lab.hosts()
 
