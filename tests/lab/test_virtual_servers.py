@@ -32,7 +32,7 @@ BOOT_SECONDS = 3000
 PRINTED = {IPXE: "Start PXE over IPv4", MEDIA: "UEFI QEMU DVD-ROM", IPMI: "", HTTP: "Start HTTP Boot over IPv4"}
 VENDORS = {IPXE: "EFI Development Kit", MEDIA: "EFI Development Kit", IPMI: "SeaBIOS", HTTP: "EFI Development Kit"}
 GIB = 1024 ** 3
-# Of each server's disks the one that gets the image: by a hint in the inventory; without it the agent would choose another.
+# Of each server's disks the one that gets the image, by a hint: without it the agent would choose another.
 # The two of the first server are an array.
 HINTED = {MEDIA: 2, IPMI: 0, HTTP: 1}
 ARRAY_GIB = 7
@@ -235,8 +235,8 @@ def test_inspection_finds_the_machine_that_qemu_was_given(lab, enrolled, name):
 def test_the_image_runs_on_its_own_kernel_from_the_servers_disk(lab, ssh, name):
     assert re.search(r"root=UUID=\S+ rw", ssh(name, "cat /proc/cmdline"))
     assert ssh(name, "cat /sys/class/dmi/id/product_serial").strip() == lab.servers[name]["serial"]
-    assert sorted(ssh(name, "lsblk -nso SERIAL $(findmnt -n -o SOURCE /)").split()) == [
-        disk["serial"] for disk in chosen_disks(lab, name)]
+    assert sorted(ssh(name, "lsblk -nso SERIAL $(findmnt -n -o SOURCE /)").split()) == sorted(
+        disk["serial"] for disk in chosen_disks(lab, name))
     assert ssh(name, "hostname").strip() == name
     assert ssh(name, "systemctl is-system-running --wait || systemctl --failed --plain").strip() == "running"
 
