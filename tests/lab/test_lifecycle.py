@@ -16,6 +16,7 @@ import other_kubernetes
 import pytest
 import small_cluster
 from consoles import Console
+from operator_account import kubectl
 from support import NAMESPACE, eventually, module, only
 from workload import ECHO, NODE_PORT, Polled, Workload
 
@@ -144,6 +145,37 @@ def test_machines_older_than_a_time_are_replaced_without_another_change(lab, sit
     assert workload.machines("pool-a").keys() == before.keys()
     assert not workload.machines("control-plane").keys() & plane.keys() and len(workload.ready()) == 3
     assert site.run().ok().changed() == 0
+
+
+def test_a_rollout_takes_about_as_long_as_by_kubectl(lab, site, workload):
+    """The same rollout of two workers twice, and the same end: two new machines, three nodes Ready, none going."""
+    def moment():
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+    def is_done(before):
+        found = [item for item in lab.kube.list(KNOWN["Machine"], NAMESPACE)[0] if "pool-a" in item["metadata"]["name"]]
+        names = set(item["metadata"]["name"] for item in found)
+        return len(names) == 2 and not names & before and all(node_ready(lab, name) for name in names)
+
+    def by_kubectl():
+        patch = json.dumps({"spec": {"rollout": {"after": moment()}}})
+        kubectl(lab, "patch", "machinedeployments.v1beta2.cluster.x-k8s.io", POOL, "-n", NAMESPACE, "--type", "merge",
+                "--patch", patch).check_returncode()
+
+    seconds = {}
+    for way, roll in (("kubectl", by_kubectl),
+                      ("playbook", lambda: site.run(confirm=2, pool={"rollout_after": moment()}).ok())):
+        before = set(workload.machines("pool-a"))
+        eventually(lambda: len(workload.ready()) == 3, 60, "three nodes are Ready", interval_seconds=1)
+        began = time.monotonic()
+        roll()
+        eventually(lambda before=before: is_done(before), 900, f"the rollout by {way}", interval_seconds=1)
+        seconds[way] = time.monotonic() - began
+    print(f"rollout of 2 machines: kubectl {seconds['kubectl']:.0f} s, playbook {seconds['playbook']:.0f} s, ratio "
+          f"{seconds['playbook'] / seconds['kubectl']:.2f}")
+    # A playbook that waits for something else than the machines would take far longer; the rest is this machine's noise.
+    assert seconds["playbook"] < 2 * seconds["kubectl"]
+    site.run(pool={"rollout_after": None}).ok()
 
 
 def test_certificates_that_end_soon_are_renewed_by_new_machines(lab, site, workload):
