@@ -173,7 +173,7 @@ def test_a_rollout_takes_about_as_long_as_by_kubectl(lab, site, workload):
         seconds[way] = time.monotonic() - began
     print(f"rollout of 2 machines: kubectl {seconds['kubectl']:.0f} s, playbook {seconds['playbook']:.0f} s, ratio "
           f"{seconds['playbook'] / seconds['kubectl']:.2f}")
-    # A playbook that waits for something else than the machines would take far longer; the rest is this machine's noise.
+    # Whoever waits for something else than the machines takes far longer; the rest is the noise of one run.
     assert seconds["playbook"] < 2 * seconds["kubectl"]
     site.run(pool={"rollout_after": None}).ok()
 
