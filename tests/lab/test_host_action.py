@@ -275,7 +275,7 @@ def test_hosts_come_and_go_and_the_server_runs_on(lab, room, act, pair):
 
 
 def test_a_locked_server_is_not_interrupted_by_any_playbook(lab, room, pair):
-    """Refused as a whole, with the reason, also for the server beside it, before anything is written; not after its end."""
+    """Refused as a whole, with the reason, before anything is written; a lock that is over counts no more."""
     locked = pair[0]
     lock = {"host_action": "lock", "hosts_action_reason": "RMA 4711", "hosts_action_until": "2999-01-01T00:00:00Z"}
     lab.playbook("host_action", *on([locked]), extra=dict(lock, hosts_action_until="tomorrow")).failed(
