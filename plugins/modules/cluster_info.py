@@ -74,6 +74,31 @@ clusters:
       type: list
       elements: dict
       returned: always
+    certificates:
+      description:
+        - When the certificates end that kubeadm has issued for each machine of the control plane, as Cluster API has
+          noted it.
+      type: list
+      elements: dict
+      returned: always
+      contains:
+        machine:
+          description: Name of the Machine.
+          type: str
+        created:
+          description: When the Machine was made.
+          type: str
+        not_after:
+          description: When its certificates end, V(null) while that is not known.
+          type: str
+        days_left:
+          description: Whole days until then, V(null) while that is not known.
+          type: int
+      sample:
+        - machine: prod-control-plane-x7k2p
+          created: "2026-11-24T07:00:00Z"
+          not_after: "2027-11-24T07:01:12Z"
+          days_left: 364
     kubeconfig:
       description: Its kubeconfig, V(null) while there is none.
       type: dict

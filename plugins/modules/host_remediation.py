@@ -18,8 +18,9 @@ description:
     has marked it healthy.
   - A step that BMO would ignore in the host's present state is not tried, and the next one is. A host of which nothing
     is wrong stays as it is.
-  - Hosts that are locked or being maintained, and Machines that are being deleted or that Cluster API remediates itself,
-    are refused before anything is written, as is what would cost a control plane its quorum, for all hosts at once.
+  - Hosts that are locked or being maintained, and Machines that are being deleted or that Cluster API remediates
+    itself, are refused before anything is written, as is what would cost a control plane its quorum, for all hosts at
+    once.
   - When the module runs on the controller, progress is printed while it waits.
 options:
   namespace:
@@ -85,8 +86,8 @@ requirements:
   - kubernetes >= 31
   - PyYAML >= 6.0
 notes:
-  - Whether a Node is Ready is read from the Machine, as Cluster API has last found it. While the cluster's API server does
-    not answer, nothing is known of its workers, and they are left as they are.
+  - Whether a Node is Ready is read from the Machine, as Cluster API has last found it. While the cluster's API server
+    does not answer, nothing is known of its workers, and they are left as they are.
   - A server whose BMC does not answer is neither rebooted nor deprovisioned; Cluster API makes no other machine before
     the old one is gone.
 seealso:

@@ -12,7 +12,8 @@ version_added: "0.1.0"
 description:
   - Lists the certificates of a plane with the days that are left - those of processes; those of webhooks, with the
     authority by which the API server verifies each; those of other TLS Secrets in the namespaces of the plane's parts,
-    such as Ironic's; and of workload clusters the authorities and the client certificates of their kubeconfigs.
+    such as Ironic's; and of workload clusters the authorities, the client certificates of their kubeconfigs, and when
+    those of the control plane's Machines end, as Cluster API has noted it.
   - A certificate that was not signed by the authority which it is verified with is reported as V(untrusted).
   - What the credentials cannot read is left out, with a warning. Keys are neither read from files nor returned.
 options:

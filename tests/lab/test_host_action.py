@@ -272,3 +272,28 @@ def test_hosts_come_and_go_and_the_server_runs_on(lab, room, act, pair):
     with pytest.raises(RefusedError, match="inspection_mode disabled"):
         act({name: {"hardware": details}}, action="set_hardware")
     assert lab.host(name)["status"]["hardware"]["cpu"]["count"] == lab.servers[name]["cpus"]
+
+
+def test_a_locked_server_is_not_interrupted_by_any_playbook(lab, room, pair):
+    """Refused as a whole, with the reason, before anything is written; a lock that is over counts no more."""
+    locked = pair[0]
+    lock = {"host_action": "lock", "hosts_action_reason": "RMA 4711", "hosts_action_until": "2999-01-01T00:00:00Z"}
+    lab.playbook("host_action", *on([locked]), extra=dict(lock, hosts_action_until="tomorrow")).failed(
+        'hosts_action_until: found "tomorrow", expected a time in UTC')
+    assert lab.playbook("host_action", *on([locked]), extra=lock).ok().changed() == 1
+    assert lab.playbook("host_action", *on([locked]), extra=lock).ok().changed() == 0
+    reason = f'host {locked} locked until 2999-01-01T00:00:00Z: "RMA 4711"'
+    lab.playbook("host_action", *on([locked]), extra=dict(lock, hosts_action_reason="mine")).failed("RMA 4711")
+    versions = lab.versions()
+    for playbook, extra in (("host_action", {"host_action": "power_off", "metal3_confirm": "2"}),
+                            ("inspect", {}), ("unenroll", {"metal3_confirm": "2"}),
+                            ("maintain", {"maintain": "reboot", "maintain_serial": 2, "metal3_confirm": "2"})):
+        lab.playbook(playbook, *on(pair), extra=extra).failed(reason)
+    assert lab.versions() == versions and all(is_on(room, name) for name in pair)
+    # What does not touch the server goes on.
+    assert lab.playbook("enroll", *on(pair)).ok().changed() == 0
+    assert lab.playbook("host_action", *on([locked]), extra={"host_action": "unlock"}).ok().changed() == 1
+    over = json.dumps({"reason": "RMA 4711", "until": "2026-01-01T00:00:00Z"})
+    lab.kube.patch(HOST, NAMESPACE, locked, {"metadata": {"annotations": {"metal3.baremetal/lock": over}}})
+    lab.playbook("inspect", *on([locked])).ok()
+    assert lab.playbook("host_action", *on([locked]), extra={"host_action": "unlock"}).ok().changed() == 1

@@ -7,6 +7,7 @@ One control plane machine and two workers on four servers; what the tests do to 
 """
 from __future__ import annotations
 
+import calendar
 import json
 import subprocess
 import time
@@ -15,6 +16,7 @@ import other_kubernetes
 import pytest
 import small_cluster
 from consoles import Console
+from operator_account import kubectl
 from support import NAMESPACE, eventually, module, only
 from workload import ECHO, NODE_PORT, Polled, Workload
 
@@ -145,6 +147,56 @@ def test_machines_older_than_a_time_are_replaced_without_another_change(lab, sit
     assert site.run().ok().changed() == 0
 
 
+def test_a_rollout_takes_about_as_long_as_by_kubectl(lab, site, workload):
+    """The same rollout of two workers twice, and the same end: two new machines, three nodes Ready, none going."""
+    def moment():
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+    def is_done(before):
+        found = [item for item in lab.kube.list(KNOWN["Machine"], NAMESPACE)[0] if "pool-a" in item["metadata"]["name"]]
+        names = set(item["metadata"]["name"] for item in found)
+        return len(names) == 2 and not names & before and all(node_ready(lab, name) for name in names)
+
+    def by_kubectl():
+        patch = json.dumps({"spec": {"rollout": {"after": moment()}}})
+        kubectl(lab, "patch", "machinedeployments.v1beta2.cluster.x-k8s.io", POOL, "-n", NAMESPACE, "--type", "merge",
+                "--patch", patch).check_returncode()
+
+    seconds = {}
+    for way, roll in (("kubectl", by_kubectl),
+                      ("playbook", lambda: site.run(confirm=2, pool={"rollout_after": moment()}).ok())):
+        before = set(workload.machines("pool-a"))
+        eventually(lambda: len(workload.ready()) == 3, 60, "three nodes are Ready", interval_seconds=1)
+        began = time.monotonic()
+        roll()
+        eventually(lambda before=before: is_done(before), 900, f"the rollout by {way}", interval_seconds=1)
+        seconds[way] = time.monotonic() - began
+    print(f"rollout of 2 machines: kubectl {seconds['kubectl']:.0f} s, playbook {seconds['playbook']:.0f} s, ratio "
+          f"{seconds['playbook'] / seconds['kubectl']:.2f}")
+    # Whoever waits for something else than the machines takes far longer; the rest is the noise of one run.
+    assert seconds["playbook"] < 2 * seconds["kubectl"]
+    site.run(pool={"rollout_after": None}).ok()
+
+
+def test_certificates_that_end_soon_are_renewed_by_new_machines(lab, site, workload):
+    """The control plane's only machine is replaced, once; its successor's certificates end later."""
+    machine, = workload.machines("control-plane").values()
+    ends = eventually(lambda: lab.kube.get(KNOWN["Machine"], NAMESPACE, machine["metadata"]["name"])["status"].get(
+        "certificatesExpiryDate"), 120, "Cluster API has noted when the certificates end")
+    line = f"Machine {NAMESPACE}/{machine['metadata']['name']}"
+    assert line in " ".join(lab.playbook("certificates").output.split())
+    assert lab.playbook("rotate_certificates", extra=site.extra()).ok().changed() == 0
+    later = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(calendar.timegm(time.strptime(
+        ends, "%Y-%m-%dT%H:%M:%SZ")) + 1))
+    extra = {"rotate_certificates_before": later}
+    workers = workload.machines("pool-a").keys()
+    lab.playbook("rotate_certificates", extra=dict(site.extra(), **extra)).failed("expected 1, the number of machines")
+    lab.playbook("rotate_certificates", extra=dict(site.extra(confirm=1), **extra), seconds=SECONDS).ok()
+    assert machine["metadata"]["name"] not in workload.machines("control-plane")
+    assert workload.machines("pool-a").keys() == workers and len(workload.ready()) == 3
+    assert lab.playbook("rotate_certificates", extra=dict(site.extra(), **extra)).ok().changed() == 0
+
+
 def test_the_named_machine_goes_when_there_are_to_be_fewer(lab, site, workload):
     first, second = sorted(workload.machines("pool-a"))
     extra = dict(site.extra(), machine_action="mark_for_scale_in", machine_names=[second])
@@ -249,7 +301,7 @@ def silenced(lab, workload, *commands):
     name, server = sorted(workload.hosts("pool-a").items())[0]
     for command in (*commands, ("systemctl", "stop", "kubelet")):
         workload.inside(server, *command)
-    eventually(lambda: not node_ready(lab, name), 240, "Cluster API says that the node is not Ready", interval_seconds=1)
+    eventually(lambda: not node_ready(lab, name), 240, "the Machine's node is not Ready", interval_seconds=1)
     return name, server
 
 

@@ -22,6 +22,9 @@ from .._kube.workload_client import workload_client, workload_kubeconfig
 from .._manifests.service import ManifestsService
 from .._metal3.kinds import KNOWN
 from . import (
+    certificates as cluster_certificates,
+)
+from . import (
     losses as cluster_losses,
 )
 from . import (
@@ -527,14 +530,18 @@ class ClusterService:
         return f"https://{host}:{port}"
 
 
-def read_cluster(client, namespace, name):
-    """Return the result of ``cluster_info`` for one cluster."""
+def read_cluster(client, namespace, name, now=time.time):
+    """Return the result of ``cluster_info`` for one cluster.
+
+    :param now: callable that returns the time in seconds since 1970
+    """
     snapshot = snapshot_of(client, namespace, name)
     if snapshot.cluster is None:
         return None
     tree = workflow_tree.tree(snapshot)
     return {"name": name, "namespace": namespace, "phase": (snapshot.cluster.get("status") or {}).get("phase"),
-            "machines": machine_steps(snapshot), "tree": tree, "lines": workflow_tree.lines(tree)}
+            "machines": machine_steps(snapshot), "certificates": cluster_certificates.of_control_plane(snapshot, now()),
+            "tree": tree, "lines": workflow_tree.lines(tree)}
 
 
 def _in_wave(entry, kinds):

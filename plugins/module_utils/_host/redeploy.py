@@ -48,7 +48,7 @@ def deployments(host, bmh):
     :param bmh: the stored BareMetalHost
     """
     return [f"{option}.{part}" for (option, part, _field), stored in zip(_COMPARED, _deployment(bmh["spec"]))
-            if (host.get(option) or {}).get(part) not in (None, stored)]
+            if isinstance(host.get(option), dict) and host[option].get(part) not in (None, stored)]
 
 
 def without_effect(host, bmh, spec, changed_secrets=()):

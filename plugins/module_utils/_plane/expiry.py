@@ -42,6 +42,19 @@ class Held(NamedTuple):
     trusted_by: tuple[str, ...]
 
 
+class Known(NamedTuple):
+    """Certificates of which only the end is known.
+
+    :ivar place: the object that says it
+    :ivar holder: who serves or shows them, for a reader
+    :ivar not_after: when the first of them ends, RFC 3339 in UTC
+    """
+
+    place: str
+    holder: str
+    not_after: str
+
+
 def secret_data(secret: Object, key: str) -> bytes | None:
     """Return what a Secret holds under a key, or None."""
     try:
@@ -120,16 +133,40 @@ def of_clusters(secrets: Iterable[Object], load: Any) -> list[Held]:
     return found
 
 
-def rows(held: Iterable[Held], now: datetime.datetime, warn_days: int) -> list[Object]:
+def of_machines(machines: Iterable[Object]) -> list[Known]:
+    """Return when the certificates of control plane machines end, as Cluster API has noted it.
+
+    :param machines: Machines
+    """
+    return [Known(f"Machine {item['metadata']['namespace']}/{item['metadata']['name']}",
+                  f"control plane of cluster {(item.get('spec') or {}).get('clusterName', 'unknown')}", ends)
+            for item in machines for ends in [(item.get("status") or {}).get("certificatesExpiryDate")] if ends]
+
+
+def rows(held: Iterable[Held], now: datetime.datetime, warn_days: int, known: Iterable[Known] = ()) -> list[Object]:
     """Return a row for each certificate, the most urgent first.
 
     :param held: what was found
+    :param known: what else is known to end
     :param now: with a time zone
     :param warn_days: fewer days left than this are reported as ``expiring``
     """
-    result = [_row(item, now, warn_days) for item in held]
+    result = [_row(item, now, warn_days) for item in held] + [_known_row(item, now, warn_days) for item in known]
     return sorted(result, key=lambda row: (
         _FIRST.index(row["status"]), float("inf") if row["days_left"] is None else row["days_left"], row["place"]))
+
+
+def _known_row(item: Known, now: datetime.datetime, warn_days: int) -> Object:
+    row: Object = {"place": item.place, "holder": item.holder, "trusted_by": [], "subject": None, "issuer": None,
+                   "names": [], "not_after": None, "days_left": None, "status": UNREADABLE}
+    try:
+        ends = datetime.datetime.strptime(item.not_after, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.timezone.utc)
+    except (TypeError, ValueError):
+        return row
+    left = ends - now
+    row.update(not_after=item.not_after, days_left=left.days, status=EXPIRED if left < datetime.timedelta(0)
+               else EXPIRING if left < datetime.timedelta(days=warn_days) else FINE)
+    return row
 
 
 def _row(item: Held, now: datetime.datetime, warn_days: int) -> Object:

@@ -76,9 +76,10 @@ ARGUMENTS = {
 }
 HOST = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": {"online": True},
         "metadata": {"name": "h", "annotations": {"metal3.baremetal/maintenance": "fan"}}}
-BROKEN = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": {"online": True}, "metadata": {"name": "h"},
-          "status": {"operationalStatus": "error", "errorType": "power management error", "errorMessage": "m",
-                     "provisioning": {"state": "available"}}}
+BROKEN = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": {"online": True},
+          "metadata": {"name": "h"}, "status": {
+              "operationalStatus": "error", "errorType": "power management error", "errorMessage": "m",
+              "provisioning": {"state": "available"}}}
 OBJECTS = {
     "host_compliance": [HOST],
     "host_maintenance": [HOST],

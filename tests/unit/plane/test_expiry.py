@@ -122,6 +122,22 @@ def test_clusters_kubeconfigs_and_processes_are_reported_without_keys(tmp_path):
     assert "PRIVATE" not in json.dumps(result) and encoded(KEY) not in json.dumps(result)
 
 
+def test_the_end_of_what_kubeadm_has_issued_is_reported_as_cluster_api_has_noted_it():
+    def machine(name, ends):
+        return {"metadata": {"name": name, "namespace": "metal3"}, "spec": {"clusterName": "c1"},
+                "status": {"certificatesExpiryDate": ends} if ends else {}}
+
+    client = Reader({("Machine", None): [machine("worker", None), machine("c1-0", "2030-01-01T00:00:00Z"),
+                                         machine("c1-1", "2026-01-20T00:00:00Z"), machine("c1-2", "soon")]})
+    now = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+    result = expiry_service.report(params(), client, None, lambda: now)
+    assert [(row["place"], row["status"], row["days_left"]) for row in result["certificates"]] == [
+        ("Machine metal3/c1-2", "unreadable", None), ("Machine metal3/c1-1", "expiring", 19),
+        ("Machine metal3/c1-0", "ok", 1461)]
+    assert result["certificates"][1]["holder"] == "control plane of cluster c1"
+    assert result["urgent"] == ["Machine metal3/c1-2", "Machine metal3/c1-1"]
+
+
 def test_what_may_not_be_read_is_warned_of():
     result = expiry_service.report(params(), Reader({}, ["Secret"]), None)
     assert result["certificates"] == [] and all("not all are listed" in text for text in result["warnings"])

@@ -114,7 +114,7 @@ def test_a_variable_of_a_playbook_has_the_type_of_the_option_it_is_given_to(vari
     if not found:
         # Read by an expression: these have tests of their own.
         assert variable in {"enroll_preflight", "provision_image_required", "ironic_nodes_provide", "machine_action",
-                            "machine_names", "maintain", "remediate"}
+                            "machine_names", "maintain", "remediate", "rotate_certificates_days"}
     for module, name in found:
         documented = _documentation(module)["options"][name]
         assert (option["type"], option.get("elements")) == (documented["type"], documented.get("elements")), (
