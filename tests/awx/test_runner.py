@@ -108,6 +108,11 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "rotate_credentials": {"ends": ("expected process",)},
     "firmware": {"inventory": {"bmh_firmware_settings": {"A": "B"}}},
+    "machine_action": {
+        "answers": {"machine_action": "mark_for_scale_in", "machine_names": "prod-a-1,prod-a-2", "metal3_confirm": ""}
+    },
+    "compliance": {"inventory": {"bmh_expected": {"cpus_minimum": 8}}},
+    "maintain": {"answers": {"maintain": "drain", "metal3_confirm": "server-01"}},
 }
 # What an answer of a wrong type leads to.
 WRONG_TYPE = (
@@ -278,5 +283,9 @@ def test_a_playbook_takes_its_survey_as_text(name, project, tmp_path):
     assert _files(project) == before, "the project was written to"
     # Go, which these three ask for, keeps its own.
     of_go = {".cache", ".config"} if name in ("install", "site", "uninstall") else set()
+    # stevedore, by which openstacksdk finds its plug-ins, keeps what it has found.
+    of_stevedore = {".cache"} if name.startswith("ironic_") else set()
     found = {path.name for path in home.iterdir()}
-    assert ".ansible" in found and found <= {".ansible"} | of_go, sorted(home.iterdir())
+    assert ".ansible" in found and found <= {".ansible"} | of_go | of_stevedore, sorted(home.iterdir())
+    if of_stevedore & found:
+        assert [path.name for path in (home / ".cache").iterdir()] == ["python-entrypoints"]
