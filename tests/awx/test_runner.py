@@ -108,6 +108,11 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "rotate_credentials": {"ends": ("expected process",)},
     "firmware": {"inventory": {"bmh_firmware_settings": {"A": "B"}}},
+    "metalstack": {"inventory": {"metalstack_project": "p", "metalstack_partition": "f"}},
+    "metalstack_teardown": {
+        "inventory": {"metalstack_project": "p", "metalstack_partition": "f"},
+        "answers": {"metal3_confirm": "prod"},
+    },
     "machine_action": {
         "answers": {"machine_action": "mark_for_scale_in", "machine_names": "prod-a-1,prod-a-2", "metal3_confirm": ""}
     },
@@ -239,6 +244,11 @@ def test_a_playbook_takes_its_survey_as_text(name, project, tmp_path):
     credentials = {
         "bmc": {"METAL3_BMC_USERNAME": "admin", "METAL3_BMC_PASSWORD": "bmc-password-of-the-test"},
         "kubeconfig": {"KUBECONFIG": str(kubeconfig)},
+        "metalstack": {
+            "METAL_API_URL": CLOSED,
+            "METAL_API_HMAC": "hmac-password-of-the-test",
+            "METAL_API_HMAC_AUTH_TYPE": "Metal-Admin",
+        },
         "ironic": {"OS_ENDPOINT": CLOSED, "OS_USERNAME": "u", "OS_PASSWORD": "ironic-password-of-the-test"},
     }
     given = {key: value for kind in row["credentials"] for key, value in credentials.get(kind, {}).items()}

@@ -78,7 +78,7 @@ def test_a_project_and_a_kind_select(api, tmp_path):
 
 def test_two_of_one_name_are_refused_and_have_ids(api, tmp_path):
     allocate(api, "machine", "cp-0", OTHER_PROJECT, "other")
-    with pytest.raises(AnsibleParserError, match="cp-0: found machines .* set host_names to id"):
+    with pytest.raises(AnsibleParserError, match=r"cp-0: found machines .* set host_names to id"):
         read(tmp_path)
     assert len(read(tmp_path, host_names="id").hosts) == 3
 
@@ -96,7 +96,7 @@ def test_what_is_no_address_is_left_out(api, tmp_path):
 
 
 def test_a_wrong_key_and_an_unknown_option_are_reported(api, tmp_path, monkeypatch):
-    with pytest.raises(AnsibleParserError, match="projekt.*perhaps project"):
+    with pytest.raises(AnsibleParserError, match=r"projekt.*perhaps project"):
         read(tmp_path, projekt=PROJECT)
     monkeypatch.setenv("METAL_API_HMAC", "wrong")
     with pytest.raises(AnsibleParserError, match="wrong signature"):

@@ -108,7 +108,7 @@ def test_a_run_that_was_killed_is_taken_up(api, tmp_path, reached):
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env={**kept, **environment(api), "ANSIBLE_COLLECTIONS_PATH": str(playbook.ROOT / ".build"),
              "ANSIBLE_HOME": str(tmp_path / "home"), "ANSIBLE_LOCAL_TEMP": str(tmp_path / "tmp")})
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while len(writes(api)) < reached and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGKILL)
