@@ -17,6 +17,7 @@ from test_cluster_render import covers, try_out
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
+pytestmark = pytest.mark.metalstack
 NAMESPACE, NAME = "metalstack-test", "ms1"
 MANIFEST = REPOSITORY / "tests" / "unit" / "cluster" / "golden" / "metalstack" / "objects.manifest"
 CRD, ROLE = KNOWN["CustomResourceDefinition"], KNOWN["ClusterRole"]
