@@ -108,6 +108,16 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "rotate_credentials": {"ends": ("expected process",)},
     "firmware": {"inventory": {"bmh_firmware_settings": {"A": "B"}}},
+    "metalstack": {"inventory": {"metalstack_project": "p", "metalstack_partition": "f"}},
+    "metalstack_teardown": {
+        "inventory": {"metalstack_project": "p", "metalstack_partition": "f"},
+        "answers": {"metal3_confirm": "prod"},
+    },
+    "machine_action": {
+        "answers": {"machine_action": "mark_for_scale_in", "machine_names": "prod-a-1,prod-a-2", "metal3_confirm": ""}
+    },
+    "compliance": {"inventory": {"bmh_expected": {"cpus_minimum": 8}}},
+    "maintain": {"answers": {"maintain": "drain", "metal3_confirm": "server-01"}},
 }
 # What an answer of a wrong type leads to.
 WRONG_TYPE = (
@@ -234,6 +244,11 @@ def test_a_playbook_takes_its_survey_as_text(name, project, tmp_path):
     credentials = {
         "bmc": {"METAL3_BMC_USERNAME": "admin", "METAL3_BMC_PASSWORD": "bmc-password-of-the-test"},
         "kubeconfig": {"KUBECONFIG": str(kubeconfig)},
+        "metalstack": {
+            "METAL_API_URL": CLOSED,
+            "METAL_API_HMAC": "hmac-password-of-the-test",
+            "METAL_API_HMAC_AUTH_TYPE": "Metal-Admin",
+        },
         "ironic": {"OS_ENDPOINT": CLOSED, "OS_USERNAME": "u", "OS_PASSWORD": "ironic-password-of-the-test"},
     }
     given = {key: value for kind in row["credentials"] for key, value in credentials.get(kind, {}).items()}
@@ -278,5 +293,9 @@ def test_a_playbook_takes_its_survey_as_text(name, project, tmp_path):
     assert _files(project) == before, "the project was written to"
     # Go, which these three ask for, keeps its own.
     of_go = {".cache", ".config"} if name in ("install", "site", "uninstall") else set()
+    # stevedore, by which openstacksdk finds its plug-ins, keeps what it has found.
+    of_stevedore = {".cache"} if name.startswith("ironic_") else set()
     found = {path.name for path in home.iterdir()}
-    assert ".ansible" in found and found <= {".ansible"} | of_go, sorted(home.iterdir())
+    assert ".ansible" in found and found <= {".ansible"} | of_go | of_stevedore, sorted(home.iterdir())
+    if of_stevedore & found:
+        assert [path.name for path in (home / ".cache").iterdir()] == ["python-entrypoints"]

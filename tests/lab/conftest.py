@@ -23,6 +23,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "metal: virtual servers, which take minutes to boot; make test-metal runs them")
     config.addinivalue_line("markers", "lifecycle: machines of a cluster are replaced; make test-lifecycle runs them")
     config.addinivalue_line("markers", "long: waits minutes for the lab's timeouts; make test-faults-long runs them")
+    config.addinivalue_line("markers", "metalstack: its provider is played; make test-metalstack runs them")
     config.addinivalue_line("markers", "pivot: the management moves to another plane; make test-pivot runs them")
     config.addinivalue_line("markers", "plane: controllers as pods of a workload cluster; make test-plane runs them")
     signal.signal(signal.SIGTERM, _end)

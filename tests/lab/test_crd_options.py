@@ -148,7 +148,8 @@ def test_ip_claim(lab, kind):
 def cluster_paths():
     """What a cluster's objects have, by kind, over all descriptions there are."""
     found = {}
-    described = [yaml.safe_load(path.read_text()) for path in GOLDEN.glob("*.yml")]
+    described = [yaml.safe_load(path.read_text()) for path in GOLDEN.glob("*.yml")
+                 if path.stem != "metalstack"]
     for params in [*described, dict(yaml.safe_load((GOLDEN / "small.yml").read_text()), **MORE)]:
         params = dict(params, api_version="v1beta2")
         description, mistakes = cluster_description.read(params)

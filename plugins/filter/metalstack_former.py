@@ -1,0 +1,67 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter that turns resources of the former provider of metal-stack into inventory variables."""
+from __future__ import annotations
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.former_metalstack import translate
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import message
+
+DOCUMENTATION = r"""
+name: metalstack_former
+short_description: Inventory variables from resources of the former Cluster API provider of metal-stack
+version_added: "0.1.0"
+description:
+  - Translates the resources of one cluster of cluster-api-provider-metalstack 0.4 (C(v1alpha3), C(v1alpha4)),
+    MetalStackCluster, MetalStackFirewall, MetalStackMachine and MetalStackMachineTemplate, with the Cluster,
+    KubeadmControlPlane, MachineDeployments and Machines beside them, into variables of the roles
+    P(metal3.baremetal.cluster#role) and P(metal3.baremetal.metalstack#role).
+  - C(machineType) becomes a size, C(firewallSpec) and C(publicNetworkID) the firewall, C(privateNetworkID) the node
+    network, and C(controlPlaneEndpoint) the endpoint. A machine with a C(providerID) is one that the role
+    P(metal3.baremetal.metalstack#role) takes by its id.
+  - What has no place any more is in C(warnings). Resources that cannot be read are refused, all mistakes at once.
+options:
+  _input:
+    description: The resources, as they are in their manifest.
+    type: list
+    elements: dict
+    required: true
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Write the variables of a cluster whose resources are in a file
+  ansible.builtin.copy:
+    content: "{{ (resources | metal3.baremetal.metalstack_former).variables | to_nice_yaml }}"
+    dest: inventory/mysite/host_vars/prod.yml
+    mode: "0644"
+  vars:
+    resources: "{{ lookup('file', 'old.yml') | from_yaml_all }}"
+"""
+
+RETURN = r"""
+_value:
+  description: C(variables), the inventory variables of the cluster, and C(warnings), lines on what has no place.
+  type: dict
+"""
+
+
+def metalstack_former(objects):
+    """Return variables and warnings; see DOCUMENTATION."""
+    if isinstance(objects, (str, bytes, dict)) or not hasattr(objects, "__iter__"):
+        raise AnsibleFilterError(f"metalstack_former: found {type(objects).__name__}, expected a list of resources")
+    variables, warnings, problems = translate([item for item in objects if item is not None])
+    if problems:
+        raise AnsibleFilterError("metalstack_former: " + message(problems))
+    return {"variables": variables, "warnings": warnings}
+
+
+class FilterModule:
+    """Filters of this file."""
+
+    def filters(self):
+        """Return the filters by name."""
+        return {"metalstack_former": metalstack_former}
