@@ -35,6 +35,23 @@ options:
       - Path of a file with a secret key, with which the written file is read again and compared. Keep it on another
         machine when the backup is to be safe from who can read this one; the file is not verified then.
     type: path
+  rehearsal_programs:
+    description:
+      - Folder with the programs C(etcd) and C(kube-apiserver). With it the backup is restored by O(clusterctl) into an
+        API server that lives for its time, and compared object by object; what does not come back as it was is refused,
+        and the file stays. Values of Secrets are replaced by digests for it. No webhook and no controller takes part.
+      - What is restored was read from the file with O(identity_file), without it is what was encrypted.
+        M(metal3.baremetal.plane_programs) builds the programs.
+    type: path
+  clusterctl:
+    description: Path of C(clusterctl), of the Cluster API version of the plane; required with O(rehearsal_programs).
+    type: path
+  keep:
+    description:
+      - How many backups of the namespace are kept in O(directory), this one counted; older ones are deleted once this
+        one is written, and verified and restored as far as that was asked for. Without it all are kept.
+      - Files with other names stay.
+    type: int
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.attributes
@@ -53,6 +70,7 @@ attributes:
 requirements:
   - kubernetes >= 31
   - age on the PATH
+  - cryptography and setpriv (util-linux), with O(rehearsal_programs)
 seealso:
   - module: metal3.baremetal.plane_restore
   - module: metal3.baremetal.plane_move
@@ -66,6 +84,7 @@ EXAMPLES = r"""
     kubeconfig: ~/.kube/management
     directory: /var/backups/metal3
     recipients: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudlvjfxsly6ggy]
+    keep: 7
 """
 
 RETURN = r"""
@@ -87,6 +106,12 @@ verified:
   description: Whether the written file was decrypted again and is what was read.
   returned: success
   type: bool
+removed:
+  description: Older backups that were, or would be, deleted.
+  returned: success
+  type: list
+  elements: str
+  sample: [/var/backups/metal3/metal3-2026-11-16T120000Z.age]
 hosts:
   description: Names of the hosts.
   returned: success
@@ -98,6 +123,21 @@ objects:
   returned: success
   type: dict
   sample: {BareMetalHost: 2, Cluster: 1, Machine: 1, Secret: 9}
+rehearsal:
+  description: What the rehearsal has shown; V(null) without one.
+  returned: success
+  type: dict
+  contains:
+    objects:
+      description: How many objects arrived as they were.
+      type: int
+    seconds:
+      description: How long it took, without starting its API servers.
+      type: float
+    resident_mib:
+      description: Memory of its API servers, in MiB.
+      type: int
+  sample: {objects: 41, seconds: 9.4, resident_mib: 611}
 problems:
   description: What was refused, all of it at once; nothing was changed then.
   returned: when the input was refused

@@ -15,7 +15,13 @@ description:
     once.
   - In the way is a host or machine that something is being done with, or that is paused, detached or being deleted; a
     cluster that is paused or not up; an object that clusterctl would leave behind; a name that is taken over there; a
-    kind or version that is not served there; a part of the plane that is missing or has no available pod there.
+    kind or version that is not served there; a part of the plane that is missing, older or without an available pod
+    there; a quota of the namespace there; a right that one of the two users lacks; a BMC that is not reached from
+    there.
+  - With O(rehearsal_programs) the move is rehearsed after these checks and before anything is written. The real
+    clusterctl moves copies of all objects between two API servers that live for its time, one with the definitions of
+    each plane, and what has arrived is compared object by object. What would be lost, changed or refused is refused
+    here. Values of Secrets are replaced by digests for it. No webhook and no controller takes part.
   - The hosts must be held, see M(metal3.baremetal.plane_move_hosts). The Ironic of this plane must be stopped, or have
     no node of the hosts any more; this module does not look at it.
   - A record of the move, the ConfigMap C(metal3-baremetal-move) in the namespace of both planes, lets another run
@@ -55,6 +61,34 @@ options:
   work_dir:
     description: Folder for a lock and clusterctl's configuration, by default one in the user's cache.
     type: path
+  rehearsal_programs:
+    description:
+      - Folder with the programs C(etcd) and C(kube-apiserver), by which the move is rehearsed; without it, it is not.
+        M(metal3.baremetal.plane_programs) builds them. The rehearsal needs O(clusterctl), too, and some 600 MiB of
+        memory.
+      - A move that was interrupted is not rehearsed again.
+    type: path
+  reach_from:
+    description:
+      - From where it is asked whether the BMCs of the hosts are reached, by a connection or an IPMI question without a
+        login.
+      - V(auto) asks from the container of O(ironic_deployment) by C(kubectl exec), and warns when it cannot
+        be asked.
+      - V(here) asks from this machine, for an Ironic that runs on it.
+    type: str
+    choices: [auto, here, none]
+    default: none
+  kubectl:
+    description: Path of C(kubectl), for O(reach_from=auto). M(metal3.baremetal.plane_programs) builds it.
+    type: path
+  ironic_namespace:
+    description: Namespace of O(ironic_deployment).
+    type: str
+    default: baremetal-operator-system
+  ironic_deployment:
+    description: Name of the Deployment of the Ironic that takes over.
+    type: str
+    default: ironic
   confirm:
     description:
       - How many hosts are moved, or their names with commas between. Required for O(state=moved), but not to finish a
@@ -75,6 +109,7 @@ attributes:
     support: full
 requirements:
   - kubernetes >= 31
+  - cryptography and setpriv (util-linux), for a rehearsal
 seealso:
   - module: metal3.baremetal.plane_move_hosts
   - module: metal3.baremetal.plane_scale
@@ -88,6 +123,8 @@ EXAMPLES = r"""
   metal3.baremetal.plane_move:
     kubeconfig: ~/.kube/bootstrap
     to_kubeconfig: ~/.kube/prod
+    clusterctl: /usr/local/bin/clusterctl
+    rehearsal_programs: /usr/local/bin
   check_mode: true
   diff: true
 
@@ -134,6 +171,21 @@ objects:
   returned: success
   type: dict
   sample: {BareMetalHost: 2, Cluster: 1, Machine: 1, Secret: 9}
+rehearsal:
+  description: What the rehearsal has shown; V(null) without one.
+  returned: success
+  type: dict
+  contains:
+    objects:
+      description: How many objects arrived as they were.
+      type: int
+    seconds:
+      description: How long it took, without starting its API servers.
+      type: float
+    resident_mib:
+      description: Memory of its API servers, in MiB.
+      type: int
+  sample: {objects: 41, seconds: 9.4, resident_mib: 611}
 problems:
   description: What was refused, all of it at once; nothing was changed then.
   returned: when the input was refused

@@ -18,6 +18,11 @@ description:
     Kubernetes' own namespaces, is refused.
   - Before anything is written, the result says for each host what would become of its server once released. A host
     whose server would be wiped, reinstalled or switched must be named in O(accept).
+  - The same holds for a host that was a machine of a cluster and may be none any more. The clusters of the backup are
+    asked, by their kubeconfigs in it, for their Nodes. One that does not answer may have been deleted since. A Node
+    that is gone, or that has joined after the backup was taken, shows that the server is not what the backup says.
+  - And for a host that this plane has handed over to another one since, by M(metal3.baremetal.plane_move). Two planes
+    would manage its server.
 options:
   kubeconfig:
     description: Path of the kubeconfig of the plane; clusterctl reads the file, too.
@@ -62,7 +67,9 @@ options:
         description: Whether the server is on; left out when that is not known.
         type: bool
   accept:
-    description: Names of hosts whose servers may be wiped, reinstalled or switched once they are released.
+    description:
+      - Names of hosts whose servers may be wiped, reinstalled, switched, taken for the node that they were, or managed
+        by two planes, once they are released.
     type: list
     elements: str
     default: []
@@ -129,7 +136,8 @@ verdicts:
       type: str
     effect:
       description: >-
-        V(nothing), V(adopted), V(wiped), V(reinstalled) or V(powered off or on).
+        V(nothing), V(adopted), V(wiped), V(reinstalled), V(powered off or on), V(taken for the node that it was) or
+        V(managed by two planes).
       type: str
     cause:
       description: Why.

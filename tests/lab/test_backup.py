@@ -43,6 +43,7 @@ def backup(lab, identity, tmp_path_factory):
     run = lab.playbook("backup", extra={"backup_directory": str(folder), "backup_recipients": [recipient],
                                         "backup_identity_file": str(identity)}, seconds=SECONDS).ok()
     assert "read again: True" in run.output and lab.versions() == versions
+    assert re.search(r"restored into an API server that lived for it: [1-9]", " ".join(run.output.split())), run.output
     path, = folder.iterdir()
     assert b"BareMetalHost" not in path.read_bytes() and path.stat().st_mode & 0o777 == 0o600
     return path

@@ -23,6 +23,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.record import NAME as RECORD
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
 
 pytestmark = [pytest.mark.nodes, pytest.mark.pivot]
 
@@ -98,7 +99,7 @@ def forth(kubeconfig):
 def back(lab, kubeconfig):
     """The same for the way back."""
     return {"pivot_kubeconfig": kubeconfig, "pivot_to_kubeconfig": str(lab.dir / "kubeconfig"),
-            "pivot_ironic_mode": "cluster"}
+            "pivot_ironic_mode": "cluster", "pivot_reach_from": "here"}
 
 
 def facts(client):
@@ -160,6 +161,9 @@ def test_a_plan_says_what_would_move_and_writes_nothing(lab, installed, target, 
     run = lab.playbook("pivot", "--check", "--diff", extra=forth, seconds=SECONDS).ok()
     for title in (*(f"BareMetalHost {name}" for name in hosts), f"Cluster {CLUSTER}", f"Secret {CLUSTER}-kubeconfig"):
         assert title in run.output, run.output
+    # By the real clusterctl, and from the pod of the Ironic that takes over.
+    assert re.search(r"Rehearsal: [1-9]\d* objects arrived as they were", " ".join(run.output.split())), run.output
+    assert "was not asked" not in run.output
     assert managed(lab.kube) == before and lab.versions() == versions and managed(target) == []
 
 
@@ -174,13 +178,23 @@ def test_what_is_in_the_way_is_named_all_at_once(lab, installed, target, forth, 
     taken = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"{CLUSTER}-ca", "namespace": NAMESPACE}}
     target.apply(KNOWN["Namespace"], None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     target.create(KNOWN["Secret"], NAMESPACE, taken)
+    target.create(KNOWN["ResourceQuota"], NAMESPACE, {
+        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few", "namespace": NAMESPACE},
+        "spec": {"hard": {"count/hardwaredata.metal3.io": "1"}}})
+    lab.kube.patch(KNOWN["CustomResourceDefinition"], None, "hostfirmwaresettings.metal3.io",
+                   {"metadata": {"labels": {CLUSTERCTL_LABEL: None}}})
     try:
         versions = lab.versions()
         lab.playbook("pivot", extra=dict(forth, metal3_confirm=len(hosts)), seconds=SECONDS).failed(
             'BareMetalHost server-04: metadata.annotations.baremetalhost.metal3.io/paused: found "mine"',
-            f"Secret {CLUSTER}-ca: found an object of this name over there")
+            f"Secret {CLUSTER}-ca: found an object of this name over there",
+            "kind HostFirmwareSettings of metal3.io: found",
+            "ResourceQuota few: spec.hard.count/hardwaredata.metal3.io: found room for")
         assert lab.versions() == versions
     finally:
+        lab.kube.patch(KNOWN["CustomResourceDefinition"], None, "hostfirmwaresettings.metal3.io",
+                       {"metadata": {"labels": {CLUSTERCTL_LABEL: ""}}})
+        target.delete(KNOWN["ResourceQuota"], NAMESPACE, "few")
         target.delete(KNOWN["Secret"], NAMESPACE, f"{CLUSTER}-ca")
         lab.playbook("host_action", *only("server-04"), extra={"host_action": "resume"}).ok()
 

@@ -16,9 +16,8 @@ from typing import Any
 from .._common import whole_file
 from .._common.errors import RefusedError
 from .._common.problem import Problem
-from .._host import annotations as host_annotations
 from .._plane import catalogue, fit, fit_service
-from . import age, archive, checks, clusterctl, graph, verdicts
+from . import age, archive, checks, clusterctl, copies, graph, nodes_now, record, rehearsal, verdicts
 from .reading import Side
 
 Object = dict[str, Any]
@@ -28,7 +27,8 @@ _RESERVED = "kube-"
 
 
 def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-              now: Callable[[], float] = time.time) -> dict[str, Any]:
+              now: Callable[[], float] = time.time,
+              rehearse: Callable[..., rehearsal.Outcome] = rehearsal.restore) -> dict[str, Any]:
     """Return the result of the module ``plane_backup``.
 
     :param client: a KubeClient
@@ -36,7 +36,9 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
     :param check_mode: only report what would be written
     :param progress: a Progress
     :param now: seconds since 1970
-    :raises RefusedError: when there is nothing, or when clusterctl would leave something behind
+    :param rehearse: callable that rehearses the restore, see :func:`rehearsal.restore`
+    :raises RefusedError: when there is nothing, when clusterctl would leave something behind, or when what was written
+        does not come back as it was
     :raises AgeError: when it cannot be encrypted, or what was written cannot be read again
     """
     side = Side(client, params["namespace"])
@@ -46,28 +48,50 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
         raise RefusedError(problems)
     taken = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now()))
     backup = archive.Backup(taken, client.server, side.uid, side.namespace, moving.moved)
-    path = os.path.join(params["directory"], f"{side.namespace}-{taken.replace(':', '')}.age")
+    name = archive.name_of(side.namespace, taken)
+    path = os.path.join(params["directory"], name)
     result = {"changed": True, "path": path, "taken_at": taken, "objects": archive.counts(backup.objects),
               "hosts": [host["metadata"]["name"] for host in moving.of("BareMetalHost")]}
     content = age.encrypt(archive.packed(backup), params["recipients"])
     if check_mode:
-        return dict(result, verified=False, sha256=None)
+        return dict(result, verified=False, sha256=None, rehearsal=None,
+                    removed=_outdated(params["directory"], side.namespace, params["keep"], name))
     os.makedirs(params["directory"], mode=0o700, exist_ok=True)
     whole_file.write(path, content, 0o600, False)
     progress.wrote(path, "created")
     with open(path, "rb") as stream:
         stored = stream.read()
-    verified = False
-    if params["identity_file"]:
-        again, problems = archive.unpacked(age.decrypt(stored, params["identity_file"]), path)
-        if problems or again is None:
-            raise RefusedError(problems)
-        verified = archive.packed(again) == archive.packed(backup)
-    return dict(result, verified=verified, sha256=hashlib.sha256(stored).hexdigest())
+    # Without the secret key nobody reads the file; what was encrypted is tried all the same.
+    packed = age.decrypt(stored, params["identity_file"]) if params["identity_file"] else archive.packed(backup)
+    again, problems = archive.unpacked(packed, path)
+    if problems or again is None:
+        raise RefusedError(problems)
+    verified = bool(params["identity_file"]) and archive.packed(again) == archive.packed(backup)
+    result.update(verified=verified, sha256=hashlib.sha256(stored).hexdigest(), rehearsal=None)
+    if params["rehearsal_programs"]:
+        outcome = rehearse(params["rehearsal_programs"], params["clusterctl"], side.namespace, again.objects,
+                           side.contents(), progress)
+        if outcome.problems:
+            raise RefusedError([*outcome.problems, Problem(
+                "backup-unusable", path, "", "a backup that does not come back as it was", "one that does",
+                "correct what is named above, then back up again; the file stays")])
+        result["rehearsal"] = outcome.result()
+    # Only now: one that cannot be used must not take the place of one that can.
+    removed = _outdated(params["directory"], side.namespace, params["keep"], name)
+    for old in removed:
+        os.unlink(old)
+        progress.wrote(old, "deleted")
+    return dict(result, removed=removed)
+
+
+def _outdated(directory: str, namespace: str, keep: int | None, name: str) -> list[str]:
+    names = os.listdir(directory) if os.path.isdir(directory) else []
+    return [os.path.join(directory, old) for old in archive.outdated({*names, name}, namespace, keep) if old != name]
 
 
 def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-             run: Callable[..., None] = clusterctl.restore) -> dict[str, Any]:
+             run: Callable[..., None] = clusterctl.restore,
+             members: Callable[..., dict[str, nodes_now.Member]] = nodes_now.members) -> dict[str, Any]:
     """Return the result of the module ``plane_restore``.
 
     :param client: a KubeClient of the plane that it is restored into
@@ -75,15 +99,18 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     :param check_mode: only report what would become of the hosts
     :param progress: a Progress
     :param run: callable that runs clusterctl, see :func:`clusterctl.restore`
+    :param members: callable that asks the clusters, see :func:`nodes_now.members`
     :raises RefusedError: when something is in the way, or when a host would lose something and is not named
     """
     backup, sha256 = _read(params["path"], params["identity_file"], params["sha256"])
     side = Side(client, backup.namespace)
-    powered = dict((item["name"], item["powered_on"]) for item in params["servers"])
-    found = [verdicts.of(obj, powered.get(obj["metadata"]["name"])) for obj in backup.objects
-             if obj["kind"] == "BareMetalHost"]
-    costly = [item for item in found if item.effect in verdicts.COSTLY]
     due = [obj for obj in backup.objects if graph.key(obj) not in side.by_key]
+    powered = dict((item["name"], item["powered_on"]) for item in params["servers"])
+    # Of hosts that are there nothing is decided.
+    clusters = members(backup.objects) if any(obj["kind"] == "BareMetalHost" for obj in due) else {}
+    found = [verdicts.of(obj, _now(obj["metadata"]["name"], powered, clusters, side), backup.taken_at)
+             for obj in backup.objects if obj["kind"] == "BareMetalHost"]
+    costly = [item for item in found if item.effect in verdicts.COSTLY]
     result = {
         "changed": bool(due), "due": bool(due), "namespace": backup.namespace, "sha256": sha256,
         "taken_at": backup.taken_at, "from_server": backup.server,
@@ -109,6 +136,14 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     for obj in due:
         progress.wrote(graph.title(graph.key(obj)), "created")
     return dict(result, warnings=[])
+
+
+def _now(name: str, powered: dict[str, Any], clusters: dict[str, nodes_now.Member], side: Side) -> verdicts.Now:
+    moved = side.record
+    has_left = moved is not None and moved.state == record.MOVED and moved.source == side.uid and name in moved.hosts
+    member = clusters.get(name)
+    now = verdicts.Now(powered.get(name), moved_to=moved.target if moved is not None and has_left else None)
+    return now if member is None else now._replace(**member._asdict())
 
 
 def _read(path: str, identity_file: str, expected: str | None) -> tuple[archive.Backup, str]:
@@ -156,15 +191,6 @@ def _files(objects: list[Object]) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="metal3-restore-") as folder:
         for obj in objects:
             path = os.path.join(folder, archive.file_name(obj))
-            whole_file.write(path, json.dumps(_held(obj)).encode(), 0o600, False)
+            whole_file.write(path, json.dumps(copies.held(obj)).encode(), 0o600, False)
         yield folder
 
-
-def _held(obj: Object) -> Object:
-    if obj["kind"] != "BareMetalHost":
-        return obj
-    annotations = dict(host_annotations.of(obj), **{host_annotations.PAUSED: checks.HELD})
-    status = host_annotations.saved_status(obj)
-    if status:
-        annotations[host_annotations.STATUS] = status
-    return dict(obj, metadata=dict(obj["metadata"], annotations=annotations))

@@ -15,6 +15,7 @@ from typing import Any
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host.goals import error_of, state_of
+from .._plane import fit
 from .._plane.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
 from .graph import Graph, Kind, key, title, unlabelled
 
@@ -164,6 +165,52 @@ def target(moved: Iterable[Object], there: Mapping[Keys, Object], served: Mappin
     return found
 
 
+def older(here: fit.Plane, there: fit.Plane) -> list[Problem]:
+    """Return a problem for each part that is older over there: it would drop fields, or act by rules of before.
+
+    :param here: the plane that lets go; of a part whose version nobody says nothing is compared
+    :param there: the plane that takes over
+    """
+    found = []
+    for name, mine in sorted(here.parts.items()):
+        other = there.parts.get(name)
+        if other is None or not fit.number(mine.version) or not fit.number(other.version):
+            continue
+        if fit.number(other.version) < fit.number(mine.version):
+            found.append(Problem(
+                "move-older", f"part {name}", "version", f"{other.version} over there ({other.source})",
+                f"{mine.version} as here, or newer", "upgrade it there first by the playbook upgrade"))
+    return found
+
+
+def quotas(moved: Iterable[Object], known: Iterable[Kind], found: Iterable[Object]) -> list[Problem]:
+    """Return a problem for each quota of the namespace over there that the objects would exceed.
+
+    :param moved: the objects
+    :param known: Kinds of the plane they come from
+    :param found: ResourceQuotas over there
+    """
+    plurals = dict(((item.resource.group, item.resource.kind), item.resource) for item in known)
+    counts: Counter[str] = Counter()
+    for obj in moved:
+        resource = plurals[key(obj)[:2]]
+        counts[f"count/{resource.plural}.{resource.group}" if resource.group else f"count/{resource.plural}"] += 1
+        if not resource.group:
+            counts[resource.plural] += 1
+    problems = []
+    for quota in found:
+        hard = (quota.get("spec") or {}).get("hard") or {}
+        used = (quota.get("status") or {}).get("used") or {}
+        for name, limit in sorted(hard.items()):
+            # Quantities of other things, such as memory, are not counted here.
+            if counts[name] and str(limit).isdigit() and str(used.get(name, "0")).isdigit():
+                left = int(limit) - int(used.get(name, "0"))
+                if counts[name] > left:
+                    problems.append(_problem(quota, f"spec.hard.{name}", f"room for {left} over there",
+                                             f"room for {counts[name]}", "raise the quota"))
+    return problems
+
+
 def same_plane(here: str, there: str) -> list[Problem]:
     """Return a problem when both sides are the same cluster.
 
@@ -175,13 +222,17 @@ def same_plane(here: str, there: str) -> list[Problem]:
 
 
 def held(hosts: Iterable[Object]) -> list[Problem]:
-    """Return a problem for each host that the operator still works on, or whose status is not saved."""
+    """Return a problem for each host that the operator still works on, or whose status is not saved.
+
+    One that somebody else has paused is a problem of :func:`source`.
+    """
     found = []
     for host in hosts:
-        if host_annotations.of(host).get(host_annotations.PAUSED) != HELD:
+        paused = host_annotations.of(host).get(host_annotations.PAUSED)
+        if paused is None:
             found.append(_problem(host, f"metadata.annotations.{host_annotations.PAUSED}", "not held for a move", HELD,
                                   "run plane_move_hosts with state held first"))
-        elif host_annotations.STATUS not in host_annotations.of(host):
+        elif paused == HELD and host_annotations.STATUS not in host_annotations.of(host):
             found.append(_problem(host, f"metadata.annotations.{host_annotations.STATUS}", "none",
                                   "its status, which no move takes along",
                                   "run plane_move_hosts with state held first"))

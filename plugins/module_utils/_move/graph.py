@@ -21,7 +21,7 @@ _ROOTS = (("cluster.x-k8s.io", "Cluster"), ("cluster.x-k8s.io", "ClusterClass"),
           ("addons.cluster.x-k8s.io", "ClusterResourceSet"))
 # What the name of a cluster's Secret ends with (``util/secret/consts.go``).
 _PURPOSES = ("kubeconfig", "ca", "etcd", "proxy", "sa")
-_GROUPS = ("metal3.io", "cluster.x-k8s.io")
+GROUPS = ("metal3.io", "cluster.x-k8s.io")
 # Controllers make them again for each host, and nobody writes them.
 _MADE_AGAIN = ("FirmwareSchema", "PreprovisioningImage")
 
@@ -49,7 +49,7 @@ def kinds(definitions: Iterable[Object]) -> list[Kind]:
     result = []
     for definition in definitions:
         spec, labels = definition["spec"], definition["metadata"].get("labels") or {}
-        if spec["scope"] != "Namespaced" or not (CLUSTERCTL_LABEL in labels or spec["group"].endswith(_GROUPS)):
+        if spec["scope"] != "Namespaced" or not (CLUSTERCTL_LABEL in labels or spec["group"].endswith(GROUPS)):
             continue
         stored = next((version["name"] for version in spec["versions"] if version.get("storage")), None)
         if stored is None or (spec["group"] == CLUSTERCTL_LABEL):
@@ -139,7 +139,7 @@ class Graph:
     def left_behind(self) -> list[Object]:
         """Objects of Metal³ and Cluster API that stay, and are not made again by controllers."""
         uids = set(obj["metadata"]["uid"] for obj in self.moved)
-        return [obj for obj in self._all if obj["metadata"]["uid"] not in uids and key(obj)[0].endswith(_GROUPS)
+        return [obj for obj in self._all if obj["metadata"]["uid"] not in uids and key(obj)[0].endswith(GROUPS)
                 and obj["kind"] not in _MADE_AGAIN and not self._is_remnant(obj)]
 
     def _is_remnant(self, obj: Object) -> bool:

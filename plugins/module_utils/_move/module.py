@@ -26,6 +26,11 @@ def run_plane_move() -> None:
         "state": {"type": "str", "choices": ["moved", "undone"], "default": "moved"},
         "clusterctl": {"type": "path"},
         "work_dir": {"type": "path"},
+        "rehearsal_programs": {"type": "path"},
+        "reach_from": {"type": "str", "choices": ["auto", "here", "none"], "default": "none"},
+        "kubectl": {"type": "path"},
+        "ironic_namespace": {"type": "str", "default": "baremetal-operator-system"},
+        "ironic_deployment": {"type": "str", "default": "ironic"},
         "confirm": {"type": "str"},
     })
     params = module.params
@@ -47,8 +52,17 @@ def run_plane_backup() -> None:
         directory={"type": "path", "required": True},
         recipients={"type": "list", "elements": "str", "required": True},
         identity_file={"type": "path"},
+        rehearsal_programs={"type": "path"},
+        clusterctl={"type": "path"},
+        keep={"type": "int"},
     ))
     with module.reporting():
+        if module.params["keep"] is not None and module.params["keep"] < 1:
+            raise RefusedError([Problem("backup-keep", "", "keep", module.params["keep"], "at least 1",
+                                        "leave it out to keep all")])
+        if module.params["rehearsal_programs"] and not module.params["clusterctl"]:
+            raise RefusedError([Problem("backup-clusterctl", "", "clusterctl", None,
+                                        "the path of clusterctl, with rehearsal_programs", "set it")])
         if not module.params["recipients"]:
             raise RefusedError([Problem("backup-recipients", "", "recipients", "none", "at least one public key of age",
                                         "make a pair by age-keygen, and keep the secret key elsewhere")])

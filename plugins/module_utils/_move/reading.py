@@ -9,8 +9,9 @@ from typing import Any
 
 from .._kube import bulk
 from .._kube.errors import KubeError
-from .._kube.resources import KNOWN, Resource
-from . import graph, record
+from .._kube.resources import Resource
+from .._metal3.kinds import KNOWN
+from . import graph, record, rehearsal
 
 Object = dict[str, Any]
 
@@ -27,6 +28,7 @@ class Side:
         self.client = client
         self.namespace = namespace
         definitions = client.list(KNOWN["CustomResourceDefinition"])[0]
+        self.definitions: list[Object] = definitions
         self.kinds = graph.kinds(definitions)
         # (group, kind) → versions that are served.
         self.served: Mapping[tuple[str, str], list[str]] = dict(
@@ -60,6 +62,13 @@ class Side:
     def graph(self) -> graph.Graph:
         """Return what of the namespace is moved."""
         return graph.Graph(self.objects, self.kinds)
+
+    def contents(self) -> rehearsal.Contents:
+        """Return what a rehearsal's API server must have of this plane: its definitions and clusterctl's inventory.
+
+        :raises KubeError: when the API server can't be asked
+        """
+        return rehearsal.Contents(self.definitions, self.client.list(KNOWN["Provider"])[0])
 
     def clusters(self) -> list[Object]:
         """Return the Clusters of the namespace."""

@@ -13,9 +13,8 @@ from typing import Any
 from .._common import confirmation
 from .._common.errors import RefusedError, ReportedError
 from .._common.problem import Problem
-from .._kube.resources import KNOWN
-from .._plane import catalogue, fit, fit_service
-from . import checks, clusterctl, graph, leftovers, record
+from .._metal3.kinds import KNOWN
+from . import checks, clusterctl, graph, leftovers, preflight, record, rehearsal
 from .reading import Side
 
 Object = dict[str, Any]
@@ -35,14 +34,16 @@ class Move:
     :param progress: a Progress
     :param run: callable that runs clusterctl, see :func:`clusterctl.move`
     :param alone: callable that keeps other runs waiting, see :func:`clusterctl.alone`
+    :param rehearse: callable that rehearses the move, see :func:`rehearsal.move`
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :raises KubeError: when one of the API servers can't be asked
     """
 
     def __init__(self, source: Any, target: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-                 run: Callable[..., None] = clusterctl.move, clock: Callable[[], float] = time.monotonic,
-                 sleep: Callable[[float], Any] = time.sleep,
+                 run: Callable[..., None] = clusterctl.move,
+                 rehearse: Callable[..., rehearsal.Outcome] = rehearsal.move,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
                  alone: Callable[..., AbstractContextManager[int]] = clusterctl.alone) -> None:
         self._params = params
         self._check_mode = check_mode
@@ -50,6 +51,8 @@ class Move:
         self._run = run
         self._alone = alone
         self._lock = -1
+        self._rehearse = rehearse
+        self._rehearsed: dict[str, Any] | None = None
         self._clock, self._sleep = clock, sleep
         self._here = Side(source, params["namespace"])
         self._there = Side(target, params["namespace"])
@@ -70,7 +73,7 @@ class Move:
             return self._result(self._there.record, False, True)
         moving = self._here.graph()
         if begun is None:
-            problems, warnings = self._problems(moving)
+            problems, warnings = preflight.problems(self._here, self._there, moving, self._params)
             names = [host["metadata"]["name"] for host in moving.of("BareMetalHost")]
             unconfirmed = [] if confirmation.confirmed(self._params["confirm"], names) else [Problem(
                 "confirmation-missing", "plane_move", "confirm", self._params["confirm"] or None,
@@ -78,6 +81,10 @@ class Move:
                 f"then on; repeat how many (playbook: set metal3_confirm={len(names)})")]
             if not self._check_mode:
                 problems += checks.held(moving.of("BareMetalHost"))
+            if self._params["rehearsal_programs"] and not problems:
+                # What is in the way would be in its way, too.
+                problems, more = self._shown(moving)
+                warnings += more
             if problems or (unconfirmed and not self._check_mode):
                 raise RefusedError(problems + unconfirmed)
             planned = record.made(self._here.uid, self._there.uid, moving)
@@ -166,16 +173,12 @@ class Move:
         return [entry for entry in begun.entries if entry.key not in side.by_key
                 or (here and side.by_key[entry.key]["metadata"]["uid"] != entry.uid)]
 
-    def _problems(self, moving: graph.Graph) -> tuple[list[Problem], list[str]]:
-        problems = checks.same_plane(self._here.uid, self._there.uid)
-        if problems:
-            return problems, []
-        problems = checks.source(moving, self._here.kinds, self._here.namespace)
-        # What an interrupted run has written over there before it began; its record is not there.
-        problems += checks.target(moving.moved, self._there.by_key, self._there.served, self._here.kinds)
-        plane, warnings = fit_service.read(self._there.client)
-        more, others = fit.problems(plane, {}, [part.name for part in catalogue.RENDERED])
-        return problems + more, warnings + others
+    def _shown(self, moving: graph.Graph) -> tuple[list[Problem], list[str]]:
+        outcome = self._rehearse(
+            self._params["rehearsal_programs"], self._params["clusterctl"], self._here.namespace, self._here.objects,
+            moving.moved, self._here.contents(), self._there.contents(), self._progress)
+        self._rehearsed = outcome.result()
+        return outcome.problems, outcome.warnings
 
     # What is done
 
@@ -247,7 +250,7 @@ class Move:
         counts = Counter(entry.kind for entry in what.entries) if what else {}
         return {"changed": changed, "due": changed, "begun": begun, "to_server": self._there.client.server,
                 "hosts": sorted(what.hosts) if what else [], "machines": sorted(what.machines) if what else [],
-                "objects": dict(sorted(counts.items()))}
+                "objects": dict(sorted(counts.items())), "rehearsal": self._rehearsed}
 
 
 def _side(params: dict[str, Any], prefix: str) -> dict[str, Any]:

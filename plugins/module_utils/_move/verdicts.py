@@ -18,8 +18,9 @@ Object = dict[str, Any]
 
 NOTHING, ADOPTED = "nothing", "adopted"
 WIPED, REINSTALLED, POWERED = "wiped", "reinstalled", "powered off or on"
+OUTDATED, TWICE = "taken for the node that it was", "managed by two planes"
 # What these cost must be named by the user.
-COSTLY = (WIPED, REINSTALLED, POWERED)
+COSTLY = (WIPED, REINSTALLED, POWERED, OUTDATED, TWICE)
 # Milliseconds and zone do not count, only whether the image is another one.
 _IMAGE_FIELDS = ("url", "checksum")
 
@@ -37,12 +38,53 @@ class Verdict(NamedTuple):
     cause: str
 
 
-def of(host: Object, powered_on: bool | None = None) -> Verdict:
+class Now(NamedTuple):
+    """What is known of a host's server right now.
+
+    :ivar powered_on: whether it is on, by its BMC; None when that is not known
+    :ivar cluster: name of the cluster that it was a node of when the backup was taken; None for none
+    :ivar node: name of its Node then
+    :ivar answers: whether the API server of that cluster answers
+    :ivar joined_at: when the Node of that name has joined, RFC 3339 in UTC; None when there is none
+    :ivar moved_to: uid of the plane that this plane has handed it over to; None for none
+    """
+
+    powered_on: bool | None = None
+    cluster: str | None = None
+    node: str = ""
+    answers: bool = True
+    joined_at: str | None = None
+    moved_to: str | None = None
+
+
+_UNKNOWN = Now()
+
+
+def of(host: Object, now: Now = _UNKNOWN, taken_at: str = "") -> Verdict:
     """Return what would become of a host.
 
     :param host: the BareMetalHost as it was backed up, with its status
-    :param powered_on: whether its server is on right now, by its BMC; None when that is not known
+    :param now: what is known of its server
+    :param taken_at: when the backup was taken, RFC 3339 in UTC
     """
+    verdict = _by_itself(host, now.powered_on)
+    if now.moved_to is not None:
+        return Verdict(verdict.name, TWICE, f"this plane has handed it over to the plane {now.moved_to} since")
+    # What would be wiped is so, whatever it has become.
+    if verdict.effect not in (ADOPTED, POWERED) or now.cluster is None:
+        return verdict
+    if not now.answers:
+        return Verdict(verdict.name, OUTDATED, f"the API server of its cluster {now.cluster} does not answer; it may "
+                       "have been deleted since the backup was taken")
+    if now.joined_at is None:
+        return Verdict(verdict.name, OUTDATED, f"its Node {now.node} is not in the cluster {now.cluster} any more")
+    if taken_at and now.joined_at > taken_at:
+        return Verdict(verdict.name, OUTDATED, f"its Node {now.node} has joined the cluster {now.cluster} at "
+                       f"{now.joined_at}, after the backup was taken: it was installed again since")
+    return verdict
+
+
+def _by_itself(host: Object, powered_on: bool | None) -> Verdict:
     host = of_kind(host, "BareMetalHost")
     name, spec = host["metadata"]["name"], host["spec"]
     provisioning = (host.get("status") or {}).get("provisioning") or {}

@@ -69,7 +69,19 @@ STAY = {("Secret", "unrelated"), ("ConfigMap", "unrelated")}
 
 
 class Plane(Server):
-    """An API server that keeps what has finalizers, and compares the uid of a patch and of a deletion."""
+    """An API server that keeps what has finalizers, and compares the uid of a patch and of a deletion.
+
+    Its user may do all but what is in ``forbidden``, as ``verb plural``.
+    """
+
+    forbidden = frozenset()
+
+    def request(self, _method, path, body=None, **_more):
+        assert path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+        asked = body["spec"]["resourceAttributes"]
+        is_all = asked["verb"] == "*"
+        return {"status": {"allowed": not self.forbidden if is_all else
+                           f"{asked['verb']} {asked['resource']}" not in self.forbidden}}
 
     def _check(self, kind, name, uid):
         stored = self.objects.get((kind, name))
@@ -106,7 +118,7 @@ def server(uid, url, objects=()):
     result.server = url
     for group, plural, kind, version, labels in DEFINITIONS:
         item = definition(group, plural, kind, version)
-        item["metadata"]["labels"] = labels
+        item["metadata"]["labels"] = dict(labels)
         item["spec"].update(scope="Namespaced")
         item["spec"]["versions"] = [{"name": version, "served": True, "storage": True}]
         result.objects["CustomResourceDefinition", item["metadata"]["name"]] = item

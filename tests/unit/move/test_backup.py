@@ -4,6 +4,7 @@
 """Backups by the real age: written, read, changed by somebody; what would become of each host of one."""
 from __future__ import annotations
 
+import base64
 import copy
 import gzip
 import json
@@ -18,7 +19,16 @@ from fakes.planes import NAMESPACE, STAY, managed, server, world
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import PAUSED, STATUS
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import age, archive, backup_service, verdicts
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
+    age,
+    archive,
+    backup_service,
+    nodes_now,
+    record,
+    rehearsal,
+    verdicts,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import HELD
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
 
@@ -49,10 +59,12 @@ def here():
     return server("a", "https://198.18.0.1:6443", world())
 
 
-def back_up(here, folder, recipient, identity=None, check_mode=False):
+def back_up(here, folder, recipient, identity=None, check_mode=False, rehearse=None, keep=None,
+            now=1795000000):
     return backup_service.backed_up(here, {
-        "namespace": NAMESPACE, "directory": str(folder), "recipients": [recipient], "identity_file": identity},
-        check_mode, Progress(None), lambda: 1795000000)
+        "namespace": NAMESPACE, "directory": str(folder), "recipients": [recipient], "identity_file": identity,
+        "rehearsal_programs": "/programs" if rehearse else None, "clusterctl": "/clusterctl",
+        "keep": keep}, check_mode, Progress(None), lambda: now, rehearse)
 
 
 class Clusterctl:
@@ -70,11 +82,11 @@ class Clusterctl:
             self.there.objects.setdefault((obj["kind"], obj["metadata"]["name"]), obj)
 
 
-def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=(), sha256=None):
+def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=(), members=dict, sha256=None):
     return backup_service.restored(there, {
         "path": path, "identity_file": identity, "servers": list(servers), "accept": list(accept), "sha256": sha256,
         "kubeconfig": "there", "context": None, "clusterctl": "clusterctl", "work_dir": "work"}, check_mode,
-        Progress(None), run or Clusterctl(there))
+        Progress(None), run or Clusterctl(there), lambda _objects: members())
 
 
 def test_a_backup_comes_back_with_its_hosts_held(here, tmp_path, recipient, identity):
@@ -178,6 +190,54 @@ def test_what_is_restored_is_the_file_that_was_looked_at(here, tmp_path, recipie
     assert managed(there) == set()
 
 
+@pytest.mark.parametrize("key", [True, False], ids=["with the key", "without it"])
+def test_a_backup_is_restored_into_an_api_server_that_lives_for_its_time(here, tmp_path, recipient, identity, key):
+    calls = []
+
+    def rehearse(*arguments):
+        calls.append(arguments)
+        return rehearsal.Outcome([], [], 10, 2.0, 0)
+
+    made = back_up(here, tmp_path, recipient, identity if key else None, rehearse=rehearse)
+    assert made["rehearsal"]["objects"] == 10 and made["verified"] is key
+    (programs, clusterctl, namespace, objects, contents, _progress), = calls
+    assert (programs, clusterctl, namespace) == ("/programs", "/clusterctl", NAMESPACE)
+    assert sorted(item["metadata"]["name"] for item in objects if item["kind"] == "BareMetalHost") == ["free", "used"]
+    assert len(contents.definitions) == 6
+    assert back_up(here, tmp_path, recipient, check_mode=True, rehearse=rehearse)["rehearsal"] is None
+    assert len(calls) == 1
+
+
+def test_a_backup_that_does_not_come_back_is_refused_and_stays(here, tmp_path, recipient):
+    problem = rehearsal.Problem("rehearsal-refused", "BareMetalHost used", "", "a refusal", "an object")
+    with pytest.raises(RefusedError, match="BareMetalHost used: found a refusal") as refused:
+        back_up(here, tmp_path, recipient, rehearse=lambda *_arguments: rehearsal.Outcome([problem], [], 0, 1.0, 0))
+    path, = tmp_path.iterdir()
+    assert refused.value.problems[-1].subject == str(path)
+
+
+def test_older_backups_are_deleted_and_nothing_else(here, tmp_path, recipient):
+    others = ["notes.txt", f"{NAMESPACE}-2026.age", f"{NAMESPACE}-b-2020-01-01T000000Z.age"]
+    for name in others:
+        (tmp_path / name).write_text("x")
+    paths = [back_up(here, tmp_path, recipient, now=1795000000 + day * 86400)["path"] for day in range(3)]
+    would = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 3 * 86400, check_mode=True)
+    assert would["removed"] == paths[:2] and len(list(tmp_path.iterdir())) == 6
+    made = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 3 * 86400)
+    assert made["removed"] == paths[:2]
+    assert {str(path) for path in tmp_path.iterdir()} == {paths[2], made["path"], *(str(tmp_path / o) for o in others)}
+    assert back_up(here, tmp_path, recipient, now=1795000000 + 4 * 86400)["removed"] == []
+
+
+def test_a_backup_that_does_not_come_back_takes_no_others_place(here, tmp_path, recipient):
+    old = back_up(here, tmp_path, recipient)["path"]
+    problem = rehearsal.Problem("rehearsal-refused", "BareMetalHost used", "", "a refusal", "an object")
+    with pytest.raises(RefusedError):
+        back_up(here, tmp_path, recipient, keep=1, now=1795000000 + 86400,
+                rehearse=lambda *_arguments: rehearsal.Outcome([problem], [], 0, 1.0, 0))
+    assert Path(old).exists()
+
+
 def packed(**changes):
     return gzip.compress(json.dumps(dict({
         "format": 1, "taken_at": "", "server": "", "plane": "", "namespace": "n", "objects": []}, **changes)).encode())
@@ -245,10 +305,115 @@ def host(state="provisioned", image=None, deployed=None, online=True, method=Non
     (host(image="x", customDeploy=1), True, verdicts.WIPED),
     (dict(host(), status={"provisioning": "x"}), True, verdicts.WIPED)])
 def test_what_would_become_of_a_host(bmh, powered_on, effect):
-    assert verdicts.of(bmh, powered_on).effect == effect
+    assert verdicts.of(bmh, verdicts.Now(powered_on)).effect == effect
 
 
 def test_a_host_that_was_being_deleted_would_be_wiped():
     bmh = host(image=IMAGE, deployed=IMAGE)
     bmh["metadata"]["deletionTimestamp"] = "2026-11-23T00:00:00Z"
     assert verdicts.of(bmh).effect == verdicts.WIPED
+
+
+ADOPTABLE = host(image=IMAGE, deployed=IMAGE)
+TAKEN = "2026-11-23T12:00:00Z"
+
+
+@pytest.mark.parametrize("now, effect, words", [
+    (verdicts.Now(True, "c", "n", True, "2026-11-23T11:00:00Z"), verdicts.ADOPTED, "what is deployed"),
+    (verdicts.Now(True, "c", "n", True, "2026-11-23T12:00:01Z"), verdicts.OUTDATED, "installed again since"),
+    (verdicts.Now(True, "c", "n", True, None), verdicts.OUTDATED, "not in the cluster c any more"),
+    (verdicts.Now(True, "c", "n", False, None), verdicts.OUTDATED, "may have been deleted since"),
+    (verdicts.Now(False, "c", "n", True, "2026-11-23T11:00:00Z"), verdicts.POWERED, "is off now"),
+    (verdicts.Now(True, moved_to="uid"), verdicts.TWICE, "handed it over to the plane uid"),
+    (verdicts.Now(True), verdicts.ADOPTED, "what is deployed")])
+def test_what_has_happened_since_the_backup_is_found(now, effect, words):
+    verdict = verdicts.of(ADOPTABLE, now, TAKEN)
+    assert verdict.effect == effect and words in verdict.cause
+
+
+def test_what_would_be_wiped_is_so_whatever_it_has_become():
+    assert verdicts.of(host(deployed=IMAGE), verdicts.Now(True, "c", "n", False), TAKEN).effect == verdicts.WIPED
+
+
+def clustered(here):
+    """Make the used host a machine of the cluster, with an image."""
+    used = here.objects["BareMetalHost", "used"]
+    used["spec"].update(image=IMAGE, consumerRef={"kind": "Metal3Machine", "name": "m3"})
+    used["status"]["provisioning"]["image"] = IMAGE
+    machine = here.objects["Machine", "m"]
+    machine["spec"]["clusterName"] = "c"
+    return [*here.objects.values(), {
+        "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "Metal3Machine", "metadata": {
+            "name": "m3", "ownerReferences": [{"kind": "Machine", "name": "m"}]}}]
+
+
+class Workload:
+    """The API server of a workload cluster."""
+
+    def __init__(self, nodes, error=None):
+        self._nodes, self._error = nodes, error
+
+    def __call__(self, params):
+        assert params["kubeconfig_content"]["clusters"][0]["cluster"]["server"] == "https://192.0.2.9:6443"
+        return self
+
+    def request(self, _method, path, timeout_seconds, any_content):
+        assert path == "/version" and timeout_seconds == 10 and any_content
+        if self._error:
+            raise self._error
+
+    def list(self, _resource):
+        return [{"metadata": {"name": name, "creationTimestamp": at}} for name, at in self._nodes.items()], "1"
+
+
+KUBECONFIG = {"apiVersion": "v1", "kind": "Config", "current-context": "c", "contexts": [
+    {"name": "c", "context": {"cluster": "c", "user": "u"}}], "users": [{"name": "u", "user": {"token": "t"}}],
+    "clusters": [{"name": "c", "cluster": {"server": "https://192.0.2.9:6443"}}]}
+
+
+@pytest.mark.parametrize("workload, answers, joined_at", [
+    (Workload({"m": TAKEN, "other": TAKEN}), True, TAKEN), (Workload({"other": TAKEN}), True, None),
+    (Workload({}, KubeError("no answer", reason="Unreachable")), False, None),
+    (Workload({"m": TAKEN}, KubeError("forbidden", 403)), True, TAKEN)])
+def test_clusters_are_asked_which_nodes_they_have(here, workload, answers, joined_at):
+    objects = clustered(here)
+    here.objects["Secret", "c-kubeconfig"]["data"] = {
+        "value": base64.b64encode(json.dumps(KUBECONFIG).encode()).decode()}
+    assert nodes_now.members(objects, workload) == {"used": nodes_now.Member("c", "m", answers, joined_at)}
+
+
+@pytest.mark.parametrize("data", [None, {}, {"value": "!"}, {"value": base64.b64encode(json.dumps(dict(
+    KUBECONFIG, users=[{"name": "u", "user": {"exec": {"command": "/bin/sh"}}}])).encode()).decode()}])
+def test_a_kubeconfig_that_is_none_or_leads_elsewhere_is_not_used(here, data):
+    objects = clustered(here)
+    here.objects["Secret", "c-kubeconfig"]["data"] = data
+    found = nodes_now.members(objects, lambda _params: pytest.fail("it was used"))
+    assert found == {"used": nodes_now.Member("c", "m", False, None)}
+
+
+def test_a_host_whose_cluster_was_deleted_meanwhile_must_be_named(here, tmp_path, recipient, identity):
+    clustered(here)
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    gone = {"used": nodes_now.Member("c", "m", False, None)}
+    with pytest.raises(RefusedError, match=r"BareMetalHost used: accept: .* taken for the node that it was: the API"):
+        restore(there, made["path"], identity, members=lambda: gone)
+    assert managed(there) == set()
+    assert restore(there, made["path"], identity, accept=["used"], members=lambda: gone)["changed"]
+
+
+def test_a_host_that_was_handed_over_meanwhile_must_be_named(here, tmp_path, recipient, identity):
+    clustered(here)
+    made = back_up(here, tmp_path, recipient)
+    there = server("a", "https://198.18.0.2:6443")
+    moved = record.Record(record.MOVED, "a-kube-system", "b-kube-system", (), {"free": {}}, {})
+    there.objects["ConfigMap", record.NAME] = dict(record.config_map(moved, NAMESPACE))
+    there.objects["ConfigMap", record.NAME]["metadata"].update(uid="u", resourceVersion="1")
+    with pytest.raises(RefusedError, match=r"1 problem.*\n.*BareMetalHost free: accept: .* managed by two planes"):
+        restore(there, made["path"], identity)
+
+
+def test_nobody_is_asked_when_all_hosts_are_there(here, tmp_path, recipient, identity):
+    clustered(here)
+    made = back_up(here, tmp_path, recipient)
+    assert restore(here, made["path"], identity, members=lambda: pytest.fail("asked"))["changed"] is False

@@ -15,7 +15,14 @@ from fakes.planes import NAMESPACE, STAY, managed, obj, server, world
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, graph, record, service
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
+    checks,
+    graph,
+    preflight,
+    record,
+    rehearsal,
+    service,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.reading import Side
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
@@ -75,8 +82,8 @@ def there():
 
 @pytest.fixture(autouse=True)
 def complete_plane(monkeypatch):
-    monkeypatch.setattr(service.fit_service, "read", lambda _client: (fit.Plane("v1.35.4", {}, {}), []))
-    monkeypatch.setattr(service.fit, "problems", lambda *_arguments: ([], []))
+    monkeypatch.setattr(preflight.fit_service, "read", lambda _client: (fit.Plane("v1.35.4", {}, {}), []))
+    monkeypatch.setattr(preflight.fit, "problems", lambda *_arguments: ([], []))
 
 
 @contextlib.contextmanager
@@ -84,11 +91,13 @@ def at_once(*_arguments):
     yield 0
 
 
-def move(here, there, run=None, check_mode=False, confirm="2", alone=at_once):
+def move(here, there, run=None, check_mode=False, confirm="2", rehearse=None, alone=at_once, **options):
     params = {"namespace": NAMESPACE, "confirm": confirm, "clusterctl": "clusterctl", "work_dir": "/nonexistent",
-              "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None}
+              "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
+              "rehearsal_programs": None, "reach_from": "none", "kubectl": None,
+              "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
     return service.Move(here, there, params, check_mode, Progress(None), run or Clusterctl(here, there),
-                        sleep=lambda _seconds: None, alone=alone)
+                        rehearse or rehearsal.move, sleep=lambda _seconds: None, alone=alone)
 
 
 def test_what_belongs_to_hosts_and_clusters_goes_along(here, there):

@@ -1,0 +1,291 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Each check before a move violated one by one: it is named, and nothing is written on either side."""
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import subprocess
+import sys
+import types
+
+import pytest
+from fakes.planes import NAMESPACE, obj, server, world
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
+    bmc_reach,
+    checks,
+    preflight,
+    rehearsal,
+    service,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL, MOVE_LABEL
+
+# Ports on which nothing listens.
+CLOSED = "redfish+http://127.0.0.1:1/redfish/v1/Systems/1"
+
+
+@pytest.fixture
+def here():
+    return server("a", "https://198.18.0.1:6443", world())
+
+
+@pytest.fixture
+def there():
+    return server("b", "https://198.18.0.2:6443")
+
+
+@pytest.fixture(autouse=True)
+def versions(monkeypatch, here, there):
+    """The versions of the parts, side → part → version, which a test may change."""
+    found = {"here": {"bmo": "v0.13.2", "capm3": "v1.13.0"}, "there": {"bmo": "v0.13.2", "capm3": "v1.13.0"}}
+
+    def read(client):
+        parts = found["here" if client is here else "there"]
+        return fit.Plane("v1.35.4", dict((name, fit.Found(version, f"Deployment x/{name}", "x", ()))
+                                         for name, version in parts.items()), {}), []
+
+    monkeypatch.setattr(preflight.fit_service, "read", read)
+    monkeypatch.setattr(preflight.fit, "problems", lambda *_arguments: ([], []))
+    return found
+
+
+def unlabelled(here, _there, _versions):
+    del here.objects["CustomResourceDefinition", "hostfirmwaresettings.metal3.io"]["metadata"]["labels"][
+        CLUSTERCTL_LABEL]
+
+
+def without_its_label(here, _there, _versions):
+    del here.objects["CustomResourceDefinition", "hardwaredata.metal3.io"]["metadata"]["labels"][MOVE_LABEL]
+
+
+def in_transition(here, _there, _versions):
+    here.objects["BareMetalHost", "used"]["status"]["provisioning"]["state"] = "deprovisioning"
+
+
+def detached(here, _there, _versions):
+    here.objects["BareMetalHost", "free"]["metadata"]["annotations"][host_annotations.DETACHED] = ""
+    here.objects["BareMetalHost", "free"]["status"]["operationalStatus"] = "detached"
+
+
+def reboots(here, _there, _versions):
+    here.objects["BareMetalHost", "free"]["metadata"]["annotations"][host_annotations.REBOOT] = ""
+
+
+def paused(here, _there, _versions):
+    here.objects["BareMetalHost", "used"]["metadata"]["annotations"][host_annotations.PAUSED] = "by hand"
+
+
+def paused_cluster(here, _there, _versions):
+    here.objects["Cluster", "c"]["spec"]["paused"] = True
+
+
+def machine_goes(here, _there, _versions):
+    here.objects["Machine", "m"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+
+
+def blocked(here, _there, _versions):
+    here.objects["IPPool", "p"]["metadata"]["annotations"] = {checks.BLOCK: ""}
+
+
+def owner_gone(here, _there, _versions):
+    here.objects["HardwareData", "used"]["metadata"]["ownerReferences"] = [
+        {"kind": "Machine", "name": "old", "uid": "x"}]
+
+
+def older_operator(_here, _there, versions):
+    versions["there"]["bmo"] = "v0.12.1"
+
+
+def name_taken(_here, there, _versions):
+    there.objects["BareMetalHost", "used"] = obj("metal3.io/v1alpha1", "BareMetalHost", "used")
+
+
+def version_not_served(_here, there, _versions):
+    there.objects["CustomResourceDefinition", "machines.cluster.x-k8s.io"]["spec"]["versions"][0]["name"] = "v1beta1"
+
+
+def may_not_create(_here, there, _versions):
+    there.forbidden = frozenset(("create baremetalhosts", "create secrets"))
+
+
+def may_not_delete(here, _there, _versions):
+    here.forbidden = frozenset(("delete machines",))
+
+
+def no_room(_here, there, _versions):
+    there.objects["ResourceQuota", "few"] = obj(
+        "v1", "ResourceQuota", "few", spec={"hard": {"count/secrets": "2", "limits.memory": "1Gi"}}, status={
+            "used": {"count/secrets": "1"}})
+
+
+def unreachable(here, _there, _versions):
+    here.objects["BareMetalHost", "free"]["spec"]["bmc"]["address"] = CLOSED
+    here.objects["BareMetalHost", "used"]["spec"]["bmc"] = {}
+
+
+REFUSALS = {
+    unlabelled: "kind HostFirmwareSettings of metal3.io: found 1 objects that clusterctl does not look for",
+    without_its_label: "CustomResourceDefinition hardwaredata.metal3.io: metadata.labels: found not the labels",
+    in_transition: "BareMetalHost used: status.provisioning.state: found deprovisioning",
+    detached: "BareMetalHost free: status.operationalStatus: found detached",
+    reboots: "BareMetalHost free: metadata.annotations.reboot.metal3.io: found set",
+    paused: 'BareMetalHost used: metadata.annotations.baremetalhost.metal3.io/paused: found "by hand"',
+    paused_cluster: "Cluster c: spec.paused: found true",
+    machine_goes: "Machine m: found being deleted",
+    blocked: "IPPool p: metadata.annotations.clusterctl.cluster.x-k8s.io/block-move",
+    owner_gone: "HardwareData used: metadata.ownerReferences: found Machine old",
+    older_operator: "part bmo: version: found v0.12.1 over there (Deployment x/bmo), expected v0.13.2 as here",
+    name_taken: "BareMetalHost used: found an object of this name over there",
+    version_not_served: "kind Machine: versions: found v1beta1, expected v1beta2",
+    may_not_create: "to_kubeconfig: found a user who may not create secrets, create baremetalhosts.metal3.io, expected",
+    may_not_delete: "kubeconfig: found a user who may not delete machines.cluster.x-k8s.io, expected one who may",
+    no_room: "ResourceQuota few: spec.hard.count/secrets: found room for 1 over there, expected room for 3",
+    unreachable: "BareMetalHost free: spec.bmc.address: found connection refused at 127.0.0.1:1/tcp, asked from this "
+                 "machine",
+}
+
+
+def attempt(here, there, check_mode=False, rehearse=rehearsal.move, **options):
+    params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": "/nonexistent",
+              "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
+              "rehearsal_programs": None, "reach_from": "none", "kubectl": None,
+              "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
+    calls = []
+    try:
+        return service.Move(here, there, params, check_mode, Progress(None), lambda *call: calls.append(call),
+                            rehearse).moved()
+    finally:
+        assert calls == [], "clusterctl was run"
+
+
+@pytest.mark.parametrize("check_mode", [False, True], ids=["run", "check"])
+@pytest.mark.parametrize("violate", REFUSALS, ids=lambda violate: violate.__name__)
+def test_what_is_in_the_way_is_named_and_nothing_is_written(here, there, versions, violate, check_mode):
+    violate(here, there, versions)
+    before = copy.deepcopy((here.objects, there.objects))
+    with pytest.raises(RefusedError) as refused:
+        attempt(here, there, check_mode, reach_from="here" if violate is unreachable else "none")
+    assert REFUSALS[violate] in str(refused.value)
+    assert len(refused.value.problems) == 1
+    assert (here.objects, there.objects) == before
+
+
+def test_an_older_version_here_is_none_of_a_problem(here, there, versions):
+    versions["here"].update(bmo="v0.12.1", capm3=None)
+    versions["there"]["ipam"] = "v1.0.0"
+    assert attempt(here, there, check_mode=True)["changed"]
+
+
+@pytest.mark.parametrize(("quota", "used"), [
+    ({"count/secrets": "4"}, {"count/secrets": "1"}), ({"pods": "0"}, {}), ({"count/secrets": "3"}, {}),
+    ({"secrets": "1Gi"}, {})])
+def test_a_quota_with_room_is_no_problem(here, there, quota, used):
+    there.objects["ResourceQuota", "q"] = obj("v1", "ResourceQuota", "q", spec={"hard": quota}, status={"used": used})
+    assert attempt(here, there, check_mode=True)["changed"]
+
+
+def rehearsed(problems=(), warnings=()):
+    def rehearse(*arguments):
+        rehearse.calls.append(arguments)
+        return rehearsal.Outcome(list(problems), list(warnings), 10, 1.25, 300 * 1024 ** 2)
+    rehearse.calls = []
+    return rehearse
+
+
+def test_what_a_rehearsal_has_shown_is_refused_before_anything_is_written(here, there):
+    problem = rehearsal.Problem("rehearsal-changed", "BareMetalHost used", "spec.raid", "a field that would be lost",
+                                "the same")
+    before = copy.deepcopy((here.objects, there.objects))
+    with pytest.raises(RefusedError, match=r"BareMetalHost used: spec\.raid: found a field that would be lost"):
+        attempt(here, there, rehearse=rehearsed([problem]), rehearsal_programs="/programs")
+    assert (here.objects, there.objects) == before
+
+
+def test_a_rehearsal_that_goes_well_is_part_of_the_result(here, there):
+    rehearse = rehearsed(warnings=["BareMetalHost used: would get spec.x over there"])
+    result = attempt(here, there, True, rehearse, rehearsal_programs="/programs")
+    assert result["rehearsal"] == {"objects": 10, "seconds": 1.2, "resident_mib": 300}
+    assert result["warnings"] == ["BareMetalHost used: would get spec.x over there"]
+    assert attempt(here, there, True, rehearse)["rehearsal"] is None
+    assert len(rehearse.calls) == 1
+
+
+def test_what_is_refused_anyway_is_not_rehearsed(here, there, versions):
+    in_transition(here, there, versions)
+    rehearse = rehearsed()
+    with pytest.raises(RefusedError, match="deprovisioning"):
+        attempt(here, there, True, rehearse, rehearsal_programs="/programs")
+    assert rehearse.calls == []
+
+
+def host(address, name="h"):
+    return {"metadata": {"name": name}, "spec": {"bmc": {"address": address}}}
+
+
+def test_bmcs_are_asked_by_the_program_that_ironics_container_gets():
+    """Run by this Python in place of the container's."""
+    hosts = [host("ipmi://127.0.0.1:1"), host(CLOSED, "closed"), host("ipmi://no-such-name.invalid", "nowhere"),
+             host("no address", "left-out"), host("ipmi://127.0.0.1:1", "same")]
+    found = dict((problem.subject, problem.actual) for problem in bmc_reach.problems(
+        hosts, bmc_reach.Asked([sys.executable, "-"], "the pod"))[0])
+    assert sorted(found) == [f"BareMetalHost {name}" for name in ("closed", "h", "nowhere", "same")]
+    assert found["BareMetalHost closed"] == "connection refused at 127.0.0.1:1/tcp, asked from the pod"
+    assert found["BareMetalHost nowhere"].startswith("no address for that name at no-such-name.invalid:623/udp")
+
+
+def test_an_address_is_no_part_of_the_program():
+    given = []
+
+    def run(_command, **more):
+        given.append(more["input"].decode())
+        return subprocess.run([sys.executable, "-"], **more)
+
+    hosts = [host("redfish+http://127.0.0.1:1/')+exit(3)+('")]
+    found, warnings = bmc_reach.problems(hosts, bmc_reach.from_here(), run)
+    assert warnings == [] and "exit" not in given[0].rpartition("main(")[2]
+    assert [problem.subject for problem in found] == ["BareMetalHost h"]
+
+
+@pytest.mark.parametrize(("code", "output"), [
+    (1, b""), (0, b""), (0, b"[]"), (0, b"{}"), (1, b'[""]'), (0, b"\xff")])
+def test_a_pod_that_cannot_be_asked_is_a_warning(code, output):
+    def run(*_arguments, **_more):
+        return types.SimpleNamespace(returncode=code, stdout=output, stderr=b"error: \033[31munable to upgrade\n")
+
+    found, (warning,) = bmc_reach.problems([host(CLOSED)], bmc_reach.from_pod("kubectl", "/k", "c", "n", "ironic"), run)
+    assert found == [] and "was not asked from Deployment n/ironic" in warning and "unable to upgrade" in warning
+    assert "\033" not in warning
+
+
+def test_a_pod_is_asked_with_the_kubeconfig_of_the_other_plane():
+    asked = bmc_reach.from_pod("/bin/kubectl", "/k", "c", "n", "ironic")
+    assert asked.command == ["/bin/kubectl", "--kubeconfig=/k", "--context=c", "--namespace=n", "exec", "--stdin",
+                             "deployment/ironic", "--", "python3", "-"]
+    assert "--context" not in " ".join(bmc_reach.from_pod("kubectl", "/k", None, "n", "ironic").command)
+
+
+def test_nobody_is_asked_without_a_pod_of_ironic(here, there):
+    result = attempt(here, there, True, reach_from="auto", kubectl="kubectl")
+    assert "was not asked: no Deployment baremetal-operator-system/ironic" in result["warnings"][0]
+    there.objects["Deployment", "ironic"] = obj("apps/v1", "Deployment", "ironic", status={"availableReplicas": 1})
+    result = attempt(here, there, True, reach_from="auto", kubectl="/nonexistent/kubectl")
+    assert "was not asked from Deployment baremetal-operator-system/ironic: FileNotFoundError" in result["warnings"][0]
+
+
+def test_answers_are_matched_with_their_hosts():
+    def run(*_arguments, **more):
+        literal = more["input"].decode().rpartition("json.loads(")[2].rpartition("))")[0]
+        questions = json.loads(ast.literal_eval(literal))
+        return types.SimpleNamespace(returncode=0, stderr=b"", stdout=json.dumps(
+            ["no answer within 5 s" if question[0].endswith(".2") else "" for question in questions]).encode())
+
+    found, _warnings = bmc_reach.problems([host("ipmi://192.0.2.1", "one"), host("ipmi://192.0.2.2", "two")],
+                                          bmc_reach.from_here(), run)
+    assert [problem.subject for problem in found] == ["BareMetalHost two"]
