@@ -8,13 +8,13 @@ The lab runs with LAB_IRONIC_PROCESSES=separate and two conductors.
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from processes import kill_tree
 from support import REPOSITORY, eventually, only
 
 pytestmark = pytest.mark.scale
@@ -39,9 +39,9 @@ def supervise(lab):
 
 
 def conductors(lab):
-    """Return ``{conductor: program}``; Ironic names a conductor by address and port."""
-    return dict((f"127.0.0.1:{lab.figures['ports'][f'ironic_conductor_{number}']}", f"ironic-conductor-{number}")
-                for number in (1, 2))
+    """Return ``{conductor: program}``; Ironic names a conductor by its address."""
+    network = ".".join(map(str, (127, *divmod(lab.figures["ports"]["ironic"], 256))))
+    return dict((f"{network}.{number}", f"ironic-conductor-{number}") for number in (1, 2))
 
 
 def alive(lab):
@@ -120,7 +120,8 @@ def test_a_conductor_that_is_killed_while_it_deploys_costs_one_attempt(lab, room
     eventually(at_work, 300, f"{server} is being deployed by {conductor}", interval_seconds=0.1)
     began = time.monotonic()
     program = conductors(lab)[conductor]
-    os.kill(lab.pid(program), signal.SIGKILL)
+    # With its worker, which would outlive it for a while and go on.
+    kill_tree(lab.pid(program))
     room.clear_knobs(server)
     failed = eventually(lambda: lab.nodes()[server].provision_state == "deploy failed" and lab.nodes()[server], 180,
                         f"{server} is given up", interval_seconds=0.1)
@@ -148,7 +149,7 @@ def test_a_conductor_that_does_not_come_back_is_replaced_by_the_other(lab, room,
     program = conductors(lab)[conductor]
     began = time.monotonic()
     try:
-        supervise("signal", "KILL", program)
+        kill_tree(lab.pid(program))
         supervise("stop", program)
         eventually(lambda: alive(lab) == [survivor], 180, "the killed conductor is no longer counted on")
         print(f"no longer counted on after {time.monotonic() - began:.1f} s")

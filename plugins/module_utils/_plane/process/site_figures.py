@@ -51,10 +51,6 @@ DEFAULT_PORTS = {
     "ipam_webhook": 20035,
     "ipam_health": 20036,
     "ipam_metrics": 20037,
-    "ironic_conductor_1": 20040,
-    "ironic_conductor_2": 20041,
-    "ironic_conductor_3": 20042,
-    "ironic_conductor_4": 20043,
 }
 # What BMCs and agents must reach.
 ON_ADDRESS = ("image_server", "ironic")
