@@ -86,7 +86,7 @@ test-awx: test-needs  ## playbook awx_setup with awx.awx, playbooks by ansible-r
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-hosts test-servers test-clusters test-faults-long test-ha test-metal test-plane test-pivot test-lifecycle test-metalstack molecule bench bench-cluster pytest
+.PHONY: test-hosts test-servers test-clusters test-faults-long test-ha test-metal test-plane test-pivot test-lifecycle test-metalstack test-scale molecule bench bench-cluster bench-scale pytest
 test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-hosts
 test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
@@ -108,10 +108,16 @@ test-pivot: test-lab-needs  ## the management moves into a cluster of the lab an
 	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab pivot
 test-lifecycle: test-lab-needs  ## machines of a cluster replaced, reused, healed, upgraded, on such a lab; not part of make test
 	@$(IN_LAB) TEST_LAB=life tests/gates/test-lab lifecycle
+test-scale: export LAB_IRONIC_PROCESSES := separate
+test-scale: export LAB_INVENTORY := inventory/lab -i tests/lab/data/without_clusters.yml
+test-scale: test-lab-needs  ## Ironic as several processes: a conductor is killed while it deploys, on such a lab; not part of make test
+	@$(IN_LAB) TEST_LAB=$(or $(TEST_LAB),scale) LAB_SERVERS=8 LAB_BMC_SCHEME=redfish tests/gates/test-lab scale
 bench-cluster: test-lab-needs  ## the playbook cluster against kubectl with the same manifests, on such a lab
 	@$(IN_LAB) TEST_LAB=bench tests/gates/test-lab bench-cluster
 test-metalstack: test-lab-needs  ## clusters on metal-stack: on an API server alone and on such a lab; not part of make test
 	@$(IN_LAB) tests/gates/test-metalstack
+bench-scale: test-lab-needs  ## hosts per minute from enrolment to available, processor time and memory by program, on such a lab (SERVERS=100)
+	@$(IN_LAB) tests/gates/bench-scale
 molecule: test-lab-needs  ## molecule alone, on such a lab
 	@$(IN_LAB) tests/gates/test-molecule
 bench: lab-needs venv-bench  ## measure against kubernetes.core, on an API server of its own (BENCH_ARGS=…)
@@ -154,7 +160,7 @@ test-lab-needs: lab-needs test-needs venv-agent
 .PHONY: debian-lab debian-test
 debian-lab:
 	@$(PYTHON) lab/python_environment.py check
-	@$(PYTHON) lab/debian_packages.py lab/debian-packages.txt $(if $(filter virtual,$(LAB_KIND)),lab/virtual-packages.txt)
+	@$(PYTHON) lab/debian_packages.py lab/debian-packages.txt $(if $(filter virtual,$(LAB_KIND)),lab/virtual-packages.txt) $(if $(filter separate,$(LAB_IRONIC_PROCESSES)),lab/database-packages.txt)
 debian-test: debian-lab
 	@$(PYTHON) lab/debian_packages.py tests/debian-packages.txt
 

@@ -28,8 +28,6 @@ RETRY_FACTOR = 1.5
 HEARTBEAT_FACTOR = 2
 # ironic-python-agent's share of Ironic's heartbeat timeout.
 HEARTBEAT_SHARE = (0.3, 0.6)
-# A heartbeat that Ironic could not use, because it had locked the node, is made up for within this.
-HEARTBEAT_LIMIT_SECONDS = 15
 DEFAULT_HEARTBEAT_TIMEOUT_SECONDS = 300
 # After so long the BMC reports the agent's system as started: after its first accepted heartbeat, and without one.
 STARTED_AFTER_HEARTBEAT_SECONDS = 15
@@ -249,7 +247,7 @@ class Agent:
             if status == 202:
                 if self._accepted_at is None:
                     self._accepted_at = time.monotonic()
-                wait = min(soon, HEARTBEAT_LIMIT_SECONDS,
+                wait = min(soon, settings.heartbeat_limit_seconds,
                            self.heartbeat_timeout * random.uniform(*HEARTBEAT_SHARE))
                 soon *= HEARTBEAT_FACTOR
             elif status == 409:

@@ -22,6 +22,8 @@ class Settings:
     :param ironic_url: Ironic's API as the agents reach it when their kernel command line doesn't say
     :param boot_url: where network boot configurations are served, as a DHCP server would say
     :param agent_tls: whether the agents serve TLS, as ``[agent]require_tls`` of Ironic wants by default
+    :param heartbeat_limit_seconds: longest time between two heartbeats of an agent: one that Ironic could not use,
+        because it had locked the node, is made up for within this
     :param nodes: ``index`` and ``bridge`` of the lab, if what is on disks shall run, which needs root; else None
     :param accelerator: what runs virtual servers' processors: ``tcg``, or ``kvm`` where it serves ordinary guests
     """
@@ -40,6 +42,7 @@ class Settings:
     ironic_url: str
     boot_url: str
     agent_tls: bool = True
+    heartbeat_limit_seconds: int = 15
     nodes: dict | None = None
     accelerator: str = "tcg"
 

@@ -100,6 +100,9 @@ options:
           tcp:
             description: C(host:port) that accepts connections.
             type: str
+          unix:
+            description: Path of a Unix socket that accepts connections.
+            type: path
           file:
             description: File that exists.
             type: path

@@ -26,8 +26,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout impor
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# The lab is brought up with it.
-INVENTORY = REPOSITORY / os.environ.get("LAB_INVENTORY", "inventory/lab")
+# The lab is brought up with it; what may follow it there ("-i …") is for that only.
+INVENTORY = REPOSITORY / os.environ.get("LAB_INVENTORY", "inventory/lab").split()[0]
 NAMESPACE = "metal3"
 HOST = KNOWN["BareMetalHost"]
 # Arguments of a playbook: a fault that BMO might get over is reported at its first attempt, not at its third.

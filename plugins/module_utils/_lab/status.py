@@ -24,6 +24,7 @@ MAIN_PORTS = {
     "kube-apiserver": "kube_apiserver",
     "kube-controller-manager": "kube_controller_manager",
     "ironic": "ironic",
+    "ironic-api": "ironic",
     "image-server": "image_server",
     "registry": "registry",
     "machine-room": "machine_room",
@@ -49,7 +50,7 @@ def _health(info: dict[str, Any], fault: str | None) -> str:
 def _address(lab: dict[str, Any], name: str, check: dict[str, str]) -> str:
     if name in MAIN_PORTS:
         return f"127.0.0.1:{lab['ports'][MAIN_PORTS[name]]}"
-    return check.get("url") or check.get("tcp") or "-"
+    return check.get("url") or check.get("tcp") or check.get("unix") or "-"
 
 
 def program_parts(lab: dict[str, Any], checks: dict[str, Any], states: dict[str, dict[str, Any]],

@@ -33,6 +33,7 @@ _READY = {
     "password_file": {"type": "path", "no_log": False},
     "holds": {"type": "str"},
     "tcp": {"type": "str"},
+    "unix": {"type": "path"},
     "file": {"type": "path"},
     "timeout_seconds": {"type": "int", "default": readiness.DEFAULT_TIMEOUT_SECONDS},
 }

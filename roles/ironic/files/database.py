@@ -1,9 +1,10 @@
-"""Bring Ironic's SQLite database to the schema of the Ironic that is to run; tell "made", "upgraded" or "unchanged".
+"""Bring Ironic's database to the schema of the Ironic that is to run; tell "made", "upgraded" or "unchanged".
 
-Arguments: ironic-dbsync, Ironic's configuration file, the folder of the database.
+Arguments: ironic-dbsync, Ironic's configuration file, the folder of the database; for MariaDB its Unix socket, too.
 """
 from __future__ import annotations
 
+import getpass
 import os
 import subprocess
 import sys
@@ -20,7 +21,22 @@ def read(path):
         return None
 
 
-def main(dbsync, config_file, directory):
+def empty(directory, unix_socket):
+    """Leave an empty database: files that SQLite will create, or a database of MariaDB."""
+    if unix_socket is None:
+        for name in DATABASE_FILES:
+            if os.path.exists(os.path.join(directory, name)):
+                os.unlink(os.path.join(directory, name))
+        return
+    # Only a plane with MariaDB needs it.
+    import pymysql
+    with pymysql.connect(unix_socket=unix_socket, user=getpass.getuser()) as connection, connection.cursor() as cursor:
+        # What an interrupted migration has left can't be continued.
+        cursor.execute("DROP DATABASE IF EXISTS ironic")
+        cursor.execute("CREATE DATABASE ironic CHARACTER SET utf8mb4")
+
+
+def main(dbsync, config_file, directory, unix_socket=None):
     """Make or upgrade the database unless this Ironic's environment has done so before."""
     # Written last: without it, what is there was left by an interrupted run.
     mark = os.path.join(directory, "database-schema")
@@ -29,9 +45,7 @@ def main(dbsync, config_file, directory):
         print("unchanged")
         return
     if made_by is None:
-        for name in DATABASE_FILES:
-            if os.path.exists(os.path.join(directory, name)):
-                os.unlink(os.path.join(directory, name))
+        empty(directory, unix_socket)
     # SQLite can't be brought from nothing to today's schema by migrations, so that these are two commands.
     command = [dbsync, "--config-file=" + config_file, "create_schema" if made_by is None else "upgrade"]
     result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

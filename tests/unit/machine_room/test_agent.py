@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import gzip
 import hashlib
 import threading
@@ -119,10 +120,10 @@ def test_a_slow_download_ends_with_the_power(server, agent, info):
 
 
 @pytest.fixture
-def _rare_heartbeats(monkeypatch):
+def _rare_heartbeats(server, monkeypatch):
     """Let heartbeats that nothing has caused come later than these tests wait for one."""
     monkeypatch.setattr(agent_module, "RETRY_SECONDS", 3600)
-    monkeypatch.setattr(agent_module, "HEARTBEAT_LIMIT_SECONDS", 3600)
+    monkeypatch.setattr(server, "settings", dataclasses.replace(server.settings, heartbeat_limit_seconds=3600))
 
 
 def test_an_asynchronous_command_ends_with_a_heartbeat(_rare_heartbeats, agent, ironic):

@@ -37,6 +37,7 @@ def test_no_other_lookup_writes():
     found = sorted((str(path.relative_to(REPOSITORY)), match.group(1))
                    for folder in ("playbooks", "roles") for path in (REPOSITORY / folder).rglob("*.yml")
                    for match in writing.finditer(path.read_text()))
-    # id -u writes nothing.
+    # id writes nothing.
     assert found == sorted(
-        [("roles/ironic/tasks/process.yml", "password")] * 2 + [("roles/lab/defaults/main.yml", "pipe")]), found
+        [(f"roles/ironic/tasks/{name}.yml", "password") for name in ("process", "separate")] * 2
+        + [("roles/ironic/vars/main.yml", "pipe"), ("roles/lab/defaults/main.yml", "pipe")]), found

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a program does its work: by a URL, a TCP port or a file."""
+"""Whether a program does its work: by a URL, a TCP port, a Unix socket or a file."""
 from __future__ import annotations
 
 import base64
@@ -88,13 +88,23 @@ def _tcp_fault(check: dict[str, str]) -> Any:
     return None
 
 
+def _unix_fault(check: dict[str, str]) -> str | None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(CHECK_TIMEOUT_SECONDS)
+        try:
+            probe.connect(check["unix"])
+        except OSError as exc:
+            return f"{check['unix']}: {exc.strerror or exc}"
+    return None
+
+
 def fault(check: dict[str, Any]) -> str | None:
     """Return why a program is not ready, or None.
 
     :param check: dict with any of ``url`` (with ``ca_file``, ``client_cert``, ``client_key``, ``username_file``
         and ``password_file`` for HTTP basic authentication, ``status``: list of codes, ``holds``: what must not be
-        empty in the JSON object it answers), ``tcp`` (``host:port``) and ``file`` (path); an empty one is always
-        fulfilled
+        empty in the JSON object it answers), ``tcp`` (``host:port``), ``unix`` (path of a socket) and ``file`` (path);
+        an empty one is always fulfilled
     """
     if check.get("url"):
         text = _url_fault(check)
@@ -102,6 +112,10 @@ def fault(check: dict[str, Any]) -> str | None:
             return text
     if check.get("tcp"):
         text = _tcp_fault(check)
+        if text:
+            return text
+    if check.get("unix"):
+        text = _unix_fault(check)
         if text:
             return text
     if check.get("file") and not os.path.exists(check["file"]):

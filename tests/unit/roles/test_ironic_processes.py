@@ -1,0 +1,53 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Role ironic, mode process: what a change of ironic_processes stops and removes, and how processes share a machine."""
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from fakes import playbook
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+INVENTORY = "management: {hosts: {m1: {ansible_connection: local, ansible_python_interpreter: " \
+            "'{{ ansible_playbook_python }}'}}}"
+PROGRAMS = ("ironic", "ironic-api", "ironic-conductor-1", "ironic-conductor-2", "ironic-conductor-3", "mariadb", "etcd")
+SHOWN = ("ironic_former_programs", "ironic_former_databases", "ironic_database_connection", "ironic_rpc_addresses")
+
+
+@pytest.fixture
+def plane(tmp_path):
+    """A plane's folder with what both ways to run Ironic leave in it."""
+    folder = tmp_path / "plane"
+    for name in ("supervisor/conf.d", "ironic", "mariadb"):
+        (folder / name).mkdir(parents=True)
+    for name in PROGRAMS:
+        (folder / "supervisor" / "conf.d" / f"{name}.conf").touch()
+    for name in ("ironic.db", "database-schema", "htpasswd"):
+        (folder / "ironic" / name).touch()
+    return folder
+
+
+@pytest.mark.parametrize(("processes", "programs", "databases", "connection"), [
+    ("combined", ["ironic-api", "mariadb", "ironic-conductor-1", "ironic-conductor-2", "ironic-conductor-3"],
+     ["mariadb"], r"sqlite:///%s/ironic/ironic\.db\?timeout=30"),
+    ("separate", ["ironic", "ironic-conductor-3"], ["ironic/ironic.db", "ironic/database-schema"],
+     r"mysql\+pymysql://[^:@]+@localhost/ironic\?charset=utf8mb4&unix_socket=%s/mariadb/mariadb\.sock"),
+])
+def test_a_change_leaves_nothing_of_the_other_way(tmp_path, plane, processes, programs, databases, connection):
+    text = json.dumps([{"hosts": "management", "gather_facts": False, "vars": {
+        "management_plane": {"dir": str(plane), "ports": {"ironic": 6385}}, "ironic_processes": processes,
+        "ironic_conductors": 2}, "tasks": [
+        {"include_vars": str(REPOSITORY / "roles" / "ironic" / "vars" / "main.yml")},
+        {"copy": {"dest": str(tmp_path / "shown"), "content": "{{ [%s] | to_json }}" % ", ".join(SHOWN)}}]}])
+    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml")
+    assert code == 0, output
+    shown = json.loads((tmp_path / "shown").read_text())
+    assert sorted(shown[0]) == sorted(programs)
+    assert sorted(shown[1]) == sorted(str(plane / name) for name in databases)
+    assert shown[3] == ["127.24.241.1", "127.24.241.2", "127.24.241.3", "127.24.241.4"]
+    # No password in it.
+    assert re.fullmatch(connection % re.escape(str(plane)), shown[2]), shown[2]
