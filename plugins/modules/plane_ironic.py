@@ -80,6 +80,10 @@ options:
       The pod is started again, because it reads the certificate once.
     type: bool
     default: false
+  with_cert_manager:
+    description: Whether cert-manager is installed by the same play before; check mode does not require it then.
+    type: bool
+    default: false
   provisioning_ip:
     description: Address of the node at which BMCs, agents and the operator reach Ironic (C(PROVISIONING_IP)).
     type: str

@@ -50,6 +50,7 @@ def run_plane_ironic() -> None:
         tls_key={"type": "str", "no_log": True},
         tls_authority={"type": "str"},
         renew_certificate={"type": "bool", "default": False},
+        with_cert_manager={"type": "bool", "default": False},
         provisioning_ip={"type": "str"},
         provisioning_interface={"type": "str"},
         dhcp_range={"type": "str"},

@@ -43,7 +43,7 @@ def options(**changes):
         "provisioning_ip": "192.0.2.2", "http_port": 6180, "deploy_kernel_url": "https://images.example/kernel",
         "deploy_ramdisk_url": "https://images.example/ramdisk", "fast_track": True, "image_version": "v39.0.0",
         "environment": {"OS_CONDUCTOR__WORKERS_POOL_SIZE": 2000},
-        "rotation": "none", "renew_certificate": False, "confirm": None, "wait": False,
+        "rotation": "none", "renew_certificate": False, "with_cert_manager": False, "confirm": None, "wait": False,
         "wait_timeout_seconds": 1, "certificates": "cert_manager"}, **changes)
 
 
@@ -290,3 +290,19 @@ def secret_of(name, text):
 def test_only_cert_managers_certificates_are_renewed():
     with pytest.raises(RefusedError, match="renew_certificate"):
         run(Server(), options(renew_certificate=True)).present()
+
+
+def test_a_plan_may_come_before_cert_manager_when_the_same_play_installs_it():
+    server = Server()
+    for name in [key for key in server.objects if key[2].endswith(".cert-manager.io")]:
+        del server.objects[name]
+
+    def plan(**changes):
+        return ironic_service.IronicComponents(
+            server, options(tls="cert_manager", **changes), shipped(), True, Progress(None)).present()
+
+    with pytest.raises(RefusedError, match="expected a kind that the API server serves"):
+        plan()
+    made = plan(with_cert_manager=True)
+    assert "Certificate baremetal-operator-system/ironic-cert" in [item["object"] for item in made["objects"]]
+    assert server.writes == []

@@ -33,6 +33,14 @@ HTTP_PORT = 6180
 PART = Part("ironic", "Ironic", BMO, None, "", {DEPLOYMENT: IMAGE}, "baremetal-operator-system", None, None, None, None,
             (), (("metal3.io/v1alpha1", "BareMetalHost"),), {}, {})
 
+# As much of cert-manager's definitions as a plan needs that comes before them.
+CERTIFICATE_DEFINITIONS = tuple(
+    {"apiVersion": "apiextensions.k8s.io/v1", "kind": plane_objects.DEFINITION,
+     "metadata": {"name": f"{plural}.{plane_objects.CERTIFICATE_GROUP}"},
+     "spec": {"group": plane_objects.CERTIFICATE_GROUP, "names": {"plural": plural, "kind": kind},
+              "scope": "Namespaced", "versions": [{"name": "v1", "storage": True}]}}
+    for plural, kind in (("certificates", "Certificate"), ("issuers", "Issuer")))
+
 # Option → variable of ironic-image.
 VARIABLES = {
     "provisioning_ip": "PROVISIONING_IP", "provisioning_interface": "PROVISIONING_INTERFACE",

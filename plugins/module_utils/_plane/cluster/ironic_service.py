@@ -82,6 +82,13 @@ class IronicComponents(Components):
             result["seconds"] = self.wait(self.params["wait_timeout_seconds"])
         return result
 
+    def defined_before(self) -> list[Object]:
+        """Return cert-manager's definitions when check mode comes before its installation."""
+        if not self.check_mode or not self.params["with_cert_manager"]:
+            return []
+        return [definition for definition in ironic.CERTIFICATE_DEFINITIONS if not self.client.get(
+            KNOWN["CustomResourceDefinition"], None, definition["metadata"]["name"])]
+
     def _written(self, made: list[Object], chosen: Any) -> Object:
         """Write those of the objects that a callable chooses; return the result."""
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {
