@@ -86,7 +86,7 @@ test-awx: test-needs  ## playbook awx_setup with awx.awx, playbooks by ansible-r
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-hosts test-servers test-clusters test-faults-long test-ha test-metal test-plane test-pivot test-lifecycle test-metalstack test-scale molecule bench bench-cluster bench-scale pytest
+.PHONY: test-hosts test-servers test-clusters test-faults-long test-ha test-metal test-plane test-pivot test-lifecycle test-metalstack test-scale molecule bench bench-cluster bench-plane bench-scale pytest
 test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-hosts
 test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
@@ -118,6 +118,8 @@ test-metalstack: test-lab-needs  ## clusters on metal-stack: on an API server al
 	@$(IN_LAB) tests/gates/test-metalstack
 bench-scale: test-lab-needs  ## hosts per minute from enrolment to available, processor time and memory by program, on such a lab (SERVERS=100)
 	@$(IN_LAB) tests/gates/bench-scale
+bench-plane: test-lab-needs  ## the playbook install into a cluster against clusterctl init and kubectl with the same manifests, on such a lab
+	@$(IN_LAB) TEST_LAB=bench-plane tests/gates/test-lab bench-plane
 molecule: test-lab-needs  ## molecule alone, on such a lab
 	@$(IN_LAB) tests/gates/test-molecule
 bench: lab-needs venv-bench  ## measure against kubernetes.core, on an API server of its own (BENCH_ARGS=…)

@@ -26,7 +26,9 @@ description:
     again and waited for, and what was created since is deleted, but for namespaces and definitions. A definition whose
     objects may be stored in a version that only the new one has stays, too. The message says what was rolled back.
   - Waits until Deployments are rolled out, definitions are established and the webhook of each part has accepted an
-    object in a dry run.
+    object in a dry run. cert-manager must also issue a certificate, which is removed again.
+  - A manager is started again when the contents of a Secret of O(parts[].secret_mounts) have changed, because managers
+    read them once.
 options:
   state:
     description:
@@ -47,7 +49,8 @@ options:
         description:
           - Which one. V(capi) is Cluster API's core, V(cabpk) its kubeadm bootstrap provider and V(kcp) its kubeadm
             control plane provider.
-          - V(cert_manager) is installed by a run of its own, because the others need its webhook.
+          - V(cert_manager) is installed by a run of its own, because the others need its webhook; in check mode they
+            may be planned together.
         type: str
         required: true
         choices: [cert_manager, capi, cabpk, kcp, ipam, bmo, capm3]
@@ -55,9 +58,12 @@ options:
         description:
           - Path, on the machine that the module runs on, or URL of the manifests of a release, for example
             C(infrastructure-components.yaml). Requires O(parts[].version); a URL also requires O(parts[].checksum).
-          - By default those that M(metal3.baremetal.plane_programs) has rendered from O(source_dir). cert-manager is
-            not rendered.
+          - By default those that M(metal3.baremetal.plane_programs) has rendered from O(source_dir), those of
+            V(cert_manager) from O(parts[].source_dir).
         type: str
+      source_dir:
+        description: Folder with the C(go.mod) that pins this part, in place of O(source_dir).
+        type: path
       checksum:
         description: C(sha256:) and the checksum of O(parts[].manifests).
         type: str

@@ -43,8 +43,19 @@ options:
     default: http_basic
   credentials_dir:
     description: Folder on the machine that the module runs on, into which the files C(username) and C(password) are
-      written, with mode 0600, for programs that use Ironic directly.
+      written, with mode 0600, for programs that use Ironic directly; with O(tls=cert_manager) C(ca.crt), too, the
+      authority of Ironic's certificate.
     type: path
+  rotation:
+    description:
+      - How far the credentials are replaced. The playbook C(rotate_credentials) goes through both steps and restarts
+        the operator between them.
+      - V(begin) chooses new ones and has Ironic take old and new ones. After a run that was killed, it continues.
+      - V(end) has Ironic take the new ones only.
+      - V(none) leaves it as it is.
+    type: str
+    choices: [none, begin, end]
+    default: none
   tls:
     description:
       - V(cert_manager) lets cert-manager issue the API's certificate for O(provisioning_ip), as upstream's manifests
@@ -64,6 +75,15 @@ options:
   tls_authority:
     description: Certificates of the authorities that issued it, in PEM.
     type: str
+  renew_certificate:
+    description: Whether cert-manager issues Ironic's certificate again now, before its time; with O(tls=cert_manager).
+      The pod is started again, because it reads the certificate once.
+    type: bool
+    default: false
+  with_cert_manager:
+    description: Whether cert-manager is installed by the same play before; check mode does not require it then.
+    type: bool
+    default: false
   provisioning_ip:
     description: Address of the node at which BMCs, agents and the operator reach Ironic (C(PROVISIONING_IP)).
     type: str

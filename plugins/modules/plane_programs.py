@@ -33,9 +33,11 @@ options:
       - V(management) is what the management plane runs, with its manifests; V(node) what a cluster's node runs.
       - V(control-plane) is Kubernetes' part of V(management), for a C(go.mod) that pins no provider. With V(node) it is
         what M(metal3.baremetal.lab_node_image) needs for an image of that version.
+      - V(cert-manager) is what cert-manager runs, V(cert-manager-manifests) Helm, with which its chart is rendered, for
+        a C(go.mod) that pins cert-manager.
     type: list
     elements: str
-    choices: [management, node, control-plane]
+    choices: [management, node, control-plane, cert-manager, cert-manager-manifests]
     default: [management]
 requirements:
   - PyYAML >= 6.0

@@ -106,7 +106,7 @@ CASES: dict[str, dict[str, Any]] = {
             "ip_pools_list": [{"name": "p", "ranges": [{"start": "192.0.2.1", "end": "192.0.2.9"}], "prefix": 24}]
         }
     },
-    "rotate_credentials": {"ends": ("expected process",)},
+    "rotate_credentials": {"ends": ("expected process, or cluster",)},
     "firmware": {"inventory": {"bmh_firmware_settings": {"A": "B"}}},
     "metalstack": {"inventory": {"metalstack_project": "p", "metalstack_partition": "f"}},
     "metalstack_teardown": {

@@ -15,6 +15,7 @@ import yaml
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import manifests
 
 READY_SECONDS = 60
 
@@ -34,13 +35,13 @@ def free_ports(count):
 class ControlPlane:
     """A context in which the API server answers and knows the Bare Metal Operator's CRDs.
 
-    :param engine_dir: folder with ``bin`` and ``manifests``, as the lab's engine has it
+    :param engine_dir: folder with ``bin`` and the rendered manifests, as the lab's engine has it
     :param work_dir: empty private folder for state, keys and logs
     """
 
     def __init__(self, engine_dir, work_dir):
         self._bin = Path(engine_dir) / "bin"
-        self._crds = Path(engine_dir) / "manifests" / "bmo.yaml"
+        self._crds = Path(engine_dir) / manifests.FOLDER / "bmo.yaml"
         self._dir = Path(work_dir)
         self._processes = []
         self.kubeconfig = self._dir / "kubeconfig"

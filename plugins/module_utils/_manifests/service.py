@@ -24,12 +24,17 @@ class ManifestsWrites(Reconcile):
     # Entries of what is not there yet: Namespaces and kinds.
     new: frozenset[tuple[str, str]] = frozenset()
 
-    def expect(self, entries: Sequence[Entry]) -> None:
-        """Take note of the Namespaces and kinds that are created first."""
+    def expect(self, entries: Sequence[Entry], definitions: Sequence[dict[str, Any]] = ()) -> None:
+        """Take note of the Namespaces and kinds that are created first.
+
+        :param entries: of the run
+        :param definitions: CustomResourceDefinitions that another run creates before
+        """
         created = [entry for entry in entries if entry.action == CREATE]
         self.new = frozenset([("Namespace", entry.name) for entry in created if entry.resource.kind == "Namespace"] + [
             ("kind", (entry.desired or {})["spec"]["names"]["kind"]) for entry in created
-            if entry.resource.kind == "CustomResourceDefinition"])
+            if entry.resource.kind == "CustomResourceDefinition"] + [
+            ("kind", definition["spec"]["names"]["kind"]) for definition in definitions])
 
     def can_try(self, entry: Entry) -> bool:
         """Say whether the entry's Namespace and kind are there already."""
@@ -102,7 +107,7 @@ class ManifestsService:
                 Resource("", "", "", obj["kind"], True), obj["metadata"].get("namespace"), obj["metadata"]["name"],
                 CREATE, obj, None, {}, obj), None, None) for obj in objects])
         entries = self._plan(objects)
-        self.writes.expect(entries)
+        self.writes.expect(entries, self.defined_before())
         tried = self.writes.dry_run(entries)
         raise_refused(self.client, [item for item in tried if item.error or item.entry.changes], dry_run=True)
         written = tried if self.check_mode else self._write([item.entry for item in tried])
@@ -110,7 +115,7 @@ class ManifestsService:
 
     def _plan(self, objects: list[dict[str, Any]]) -> list[Entry]:
         """Return the entries of all objects, as the server's state asks for."""
-        self.resources = resolve(self.client, objects, self.writes.persist)
+        self.resources = resolve(self.client, objects + self.defined_before(), self.writes.persist)
         placed, problems = documents.placed(objects, self.resources, self.namespace)
         if problems:
             raise RefusedError(problems)
@@ -136,6 +141,10 @@ class ManifestsService:
         return list(written.values())
 
     # What a room says in its own way
+
+    def defined_before(self) -> list[dict[str, Any]]:
+        """Return CustomResourceDefinitions that are not there yet and will be before this run's objects are written."""
+        return []
 
     def waves(self, items: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
         """Return objects in lists that are written one after the other."""

@@ -22,6 +22,8 @@ KNOWN: dict[str, Resource] = dict(resources.KNOWN, **dict((resource.kind, resour
             ("preprovisioningimages", "PreprovisioningImage", True),
             ("bmceventsubscriptions", "BMCEventSubscription", True), ("hostclaims", "HostClaim", True),
             ("hostdeploypolicies", "HostDeployPolicy", True))
+    # Of the Ironic operator.
+    + table("ironic.metal3.io", METAL3_VERSION, ("ironics", "Ironic", True))
     + table("ipam.metal3.io", METAL3_VERSION,
             ("ippools", "IPPool", True), ("ipclaims", "IPClaim", True), ("ipaddresses", "IPAddress", True))
     # Its IPAddress shares its kind's name with IPAM's own and is listed by _ipam/service.py only.

@@ -17,6 +17,7 @@ _PART = {
     "name": {"type": "str", "required": True, "choices": list(catalogue.NAMES)},
     "manifests": {"type": "str"},
     "checksum": {"type": "str"},
+    "source_dir": {"type": "path"},
     "variables": {"type": "dict"},
     "version": {"type": "str"},
     "namespace": {"type": "str"},

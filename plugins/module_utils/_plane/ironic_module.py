@@ -1,17 +1,18 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the module plane_ironic."""
+"""Running the modules plane_ironic and plane_ironic_operator."""
 from __future__ import annotations
 
 import os
 from typing import Any
 
 from .._common.errors import ReportedError
+from .._host.fields import argument_spec
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import manifests
-from .cluster import given_certificate, ironic, ironic_service
+from .cluster import given_certificate, ironic, ironic_service, operated, operated_service
 from .process import engine, user_folders
 
 
@@ -43,10 +44,13 @@ def run_plane_ironic() -> None:
         namespace={"type": "str", "default": ironic.PART.namespace},
         authentication={"type": "str", "choices": ["http_basic", "none"], "default": "http_basic"},
         credentials_dir={"type": "path"},
+        rotation={"type": "str", "choices": ["none", "begin", "end"], "default": "none"},
         tls={"type": "str", "choices": ["cert_manager", "files", "none"], "default": "cert_manager"},
         tls_certificate={"type": "str"},
         tls_key={"type": "str", "no_log": True},
         tls_authority={"type": "str"},
+        renew_certificate={"type": "bool", "default": False},
+        with_cert_manager={"type": "bool", "default": False},
         provisioning_ip={"type": "str"},
         provisioning_interface={"type": "str"},
         dhcp_range={"type": "str"},
@@ -82,3 +86,21 @@ def run_plane_ironic() -> None:
         shipped = rendered(params, params["authentication"], params["tls"]) if present else rendered(params)
         run = ironic_service.IronicComponents(module.connect(), params, shipped, module.check_mode, module.progress)
         module.finish(run.present() if present else run.absent())
+
+
+def run_plane_ironic_operator() -> None:
+    """Run the module ``plane_ironic_operator``."""
+    module = KubeModule(dict(
+        kube_argument_spec(),
+        **argument_spec(operated.FIELDS),
+        state={"type": "str", "choices": ["present", "absent"], "default": "present"},
+        name={"type": "str", "default": "ironic"},
+        namespace={"type": "str", "default": ironic.PART.namespace},
+        confirm={"type": "str"},
+        wait={"type": "bool", "default": True},
+        wait_timeout_seconds={"type": "int", "default": 900},
+    ))
+    module.require(PyYAML=manifests.HAS_YAML)
+    with module.reporting():
+        run = operated_service.OperatedIronic(module.connect(), module.params, module.check_mode, module.progress)
+        module.finish(run.present() if module.params["state"] == "present" else run.absent())

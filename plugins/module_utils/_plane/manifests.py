@@ -40,6 +40,13 @@ IRONIC_VARIANTS: dict[str, dict[str, Any]] = {
     "basic-auth_tls": {"resources": ["../overlays/basic-auth_tls"]},
 }
 
+# In cert-manager's module; make/manifests.mk there makes a release of them in the same way.
+CHART_FOLDER, CHART_DEFINITIONS = "deploy/charts/cert-manager", "deploy/crds"
+CHART_NAMESPACE = "cert-manager"
+# Helm itself says 1.20, which the chart refuses.
+CHART_KUBERNETES = "v1.35.0"
+CHART_VALUES = ("installCRDs=true", "creator=static", "startupapicheck.enabled=false")
+
 _CLUSTER_SCOPED = ("Namespace", "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding",
                    "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[=-])([^}]*))?\}")
@@ -198,13 +205,47 @@ def render(provider: Any, version: Any, module_dir: Any, kubectl: Any, scratch: 
 
 
 def _kustomized(kubectl: Any, directory: str) -> str:
-    result = subprocess.run(
-        [kubectl, "kustomize", directory], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        check=False, universal_newlines=True)
+    return _output([kubectl, "kustomize", directory])
+
+
+def _output(command: list[str], environ: dict[str, str] | None = None) -> str:
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            check=False, universal_newlines=True, env=environ)
     if result.returncode:
-        raise ManifestError(f"kubectl kustomize failed (exit code {result.returncode}): "
+        raise ManifestError(f"{os.path.basename(command[0])} {command[1]} failed (exit code {result.returncode}): "
                             f"{end_of(' '.join(result.stderr.split()), 1000)}")
     return result.stdout
+
+
+def render_chart(version: str, module_dir: str, helm: str, scratch: str, path: str) -> None:
+    """Render cert-manager's chart to the manifest file that its release has.
+
+    :param version: the module's version, which the chart in the module does not name
+    :param module_dir: the module's folder in Go's module cache; only read
+    :param helm: the program
+    :param scratch: folder to work in; is made, and emptied before
+    :param path: file to write
+    :raises ManifestError: with what helm says
+    :raises OSError: when the module has no such chart
+    """
+    shutil.rmtree(scratch, ignore_errors=True)
+    chart = os.path.join(scratch, "chart")
+    shutil.copytree(os.path.join(module_dir, CHART_FOLDER), chart, copy_function=shutil.copyfile)
+    for directory in (chart, os.path.join(chart, "templates")):
+        os.chmod(directory, 0o755)
+    described = load(os.path.join(chart, "Chart.template.yaml"))[0]
+    dump([dict(described, version=version, appVersion=version)], os.path.join(chart, "Chart.yaml"))
+    source = os.path.join(module_dir, CHART_DEFINITIONS)
+    for name in sorted(os.listdir(source)):
+        if name.endswith(".yaml"):
+            shutil.copyfile(os.path.join(source, name), os.path.join(chart, "templates", name))
+    # So that it reads no configuration of the user's.
+    own = dict((f"HELM_{kind}_HOME", os.path.join(scratch, "helm")) for kind in ("CACHE", "CONFIG", "DATA"))
+    command = [helm, "template", CHART_NAMESPACE, chart, f"--namespace={CHART_NAMESPACE}",
+               f"--kube-version={CHART_KUBERNETES}", *(f"--set={value}" for value in CHART_VALUES)]
+    text = _output(command, dict(os.environ, **own))
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": CHART_NAMESPACE}}
+    dump([namespace, *parse(text)], path)
 
 
 def render_ironic(module_dir: str, kubectl: str, scratch: str, directory: str) -> None:

@@ -92,7 +92,7 @@ def run_plane_programs() -> None:
     module = Module({
         "source_dir": {"type": "path", "required": True},
         "cache_dir": {"type": "path"},
-        "sets": {"type": "list", "elements": "str", "choices": ["management", "node", "control-plane"],
+        "sets": {"type": "list", "elements": "str", "choices": list(engine.SETS),
                  "default": ["management"]},
     })
     module.require(PyYAML=manifests.HAS_YAML)

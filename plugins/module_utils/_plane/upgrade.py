@@ -86,7 +86,7 @@ def problems(due: Iterable[Step], managed: Managed) -> list[Problem]:
         if step.part.name == "capm3":
             found += _provider_ids(step, managed.machines)
     names = [step.part.name for step in due if step.part.name in _ON_HOSTS]
-    return found + (_transitions(names, managed.hosts) if names else [])
+    return found + (transitions(names, managed.hosts) if names else [])
 
 
 def _length(step: Step) -> list[Problem]:
@@ -126,8 +126,12 @@ def _provider_ids(step: Step, machines: list[Object]) -> list[Problem]:
             ] if names else []
 
 
-def _transitions(names: list[str], hosts: list[Object]) -> list[Problem]:
-    """Return a problem with hosts that are worked on; of one in error nothing is lost."""
+def transitions(names: list[str], hosts: list[Object]) -> list[Problem]:
+    """Return a problem with hosts that are worked on; of one in error nothing is lost.
+
+    :param names: names of the parts that are started again
+    :param hosts: BareMetalHosts
+    """
     busy = sorted(f"{_name(host)}: {_activity(host)}" for host in hosts if _activity(host))
     return [Problem("upgrade-host-in-transition", f"part {' and '.join(names)}", "BareMetalHost",
                     f"{len(busy)} in transition ({few(busy, NAMED)})", "none",

@@ -75,6 +75,7 @@ ARGUMENTS = {
         "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
     "plane_ironic": {"source_dir": "/nonexistent", "wait": False, "provisioning_ip": "192.0.2.2",
                      "cache_url": "http://127.0.0.1:1/", "tls": "none"},
+    "plane_ironic_operator": {"wait": False, "version": "35.0"},
     "plane_processes": {"supervisor_dir": "supervisor", "programs": [{"name": "p", "command": ["/nonexistent"]}]},
     "plane_programs": {"source_dir": str(REPOSITORY / "lab" / "engine"), "cache_dir": "cache"},
     "plane_backup": {"directory": "backups", "recipients": [

@@ -53,6 +53,11 @@ IRONIC = {
         "metadata": {"labels": {"name": "ironic"}},
         "spec": {"initContainers": [{"name": "ironic-ipa-downloader", "image": ironic.DOWNLOADER}],
                  "containers": [{"name": name, "image": ironic.IMAGE} for name in ("ironic", "ironic-httpd")]}}}}
+OF_IRONIC_OPERATOR = {
+    "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    "metadata": {"name": "ironics.ironic.metal3.io"}, "spec": {
+        "group": "ironic.metal3.io", "names": {"plural": "ironics", "kind": "Ironic"}, "scope": "Namespaced",
+        "versions": [{"name": "v1alpha1", "served": True, "storage": True}]}}
 # Of modules whose table in bad_inputs does not say all, or that have none.
 ARGUMENTS = {
     "cluster": {"wait_for": "available"},
@@ -66,6 +71,7 @@ ARGUMENTS = {
     "plane_ironic": {
         "source_dir": "/nonexistent", "provisioning_ip": "192.0.2.2", "tls": "none",
         "deploy_kernel_url": "https://images.example/kernel", "deploy_ramdisk_url": "https://images.example/ramdisk"},
+    "plane_ironic_operator": {"version": "35.0"},
     "plane_backup": {"directory": "backups", "recipients": [RECIPIENT]},
     "plane_move_hosts": {"state": "released"},
     "plane_scale": {"namespace": NAMESPACE, "name": "d", "replicas": 1},
@@ -97,6 +103,7 @@ OBJECTS = {
         "metadata": {"name": "h", "annotations": {PAUSED: HELD, STATUS: "{}"}}, "spec": {"online": True}}],
     "plane_scale": [dict(DEPLOYMENT, spec=dict(DEPLOYMENT["spec"], replicas=0))],
     "plane_ironic": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ironic.PART.namespace}}],
+    "plane_ironic_operator": [OF_IRONIC_OPERATOR],
     "service_probe": [{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}}],
 }
 # What an operator can do about it, or what was waited for in vain; each message has at least one.
@@ -380,7 +387,7 @@ def absent(name):
     """Return the arguments by which a module deletes what the others create, None when it deletes nothing."""
     arguments, options = json.loads(json.dumps(task(name)[0])), documented(name)
     if "absent" in options.get("state", {}).get("choices", []):
-        return None if name in ("plane_components", "plane_ironic") else dict(
+        return None if name in ("plane_components", "plane_ironic", "plane_ironic_operator") else dict(
             arguments, state="absent", **ABSENT.get(name, {}))
     lists = [option for option, value in options.items() if "state" in (value.get("suboptions") or {})]
     for option in lists:

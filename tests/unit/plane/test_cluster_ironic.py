@@ -42,7 +42,8 @@ def options(**changes):
         "tls_certificate": CERTIFICATE, "tls_key": KEY, "tls_authority": CERTIFICATE,
         "provisioning_ip": "192.0.2.2", "http_port": 6180, "deploy_kernel_url": "https://images.example/kernel",
         "deploy_ramdisk_url": "https://images.example/ramdisk", "fast_track": True, "image_version": "v39.0.0",
-        "environment": {"OS_CONDUCTOR__WORKERS_POOL_SIZE": 2000}, "confirm": None, "wait": False,
+        "environment": {"OS_CONDUCTOR__WORKERS_POOL_SIZE": 2000},
+        "rotation": "none", "renew_certificate": False, "with_cert_manager": False, "confirm": None, "wait": False,
         "wait_timeout_seconds": 1, "certificates": "cert_manager"}, **changes)
 
 
@@ -208,3 +209,100 @@ def test_somebody_elses_ironic_is_not_removed():
     del server.objects["Deployment", NAMESPACE, "ironic"]["metadata"]["labels"]
     with pytest.raises(RefusedError, match="remove the part by what has installed it"):
         removal(server).absent()
+
+
+def test_rotation_keeps_the_old_password_valid_until_it_ends():
+    server = Server()
+    run(server, options()).present()
+
+    def text(secret, key):
+        return base64.b64decode(server.objects["Secret", NAMESPACE, secret]["data"][key]).decode()
+
+    def state():
+        lines = text("ironic-htpasswd", "htpasswd").splitlines()
+        return text("ironic-credentials", "password"), lines
+
+    old, (line,) = state()
+    server.writes.clear()
+    run(server, options(rotation="begin")).present()
+    # Ironic's side before the operator's.
+    assert server.writes.index("ironic-htpasswd") < server.writes.index("ironic-credentials")
+    new, lines = state()
+    user = text("ironic-credentials", "username")
+    assert new != old and lines[1] == line and ironic_service._fits(lines[0], user, new)
+    for rotation in ("begin", "none"):
+        run(server, options(rotation=rotation)).present()
+        assert state() == (new, lines)
+    run(server, options(rotation="end")).present()
+    assert state() == (new, lines[:1])
+    assert not run(server, options(rotation="end")).present()["changed"]
+
+
+def test_a_rotation_that_was_killed_before_the_new_password_was_stored_begins_again():
+    server = Server()
+    run(server, options()).present()
+    before = dict(server.objects["Secret", NAMESPACE, "ironic-credentials"])
+    run(server, options(rotation="begin")).present()
+    server.objects["Secret", NAMESPACE, "ironic-credentials"] = before
+    run(server, options(rotation="begin")).present()
+    found = server.objects["Secret", NAMESPACE, "ironic-credentials"]["data"]
+    user, password, old = (base64.b64decode(item).decode() for item in (
+        found["username"], found["password"], before["data"]["password"]))
+    lines = base64.b64decode(server.objects["Secret", NAMESPACE, "ironic-htpasswd"]["data"]["htpasswd"]).decode()
+    first, second = lines.splitlines()
+    assert password != old and ironic_service._fits(first, user, password)
+    assert ironic_service._fits(second, base64.b64decode(before["data"]["username"]).decode(), old)
+
+
+def test_credentials_are_not_replaced_while_a_host_is_in_transition():
+    server = Server()
+    run(server, options()).present()
+    server.store("BareMetalHost", "metal3", {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": {
+        "name": "a", "namespace": "metal3"}, "status": {"provisioning": {"state": "inspecting"}}})
+    server.writes.clear()
+    with pytest.raises(RefusedError, match="1 in transition"):
+        run(server, options(rotation="begin")).present()
+    assert server.writes == []
+    run(server, options(rotation="end")).present()
+
+
+def test_a_renewed_certificate_of_cert_manager_starts_the_pod_again_and_its_authority_is_written(tmp_path):
+    server, given = Server(), options(tls="cert_manager", credentials_dir=str(tmp_path))
+    server.store("Secret", NAMESPACE, secret_of("ironic-cacert", "authority"))
+    server.store("Secret", NAMESPACE, secret_of("ironic-cert", "first"))
+
+    def digest():
+        return server.objects["Deployment", NAMESPACE, "ironic"]["spec"]["template"]["metadata"]["annotations"]
+
+    run(server, given).present()
+    before = digest()
+    assert (tmp_path / "ca.crt").read_text() == "authority"
+    assert not run(server, given).present()["changed"] and digest() == before
+    server.store("Secret", NAMESPACE, secret_of("ironic-cert", "second"))
+    assert run(server, given).present()["changed"] and digest() != before
+
+
+def secret_of(name, text):
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name},
+            "data": {"tls.crt": base64.b64encode(text.encode()).decode()}}
+
+
+def test_only_cert_managers_certificates_are_renewed():
+    with pytest.raises(RefusedError, match="renew_certificate"):
+        run(Server(), options(renew_certificate=True)).present()
+
+
+def test_a_plan_may_come_before_cert_manager_when_the_same_play_installs_it():
+    server = Server()
+    for name in [key for key in server.objects if key[2].endswith(".cert-manager.io")]:
+        del server.objects[name]
+
+    def plan(**changes):
+        return ironic_service.IronicComponents(
+            server, options(tls="cert_manager", **changes), shipped(), True, Progress(None)).present()
+
+    with pytest.raises(RefusedError, match="expected a kind that the API server serves"):
+        plan()
+    made = plan(with_cert_manager=True)
+    assert "Certificate baremetal-operator-system/ironic-cert" in [item["object"] for item in made["objects"]]
+    assert server.writes == []

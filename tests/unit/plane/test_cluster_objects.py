@@ -202,3 +202,10 @@ def test_each_part_comes_after_what_it_needs():
     for part in catalogue.PARTS:
         assert set(part.needs) <= set(seen)
         seen.append(part.name)
+
+
+def test_the_authority_of_cert_managers_own_webhooks_is_looked_for_in_its_namespace():
+    webhook = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {
+        "name": "w", "annotations": {objects.SECRET_INJECTION: "cert-manager/cert-manager-webhook-ca"}}, "webhooks": []}
+    (made,) = objects.desired(catalogue.BY_NAME["cert_manager"], [webhook], {"namespace": "pki"}, "v1.11.5")
+    assert made["metadata"]["annotations"] == {objects.SECRET_INJECTION: "pki/cert-manager-webhook-ca"}

@@ -347,6 +347,61 @@ def test_manifests_that_are_none_are_refused(tmp_path):
             own(manifests=str(path), checksum=None)
 
 
+class Rendered:
+    """An engine whose go.mod pins cert-manager only."""
+
+    def __init__(self, folder, path):
+        self.folder, self.path, self.pins = folder, path, self
+
+    def has(self, module):
+        return module == catalogue.CERT_MANAGER
+
+    def version(self, _module):
+        return "v1.11.5"
+
+    def manifests_of(self, _part):
+        return str(self.path)
+
+
+def test_a_part_may_be_pinned_by_a_folder_of_its_own(tmp_path):
+    path = tmp_path / "cert_manager.yaml"
+    path.write_text("{apiVersion: v1, kind: Namespace, metadata: {name: cert-manager}}\n")
+    asked = []
+
+    def rendered(folder):
+        asked.append(folder)
+        return Rendered(folder, path)
+
+    found = sources.read([{"name": "cert_manager", "source_dir": "/pins"}], rendered)
+    assert found["cert_manager"][1] == "v1.11.5" and len(found["cert_manager"][0]) == 1 and asked == ["/pins"]
+    with pytest.raises(RefusedError, match=r"part ipam: source_dir: .*expected a folder whose go.mod requires"):
+        sources.read([{"name": "ipam", "source_dir": "/pins"}], rendered)
+
+
+def test_a_plan_may_have_cert_manager_and_what_needs_it():
+    server = Server()
+    for group, (plural, _kind) in GROUPS.items():
+        if group == "cert-manager.io":
+            del server.objects["CustomResourceDefinition", None, f"{plural}.{group}"]
+    of_cert_manager = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "cert-manager"}},
+                       definition("cert-manager.io", "certificates", "Certificate")]
+    certificate = {"apiVersion": "cert-manager.io/v1", "kind": "Certificate",
+                   "metadata": {"name": "serving", "namespace": IPAM.namespace}, "spec": {"secretName": "s"}}
+    result = service.Components(
+        server, parameters(parts=[{"name": "cert_manager"}, {"name": "ipam"}]),
+        {"cert_manager": (of_cert_manager, "v1.11.5"), "ipam": ([*shipped(), certificate], "v1.13.2")}, True,
+        Progress(None)).present()
+    titles = [item["object"] for item in result["objects"]]
+    assert f"Certificate {IPAM.namespace}/serving" in titles and server.writes == []
+
+
+def test_what_a_certificate_that_goes_has_made_is_not_in_the_way():
+    owned_by = {"metadata": {"name": "r", "namespace": "a", "ownerReferences": [{"kind": "Certificate", "name": "c"}]}}
+    assert service._goes_with(owned_by, {("Certificate", "a", "c")})
+    assert not service._goes_with(owned_by, {("Certificate", "b", "c")})
+    assert not service._goes_with({"metadata": {"name": "r"}}, {("Certificate", "a", "c")})
+
+
 def test_parts_that_are_not_rendered_need_manifests():
     with pytest.raises(RefusedError, match="part cert_manager: manifests: not set"):
         sources.read([{"name": "cert_manager"}], sources.pinned_by(None, "/nowhere"))

@@ -63,15 +63,30 @@ def test_versions_of_the_pinned_modules(pins):
         pins.version("example.test")
 
 
-def test_every_program_is_a_tool_of_go_mod(pins):
-    text = (SOURCE / "go.mod").read_text()
+OF_CERT_MANAGER = ("cert-manager", "cert-manager-manifests")
+
+
+@pytest.mark.parametrize("folder", [SOURCE, SOURCE / "cert_manager"])
+def test_every_program_is_a_tool_of_go_mod(folder):
+    text = (folder / "go.mod").read_text()
     tools = text.partition("tool (")[2].partition(")")[0].split()
-    programs = set(program for programs in engine.SETS.values() for program in programs)
+    programs = set(program for name, programs in engine.SETS.items() for program in programs
+                   if (name in OF_CERT_MANAGER) == (folder != SOURCE))
     assert sorted(program.package for program in programs) == sorted(tools)
     for program in programs:
-        assert pins.version(program.module).startswith("v")
-    provided = set(provider.program for provider in catalogue.RENDERED)
-    assert provided and provided <= set(program.name for program in programs)
+        assert engine.GoMod(text).version(program.module).startswith("v")
+
+
+def test_every_rendered_part_has_a_program():
+    programs = set(program.name for programs in engine.SETS.values() for program in programs)
+    assert set(provider.program for provider in catalogue.RENDERED) <= programs
+    assert catalogue.BY_NAME["cert_manager"].program in programs
+
+
+def test_a_folder_below_the_engine_has_its_toolchain(go):
+    made = engine.Engine(str(SOURCE / "cert_manager"), str(go / "cache"))
+    assert made.go_version == engine.Engine(str(SOURCE), str(go / "cache")).go_version
+    assert made.directory != engine.Engine(str(SOURCE), str(go / "cache")).directory
 
 
 def test_stamps(pins):

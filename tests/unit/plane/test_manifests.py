@@ -70,3 +70,24 @@ def test_the_service_account_is_the_deployments():
     assert manifests.service_account(shipped()) == ("ipam-system", "ipam-manager")
     with pytest.raises(manifests.ManifestError, match="expected one Deployment, found 0"):
         manifests.service_account(shipped()[1:])
+
+
+def test_a_chart_gets_its_version_and_its_definitions(tmp_path):
+    module, helm = tmp_path / "module", tmp_path / "helm"
+    chart = module / manifests.CHART_FOLDER
+    (chart / "templates").mkdir(parents=True)
+    (chart / "Chart.template.yaml").write_text("name: cert-manager\nversion: v0.1.0\nappVersion: v0.1.0\n")
+    (module / manifests.CHART_DEFINITIONS).mkdir()
+    (module / manifests.CHART_DEFINITIONS / "crd-issuers.yaml").write_text("kind: CustomResourceDefinition\n")
+    helm.write_text('#!/bin/sh\ncat "$3/Chart.yaml" > "%s"\nls "$3/templates" >> "%s"\nenv | grep HELM_ > "%s"\n'
+                    "printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: a}\\n'\n" % (
+                        tmp_path / "seen", tmp_path / "seen", tmp_path / "environ"))
+    helm.chmod(0o755)
+    manifests.render_chart("v1.11.5", str(module), str(helm), str(tmp_path / "work"), str(tmp_path / "made.yaml"))
+    assert [obj["kind"] for obj in manifests.load(tmp_path / "made.yaml")] == ["Namespace", "ConfigMap"]
+    seen = (tmp_path / "seen").read_text()
+    assert "version: v1.11.5" in seen and "appVersion: v1.11.5" in seen and "crd-issuers.yaml" in seen
+    assert str(tmp_path / "work") in (tmp_path / "environ").read_text()
+    helm.write_text("#!/bin/sh\necho no such value >&2\nexit 3\n")
+    with pytest.raises(manifests.ManifestError, match=r"helm template failed \(exit code 3\): no such value"):
+        manifests.render_chart("v1.11.5", str(module), str(helm), str(tmp_path / "work"), str(tmp_path / "made.yaml"))

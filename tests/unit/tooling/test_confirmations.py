@@ -117,6 +117,7 @@ def destroying_tasks():
 FOUND = destroying_tasks()
 # That each is found; a new one is added here by who has thought of what it costs.
 EXPECTED = {
+    ("install.yml", "Install or remove cert-manager"),
     ("cluster.yml", "Create or change the cluster"),
     ("deprovision_hosts.yml", "Remove the image from the servers"),
     ("enroll.yml", "Enrol the servers"),
@@ -141,6 +142,7 @@ EXPECTED = {
     ("provision.yml", "Ask for the images"),
     ("provision.yml", "Remove the image from the servers"),
     ("provision.yml", "Write the image to the servers"),
+    ("renew_certificates.yml", "Install or remove the Bare Metal Operator"),
     ("rotate_credentials.yml", "Install or remove the Bare Metal Operator"),
     ("teardown.yml", "Delete the cluster"),
     ("unenroll.yml", "Delete the hosts"),

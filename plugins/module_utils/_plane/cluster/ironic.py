@@ -33,6 +33,14 @@ HTTP_PORT = 6180
 PART = Part("ironic", "Ironic", BMO, None, "", {DEPLOYMENT: IMAGE}, "baremetal-operator-system", None, None, None, None,
             (), (("metal3.io/v1alpha1", "BareMetalHost"),), {}, {})
 
+# As much of cert-manager's definitions as a plan needs that comes before them.
+CERTIFICATE_DEFINITIONS = tuple(
+    {"apiVersion": "apiextensions.k8s.io/v1", "kind": plane_objects.DEFINITION,
+     "metadata": {"name": f"{plural}.{plane_objects.CERTIFICATE_GROUP}"},
+     "spec": {"group": plane_objects.CERTIFICATE_GROUP, "names": {"plural": plural, "kind": kind},
+              "scope": "Namespaced", "versions": [{"name": "v1", "storage": True}]}}
+    for plural, kind in (("certificates", "Certificate"), ("issuers", "Issuer")))
+
 # Option → variable of ironic-image.
 VARIABLES = {
     "provisioning_ip": "PROVISIONING_IP", "provisioning_interface": "PROVISIONING_INTERFACE",
@@ -66,6 +74,9 @@ def problems(options: Object) -> list[Problem]:
     if options["tls"] == "cert_manager" and not address:
         found.append(Problem("ironic-address", "ironic", "provisioning_ip", None, "the address of the certificate",
                              "set it, because tls=cert_manager issues a certificate for it"))
+    if options.get("renew_certificate") and options["tls"] != "cert_manager":
+        found.append(Problem("ironic-renewal", "ironic", "renew_certificate", "true",
+                             f"false with tls={options['tls']}", "issue the certificate again yourself and give it"))
     if options["tls"] == "files":
         found += [Problem("ironic-tls-file", "ironic", name, None, "text in PEM", "set it, because tls=files")
                   for name in ("tls_certificate", "tls_key", "tls_authority") if not options.get(name)]
@@ -122,12 +133,14 @@ def _secret(options: Object, name: str, data: dict[str, str]) -> Object:
             "data": dict((key, plane_objects.encoded(text)) for key, text in data.items())}
 
 
-def desired(shipped: list[Object], options: Object, made: list[Object]) -> list[Object]:
+def desired(shipped: list[Object], options: Object, made: list[Object],
+            issued: dict[str, str] | None = None) -> list[Object]:
     """Return all objects as they are applied.
 
     :param shipped: the rendered objects; are not changed
     :param options: see :func:`problems`
     :param made: from :func:`secrets`
+    :param issued: ``data`` of the Secret that cert-manager keeps Ironic's certificate in, once it is there
     """
     variables = environment(options)
     result = [{"apiVersion": "v1", "kind": "ConfigMap", "data": variables,
@@ -140,7 +153,7 @@ def desired(shipped: list[Object], options: Object, made: list[Object]) -> list[
             if ADDRESS_PLACEHOLDER in (spec.get("ipAddresses") or []):
                 spec["ipAddresses"] = [options["provisioning_ip"]]
         elif obj["kind"] == "Deployment":
-            _deployment(obj, options, variables, made)
+            _deployment(obj, options, variables, made, issued)
         obj["metadata"]["namespace"] = options["namespace"]
         result.append(obj)
     for obj in result:
@@ -159,7 +172,8 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _deployment(obj: Object, options: Object, variables: dict[str, str], made: list[Object]) -> None:
+def _deployment(obj: Object, options: Object, variables: dict[str, str], made: list[Object],
+                issued: dict[str, str] | None) -> None:
     template = obj["spec"]["template"]
     pod = template["spec"]
     if not options.get("dhcp_range"):
@@ -181,8 +195,8 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
             pod[field] = options[option]
     if options.get("pull_secrets"):
         pod["imagePullSecrets"] = [{"name": name} for name in options["pull_secrets"]]
-    read = json.dumps([variables, [item["data"] for item in made if item["metadata"]["name"] != CREDENTIALS]],
-                      sort_keys=True)
+    contents = [item["data"] for item in made if item["metadata"]["name"] != CREDENTIALS]
+    read = json.dumps([variables, contents + [issued] if issued else contents], sort_keys=True)
     template["metadata"].setdefault("annotations", {})[DIGEST_ANNOTATION] = hashlib.sha256(read.encode()).hexdigest()
 
 

@@ -10,9 +10,11 @@ import secrets
 import string
 from typing import Any
 
+from ..._kube.report import counts
 from ..._kube.resources import KNOWN
+from .. import upgrade
 from ..process.files import write_private
-from . import given_certificate, ironic
+from . import given_certificate, ironic, renewal
 from .service import Components
 
 try:
@@ -55,59 +57,128 @@ class IronicComponents(Components):
         if self.params["tls"] == "files":
             self._refuse([given_certificate.problems(*(self.params[name] for name in (
                 "tls_certificate", "tls_key", "tls_authority", "provisioning_ip")))])
+        if self.params["rotation"] == "begin" or self.params["renew_certificate"]:
+            hosts = self._listed(*ironic.PART.managed[0])
+            self._refuse([upgrade.transitions([ironic.PART.name], hosts)])
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
         made = ironic.secrets(self.params, credentials)
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {
-            "name": self.params["namespace"], "labels": dict([ironic.plane_objects.OWNER_LABEL])}}
-        self.sources = [namespace, *ironic.desired(self.shipped[ironic.PART.name][0], self.params, made)]
-        result = self.write()
-        if self.params["credentials_dir"] and credentials and not self.check_mode:
+        results = []
+        if self.params["rotation"] == "begin":
+            # Ironic's side first: whoever reads the new password finds it taken.
+            results.append(self._written(made, lambda obj: obj["metadata"]["name"] in (
+                ironic.HTPASSWD, self.params["namespace"])))
+        if self.params["tls"] == "cert_manager" and not self.check_mode:
+            # The pod starts with the certificate that its template has a digest of.
+            results.append(self._written(made, lambda obj: obj["kind"] != "Deployment"))
+            if self.params["renew_certificate"]:
+                renewal.renew(self.client, self.writes.persist, self.params["namespace"], ironic.CERTIFICATE,
+                              self.params["wait_timeout_seconds"], self.progress, self.clock, self.sleep)
+                results.append({"changed": True, "objects": [], "diff": []})
+        results.append(self._written(made, lambda obj: True))
+        result = _joined(results)
+        if self.params["credentials_dir"] and not self.check_mode:
             result["changed"] = self._keep(credentials) or result["changed"]
         if self.params["wait"] and not self.check_mode:
             result["seconds"] = self.wait(self.params["wait_timeout_seconds"])
         return result
+
+    def defined_before(self) -> list[Object]:
+        """Return cert-manager's definitions when check mode comes before its installation."""
+        if not self.check_mode or not self.params["with_cert_manager"]:
+            return []
+        return [definition for definition in ironic.CERTIFICATE_DEFINITIONS if not self.client.get(
+            KNOWN["CustomResourceDefinition"], None, definition["metadata"]["name"])]
+
+    def _written(self, made: list[Object], chosen: Any) -> Object:
+        """Write those of the objects that a callable chooses; return the result."""
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {
+            "name": self.params["namespace"], "labels": dict([ironic.plane_objects.OWNER_LABEL])}}
+        issued = None
+        if self.params["tls"] == "cert_manager":
+            issued = (self.client.get(KNOWN["Secret"], self.params["namespace"], ironic.CERTIFICATE) or {}).get("data")
+        items = [namespace, *ironic.desired(self.shipped[ironic.PART.name][0], self.params, made, issued)]
+        self.sources = [obj for obj in items if chosen(obj)]
+        return self.write()
 
     def _stored(self, name: str) -> dict[str, str]:
         found = self.client.get(KNOWN["Secret"], self.params["namespace"], name) or {}
         return dict((key, base64.b64decode(text).decode()) for key, text in (found.get("data") or {}).items())
 
     def _credentials(self) -> dict[str, str]:
-        """Return user name, password and password file: as stored, else new ones."""
+        """Return user name, password and password file: as stored, else new ones.
+
+        While they are rotated the file has two lines, the first for the new ones.
+        """
         stored = self._stored(ironic.CREDENTIALS)
         if not stored.get("username") or not stored.get("password"):
-            stored = {"username": _random(string.ascii_lowercase, USERNAME_LENGTH),
-                      "password": _random(string.ascii_letters + string.digits, PASSWORD_LENGTH)}
-        username, password = stored["username"], stored["password"]
-        htpasswd = self._stored(ironic.HTPASSWD).get("htpasswd", "")
-        if not _fits(htpasswd, username, password):
-            digest = bcrypt.hashpw(password.encode(), bcrypt.gensalt(rounds=BCRYPT_ROUNDS)).decode()
-            htpasswd = f"{username}:{digest}"
-        return {"username": username, "password": password, "htpasswd": htpasswd}
+            stored = _new()
+        lines = [line for line in self._stored(ironic.HTPASSWD).get("htpasswd", "").splitlines() if line.strip()]
+        valid = next((line for line in lines if _fits(line, stored["username"], stored["password"])), None)
+        rotation = self.params["rotation"]
+        if valid is None:
+            lines = [_line(stored)]
+        elif rotation == "end":
+            lines = [valid]
+        elif rotation == "begin" and (len(lines) == 1 or valid != lines[0]):
+            # A run that was killed before the new password was stored has left a line that nobody has the password of.
+            stored = _new()
+            lines = [_line(stored), valid]
+        return {"username": stored["username"], "password": stored["password"], "htpasswd": "\n".join(lines)}
 
     def _keep(self, credentials: dict[str, str]) -> bool:
-        """Write user name and password to files of their owner's; return whether one has changed."""
+        """Write credentials and cert-manager's authority to files of their owner's; return whether one has changed.
+
+        :param credentials: empty without authentication
+        """
+        contents = dict((name, credentials[name]) for name in ("username", "password") if credentials)
+        if self.params["tls"] == "cert_manager":
+            contents["ca.crt"] = self._stored(ironic.AUTHORITY).get("tls.crt", "")
+        if not contents:
+            return False
         directory = self.params["credentials_dir"]
         os.makedirs(directory, mode=0o700, exist_ok=True)
         changed = False
-        for name in ("username", "password"):
+        for name, content in contents.items():
             path = os.path.join(directory, name)
             try:
                 with open(path, encoding="utf-8") as stream:
-                    if stream.read() == credentials[name]:
+                    if stream.read() == content:
                         continue
             except OSError:
                 pass
-            write_private(path, credentials[name].encode())
+            write_private(path, content.encode())
             changed = True
         return changed
+
+
+def _joined(results: list[Object]) -> Object:
+    """Return the results of several writes of one run as one; the last has all objects."""
+    result = results[-1]
+    actions = dict((item["object"], item["action"]) for earlier in results for item in earlier["objects"]
+                   if item["action"] != "unchanged")
+    result["objects"] = [dict(item, action=actions.get(item["object"], item["action"])) for item in result["objects"]]
+    result["counts"] = counts(dict(item, error="") for item in result["objects"])
+    result["diff"] = [item for earlier in results for item in earlier["diff"]]
+    result["changed"] = any(earlier["changed"] for earlier in results)
+    return result
+
+
+def _new() -> dict[str, str]:
+    return {"username": _random(string.ascii_lowercase, USERNAME_LENGTH),
+            "password": _random(string.ascii_letters + string.digits, PASSWORD_LENGTH)}
+
+
+def _line(stored: dict[str, str]) -> str:
+    digest = bcrypt.hashpw(stored["password"].encode(), bcrypt.gensalt(rounds=BCRYPT_ROUNDS)).decode()
+    return f"{stored['username']}:{digest}"
 
 
 def _random(letters: str, length: int) -> str:
     return "".join(secrets.choice(letters) for _position in range(length))
 
 
-def _fits(htpasswd: str, username: str, password: str) -> bool:
-    found, _colon, digest = htpasswd.strip().partition(":")
+def _fits(line: str, username: str, password: str) -> bool:
+    found, _colon, digest = line.strip().partition(":")
     try:
         return found == username and bcrypt.checkpw(password.encode(), digest.encode())
     except ValueError:

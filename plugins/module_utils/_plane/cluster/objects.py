@@ -17,6 +17,8 @@ Object = dict[str, Any]
 # Says which objects a removal may take: of one without fields, as a Namespace, managedFields have no entry.
 OWNER_LABEL = ("app.kubernetes.io/managed-by", "metal3.baremetal")
 INJECTION = "cert-manager.io/inject-ca-from"
+# cert-manager's own webhooks.
+SECRET_INJECTION = "cert-manager.io/inject-ca-from-secret"
 CERTIFICATE_GROUP = "cert-manager.io"
 # pkg/apis/certmanager/v1/types.go: CertificateNameKey.
 CERTIFICATE_NAME = "cert-manager.io/certificate-name"
@@ -81,8 +83,9 @@ def moved(obj: Object, source: str, target: str) -> Object:
     if metadata.get("namespace") == source:
         metadata["namespace"] = target
     annotations = metadata.get("annotations") or {}
-    if annotations.get(INJECTION, "").startswith(source + "/"):
-        annotations[INJECTION] = f"{target}/{annotations[INJECTION].partition('/')[2]}"
+    for injection in (INJECTION, SECRET_INJECTION):
+        if annotations.get(injection, "").startswith(source + "/"):
+            annotations[injection] = f"{target}/{annotations[injection].partition('/')[2]}"
     for subject in obj.get("subjects") or []:
         if subject.get("namespace") == source:
             subject["namespace"] = target

@@ -27,7 +27,7 @@ from ..._manifests.service import ManifestsService, ManifestsWrites
 from ..._metal3.kinds import resource_for
 from .. import fit, fit_service, upgrade
 from ..catalogue import BY_NAME, PARTS, Part
-from . import certificates, ironic, objects, upgrade_service
+from . import certificates, ironic, issuing, mounted_secrets, objects, upgrade_service
 from .settings import problems as settings_problems
 
 Object = dict[str, Any]
@@ -104,6 +104,8 @@ class Components(ManifestsService):
             deadline = self.clock() + self.params["wait_timeout_seconds"]
             result["seconds"] = self.wait(self.params["wait_timeout_seconds"])
             result["seconds"] += self._ask_webhooks(deadline, self.parts)
+            result["seconds"] += sum(self._ask_for_certificate(deadline, settings.get("namespace") or part.namespace)
+                                     for part, settings in self._chosen() if part.name == "cert_manager")
         return result
 
     def waves(self, items: list[Object]) -> list[list[Object]]:
@@ -116,6 +118,10 @@ class Components(ManifestsService):
         if issued:
             RolloutWait(self.client, issued, self.progress, sleep=self.sleep).until(CERTIFICATE_SECONDS)
 
+    def _ask_for_certificate(self, deadline: float, namespace: str) -> float:
+        return issuing.ask(self.client, self.writes.persist, namespace, max(deadline - self.clock(), INTERVAL_SECONDS),
+                           self.progress, self.clock, self.sleep)
+
     def _refuse(self, lists: Any) -> None:
         found = [problem for items in lists for problem in items]
         if found:
@@ -127,6 +133,7 @@ class Components(ManifestsService):
         for part, settings in self._chosen():
             shipped, version = self.shipped[part.name]
             items = objects.desired(part, shipped, settings, version)
+            self._mark_secrets(part, settings, items)
             if self.params["certificates"] == "collection":
                 asked = objects.certificates(items)
                 items = objects.without_cert_manager(items, dict(
@@ -136,6 +143,15 @@ class Components(ManifestsService):
             self.part_of.update((documents.title(item), part.name) for item in items)
             result += items
         return result
+
+    def _mark_secrets(self, part: Part, settings: Object, items: list[Object]) -> None:
+        """Have the manager started again when a Secret that it mounts has changed."""
+        namespace = settings.get("namespace") or part.namespace
+        found = [self.client.get(KNOWN["Secret"], namespace, mount["secret"])
+                 for mount in settings.get("secret_mounts") or []]
+        for item in items:
+            if item["kind"] == "Deployment" and item["metadata"]["name"] == next(iter(part.images)):
+                mounted_secrets.mark(item, [secret for secret in found if secret])
 
     def _chosen(self) -> list[tuple[Part, Object]]:
         """Return parts and their settings, in the catalogue's order."""
@@ -232,7 +248,7 @@ class Components(ManifestsService):
                     found.append(Problem("part-needs", f"part {part.name}", None, f"no {BY_NAME[name].title}",
                                          f"{BY_NAME[name].title} in the cluster", f"add the part {name}"))
         # Its webhook must answer before a Certificate can be tried.
-        if "cert_manager" in self.shipped and len(self.shipped) > 1:
+        if "cert_manager" in self.shipped and len(self.shipped) > 1 and not self.check_mode:
             found.append(Problem("part-alone", "part cert_manager", None, "other parts in the same run",
                                  "this part alone", "install it first"))
         return found
@@ -388,7 +404,8 @@ class Components(ManifestsService):
                 continue
             seen.add(key)
             left = [item for item in self._listed(api_version, kind)
-                    if (kind, item["metadata"].get("namespace"), item["metadata"]["name"]) not in ours]
+                    if (kind, item["metadata"].get("namespace"), item["metadata"]["name"]) not in ours
+                    and not _goes_with(item, ours)]
             if left:
                 names = ["/".join(filter(None, (item["metadata"].get("namespace"), item["metadata"]["name"])))
                          for item in left]
@@ -452,6 +469,12 @@ class Components(ManifestsService):
         if left:
             lines = "\n".join(f"- {resource.kind} {item['metadata']['name']}: {_reasons(item)}" for item in left)
             raise ComponentsError(f"not gone in time:\n{lines}")
+
+
+def _goes_with(obj: Object, ours: set[tuple[str, str | None, str]]) -> bool:
+    """Say whether an object's owner is among those that are removed, as a Certificate is a CertificateRequest's."""
+    return any((owner.get("kind"), obj["metadata"].get("namespace"), owner.get("name")) in ours
+               for owner in obj["metadata"].get("ownerReferences") or [])
 
 
 def _of_others(going: list[Entry]) -> list[Problem]:

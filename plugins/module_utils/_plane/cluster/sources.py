@@ -26,27 +26,32 @@ _VERSION = re.compile(r"v\d+\.\d+\.\d+\S*")
 Object = dict[str, Any]
 
 
-def read(wanted: list[Object], rendered: Callable[[], Any],
+def read(wanted: list[Object], rendered: Callable[[str | None], Any],
          fetch: Callable[[str, int], bytes] | None = None) -> dict[str, tuple[list[Object], str]]:
     """Return each part's objects as they are shipped, and its version.
 
     :param wanted: the module's option ``parts``
-    :param rendered: called without arguments when a part has no manifests of its own; returns an ``engine.Engine``
+    :param rendered: called with a part's own ``source_dir`` or None when it has no manifests of its own; returns an
+        ``engine.Engine``
     :param fetch: callable that takes a URL and the most bytes it may have, and returns them
     :returns: part's name → objects, version
     :raises RefusedError: with what is missing or does not fit, of all parts
     """
-    result, problems, pinned = {}, [], None
+    result: dict[str, tuple[list[Object], str]] = {}
+    problems: list[Problem] = []
+    pinned: dict[str | None, Any] = {}
     for settings in wanted:
         part = BY_NAME[settings["name"]]
         try:
             if settings.get("manifests"):
                 result[part.name] = _own(part, settings, fetch or image_fetcher())
                 continue
-            if part.folder is None:
-                raise _Refused("manifests", None, "a file or a URL", "name them; they are not rendered here")
-            pinned = pinned or rendered()
-            result[part.name] = _rendered(part, settings, pinned)
+            folder = settings.get("source_dir")
+            if part.folder is None and not folder:
+                raise _Refused("manifests", None, "a file or a URL, or source_dir of this part", "set one of them")
+            if folder not in pinned:
+                pinned[folder] = rendered(folder)
+            result[part.name] = _rendered(part, settings, pinned[folder])
         except _Refused as refused:
             problems.append(Problem("part-manifests", f"part {part.name}", *refused.args))
     if problems:
@@ -59,10 +64,13 @@ class _Refused(Exception):
 
 
 def _rendered(part: Part, settings: Object, pinned: Any) -> tuple[list[Object], str]:
+    if not pinned.pins.has(part.module):
+        raise _Refused("source_dir", settings.get("source_dir"), f"a folder whose go.mod requires {part.module}",
+                       "correct it")
     version = pinned.pins.version(part.module)
     if settings.get("version") not in (None, version):
         raise _Refused("version", settings["version"], version, "set manifests to those of the other version")
-    path = os.path.join(pinned.manifests_dir, part.name + ".yaml")
+    path = pinned.manifests_of(part)
     try:
         return manifests.load(path), version
     except OSError as exc:
@@ -106,14 +114,14 @@ def _content(source: str, checksum: str | None, fetch: Callable[[str, int], byte
     return content
 
 
-def pinned_by(source_dir: str | None, cache_dir: str) -> Callable[[], engine.Engine]:
+def pinned_by(source_dir: str | None, cache_dir: str) -> Callable[[str | None], engine.Engine]:
     """Return what :func:`read` calls for the engine.
 
-    :param source_dir: folder with ``go.mod`` and ``go.sum``, or None
+    :param source_dir: folder with ``go.mod`` and ``go.sum`` of parts that name none, or None
     :param cache_dir: see ``user_folders.cache_dir``
     """
-    def rendered() -> engine.Engine:
-        if not source_dir:
+    def rendered(folder: str | None) -> engine.Engine:
+        if not folder and not source_dir:
             raise _Refused("manifests", None, "a file or a URL, or the option source_dir", "set one of them")
-        return engine.Engine(source_dir, cache_dir)
+        return engine.Engine(folder or source_dir or "", cache_dir)
     return rendered

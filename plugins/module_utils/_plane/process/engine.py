@@ -21,7 +21,7 @@ from ..._common.errors import ReportedError
 from ..._common.formats import duration
 from ..._common.plain_text import end_of
 from .. import catalogue, manifests
-from ..catalogue import BMO, CAPM3, CLUSTER_API, IPAM
+from ..catalogue import BMO, CAPM3, CERT_MANAGER, CLUSTER_API, IPAM
 from . import toolchain, webhook_host
 
 # Raise it when programs or manifests are made in another way than before: it is part of the cache's key.
@@ -32,6 +32,7 @@ GOMODCACHE_VARIABLE = "METAL3_ENGINE_GOMODCACHE"
 
 KUBERNETES = "k8s.io/kubernetes"
 ETCD = "go.etcd.io/etcd/server/v3"
+HELM = "helm.sh/helm/v3"
 
 Program = namedtuple("Program", ["name", "package", "module"])
 
@@ -59,7 +60,14 @@ SETS = {
 }
 # Kubernetes without the providers: with the set node, all that a node image of another version needs.
 SETS["control-plane"] = tuple(program for program in SETS["management"] if program.module in (KUBERNETES, ETCD))
-MANIFEST_SET = "management"
+# Of a go.mod of their own, because cert-manager needs older libraries.
+SETS["cert-manager"] = (
+    Program("cert-manager-controller", CERT_MANAGER + "/cmd/controller", CERT_MANAGER),
+    Program("cert-manager-webhook", CERT_MANAGER + "/cmd/webhook", CERT_MANAGER),
+    Program("cert-manager-cainjector", CERT_MANAGER + "/cmd/cainjector", CERT_MANAGER),
+)
+SETS["cert-manager-manifests"] = (Program("helm", HELM + "/cmd/helm", HELM),)
+MANIFEST_SET, CHART_SET = "management", "cert-manager-manifests"
 
 
 class EngineError(ReportedError):
@@ -127,6 +135,8 @@ def stamps(pins: GoMod) -> dict[str, str]:
         bmo = pins.version(BMO)
         values[BMO + "/pkg/version.Raw"] = bmo
         values[BMO + "/pkg/version.String"] = "metal3-io/baremetal-operator " + bmo
+    if pins.has(CERT_MANAGER):
+        values[CERT_MANAGER + "/pkg/util.AppVersion"] = pins.version(CERT_MANAGER)
     return values
 
 
@@ -164,14 +174,18 @@ class Engine:
         go_mod, go_sum = self._read("go.mod"), self._read("go.sum")
         self.pins = GoMod(go_mod)
         self._flags = linker_flags(self.pins)
+        # What pins parts of the same engine lies in a folder of its own below it.
+        own = os.path.join(source_dir, toolchain.LOCK_FILE)
+        shared = os.path.join(os.path.dirname(os.path.abspath(source_dir)), toolchain.LOCK_FILE)
         self._toolchain = toolchain.choose(
-            self.pins.go, cache_dir, os.path.join(source_dir, toolchain.LOCK_FILE))
+            self.pins.go, cache_dir, own if os.path.exists(own) or not os.path.exists(shared) else shared)
         self.go_version = self._toolchain.version
         self._base = os.path.join(cache_dir, "engine")
         self.directory = os.path.join(self._base, key(go_mod, go_sum, self.go_version, self._flags))
         self.bin_dir = os.path.join(self.directory, "bin")
         self.manifests_dir = os.path.join(self.directory, manifests.FOLDER)
         self.ironic_dir = os.path.join(self.directory, "ironic-manifests")
+        self.chart_dir = os.path.join(self.directory, "cert-manager-manifests")
 
     def _read(self, name: str) -> str:
         path = os.path.join(self._source_dir, name)
@@ -192,8 +206,13 @@ class Engine:
 
     def complete(self, sets: list[str]) -> bool:
         """Return whether all programs of these sets, and the manifests if they belong to them, are there."""
-        return not self.missing(sets) and (
-            MANIFEST_SET not in sets or (os.path.isdir(self.manifests_dir) and os.path.isdir(self.ironic_dir)))
+        wanted = [self.manifests_dir, self.ironic_dir] if MANIFEST_SET in sets else []
+        wanted += [self.chart_dir] if CHART_SET in sets else []
+        return not self.missing(sets) and all(os.path.isdir(directory) for directory in wanted)
+
+    def manifests_of(self, part: catalogue.Part) -> str:
+        """Return the path of a part's rendered manifests."""
+        return os.path.join(self.chart_dir if part.folder is None else self.manifests_dir, part.name + ".yaml")
 
     def versions(self, sets: Any) -> Any:
         """Return program name → pinned version.
@@ -236,6 +255,9 @@ class Engine:
             if MANIFEST_SET in sets and not os.path.isdir(self.ironic_dir):
                 self._render_ironic(work, environ)
                 progress.wrote(self.ironic_dir, "created")
+            if CHART_SET in sets and not os.path.isdir(self.chart_dir):
+                self._render_chart(work, environ)
+                progress.wrote(self.chart_dir, "created")
             shutil.rmtree(work)
         return [program.name for program in missing]
 
@@ -306,9 +328,22 @@ class Engine:
             raise EngineError(f"Ironic: {exc}") from exc
         os.rename(partial, self.ironic_dir)
 
+    def _render_chart(self, work: str, environ: Mapping[str, str]) -> None:
+        part, partial = catalogue.BY_NAME["cert_manager"], self.chart_dir + ".partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        os.makedirs(partial)
+        try:
+            manifests.render_chart(self.pins.version(part.module), self._module_dir(part.module, environ),
+                                   os.path.join(self.bin_dir, "helm"), os.path.join(work, "src", part.name),
+                                   os.path.join(partial, part.name + ".yaml"))
+        except (manifests.ManifestError, OSError) as exc:
+            raise EngineError(f"{part.title}: {exc}") from exc
+        os.rename(partial, self.chart_dir)
+
     def _mod_file(self, work: str, environ: Mapping[str, str]) -> str:
         """Return the path of the go.mod to build with."""
-        if not self.pins.has(webhook_host.MODULE):
+        # cert-manager's programs run as pods only.
+        if not self.pins.has(webhook_host.MODULE) or self.pins.has(CERT_MANAGER):
             return os.path.join(self._source_dir, "go.mod")
         try:
             return webhook_host.write(

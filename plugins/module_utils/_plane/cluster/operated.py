@@ -1,0 +1,232 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ironic by the Ironic operator: the fields of its resource ``Ironic``, checks and verdict; pure.
+
+The fields are those of api/v1alpha1/ironic_types.go, version 0.9.0.
+"""
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Any, NamedTuple
+
+from ..._common.field_checks import show
+from ..._common.problem import Problem
+from ..._common.wait_report import FAILED, REACHED, WAITING, Verdict
+from ..._host.fields import field, to_crd
+from .objects import OWNER_LABEL
+
+Object = dict[str, Any]
+
+API_VERSION, KIND = "ironic.metal3.io/v1alpha1", "Ironic"
+DEFINITION = "ironics.ironic.metal3.io"
+# common.go: without it the operator may not use what a user has created.
+LABEL = ("environment.metal3.io/ironic-standalone-operator", "true")
+CODE = "ironic-operator"
+_VERSION = re.compile(r"latest|[0-9]{1,4}\.[0-9]{1,4}")
+_KINDS = ("ConfigMap", "Secret")
+
+_REFERENCE = (field("name", "name", required=True), field("kind", "kind", required=True, choices=_KINDS))
+FIELDS = (
+    field("api_credentials_name", "apiCredentialsName"),
+    field("database", "database", "dict", fields=(
+        field("credentials_name", "credentialsName", required=True), field("host", "host", required=True),
+        field("name", "name", required=True), field("tls_certificate_name", "tlsCertificateName"))),
+    field("deploy_ramdisk", "deployRamdisk", "dict", fields=(
+        field("disable_downloader", "disableDownloader", "bool"), field("extra_kernel_params", "extraKernelParams"),
+        field("ssh_key", "sshKey"))),
+    field("extra_config", "extraConfig", "list", element="dict", fields=(
+        field("group", "group", required=True), field("name", "name", required=True),
+        field("value", "value", required=True))),
+    field("high_availability", "highAvailability", "bool"),
+    field("images", "images", "dict", fields=(
+        field("deploy_ramdisk_branch", "deployRamdiskBranch"),
+        field("deploy_ramdisk_downloader", "deployRamdiskDownloader"),
+        field("ironic", "ironic"), field("keepalived", "keepalived"))),
+    field("inspection", "inspection", "dict", fields=(
+        field("collectors", "collectors", "list", element="str"),
+        field("vlan_interfaces", "vlanInterfaces", "list", element="str"))),
+    field("networking", "networking", "dict", fields=(
+        field("api_port", "apiPort", "int", minimum=1), field("bind_interface", "bindInterface", "bool"),
+        field("dhcp", "dhcp", "dict", fields=(
+            field("dns_address", "dnsAddress"), field("gateway_address", "gatewayAddress"),
+            field("hosts", "hosts", "list", element="str"), field("ignore", "ignore", "list", element="str"),
+            field("network_cidr", "networkCIDR", required=True), field("range_begin", "rangeBegin", required=True),
+            field("range_end", "rangeEnd", required=True), field("serve_dns", "serveDNS", "bool"))),
+        field("external_ip", "externalIP"), field("image_server_port", "imageServerPort", "int", minimum=1),
+        field("image_server_tls_port", "imageServerTLSPort", "int", minimum=1), field("interface", "interface"),
+        field("ip_address", "ipAddress"), field("ip_address_manager", "ipAddressManager", choices=("keepalived",)),
+        field("mac_addresses", "macAddresses", "list", element="str"),
+        field("prometheus_exporter_port", "prometheusExporterPort", "int", minimum=1),
+        field("rpc_port", "rpcPort", "int", minimum=1))),
+    field("node_selector", "nodeSelector", "dict"),
+    field("overrides", "overrides", "dict", fields=(
+        field("annotations", "annotations", "dict"), field("labels", "labels", "dict"),
+        field("agent_images", "agentImages", "list", element="dict", fields=(
+            field("kernel", "kernel", required=True), field("initramfs", "initramfs", required=True),
+            field("architecture", "architecture", choices=("x86_64", "aarch64")))),
+        field("containers", "containers", "list", element="dict"),
+        field("init_containers", "initContainers", "list", element="dict"),
+        field("httpd_liveness_probe", "httpdLivenessProbe", "dict"),
+        field("httpd_readiness_probe", "httpdReadinessProbe", "dict"))),
+    field("prometheus_exporter", "prometheusExporter", "dict", fields=(
+        field("enabled", "enabled", "bool", required=True),
+        field("disable_service_monitor", "disableServiceMonitor", "bool"), field("bind_address", "bindAddress"),
+        field("sensor_collection_interval_seconds", "sensorCollectionInterval", "int", minimum=60))),
+    field("tls", "tls", "dict", fields=(
+        field("bmc_ca", "bmcCA", "dict", fields=_REFERENCE), field("certificate_name", "certificateName"),
+        field("trusted_ca", "trustedCA", "dict", fields=(*_REFERENCE, field("key", "key"))),
+        field("disable_virtual_media_tls", "disableVirtualMediaTLS", "bool"),
+        field("insecure_rpc", "insecureRPC", "bool"))),
+    field("version", "version"),
+)
+# Fields of the resource without an option, with the reason; a path each.
+WITHOUT_OPTION = {
+    "tls.bmcCAName": "deprecated, bmcCA has taken its place",
+    "tls.trustedCAName": "deprecated, trustedCA has taken its place",
+}
+
+
+class Reference(NamedTuple):
+    """A Secret or ConfigMap that the resource names, which the user creates.
+
+    :ivar field: path of the option
+    :ivar kind: its kind
+    :ivar name: its name
+    """
+
+    field: str
+    kind: str
+    name: str
+
+
+def desired(options: Object) -> Object:
+    """Return the resource.
+
+    :param options: the parameters of the module ``plane_ironic_operator``
+    """
+    return {"apiVersion": API_VERSION, "kind": KIND,
+            "metadata": {"name": options["name"], "namespace": options["namespace"], "labels": dict([OWNER_LABEL])},
+            "spec": to_crd(FIELDS, options)}
+
+
+def references(options: Object) -> list[Reference]:
+    """Return what the resource names, see :func:`desired`."""
+    database, tls = options.get("database") or {}, options.get("tls") or {}
+    found = [Reference("api_credentials_name", "Secret", options.get("api_credentials_name") or ""),
+             Reference("database.credentials_name", "Secret", database.get("credentials_name") or ""),
+             Reference("database.tls_certificate_name", "Secret", database.get("tls_certificate_name") or ""),
+             Reference("tls.certificate_name", "Secret", tls.get("certificate_name") or "")]
+    found += [Reference(f"tls.{name}", tls[name]["kind"], tls[name]["name"]) for name in ("bmc_ca", "trusted_ca")
+              if tls.get(name)]
+    return [item for item in found if item.name]
+
+
+def unusable(reference: Reference, stored: Object | None, subject: str) -> list[Problem]:
+    """Return why the operator cannot use what the resource names.
+
+    :param stored: the object, or None
+    """
+    label, value = LABEL
+    if stored is None:
+        return [Problem(CODE, subject, reference.field, f"no {reference.kind} {show(reference.name)}",
+                        f"a {reference.kind} with the label {label}={value}", "create it in the same namespace")]
+    found = (stored["metadata"].get("labels") or {}).get(label)
+    if found != value:
+        return [Problem(CODE, subject, reference.field, f"{reference.kind} {show(reference.name)} without the label",
+                        f"the label {label}={value}", "set it: without it the operator may not use the object")]
+    return []
+
+
+def problems(options: Object) -> list[Problem]:
+    """Return what does not fit in the options, which the API server would not refuse."""
+    subject = f"{KIND} {options['namespace']}/{options['name']}"
+    network, tls = options.get("networking") or {}, options.get("tls") or {}
+    found = []
+
+    def add(name: str, actual: Any, expected: str, hint: str) -> None:
+        found.append(Problem(CODE, subject, name, actual, expected, hint))
+
+    version = options.get("version")
+    if version and not _VERSION.fullmatch(version):
+        add("version", show(version), "latest, or two numbers such as 35.0", "correct it")
+    if options.get("high_availability"):
+        if not options.get("database"):
+            add("database", None, "a MariaDB for all replicas with high_availability=true", "set it")
+        for name in ("dhcp", "ip_address", "ip_address_manager"):
+            if network.get(name):
+                add(f"networking.{name}", "it", "none with high_availability=true", "remove one of them")
+        exporter = options.get("prometheus_exporter") or {}
+        if exporter.get("enabled") and not exporter.get("disable_service_monitor"):
+            add("prometheus_exporter.disable_service_monitor", "false", "true with high_availability=true",
+                "set it, and collect from each replica")
+    elif tls.get("insecure_rpc") is not None:
+        add("tls.insecure_rpc", show(str(tls["insecure_rpc"]).lower()), "none without high_availability", "remove it")
+    if network.get("ip_address_manager") and not (network.get("ip_address") and network.get("interface")):
+        add("networking.ip_address_manager", show(network["ip_address_manager"]),
+            "networking.ip_address and networking.interface with it", "set both")
+    for name in ("ip_address", "external_ip"):
+        if network.get(name) and _address(network[name]) is None:
+            add(f"networking.{name}", show(network[name]), "an IP address", "correct it")
+    if network.get("dhcp"):
+        found += _dhcp(subject, network["dhcp"])
+    if (options.get("deploy_ramdisk") or {}).get("disable_downloader"):
+        for name in ("deploy_ramdisk_branch", "deploy_ramdisk_downloader"):
+            if (options.get("images") or {}).get(name):
+                add(f"images.{name}", show(options["images"][name]), "none with deploy_ramdisk.disable_downloader=true",
+                    "remove it")
+    return found
+
+
+def _dhcp(subject: str, dhcp: Object) -> list[Problem]:
+    found = []
+    if dhcp.get("dns_address") and dhcp.get("serve_dns"):
+        found.append(Problem(CODE, subject, "networking.dhcp.serve_dns", "true", "false with dns_address",
+                             "remove one of them"))
+    try:
+        network = ipaddress.ip_network(dhcp["network_cidr"])
+    except ValueError:
+        return [*found, Problem(CODE, subject, "networking.dhcp.network_cidr", show(dhcp["network_cidr"]),
+                                "a network such as 192.0.2.0/24", "correct it")]
+    ends = [(name, _address(dhcp[name])) for name in ("range_begin", "range_end")]
+    found += [Problem(CODE, subject, f"networking.dhcp.{name}", show(dhcp[name]), f"an address of {network}",
+                      "correct it") for name, address in ends if address is None or address not in network]
+    if not found and ends[0][1] > ends[1][1]:
+        found.append(Problem(CODE, subject, "networking.dhcp.range_end", show(dhcp["range_end"]),
+                             f"{dhcp['range_begin']} or higher", "exchange them"))
+    return found
+
+
+def _address(text: str) -> Any:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def judge(obj: Object | None, failing_seconds: float, patience_seconds: float) -> Verdict:
+    """Return the Verdict on a resource: reached when its condition Ready was made of its newest spec.
+
+    :param obj: the resource, or None
+    :param failing_seconds: how long it has said that its deployment failed
+    :param patience_seconds: how long it may: the operator tries again
+    """
+    if obj is None:
+        return Verdict(FAILED, "it was deleted meanwhile", "find out who did it, then run again")
+    conditions = (obj.get("status") or {}).get("conditions") or []
+    ready = next((item for item in conditions if item.get("type") == "Ready"), None)
+    if ready is None or (ready.get("observedGeneration") or 0) < (obj["metadata"].get("generation") or 0):
+        return Verdict(WAITING, "the operator has not looked at it", "look whether the Ironic operator runs")
+    if ready.get("status") == "True":
+        return Verdict(REACHED, "", "")
+    text = f"{ready.get('reason')}: {ready.get('message')}"
+    if failing(obj) and failing_seconds >= patience_seconds:
+        return Verdict(FAILED, text, "correct what it names, then run again")
+    return Verdict(WAITING, text, "look at the pods of its namespace")
+
+
+def failing(obj: Object | None) -> bool:
+    """Say whether a resource reports that its deployment failed."""
+    return any(item.get("type") == "Ready" and item.get("status") != "True" and item.get("reason") == "DeploymentFailed"
+               for item in ((obj or {}).get("status") or {}).get("conditions") or [])

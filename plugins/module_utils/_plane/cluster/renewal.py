@@ -1,0 +1,91 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Has cert-manager issue a certificate again before its time, as ``cmctl renew`` does."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..._common.errors import ReportedError
+from ..._common.wait_loop import until_nothing
+from ..._kube.discovery import resolve
+from ..._kube.errors import KubeError
+from ..._kube.resources import KNOWN
+
+Object = dict[str, Any]
+
+INTERVAL_SECONDS = 0.5
+API_VERSION, KIND = "cert-manager.io/v1", "Certificate"
+# Others write the status, too.
+ATTEMPTS = 5
+
+
+class RenewalError(ReportedError):
+    """A certificate was not issued again; the message says what cert-manager says."""
+
+
+def due(certificate: Object, now: str) -> Object:
+    """Return a Certificate with the condition by which cert-manager issues it again; pure.
+
+    The condition is that of cmd/ctl/pkg/renew/renew.go.
+
+    :param now: RFC 3339
+    """
+    status = dict(certificate.get("status") or {})
+    others = [item for item in status.get("conditions") or [] if item.get("type") != "Issuing"]
+    status["conditions"] = [*others, {
+        "type": "Issuing", "status": "True", "reason": "ManuallyTriggered", "lastTransitionTime": now,
+        "message": "Certificate re-issuance manually triggered",
+        "observedGeneration": certificate["metadata"].get("generation")}]
+    return dict(certificate, status=status)
+
+
+def renew(client: Any, run: Callable[..., Any], namespace: str, name: str, seconds: float, progress: Any,
+          clock: Callable[[], float], sleep: Callable[[float], Any]) -> None:
+    """Have a certificate issued again and wait until its Secret has it.
+
+    :param client: a KubeClient
+    :param run: callable that takes a list of calls and returns their ``bulk.Outcome``
+    :param namespace: the Certificate's
+    :param name: the Certificate's, and its Secret's
+    :param seconds: how long to wait
+    :raises RenewalError: when there is no such Certificate, or none is issued in time
+    :raises KubeError: when the API server can't be asked or refuses
+    """
+    resource = resolve(client, [{"apiVersion": API_VERSION, "kind": KIND}], run)[API_VERSION, KIND]
+    stored = resource and client.get(resource, namespace, name)
+    if not stored:
+        raise RenewalError(f"{KIND} {namespace}/{name}: not found, expected the one that cert-manager issues; install "
+                           "Ironic with tls=cert_manager")
+    before = _issued(client, namespace, name)
+    for attempt in range(ATTEMPTS):
+        try:
+            client.request("PUT", resource.path(namespace, name) + "/status", None, due(
+                stored, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())), subject=f"{KIND} {namespace}/{name}")
+            break
+        except KubeError as exc:
+            if exc.status != 409 or attempt == ATTEMPTS - 1:
+                raise
+            stored = client.get(resource, namespace, name)
+    progress.event(f"{KIND} {namespace}/{name}: asked cert-manager to issue it again")
+
+    def left() -> list[str]:
+        current = client.get(resource, namespace, name) or {}
+        conditions = dict((item["type"], item) for item in (current.get("status") or {}).get("conditions") or [])
+        ready = conditions.get("Ready") or {}
+        if _issued(client, namespace, name) != before and ready.get("status") == "True" and \
+                (conditions.get("Issuing") or {}).get("status") != "True":
+            return []
+        return [str((conditions.get("Issuing") or ready).get("message") or "nothing was said")]
+
+    said = until_nothing(left, seconds, INTERVAL_SECONDS, clock, sleep)
+    if said:
+        raise RenewalError(f"{KIND} {namespace}/{name}: found the certificate from before ({said[0]}), expected a new "
+                           "one in time; look at the log of cert-manager's controller")
+
+
+def _issued(client: Any, namespace: str, name: str) -> str | None:
+    """Return the certificate that a Secret has, as it is stored."""
+    return ((client.get(KNOWN["Secret"], namespace, name) or {}).get("data") or {}).get("tls.crt")

@@ -1,0 +1,213 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plane in a cluster with cert-manager's certificates for webhooks and Ironic, which are replaced; its removal.
+
+cert-manager is 1.11.5, from its Go module, because newer ones have no programs that the lab can build.
+"""
+from __future__ import annotations
+
+import base64
+import os
+import ssl
+import time
+import urllib.error
+import urllib.request
+
+import plane_site
+import pytest
+import yaml
+from cryptography import x509
+from support import REPOSITORY, eventually, module
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.discovery import resolve
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import issuing, objects
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, user_folders
+
+pytestmark = pytest.mark.plane
+
+SECONDS = 900
+SOURCE = str(REPOSITORY / "lab" / "engine" / "cert_manager")
+SETS = ["cert-manager", "cert-manager-manifests"]
+OPERATORS = "baremetal-operator-system"
+PARTS = ["cert_manager", *plane_site.PARTS]
+LEFT = ("Namespace", "ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration",
+        "ValidatingWebhookConfiguration")
+CONTEXT = "operator"
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(lab):
+    """The cluster's kubeconfig, whose current context leads nowhere: the plane's is named."""
+    with plane_site.cluster(lab, "plane") as path:
+        with open(path, encoding="utf-8") as stream:
+            config = yaml.safe_load(stream)
+        used = next(item for item in config["contexts"] if item["name"] == config["current-context"])
+        config["contexts"] += [dict(used, name=CONTEXT), {"name": "nowhere", "context": {
+            "cluster": "nowhere", "user": used["context"]["user"]}}]
+        config["clusters"].append({"name": "nowhere", "cluster": {"server": "https://127.0.0.1:1"}})
+        config["current-context"] = "nowhere"
+        other = str(path) + ".contexts"
+        with open(other, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as stream:
+            yaml.safe_dump(config, stream)
+        yield path, other
+
+
+@pytest.fixture(scope="module")
+def target(kubeconfig):
+    return plane_site.client(kubeconfig[0])
+
+
+@pytest.fixture(scope="module")
+def programs(lab):
+    """cert-manager's programs, whose images are put into the lab's registry."""
+    module("plane_programs", source_dir=SOURCE, sets=SETS)
+    built = engine.Engine(SOURCE, user_folders.cache_dir())
+    images = registry.ControllerImages(built.directory, built.versions(SETS), user_folders.cache_dir())
+    images.build(Progress())
+    secrets = lab.dir / "secrets"
+    registry.push(registry.Registry(
+        lab.figures["urls"]["registry"], str(lab.dir / "pki" / "ca.crt"), str(secrets / "registry_username"),
+        str(secrets / "registry_password")), images.layouts())
+    return built
+
+
+@pytest.fixture(scope="module")
+def variables(lab, kubeconfig, programs, tmp_path_factory):
+    found = plane_site.plane(lab, kubeconfig[0], tmp_path_factory.mktemp("ironic"))
+    for name in ("ironic_tls_certificate_file", "ironic_tls_key_file"):
+        del found[name]
+    found["management_plane"].update(certificates="cert_manager", kubeconfig=kubeconfig[1], context=CONTEXT)
+    return dict(found, ironic_tls="cert_manager", cert_manager_source_dir=SOURCE,
+                ironic_environment=dict(found["ironic_environment"], OS_REDFISH__VERIFY_CA="False"))
+
+
+def certificate(target):
+    data = target.get(KNOWN["Secret"], OPERATORS, "ironic-cert")["data"]
+    return x509.load_pem_x509_certificate(base64.b64decode(data["tls.crt"]))
+
+
+def served(variables):
+    """Return the certificate that Ironic serves, verified by the authority that the role has written."""
+    address = variables["ironic_provisioning_ip"]
+    return x509.load_pem_x509_certificate(ssl.get_server_certificate(
+        (address, 6385), ca_certs=folder(variables) + "/ca.crt", timeout=30).encode())
+
+
+def folder(variables):
+    return variables["management_plane"]["kubeconfig"] + ".ironic"
+
+
+def login(variables, before=""):
+    texts = []
+    for name in ("username", "password"):
+        with open(os.path.join(folder(variables), before, name), encoding="utf-8") as stream:
+            texts.append(stream.read())
+    return tuple(texts)
+
+
+def answer(variables, given):
+    request = urllib.request.Request(f"https://{variables['ironic_provisioning_ip']}:6385/v1/nodes", headers={
+        "Authorization": "Basic " + base64.b64encode(":".join(given).encode()).decode()})
+    try:
+        with urllib.request.urlopen(request, timeout=30, context=ssl.create_default_context(
+                cafile=folder(variables) + "/ca.crt")) as response:
+            return response.status
+    except urllib.error.HTTPError as exc:
+        return exc.code
+
+
+def operator_pods(target):
+    return set(item["metadata"]["uid"] for item in target.list(KNOWN["Pod"], OPERATORS)[0]
+               if item["metadata"]["name"].startswith("baremetal-operator") and not item["metadata"].get(
+                   "deletionTimestamp"))
+
+
+def test_a_plan_has_cert_manager_among_the_parts_and_writes_nothing(lab, target, variables):
+    before = plane_site.namespaces(target)
+    run = lab.playbook("install", "--check", "--diff", extra=variables, seconds=SECONDS).ok()
+    for title in ("Deployment cert-manager/cert-manager-webhook", "Deployment capi-system/capi-controller-manager"):
+        assert title in run.output
+    assert plane_site.namespaces(target) == before
+
+
+def test_all_parts_come_up_with_certificates_of_cert_manager(lab, target, variables):
+    began = time.monotonic()
+    lab.playbook("install", extra=variables, seconds=SECONDS).ok()
+    print(f"install with cert-manager: {time.monotonic() - began:.0f} s")
+    assert plane_site.not_ready(target) == []
+    assert served(variables) == certificate(target)
+    # Nothing is left of the certificate that was asked for as a probe.
+    assert target.get(KNOWN["Secret"], "cert-manager", issuing.NAME) is None
+    for name in ("capi-validating-webhook-configuration", "cert-manager-webhook"):
+        found = target.get(KNOWN["ValidatingWebhookConfiguration"], None, name)
+        assert found is None or all(item["clientConfig"].get("caBundle") for item in found["webhooks"])
+    assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
+
+
+def test_a_run_that_checks_somebody_elses_cert_manager_changes_nothing(lab, variables):
+    others = dict(variables, cert_manager_mode="external")
+    assert lab.playbook("install", "--tags", "cert_manager", extra=others, seconds=SECONDS).ok().changed() == 0
+
+
+def test_credentials_are_replaced_by_a_killed_run_and_one_that_goes_on(lab, target, variables):
+    old, pods = login(variables), operator_pods(target)
+    running = lab.start("rotate_credentials", extra=variables)
+    eventually(lambda: login(variables) != old, SECONDS, "other credentials", not_yet=OSError)
+    running.kill()
+    lab.playbook("rotate_credentials", extra=variables, seconds=SECONDS).ok()
+    assert login(variables) != old
+    assert answer(variables, login(variables)) == 200 and answer(variables, old) == 401
+    assert not os.path.exists(os.path.join(folder(variables), "previous"))
+    # The operator's pod is another one, which has read the new ones.
+    assert operator_pods(target) and not operator_pods(target) & pods
+    assert plane_site.not_ready(target) == []
+    assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
+
+
+def test_another_certificate_is_issued_and_served(lab, target, variables):
+    before = certificate(target)
+    lab.playbook("renew_certificates", extra=variables, seconds=SECONDS).ok()
+    assert certificate(target) != before and served(variables) == certificate(target)
+    assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
+
+
+def test_a_renewed_authority_starts_the_operator_again_with_the_next_install(lab, target, variables):
+    pods = operator_pods(target)
+    # cert-manager issues what is missing again.
+    target.delete(KNOWN["Secret"], OPERATORS, "ironic-cacert")
+    eventually(lambda: target.get(KNOWN["Secret"], OPERATORS, "ironic-cacert"), 60, "another authority")
+    lab.playbook("renew_certificates", extra=variables, seconds=SECONDS).ok()
+    assert not operator_pods(target) & pods and served(variables) == certificate(target)
+
+
+def test_cert_manager_is_not_removed_while_certificates_rest_on_it(lab, target, variables):
+    items = issuing.wanted("default")
+    kinds = resolve(target, items)
+    for item in items:
+        item["metadata"]["name"] = "of-somebody"
+        if item["kind"] == "Certificate":
+            item["spec"].update(secretName="of-somebody", issuerRef={"name": "of-somebody", "kind": "Issuer"})
+        target.create(kinds[item["apiVersion"], item["kind"]], "default", item)
+    try:
+        lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(PARTS)), seconds=SECONDS).failed(
+            "part cert_manager: Certificate: found 1 (default/", "expected none")
+    finally:
+        for item in reversed(items):
+            target.delete(kinds[item["apiVersion"], item["kind"]], "default", item["metadata"]["name"])
+    assert plane_site.not_ready(target) == []
+
+
+def test_removal_leaves_nothing(lab, target, variables):
+    lab.playbook("uninstall", extra=variables, seconds=SECONDS).failed(f"set metal3_confirm={len(PARTS)}")
+    lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(PARTS)), seconds=SECONDS).ok()
+    selector = "=".join(objects.OWNER_LABEL)
+    assert not [item["metadata"]["name"] for kind in LEFT for item in target.list(KNOWN[kind], None, selector)[0]]
+    assert not plane_site.definitions(target)
+    assert not [item for item in target.list(KNOWN["CustomResourceDefinition"])[0]
+                if item["spec"]["group"].endswith("cert-manager.io")]
+    assert not os.path.exists(folder(variables))
+    assert lab.playbook("uninstall", extra=variables, seconds=SECONDS).ok().changed() == 0
