@@ -27,6 +27,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "pivot: the management moves to another plane; make test-pivot runs them")
     config.addinivalue_line("markers", "plane: controllers as pods of a workload cluster; make test-plane runs them")
     config.addinivalue_line("markers", "scale: Ironic as several processes; make test-scale runs them")
+    config.addinivalue_line("markers", "upgrade: an older plane becomes the present; make test-plane-upgrade runs them")
     signal.signal(signal.SIGTERM, _end)
 
 

@@ -53,6 +53,14 @@ def build(source_dir, engine_dir):
     return older
 
 
+def variables(source_dir):
+    """Return the variables with which ``install`` installs the older plane.
+
+    :param source_dir: see :func:`write_source`
+    """
+    return dict((name + "_source_dir", source_dir) for name in ("install", "capi", "ipam", "bmo", "capm3", "ironic"))
+
+
 def push(lab, older):
     """Put the images of older programs into the lab's registry, under upstream's names."""
     made = registry.ControllerImages(older.directory, older.versions([engine.MANIFEST_SET]), user_folders.cache_dir())

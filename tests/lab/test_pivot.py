@@ -8,19 +8,12 @@ BMCs were asked for.
 """
 from __future__ import annotations
 
-import re
-import threading
-import time
-from collections import namedtuple
-
 import plane_site
 import pytest
 import small_cluster
-from consoles import Console
-from support import HOST, NAMESPACE, eventually, only
+from support import NAMESPACE, eventually, only
+from watching import Polled, Untouched, facts
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.record import NAME as RECORD
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
@@ -29,8 +22,6 @@ pytestmark = [pytest.mark.nodes, pytest.mark.pivot]
 
 SECONDS = 1500
 CLUSTER = "plane"
-# What a move must not change of a host and of a machine.
-Facts = namedtuple("Facts", ["hosts", "machines"])
 
 
 @pytest.fixture(scope="module")
@@ -102,58 +93,11 @@ def back(lab, kubeconfig):
             "pivot_ironic_mode": "cluster", "pivot_reach_from": "here"}
 
 
-def facts(client):
-    """Return what a plane says of its hosts and machines."""
-    hosts = dict((item["metadata"]["name"], (
-        item["status"]["provisioning"]["state"], item["status"]["operationalStatus"], item["status"].get("poweredOn"),
-        (item["spec"].get("consumerRef") or {}).get("name"))) for item in client.list(HOST, NAMESPACE)[0])
-    machines = dict((item["metadata"]["name"], (item["spec"].get("providerID"), item["status"]["nodeRef"]["name"]))
-                    for item in client.list(KNOWN["Machine"], NAMESPACE)[0])
-    return Facts(hosts, machines)
-
-
 def managed(client):
     """Return the names of what a plane has of hosts, clusters and addresses."""
     return sorted(f"{kind}/{item['metadata']['name']}" for kind in (
         "BareMetalHost", "HardwareData", "Cluster", "Machine", "Metal3Machine", "IPPool", "IPAddress", "Metal3Data")
         for item in client.list(KNOWN[kind], NAMESPACE)[0])
-
-
-class Polled:
-    """Asks a cluster's API server several times a second, and counts what was not answered; a context manager."""
-
-    def __init__(self, kubeconfig):
-        self._client = KubeClient({"kubeconfig": kubeconfig})
-        self.asked, self.failed = 0, []
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._ask, daemon=True)
-
-    def _ask(self):
-        while not self._stop.wait(0.1):
-            self.asked += 1
-            try:
-                self._client.request("GET", "/version", timeout_seconds=10)
-            except KubeError as error:
-                self.failed.append(f"{time.strftime('%X')} {error}")
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_exception):
-        self._stop.set()
-        self._thread.join(30)
-
-
-class Untouched:
-    """What BMCs are asked for meanwhile."""
-
-    def __init__(self, lab):
-        self._consoles = dict((name, Console(lab.dir / "machines" / name / "console.log")) for name in lab.servers)
-
-    def resets(self):
-        return dict((name, found) for name, console in self._consoles.items()
-                    for found in [[line for line in console.lines() if re.search(r"BMC: (reset|boot)", line)]] if found)
 
 
 def test_a_plan_says_what_would_move_and_writes_nothing(lab, installed, target, forth, hosts):
