@@ -8,6 +8,8 @@ BMCs were asked for.
 """
 from __future__ import annotations
 
+import re
+
 import plane_site
 import pytest
 import small_cluster
