@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import http.server
+import secrets
 import socket
 import ssl
 import threading
@@ -12,7 +13,8 @@ import threading
 import pytest
 from bmc_certificates import issue
 
-PATH = "images/media-probe.iso"
+# Of this run alone, because the log also has those of before.
+PATH = f"images/media-probe-{secrets.token_hex(4)}.iso"
 
 
 @pytest.fixture(scope="module")
@@ -79,14 +81,22 @@ def log_lines(lab):
             if f"/{PATH} " in line]
 
 
-def test_every_bmc_reads_the_medium_and_gives_it_back(lab, medium):
+def test_every_bmc_reads_the_medium_and_gives_it_back(lab, room, medium):
+    """Agents that were booted by virtual media go on running, and their media stay where they are."""
+    used = [name for name in lab.servers if room.server(name)["virtual_media"]]
+    free = sorted(set(lab.servers) - set(used))
+    assert free
     before = lab.versions()
     # In check mode nothing is asked of the image server.
     check(lab, medium, "--check").ok()
     assert not log_lines(lab)
     run = check(lab, medium).ok()
     assert run.changed() == 0 and lab.versions() == before
-    assert len([line for line in log_lines(lab) if " 200 " in line]) == len(lab.servers)
+    assert len([line for line in log_lines(lab) if " 200 " in line]) == len(free)
+    for name in free:
+        assert f"{name}: Cd took {medium}, and was ejected again" in run.output
+    for name in used:
+        assert f"{name}: not tried: in use: Cd holds " in run.output
 
 
 def test_a_certificate_that_the_bmcs_do_not_trust_is_named(lab, untrusted):

@@ -18,7 +18,7 @@ INSERTED, REFUSED, NOT_SHOWN, LEFT = "inserted", "refused", "not_shown", "left"
 _URL = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+/[A-Za-z0-9._~%/-]+\Z")
 # What BMCs and their HTTP clients say, and what to do then; the first that fits is meant.
 _CAUSES = (
-    (r"certificate|\bssl\b|\btls\b|x509|handshake|self.?signed",
+    (r"certificate|ssl|\btls\b|x509|handshake|self.?signed",
      "the BMC does not trust the image server's certificate: import its authority into the BMC, switch the BMC's "
      "verification of media servers off, or serve images for virtual media by HTTP"),
     (r"\b404\b|not found|no such file|does not exist", "correct the path of the URL"),

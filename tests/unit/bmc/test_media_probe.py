@@ -73,6 +73,9 @@ def test_what_was_inserted_is_ejected(strict, shows):
 
 @pytest.mark.parametrize(("text", "hint"), [
     ("SSL: CERTIFICATE_VERIFY_FAILED", "import its authority"),
+    # As sushy-tools says it, cut after so many characters.
+    ("Failed fetching image: Max retries exceeded with url: /a.iso (Caused by SSLError(SSLCertVerificationEr...",
+     "import its authority"),
     ("HTTP 404 Not Found", "correct the path"),
     ("Connection timed out", "BMC's network"),
     ("could not resolve host", "by its address"),
