@@ -106,7 +106,7 @@ def server(uid, url, objects=()):
     result.server = url
     for group, plural, kind, version, labels in DEFINITIONS:
         item = definition(group, plural, kind, version)
-        item["metadata"]["labels"] = labels
+        item["metadata"]["labels"] = dict(labels)
         item["spec"].update(scope="Namespaced")
         item["spec"]["versions"] = [{"name": version, "served": True, "storage": True}]
         result.objects["CustomResourceDefinition", item["metadata"]["name"]] = item
