@@ -64,8 +64,34 @@ class Move:
         :raises RefusedError: when something is in the way; nothing was written then
         :raises ReportedError: when it does not come to its end
         """
+        if not self._check_mode and self._begun() is None and not self._is_done():
+            # What is refused leaves nothing behind, the lock neither.
+            self._checked(self._here.graph(), rehearsing=True)
         with self._locked():
             return self._moved()
+
+    def _checked(self, moving: graph.Graph, rehearsing: bool) -> tuple[list[Problem], list[str]]:
+        """Return the problem of a confirmation that is missing in check mode, and warnings.
+
+        :param moving: what is moved
+        :param rehearsing: whether the move is rehearsed, where the programs for that are given
+        :raises RefusedError: when something is in the way
+        """
+        problems, warnings = preflight.problems(self._here, self._there, moving, self._params)
+        names = [host["metadata"]["name"] for host in moving.of("BareMetalHost")]
+        unconfirmed = [] if confirmation.confirmed(self._params["confirm"], names) else [Problem(
+            "confirmation-missing", "plane_move", "confirm", self._params["confirm"] or None,
+            confirmation.expected(names), f"so many hosts would be managed by {self._there.client.server} from "
+            f"then on; repeat how many (playbook: set metal3_confirm={len(names)})")]
+        if not self._check_mode:
+            problems += checks.held(moving.of("BareMetalHost"))
+        if rehearsing and self._params["rehearsal_programs"] and not problems:
+            # What is in the way would be in its way, too.
+            problems, more = self._shown(moving)
+            warnings += more
+        if problems or (unconfirmed and not self._check_mode):
+            raise RefusedError(problems + unconfirmed)
+        return unconfirmed, warnings
 
     def _moved(self) -> dict[str, Any]:
         begun = self._begun()
@@ -73,20 +99,8 @@ class Move:
             return self._result(self._there.record, False, True)
         moving = self._here.graph()
         if begun is None:
-            problems, warnings = preflight.problems(self._here, self._there, moving, self._params)
-            names = [host["metadata"]["name"] for host in moving.of("BareMetalHost")]
-            unconfirmed = [] if confirmation.confirmed(self._params["confirm"], names) else [Problem(
-                "confirmation-missing", "plane_move", "confirm", self._params["confirm"] or None,
-                confirmation.expected(names), f"so many hosts would be managed by {self._there.client.server} from "
-                f"then on; repeat how many (playbook: set metal3_confirm={len(names)})")]
-            if not self._check_mode:
-                problems += checks.held(moving.of("BareMetalHost"))
-            if self._params["rehearsal_programs"] and not problems:
-                # What is in the way would be in its way, too.
-                problems, more = self._shown(moving)
-                warnings += more
-            if problems or (unconfirmed and not self._check_mode):
-                raise RefusedError(problems + unconfirmed)
+            # A run that writes has rehearsed before it took the lock.
+            unconfirmed, warnings = self._checked(moving, rehearsing=self._check_mode)
             planned = record.made(self._here.uid, self._there.uid, moving)
             if self._check_mode:
                 return dict(self._result(planned, True), warnings=warnings, diff=_difference(moving),
@@ -107,6 +121,8 @@ class Move:
         :returns: the module's result
         :raises RefusedError: when it has: then it can only be finished
         """
+        if self._begun() is None:
+            return self._result(None, False)
         with self._locked():
             return self._undone()
 
@@ -131,7 +147,7 @@ class Move:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Begin when the clusterctl of a run that was killed has ended, and with what is there then."""
-        if self._check_mode:
+        if self._check_mode or (self._begun() is None and self._is_done()):
             yield
             return
         with self._alone(self._params["work_dir"], self._progress.event) as self._lock:

@@ -284,3 +284,13 @@ def test_what_is_no_record_is_none(config):
 def test_a_record_comes_back_as_it_was():
     one = record.Record("moving", "a", "b", (record.Entry("g", "K", "n", "u"),), {"h": {"state": "available"}}, {})
     assert record.read(record.config_map(one, NAMESPACE)) == one
+
+
+def test_what_is_refused_or_done_waits_for_nobody(here, there):
+    def alone(*_arguments):
+        raise AssertionError("a lock was taken")
+    with pytest.raises(RefusedError, match="confirm: found 7"):
+        move(here, there, confirm="7", alone=alone).moved()
+    assert move(here, there, alone=alone).undone()["changed"] is False
+    move(here, there).moved()
+    assert move(here, there, alone=alone).moved()["changed"] is False
