@@ -32,7 +32,7 @@ BOOT_SECONDS = 3000
 PRINTED = {IPXE: "Start PXE over IPv4", MEDIA: "UEFI QEMU DVD-ROM", IPMI: "", HTTP: "Start HTTP Boot over IPv4"}
 VENDORS = {IPXE: "EFI Development Kit", MEDIA: "EFI Development Kit", IPMI: "SeaBIOS", HTTP: "EFI Development Kit"}
 GIB = 1024 ** 3
-# Of each server's disks the one that gets the image, by a hint: without it the agent would choose another.
+# Of each server's disks the one that gets the image, by a hint: without it the agent would choose another one.
 # The two of the first server are an array.
 HINTED = {MEDIA: 2, IPMI: 0, HTTP: 1}
 ARRAY_GIB = 7
@@ -109,7 +109,8 @@ def bond_network_data(lab):
 
 def published(lab, name):
     """Return an image of the lab's image server, as the variable of a host."""
-    url = f"https://{lab.figures['bridge']['address'].split('/')[0]}:{lab.figures['ports']['image_server']}/images/{name}"
+    address, port = lab.figures["bridge"]["address"].split("/")[0], lab.figures["ports"]["image_server"]
+    url = f"https://{address}:{port}/images/{name}"
     return {"url": url, "checksum": url + ".sha256", "checksum_type": "sha256", "format": "qcow2"}
 
 
@@ -223,8 +224,10 @@ def test_inspection_finds_the_machine_that_qemu_was_given(lab, enrolled, name):
     assert hardware["systemVendor"]["productName"].startswith(server["model"])
     assert hardware["cpu"]["count"] == server["cpus"] and hardware["cpu"]["arch"] == "x86_64"
     assert hardware["ramMebibytes"] == server["memory_mib"]
-    assert sorted((nic["mac"], nic["ip"]) for nic in hardware["nics"]) == [
-        (nic["mac"], static_address(lab) if name == MEDIA else nic["address"]) for nic in server["nics"]]
+    # Addresses are lent to the first one only.
+    address = static_address(lab) if name == MEDIA else server["nics"][0]["address"]
+    assert sorted((nic["mac"], nic.get("ip", "")) for nic in hardware["nics"]) == [
+        (nic["mac"], "" if number else address) for number, nic in enumerate(server["nics"])]
     disks = [disk for disk in hardware["storage"] if not disk["name"].startswith("/dev/pmem")]
     assert [(disk["serialNumber"], disk["sizeBytes"], disk["type"], disk["wwn"]) for disk in disks] == [
         (disk["serial"], disk["size_gib"] * GIB, "HDD" if disk["rotational"] else "SSD", disk["wwn"])
