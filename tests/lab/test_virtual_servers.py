@@ -32,7 +32,7 @@ BOOT_SECONDS = 3000
 PRINTED = {IPXE: "Start PXE over IPv4", MEDIA: "UEFI QEMU DVD-ROM", IPMI: "", HTTP: "Start HTTP Boot over IPv4"}
 VENDORS = {IPXE: "EFI Development Kit", MEDIA: "EFI Development Kit", IPMI: "SeaBIOS", HTTP: "EFI Development Kit"}
 GIB = 1024 ** 3
-# Of each server's disks the one that gets the image: by a hint in the inventory; without it the agent would choose another.
+# Of each server's disks the one that gets the image: by a hint in the inventory; without it the agent takes another.
 # The two of the first server are an array.
 HINTED = {MEDIA: 2, IPMI: 0, HTTP: 1}
 ARRAY_GIB = 7
