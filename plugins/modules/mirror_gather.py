@@ -71,6 +71,29 @@ options:
         such as V(mirror.example.org/all) for C(mirror.example.org/all/quay.io/metal3-io/…).
     type: str
     default: ""
+  programs:
+    description:
+      - Whether the images are gathered that a plane of processes takes its programs out of, at the versions that
+        O(source_dir) pins; see M(metal3.baremetal.plane_image_programs).
+    type: bool
+    default: false
+  manifests:
+    description:
+      - Whether the manifests of the plane's parts are gathered that M(metal3.baremetal.plane_programs) has rendered of
+        O(source_dir), for a site where nothing can be rendered.
+    type: bool
+    default: false
+  cache_dir:
+    description:
+      - Where they were rendered, by default C(metal3.baremetal) in E(XDG_CACHE_HOME) or in C(~/.cache).
+    type: path
+  folders:
+    description:
+      - Folders of this machine whose files are gathered, such as one that C(pip download) has filled with the packages
+        of Ironic.
+    type: list
+    elements: path
+    default: []
   ca_file:
     description: File with the certificate authority of the registry; the system's by default.
     type: path

@@ -33,6 +33,11 @@ options:
   files_dir:
     description: Folder of the image server.
     type: path
+  bill_file:
+    description:
+      - Where the bill is written once all else is in its place. M(metal3.baremetal.plane_image_programs) takes digests
+        from it.
+    type: path
   ca_file:
     description: File with the certificate authority of the registry; the system's by default.
     type: path

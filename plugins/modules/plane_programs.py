@@ -37,6 +37,12 @@ options:
     elements: str
     choices: [management, node, control-plane]
     default: [management]
+  manifests_dir:
+    description:
+      - Folder into which M(metal3.baremetal.mirror_unpack) has put the rendered manifests of these pins. They are taken
+        from there in place of being rendered.
+      - With an empty list of O(sets) nothing is built, and neither Go nor its module proxy is needed.
+    type: path
 requirements:
   - PyYAML >= 6.0
 extends_documentation_fragment:

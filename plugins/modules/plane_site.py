@@ -72,6 +72,24 @@ options:
   requirements_file:
     description: Requirements file in which all packages of that environment are pinned.
     type: path
+  programs:
+    description:
+      - Whether the plane runs the programs that M(metal3.baremetal.plane_programs) builds, or those that
+        M(metal3.baremetal.plane_image_programs) takes out of images.
+    type: str
+    choices: [build, images]
+    default: build
+  service:
+    description:
+      - Whether a systemd unit, C(metal3-plane-<name>.service), starts the plane with this machine and again when it is
+        killed.
+      - V(system) is a unit of the machine's, which root writes; V(user) one of the user that runs this module, who must
+        linger (C(loginctl enable-linger)), so that the unit does not end with the login; V(none) is no unit.
+      - V(auto) is V(system) for root, V(user) for a user that lingers, and V(none) for others and where systemd is not
+        the machine's init.
+    type: str
+    choices: [auto, none, user, system]
+    default: auto
   confirm:
     description: With O(state=absent), the number of programs that are stopped.
     type: str
@@ -114,6 +132,28 @@ existed:
   description: Whether the plane had its figures before.
   returned: when O(state=present)
   type: bool
+service:
+  description: What starts the plane with its machine.
+  returned: when O(state=present)
+  type: dict
+  contains:
+    kind:
+      description: V(none), V(user) or V(system).
+      type: str
+    unit:
+      description: Name of the unit, empty without one.
+      type: str
+    path:
+      description: Its file, empty without one.
+      type: str
+    reason:
+      description: Why O(service=auto) has chosen none, else empty.
+      type: str
+  sample:
+    kind: system
+    unit: metal3-plane-rack1.service
+    path: /etc/systemd/system/metal3-plane-rack1.service
+    reason: ""
 removed:
   description: What was removed.
   returned: when O(state=absent)

@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import socket
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
-import bmc_certificates
+import plain_registry
 import pytest
 import registry_store
 from registry_store import IMAGE, PINS
@@ -22,34 +20,14 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane import cat
 pytestmark = pytest.mark.nodes
 
 OPERATOR = "quay.io/metal3-io/baremetal-operator:" + PINS.version(catalogue.BMO)
-CONFIGURATION = """
-version: 0.1
-storage: {{filesystem: {{rootdirectory: {folder}}}}}
-http:
-  addr: 127.0.0.1:{port}
-  tls: {{certificate: {certificate}, key: {key}}}
-"""
 
 
 @pytest.fixture(scope="module")
 def other_side(tmp_path_factory):
     """A registry of another authority, empty, and a folder for files."""
     folder = tmp_path_factory.mktemp("site")
-    (certificate, key), _signer = bmc_certificates.issue(folder, "registry")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (folder / "config.yml").write_text(CONFIGURATION.format(
-        folder=folder / "images", port=port, certificate=certificate, key=key))
-    with open(folder / "log", "wb") as log, subprocess.Popen(
-            ["docker-registry", "serve", str(folder / "config.yml")], stdout=log, stderr=log) as process:
-        try:
-            eventually(lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None, 60, "the registry",
-                       not_yet=OSError)
-            yield SimpleNamespace(host=f"127.0.0.1:{port}", ca=certificate, files=folder / "files",
-                                  images=folder / "images")
-        finally:
-            process.terminate()
+    with plain_registry.running(folder) as registry:
+        yield SimpleNamespace(files=folder / "files", **vars(registry))
 
 
 @pytest.fixture(scope="module")

@@ -159,7 +159,7 @@ def _describe_machine(root, server):
             _write(os.path.join(firmware, "id", name), server[field] + "\n")
 
 
-def become_init(spec, group, loops, console, network_namespace):
+def become_init(spec, group, loops, console, network_namespace, mount_root=None):
     """Never returns: this process becomes the node's init.
 
     The caller has made a process namespace, in which this is the first process.
@@ -169,6 +169,7 @@ def become_init(spec, group, loops, console, network_namespace):
     :param loops: paths of the node's block devices, the root file system first
     :param console: path of the terminal that is the node's console
     :param network_namespace: path of the network namespace
+    :param mount_root: callable that mounts the root file system on a folder; by default the first of ``loops``
     :raises FirstStageError: when there is nothing to start
     """
     linux.die_with_parent(signal.SIGKILL)
@@ -181,7 +182,10 @@ def become_init(spec, group, loops, console, network_namespace):
     linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWUTS | linux.CLONE_NEWIPC | linux.CLONE_NEWCGROUP)
     linux.mount(None, "/", flags=linux.MS_REC | linux.MS_PRIVATE)
     root = spec["root_folder"]
-    _mount_root(loops[0], root)
+    if mount_root:
+        mount_root(root)
+    else:
+        _mount_root(loops[0], root)
     if not os.path.lexists(os.path.join(root, INIT.lstrip("/"))):
         raise FirstStageError(f"the root partition has no {INIT}")
     linux.mount("proc", os.path.join(root, "proc"), "proc", FLAGS)

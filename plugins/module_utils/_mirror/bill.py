@@ -38,15 +38,32 @@ def reference_problem(reference: Any) -> Problem | None:
                    "name registry and tag, without a digest")
 
 
+def digest_problem(name: str, digest: Any) -> Problem | None:
+    """Return what is wrong with the digest that an image is to have, or None.
+
+    :param name: of the image
+    """
+    if isinstance(digest, str) and _DIGEST.fullmatch(digest):
+        return None
+    return Problem("mirror-image", f'image "{name}"', "digest", show(digest), "sha256: and 64 hexadecimal digits",
+                   "take it from who publishes the image")
+
+
+def name_problem(name: str) -> Problem | None:
+    """Return what is wrong with the name of a file in an archive, or None."""
+    if _FILE.fullmatch(name):
+        return None
+    return Problem("mirror-file", f'file "{name}"', "name", show(name),
+                   "letters, digits, dots, hyphens and underscores", "name the file without a folder")
+
+
 def file_problems(entry: Mapping[str, Any]) -> list[Problem]:
     """Return what is wrong with a file that is to be gathered.
 
     :param entry: dict with ``name``, ``url`` and ``checksum``
     """
-    subject, found = f'file "{entry["name"]}"', []
-    if not _FILE.fullmatch(entry["name"]):
-        found.append(Problem("mirror-file", subject, "name", show(entry["name"]),
-                             "letters, digits, dots, hyphens and underscores", "name the file without a folder"))
+    subject, fault = f'file "{entry["name"]}"', name_problem(entry["name"])
+    found = [fault] if fault else []
     if not entry["url"].startswith(("https://", "http://")):
         found.append(Problem("mirror-file", subject, "url", show(entry["url"]), "https:// or http://", "correct it"))
     if not _DIGEST.fullmatch(entry["checksum"]):

@@ -11,7 +11,8 @@ from typing import Any
 from .._common.errors import ReportedError
 from .._common.module import Module
 from .._plane.catalogue import NAMES, RENDERED
-from . import registry, service
+from .._plane.process import engine, user_folders
+from . import programs, registry, service
 
 _LOGIN: dict[str, Any] = {"ca_file": {"type": "path"}, "username_file": {"type": "path"},
                           "password_file": {"type": "path", "no_log": False}}
@@ -48,11 +49,33 @@ def run_mirror_gather() -> None:
         files={"type": "list", "elements": "dict", "default": [], "options": _DIGEST_FILE},
         files_ca_file={"type": "path"},
         source_registry={"type": "str", "default": ""},
-    ), required_together=_TOGETHER)
+        programs={"type": "bool", "default": False},
+        manifests={"type": "bool", "default": False},
+        cache_dir={"type": "path"},
+        folders={"type": "list", "elements": "path", "default": []},
+    ), required_together=_TOGETHER, required_if=[("manifests", True, ["source_dir"])])
     params = module.params
     with module.reporting(), _readable_errors():
         module.finish(service.gather(params, _registry(params, params["source_registry"]), module.progress.event,
                                      module.check_mode))
+
+
+def run_plane_image_programs() -> None:
+    """Run the module ``plane_image_programs``."""
+    module = Module(dict(
+        _LOGIN,
+        source_dir={"type": "path", "required": True},
+        cache_dir={"type": "path"},
+        registry={"type": "str", "default": ""},
+        digests={"type": "dict", "default": {}},
+        bill_file={"type": "path"},
+        manifests_dir={"type": "path"},
+    ), required_together=_TOGETHER)
+    params = module.params
+    with module.reporting(), _readable_errors():
+        made = engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir(), engine.FROM_IMAGES)
+        module.finish(programs.ensure(params, made, _registry(params, params["registry"]), module.check_mode,
+                                      module.progress))
 
 
 def run_mirror_unpack() -> None:
@@ -64,6 +87,7 @@ def run_mirror_unpack() -> None:
         work_dir={"type": "path"},
         registry={"type": "str"},
         files_dir={"type": "path"},
+        bill_file={"type": "path"},
     ), required_together=_TOGETHER, required_one_of=[("registry", "files_dir")])
     params = module.params
     with module.reporting(), _readable_errors():

@@ -88,6 +88,18 @@ def fetch(registry: Registry, name: str, wanted: str, directory: str) -> None:
         _copy([*options, source, f"dir:{directory}"], name)
 
 
+def fetch_one(registry: Registry, name: str, wanted: str, directory: str) -> None:
+    """Copy an image of this machine's architecture into a folder of skopeo's "dir" transport.
+
+    :param name: upstream's name with its tag
+    :param wanted: digest of the image, or of the list that has it
+    """
+    os.makedirs(directory, mode=0o700)
+    source = f"{registry.reference(name).rpartition(':')[0]}@{wanted}"
+    with _options(registry, "src-") as options:
+        _copy([*options, source, f"dir:{directory}"], name, every_architecture=False)
+
+
 def push(registry: Registry, name: str, directory: str) -> None:
     """Copy an image of a folder into a registry, byte for byte.
 
@@ -97,9 +109,9 @@ def push(registry: Registry, name: str, directory: str) -> None:
         _copy([*options, f"dir:{directory}", registry.reference(name)], name)
 
 
-def _copy(arguments: list[str], name: str) -> None:
-    done = _run(["copy", "--quiet", "--all", "--preserve-digests", "--retry-times", str(_RETRIES), *arguments],
-                COPY_TIMEOUT_SECONDS)
+def _copy(arguments: list[str], name: str, every_architecture: bool = True) -> None:
+    done = _run(["copy", "--quiet", *(["--all"] if every_architecture else []), "--preserve-digests", "--retry-times",
+                 str(_RETRIES), *arguments], COPY_TIMEOUT_SECONDS)
     if done.returncode:
         text = _text(done.stderr)
         raise RegistryError(f"{name}: {text}; {_hint(text)}")

@@ -14,8 +14,9 @@ from .._common import whole_file
 from .._common.errors import RefusedError, ReportedError
 from .._common.formats import timestamp
 from .._common.problem import Problem
+from .._plane import program_images
 from .._plane.catalogue import BY_NAME
-from .._plane.process import engine
+from .._plane.process import engine, rendered_manifests, user_folders
 from . import archive, download, registry
 from . import bill as bills
 
@@ -27,40 +28,50 @@ class Wanted(NamedTuple):
 
     :ivar images: names with tag
     :ivar files: dicts ``name``, ``url`` and ``checksum``
+    :ivar local: name of a file → its path on this machine
     """
 
     images: list[str]
     files: list[Mapping[str, Any]]
+    local: dict[str, str]
 
 
 def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[str, Any]],
-           source_dir: str | None) -> Wanted:
+           source_dir: str | None, programs: bool = False, local: Mapping[str, str] | None = None) -> Wanted:
     """Return what is to be gathered.
 
     :param parts: names of parts of the plane, whose images are taken at the pinned version
     :param images: further names of images
     :param files: see :class:`Wanted`
     :param source_dir: folder with the ``go.mod`` that pins the parts
+    :param programs: whether the images of the programs of a plane of processes are gathered, too
+    :param local: see :class:`Wanted`
     :raises RefusedError: with all that is no name of an image or no file
     """
     parts, files = list(parts), list(files)
     named = list(images)
-    if parts:
+    if parts or programs:
         if not source_dir:
             raise RefusedError([Problem("mirror-source", "", "source_dir", None, "the folder with go.mod",
-                                        "set it, or set parts to []")])
+                                        "set it, or set parts to [] and programs to false")])
         with open(os.path.join(source_dir, "go.mod"), encoding="utf-8") as stream:
             pins = engine.GoMod(stream.read())
         named += [f"{image}:{pins.version(BY_NAME[name].module)}" for name in parts
                   for image in BY_NAME[name].images.values()]
+        if programs:
+            versions = dict((program.name, pins.version(program.module))
+                            for program in engine.SETS[engine.MANIFEST_SET])
+            named += [image.reference for image in program_images.program_images(versions)]
     names = sorted(dict.fromkeys(named))
     found = [problem for name in names for problem in [bills.reference_problem(name)] if problem]
     found += [problem for entry in files for problem in bills.file_problems(entry)]
-    twice = sorted(set(entry["name"] for entry in files if sum(other["name"] == entry["name"] for other in files) > 1))
+    local = dict(local or {})
+    given = [*(entry["name"] for entry in files), *local]
+    twice = sorted(set(name for name in given if given.count(name) > 1))
     found += [Problem("mirror-file", f'file "{name}"', "name", "twice", "once", "rename one") for name in twice]
     if found:
         raise RefusedError(found)
-    return Wanted(names, files)
+    return Wanted(names, files, local)
 
 
 def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[[str], Any], check_mode: bool,
@@ -77,7 +88,8 @@ def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[
     :raises RefusedError: for wrong names
     :raises ReportedError: when something can't be gathered, naming all that can't
     """
-    items = wanted(params["parts"], params["images"], params["files"], params["source_dir"])
+    items = wanted(params["parts"], params["images"], params["files"], params["source_dir"], params["programs"],
+                   _local(params))
     digests, errors = _digests(source, items.images)
     if errors:
         raise ReportedError("%d of %d images cannot be gathered:\n%s" % (
@@ -85,6 +97,7 @@ def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[
     path, work_dir = params["archive"], params["work_dir"] or params["archive"] + ".d"
     before = archive.bill_of(path) if os.path.exists(path) else None
     planned = {"images": digests, "files": dict((entry["name"], entry["checksum"]) for entry in items.files)}
+    planned["files"].update((name, str(archive.digest_of(source_path))) for name, source_path in items.local.items())
     unchanged = before is not None and before["release"] == params["release"] and planned == {
         kind: dict((entry["name"], entry["digest"]) for entry in before[kind]) for kind in ("images", "files")}
     if unchanged or check_mode:
@@ -102,6 +115,36 @@ def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[
     if not params["work_dir"]:
         shutil.rmtree(work_dir)
     return _result(path, made, True)
+
+
+def _local(params: Mapping[str, Any]) -> dict[str, str]:
+    """Return name in the archive → path, of the files that are on this machine already.
+
+    :raises RefusedError: for a folder that cannot be read, and a name that cannot be in an archive
+    :raises ReportedError: when manifests are asked for and none are rendered
+    """
+    found: dict[str, str] = {}
+    problems = []
+    if params["manifests"]:
+        found.update(rendered_manifests.files(
+            engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir())))
+    for folder in params["folders"]:
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError as exc:
+            problems.append(Problem("mirror-folder", f'folder "{folder}"', None, exc.strerror,
+                                    "a folder that can be read", "correct folders"))
+            continue
+        for name in names:
+            fault = bills.name_problem(name)
+            if fault or name in found or not os.path.isfile(os.path.join(folder, name)):
+                problems.append(fault or Problem(
+                    "mirror-file", f'file "{name}"', "name", f"twice or no plain file in {folder}",
+                    "a file that nothing else is named like", "rename it, or remove it from the folder"))
+            found[name] = os.path.join(folder, name)
+    if problems:
+        raise RefusedError(problems)
+    return found
 
 
 def _fill(work_dir: str, items: Wanted, digests: Mapping[str, str], source: registry.Registry,
@@ -122,6 +165,11 @@ def _fill(work_dir: str, items: Wanted, digests: Mapping[str, str], source: regi
             tell(f"gathering {entry['name']}")
             download.file(entry["url"], target, entry["checksum"], files_ca_file)
         sizes[entry["name"]] = (entry["checksum"], os.path.getsize(target))
+    for name, path in items.local.items():
+        target = archive.file_path(work_dir, name)
+        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+        shutil.copyfile(path, target)
+        sizes[name] = (str(archive.digest_of(target)), os.path.getsize(target))
     return sizes
 
 
@@ -163,7 +211,8 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, tell: Ca
                if target is not None and registry.digest(target, entry["name"]) != entry["digest"]]
     files = [entry for entry in bill["files"] if params["files_dir"] and archive.digest_of(
         os.path.join(params["files_dir"], entry["name"])) != entry["digest"]]
-    result = {"changed": bool(numbers or files), "bill": bill,
+    differs = bool(params["bill_file"]) and archive.digest_of(params["bill_file"]) != "sha256:" + bills.checksum(bill)
+    result = {"changed": bool(numbers or files) or differs, "bill": bill,
               "pushed": [bill["images"][number]["name"] for number in numbers],
               "placed": [entry["name"] for entry in files]}
     if check_mode or not result["changed"]:
@@ -181,6 +230,9 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, tell: Ca
         os.replace(partial, os.path.join(params["files_dir"], entry["name"]))
     if not params["work_dir"]:
         shutil.rmtree(work_dir)
+    if differs:
+        # Last: what it names is there then.
+        whole_file.write(params["bill_file"], bills.dump(bill), _DOCUMENT_MODE, False)
     return result
 
 

@@ -9,7 +9,17 @@ from .._common.module import Module
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from . import manifests
-from .process import certificates, engine, process_group, provider_service, readiness, site_service, user_folders
+from .process import (
+    certificates,
+    engine,
+    process_group,
+    provider_service,
+    readiness,
+    rendered_manifests,
+    service_unit,
+    site_service,
+    user_folders,
+)
 
 _CERTIFICATE = {
     "name": {"type": "str", "required": True},
@@ -93,12 +103,17 @@ def run_plane_programs() -> None:
         "cache_dir": {"type": "path"},
         "sets": {"type": "list", "elements": "str", "choices": ["management", "node", "control-plane"],
                  "default": ["management"]},
+        "manifests_dir": {"type": "path"},
     })
     module.require(PyYAML=manifests.HAS_YAML)
     sets = module.params["sets"]
     with module.reporting():
         made = engine.Engine(module.params["source_dir"], module.params["cache_dir"] or user_folders.cache_dir())
-        changed = not made.complete(sets)
+        given = bool(module.params["manifests_dir"]) and not rendered_manifests.complete(made)
+        if given and not module.check_mode:
+            # Before the build, which would render what is missing.
+            rendered_manifests.place(module.params["manifests_dir"], made)
+        changed = given or not made.complete(sets)
         built = [program.name for program in made.missing(sets)] if module.check_mode else made.build(
             sets, module.progress)
         module.finish({"changed": changed, "built": built, "engine_dir": made.directory,
@@ -137,6 +152,8 @@ def run_plane_site() -> None:
         "source_dir": {"type": "path"},
         "services_python": {"type": "path"},
         "requirements_file": {"type": "path"},
+        "programs": {"type": "str", "choices": [engine.BUILT, engine.FROM_IMAGES], "default": engine.BUILT},
+        "service": {"type": "str", "choices": list(service_unit.CHOICES), "default": service_unit.AUTO},
         "confirm": {"type": "str"},
     }, required_if=[
         ("state", "present", ["source_dir"]),

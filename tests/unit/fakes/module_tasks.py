@@ -75,6 +75,8 @@ ARGUMENTS = {
     "plane_ironic": {"source_dir": "/nonexistent", "wait": False, "provisioning_ip": "192.0.2.2",
                      "cache_url": "http://127.0.0.1:1/", "tls": "none"},
     "plane_processes": {"supervisor_dir": "supervisor", "programs": [{"name": "p", "command": ["/nonexistent"]}]},
+    "plane_image_programs": {"source_dir": str(REPOSITORY / "lab" / "engine"), "cache_dir": "cache",
+                             "registry": "127.0.0.1:1"},
     "plane_programs": {"source_dir": str(REPOSITORY / "lab" / "engine"), "cache_dir": "cache"},
     "plane_backup": {"directory": "backups", "recipients": [
         "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudlvjfxsly6ggy"]},

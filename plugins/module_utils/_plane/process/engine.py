@@ -60,6 +60,8 @@ SETS = {
 # Kubernetes without the providers: with the set node, all that a node image of another version needs.
 SETS["control-plane"] = tuple(program for program in SETS["management"] if program.module in (KUBERNETES, ETCD))
 MANIFEST_SET = "management"
+# Where programs come from: built from their modules, or taken out of images.
+BUILT, FROM_IMAGES = "build", "images"
 
 
 class EngineError(ReportedError):
@@ -152,14 +154,24 @@ def key(go_mod: str, go_sum: str, go_version: str, flags: str) -> str:
     return digest.hexdigest()[:16]
 
 
+def pins_key(go_mod: str, go_sum: str) -> str:
+    """Return what distinguishes pins from others, whatever the programs are built with.
+
+    :param go_mod: contents of go.mod
+    :param go_sum: contents of go.sum
+    """
+    return hashlib.sha256(f"{RECIPE}\0{go_mod}\0{go_sum}".encode()).hexdigest()[:16]
+
+
 class Engine:
     """The programs of one ``go.mod`` and where they are kept.
 
     :param source_dir: folder with ``go.mod`` and ``go.sum``
     :param cache_dir: folder for what is slow to make, see user_folders.cache_dir()
+    :param programs: ``build`` or ``images``
     """
 
-    def __init__(self, source_dir: str, cache_dir: str) -> None:
+    def __init__(self, source_dir: str, cache_dir: str, programs: str = BUILT) -> None:
         self._source_dir = source_dir
         go_mod, go_sum = self._read("go.mod"), self._read("go.sum")
         self.pins = GoMod(go_mod)
@@ -168,7 +180,10 @@ class Engine:
             self.pins.go, cache_dir, os.path.join(source_dir, toolchain.LOCK_FILE))
         self.go_version = self._toolchain.version
         self._base = os.path.join(cache_dir, "engine")
-        self.directory = os.path.join(self._base, key(go_mod, go_sum, self.go_version, self._flags))
+        self.pins_key = pins_key(go_mod, go_sum)
+        self.directory = os.path.join(
+            self._base, f"{FROM_IMAGES}-{self.pins_key}" if programs == FROM_IMAGES
+            else key(go_mod, go_sum, self.go_version, self._flags))
         self.bin_dir = os.path.join(self.directory, "bin")
         self.manifests_dir = os.path.join(self.directory, manifests.FOLDER)
         self.ironic_dir = os.path.join(self.directory, "ironic-manifests")
@@ -229,15 +244,32 @@ class Engine:
             for position, program in enumerate(missing):
                 self._build_program(program, mod_file, environ, progress, f"{position + 1} of {len(missing)}, "
                                                                           f"{len(missing) - position - 1} left")
-            if MANIFEST_SET in sets and not os.path.isdir(self.manifests_dir):
-                progress.event(f"Rendering the manifests of {len(catalogue.RENDERED)} parts")
-                self._render(work, environ)
-                progress.wrote(self.manifests_dir, "created")
-            if MANIFEST_SET in sets and not os.path.isdir(self.ironic_dir):
-                self._render_ironic(work, environ)
-                progress.wrote(self.ironic_dir, "created")
+            if MANIFEST_SET in sets:
+                self._render_missing(work, environ, progress)
             shutil.rmtree(work)
         return [program.name for program in missing]
+
+    def render(self, progress: Any) -> None:
+        """Render the manifests, of programs that were not built here; needs kubectl among them, and Go.
+
+        :param progress: a Progress
+        :raises EngineError: when a module can't be read or rendered
+        """
+        work = os.path.join(self._base, "work")
+        with _exclusive(os.path.join(self._base, "lock"), progress):
+            os.makedirs(work, mode=0o755, exist_ok=True)
+            toolchain.ensure(self._toolchain, self.pins.go, progress)
+            self._render_missing(work, self._environ(work), progress)
+            shutil.rmtree(work)
+
+    def _render_missing(self, work: str, environ: Mapping[str, str], progress: Any) -> None:
+        if not os.path.isdir(self.manifests_dir):
+            progress.event(f"Rendering the manifests of {len(catalogue.RENDERED)} parts")
+            self._render(work, environ)
+            progress.wrote(self.manifests_dir, "created")
+        if not os.path.isdir(self.ironic_dir):
+            self._render_ironic(work, environ)
+            progress.wrote(self.ironic_dir, "created")
 
     def _environ(self, work: str) -> dict[str, str]:
         environ = dict(os.environ)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import figures as figures_file
-from . import orphans, ports, readiness
+from . import orphans, ports, readiness, service_manager
 from .supervisor import (
     ALIVE_STATES,
     Layout,
@@ -53,7 +53,12 @@ def start(supervisor: Any, programs: Any, check_mode: bool = False) -> Any:
         supervisor.shutdown(orphans.TERMINATE_SECONDS + orphans.KILL_SECONDS)
     if not supervisor.alive():
         orphans.stop_processes(supervisor.layout.lab_dir)
-        supervisor.start(_services_python(supervisor.layout.lab_dir))
+        service = service_manager.of(figures_file.read(supervisor.layout.lab_dir))
+        if service:
+            service.start()
+            supervisor.until_alive()
+        else:
+            supervisor.start(_services_python(supervisor.layout.lab_dir))
         return dict((name, "started") for name in configured(supervisor.layout))
     actions.update(supervisor.reload())
     states = supervisor.processes()

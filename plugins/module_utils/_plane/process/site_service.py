@@ -20,7 +20,17 @@ from ..._common.progress import Progress
 from ..._kube.client import KubeClient
 from ..._kube.errors import KubeError
 from ..._metal3.kinds import resource_for
-from . import engine, orphans, ports, python_environment, site_figures, supervisor, user_folders
+from . import (
+    engine,
+    orphans,
+    ports,
+    python_environment,
+    service_manager,
+    service_unit,
+    site_figures,
+    supervisor,
+    user_folders,
+)
 from . import figures as figures_file
 from .files import write_private
 
@@ -59,20 +69,50 @@ def present(params: dict[str, Any], check_mode: bool, progress: Progress) -> dic
     """
     problems = site_figures.problems(params, params["ports"]) + site_figures.boot_problems(params["boot_images"])
     problems += _program_problems(params["nginx_program"])
-    computed = None
+    machine = service_manager.machine()
+    problems += service_unit.problems(params["service"], machine)
+    computed, missing_service = None, ""
     if not any(problem.code.startswith("plane-") for problem in problems):
         computed = site_figures.compute(params, params["ports"], user_folders.cache_dir())
+        computed["service"], missing_service = service_unit.chosen(params["service"], machine)
         problems += _machine_problems(computed)
     if problems or computed is None:
         raise RefusedError(problems)
     services_python, made = python_environment.services(
         params["services_python"], params["requirements_file"], check_mode, progress)
     computed.update(services_python=services_python,
-                    engine_dir=engine.Engine(params["source_dir"], computed["cache_dir"]).directory)
-    existed = figures_file.read(computed["dir"]) is not None
-    differing = _write(computed, check_mode, progress)
+                    engine_dir=engine.Engine(params["source_dir"], computed["cache_dir"], params["programs"]).directory)
+    before = figures_file.read(computed["dir"])
+    differing = _write(computed, check_mode, progress) + _serve(before, computed, check_mode, progress)
     return {"changed": bool(differing) or made, "management_plane": computed, "differing": differing,
-            "existed": existed}
+            "existed": before is not None, "service": _described(computed, missing_service)}
+
+
+def _described(computed: Mapping[str, Any], reason: str) -> dict[str, str]:
+    """Return what starts the plane with its machine, as the module returns it."""
+    service = service_manager.of(computed)
+    return {"kind": computed["service"], "unit": service.unit if service else "",
+            "path": service.path if service else "", "reason": reason}
+
+
+def _serve(before: Mapping[str, Any] | None, computed: Mapping[str, Any], check_mode: bool,
+           progress: Progress) -> list[str]:
+    """Write the plane's unit, or remove one of another kind; returns the paths that differ.
+
+    A plane that runs goes on; its unit counts from the next start of the machine.
+    """
+    differing = []
+    former, service = service_manager.of(before), service_manager.of(computed)
+    if former and (service is None or former.path != service.path) and former.stored() is not None:
+        differing.append(former.path)
+        if not check_mode and former.remove(stop=False):
+            progress.wrote(former.path, "deleted")
+    if service and service.differs():
+        differing.append(service.path)
+        if not check_mode:
+            service.write()
+            progress.wrote(service.path, "written")
+    return differing
 
 
 def _program_problems(nginx_program: str) -> list[Problem]:
@@ -96,7 +136,16 @@ def _machine_problems(computed: dict[str, Any]) -> list[Problem]:
                           f"{computed['ports'][part]}, taken by {owner}", "a free port",
                           f"stop that process, or set management_plane.ports.{part}")
                   for part, owner in ports.owners_of(computed)]
-    return found + _folder_problems(computed)
+    return found + _folder_problems(computed) + _unit_problems(computed)
+
+
+def _unit_problems(computed: dict[str, Any]) -> list[Problem]:
+    # What the unit's text needs beside it is known only later.
+    service = service_manager.of(dict(computed, services_python=""))
+    if service is None or not service.is_of_another():
+        return []
+    return [Problem("machine-unit", "", "management_plane.name", f"{show(computed['name'])}, whose unit {service.path} "
+                    "is that of a plane in another folder", "a name of its own", "set another one")]
 
 
 def _is_here(address: str) -> bool:
@@ -199,7 +248,12 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
     if not check_mode and not confirmation.confirmed(params["confirm"], names) and names:
         raise ReportedError(confirmation.request(
             f"stops %s and deletes {directory} with all data of the plane", names, params["confirm"], "program"))
-    removed = ["%s %s" % item for item in (orphans.find(found) if check_mode else orphans.clear(found))]
+    service = service_manager.of(found)
+    removed = [f"unit {service.path}"] if service and service.stored() is not None else []
+    if service and not check_mode:
+        # First, or systemd would start again what is ended.
+        service.remove(stop=True)
+    removed += ["%s %s" % item for item in (orphans.find(found) if check_mode else orphans.clear(found))]
     removed.append(f"folder {directory}")
     if not check_mode:
         _delete(directory)

@@ -263,6 +263,13 @@ class Supervisor:
                                   f"{self.layout.log_file('supervisord')}") from exc
         if result.returncode:
             raise SupervisorError(f"supervisord does not start: {end_of(' '.join(result.stdout.split()), 500)}")
+        self.until_alive()
+
+    def until_alive(self) -> None:
+        """Wait until supervisord answers, which somebody has started.
+
+        :raises SupervisorError: when it does not in time
+        """
         if until_nothing(lambda: not self.alive(), START_TIMEOUT_SECONDS, _LOOK_INTERVAL_SECONDS):
             raise SupervisorError(f"supervisord does not answer on {self.layout.socket} within "
                                   f"{duration(START_TIMEOUT_SECONDS)}; its log: {self.layout.log_file('supervisord')}")

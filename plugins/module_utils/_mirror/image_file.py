@@ -1,0 +1,102 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Takes one file out of a container image, without a container engine: out of the last layer that has it.
+
+Source: OCI image specification 1.0, layer.md (whiteouts).
+"""
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+import tarfile
+from typing import IO
+
+from .._common.errors import ReportedError
+from . import archive, bill
+
+# Beyond what the largest program of the plane has, several times.
+LONGEST_BYTES = 2 * 1024 ** 3
+_CHUNK_BYTES = 1024 * 1024
+# Of a chain of links, more than any image has.
+_LINKS = 8
+_WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
+
+
+class ImageFileError(ReportedError):
+    """An image does not have the file; the message says what it has."""
+
+
+def take(directory: str, path: str, target: str) -> None:
+    """Write a file of an image to a path, executable.
+
+    :param directory: the image, in the form of skopeo's "dir" transport, of one architecture
+    :param path: absolute path in the image
+    :param target: path to write to; only what is complete has this name
+    :raises ImageFileError: when the image has no such file
+    """
+    wanted = path
+    for _number in range(_LINKS):
+        link = _taken(directory, wanted, target)
+        if link is None:
+            return
+        wanted = posixpath.normpath(posixpath.join(posixpath.dirname(wanted), link))
+    raise ImageFileError(f"{path}: more than {_LINKS} links in the image; name another image")
+
+
+def _taken(directory: str, path: str, target: str) -> str | None:
+    """Write a file; returns where it leads to when it is a link."""
+    wanted, folder_link = path.lstrip("/"), None
+    for layer in reversed(_layers(directory)):
+        with tarfile.open(layer, "r:*") as stream:
+            for member in stream:
+                name = posixpath.normpath(member.name).lstrip("/")
+                if name == wanted and member.isreg():
+                    _write(path, stream.extractfile(member), member.size, target)
+                    return None
+                if name == wanted and (member.issym() or member.islnk()):
+                    return "/" + member.linkname if member.islnk() else member.linkname
+                if member.issym() and wanted.startswith(name + "/") and folder_link is None:
+                    # A folder, as /bin of most images.
+                    folder_link = posixpath.join("/", posixpath.dirname(name), member.linkname, wanted[len(name) + 1:])
+                if _removes(name, wanted):
+                    raise ImageFileError(f"{path}: removed in a layer of the image; name another image")
+    if folder_link:
+        return folder_link
+    raise ImageFileError(f"{path}: not in the image; name another image")
+
+
+def _removes(name: str, wanted: str) -> bool:
+    """Say whether a member hides a file of the layers below."""
+    folder, base = posixpath.split(name)
+    if base == _OPAQUE:
+        return wanted.startswith(folder + "/")
+    hidden = posixpath.join(folder, base[len(_WHITEOUT):])
+    return base.startswith(_WHITEOUT) and (wanted == hidden or wanted.startswith(hidden + "/"))
+
+
+def _layers(directory: str) -> list[str]:
+    """Return the paths of an image's layers, the lowest first."""
+    path = os.path.join(directory, "manifest.json")
+    try:
+        with open(path, "rb") as stream:
+            manifest = json.loads(stream.read(archive.LONGEST_DOCUMENT_BYTES))
+        # Its config is the first.
+        lists, blobs = bill.blobs(manifest)
+    except ValueError as exc:
+        raise ImageFileError(f"{path}: {exc}; name an image of one architecture") from exc
+    if lists:
+        raise ImageFileError(f"{path}: a list of images; name an image of one architecture")
+    return [os.path.join(directory, digest.partition(":")[2]) for digest in blobs[1:]]
+
+
+def _write(path: str, stream: IO[bytes] | None, size: int, target: str) -> None:
+    if stream is None or size > LONGEST_BYTES:
+        raise ImageFileError(f"{path}: {size} bytes in the image, expected at most {LONGEST_BYTES}; name another image")
+    partial = target + ".partial"
+    with open(partial, "wb") as output:
+        for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
+            output.write(chunk)
+    os.chmod(partial, 0o755)
+    os.replace(partial, target)

@@ -1,0 +1,208 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Programs out of images: the right file of the right layer, by the digest that was given, and once."""
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import bill as bills
+from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import image_file, programs, registry, service
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import program_images
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, rendered_manifests
+
+SOURCE = Path(__file__).parents[3] / "lab" / "engine"
+APISERVER = "registry.k8s.io/kube-apiserver"
+
+
+def digest(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def layer(*members, packed="gz"):
+    """Return a layer: members are (name, content), content bytes, or a text for a link."""
+    output = io.BytesIO()
+    with tarfile.open(fileobj=output, mode=f"w:{packed}") as stream:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            if isinstance(content, str):
+                info.type, info.linkname = tarfile.SYMTYPE, content
+            else:
+                info.size = len(content)
+            stream.addfile(info, io.BytesIO(content) if isinstance(content, bytes) else None)
+    return output.getvalue()
+
+
+def image(directory, *layers):
+    directory.mkdir(parents=True, exist_ok=True)
+    for content in (b"{}", *layers):
+        (directory / digest(content)).write_bytes(content)
+    (directory / "manifest.json").write_text(json.dumps({
+        "config": {"digest": "sha256:" + digest(b"{}")},
+        "layers": [{"digest": "sha256:" + digest(content)} for content in layers]}))
+    return directory
+
+
+@pytest.mark.parametrize("layers", [
+    [layer(("bin/manager", b"x"))], [layer(("./bin/manager", b"x"), packed="")],
+    [layer(("bin/manager", b"old")), layer(("bin/manager", b"x"))],
+    [layer(("bin/manager", b"x")), layer(("etc/x", b""))],
+    [layer(("bin/real", b"x"), ("bin/manager", "real"))], [layer(("real", b"x")), layer(("bin/manager", "/real"))],
+    [layer(("bin/.wh.manager", b"")), layer(("bin/manager", b"x"))],
+    [layer(("bin", "usr/bin")), layer(("usr/bin/manager", b"x"))]])
+def test_a_file_is_that_of_the_last_layer_that_has_it(tmp_path, layers):
+    image_file.take(str(image(tmp_path / "image", *layers)), "/bin/manager", str(tmp_path / "manager"))
+    assert (tmp_path / "manager").read_bytes() == b"x" and os.access(tmp_path / "manager", os.X_OK)
+
+
+@pytest.mark.parametrize("layers, text", [
+    ([layer(("other", b"x"))], "/bin/manager: not in the image"),
+    ([layer(("bin/manager", b"x")), layer(("bin/.wh.manager", b""))], "removed in a layer"),
+    ([layer(("bin/manager", b"x")), layer((".wh.bin", b""))], "removed in a layer"),
+    ([layer(("bin/manager", b"x")), layer(("bin/.wh..wh..opq", b""))], "removed in a layer"),
+    ([layer(("bin/manager", "/etc/x"))], "/etc/x: not in the image"),
+    ([layer(("bin/manager", "manager"))], "more than 8 links")])
+def test_an_image_without_the_file_is_named_and_nothing_of_this_machine_is_read(tmp_path, layers, text):
+    with pytest.raises(image_file.ImageFileError, match=text):
+        image_file.take(str(image(tmp_path / "image", *layers)), "/bin/manager", str(tmp_path / "manager"))
+    assert not (tmp_path / "manager").exists()
+
+
+def test_a_list_of_images_is_refused(tmp_path):
+    (tmp_path / "manifest.json").write_text(json.dumps({"manifests": [{"digest": "sha256:" + "0" * 64}]}))
+    with pytest.raises(image_file.ImageFileError, match="a list of images"):
+        image_file.take(str(tmp_path), "/manager", str(tmp_path / "manager"))
+
+
+def test_every_program_of_a_plane_but_one_is_in_an_image():
+    versions = dict((program.name, "v1.2.3") for program in engine.SETS["management"])
+    found = program_images.program_images(versions)
+    assert {item.program for item in found} == set(versions) - set(program_images.WITHOUT_IMAGE)
+    assert len(found) == len(versions) - 1 and all(item.reference.endswith(":v1.2.3") for item in found)
+
+
+class Site:
+    """A registry in which each program's image has the program's name for its content; counts what was asked."""
+
+    def __init__(self, tmp_path, monkeypatch):
+        self.fetched, self.absent = [], ()
+        self.cache = tmp_path / "cache"
+        self.made = engine.Engine(str(SOURCE), str(self.cache), engine.FROM_IMAGES)
+        self.images = program_images.program_images(self.made.versions(["management"]))
+        monkeypatch.setattr(registry, "digest", self.digest)
+        monkeypatch.setattr(registry, "fetch_one", self.fetch)
+        self.manifests = tmp_path / "files"
+        self.manifests.mkdir()
+        for kind in ("plane", "ironic"):
+            (self.manifests / f"{kind}-manifests-x.{self.made.pins_key}.yaml").write_text("kind: X")
+
+    def digest(self, source, name):
+        return None if name in self.absent else "sha256:" + digest(name.encode())
+
+    def fetch(self, source, name, wanted, directory):
+        self.fetched.append((name, wanted))
+        found = next(item for item in self.images if item.reference == name)
+        image(Path(directory), layer((found.path.lstrip("/"), f"{found.program} {wanted}".encode())))
+
+    def ensure(self, check_mode=False, **params):
+        given = dict({"digests": {}, "bill_file": None, "manifests_dir": str(self.manifests)}, **params)
+        return programs.ensure(given, self.made, registry.Registry("mirror"), check_mode, Progress())
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    return Site(tmp_path, monkeypatch)
+
+
+def test_programs_are_taken_once_each_by_its_digest(site):
+    assert site.ensure(check_mode=True)["changed"] and not site.cache.exists()
+    result = site.ensure()
+    assert result["changed"] and len(result["taken"]) == len(site.images) == len(site.fetched)
+    for item in site.images:
+        wanted = "sha256:" + digest(item.reference.encode())
+        assert Path(site.made.bin_dir, item.program).read_text() == f"{item.program} {wanted}"
+        assert result["digests"][item.reference] == wanted
+    assert Path(site.made.manifests_dir, "x.yaml").read_text() == "kind: X"
+    again = site.ensure()
+    assert not again["changed"] and again["digests"] == result["digests"] and len(site.fetched) == len(site.images)
+    assert sorted(os.listdir(site.made.directory)) == ["bin", "images.json", "ironic-manifests", "manifests-2"]
+
+
+def test_another_digest_that_is_given_replaces_a_program(site, tmp_path):
+    site.ensure()
+    name = next(item.reference for item in site.images if item.program == "kube-apiserver")
+    wanted = "sha256:" + "1" * 64
+    assert site.ensure(digests={name: wanted})["taken"] == ["kube-apiserver"]
+    assert Path(site.made.bin_dir, "kube-apiserver").read_text().endswith(wanted)
+    bill = tmp_path / "bill.json"
+    bill.write_bytes(bills.dump(bills.compose("0.1.0", {name: "sha256:" + "2" * 64}, {})))
+    assert site.ensure(bill_file=str(bill), digests={name: wanted})["taken"] == []
+    assert site.ensure(bill_file=str(bill))["taken"] == ["kube-apiserver"]
+
+
+def test_what_is_missing_is_named_all_at_once_before_anything_is_taken(site):
+    site.absent = [item.reference for item in site.images if item.program in ("etcd", "kubectl")]
+    with pytest.raises(ReportedError, match=r"(?s)2 of 10 images cannot be used:.*etcd-development/etcd.*kubectl"):
+        site.ensure()
+    assert site.fetched == []
+    with pytest.raises(RefusedError, match='image "etcd": found another form'):
+        site.ensure(digests={"etcd": "sha256:" + "1" * 64, "registry.k8s.io/kubectl:v1": "latest"})
+
+
+def test_manifests_of_other_pins_are_not_used(site, tmp_path):
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "plane-manifests-x.0123456789abcdef.yaml").write_text("")
+    with pytest.raises(ReportedError, match="expected those that mirror_gather of this release adds"):
+        site.ensure(manifests_dir=str(tmp_path / "none"))
+
+
+def test_rendered_manifests_survive_the_way_through_a_folder(site, tmp_path):
+    site.ensure()
+    files = rendered_manifests.files(site.made)
+    folder = tmp_path / "there"
+    folder.mkdir()
+    for name, path in files.items():
+        (folder / name).write_bytes(Path(path).read_bytes())
+    other = engine.Engine(str(SOURCE), str(tmp_path / "other"))
+    rendered_manifests.place(str(folder), other)
+    assert Path(other.manifests_dir, "x.yaml").read_text() == "kind: X" and rendered_manifests.complete(other)
+
+
+def gathered(tmp_path, folder, **params):
+    given = dict({"parts": [], "images": [], "files": [], "source_dir": None, "programs": False, "manifests": False,
+                  "folders": [str(folder)], "archive": str(tmp_path / "a.tar"), "work_dir": None, "release": "0.1.0",
+                  "files_ca_file": None, "cache_dir": None}, **params)
+    return service.gather(given, registry.Registry(""), lambda line: None, False, lambda: 0)
+
+
+def test_files_of_a_folder_are_gathered_and_a_changed_one_again(tmp_path):
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    (folder / "ironic-39.0.0-py3-none-any.whl").write_bytes(b"one")
+    first = gathered(tmp_path, folder)
+    assert [entry["name"] for entry in first["bill"]["files"]] == ["ironic-39.0.0-py3-none-any.whl"]
+    assert not gathered(tmp_path, folder)["changed"]
+    (folder / "ironic-39.0.0-py3-none-any.whl").write_bytes(b"two")
+    assert gathered(tmp_path, folder)["changed"]
+
+
+def test_what_cannot_be_in_an_archive_is_refused_all_at_once(tmp_path):
+    folder = tmp_path / "wheels"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a b").write_bytes(b"")
+    with pytest.raises(RefusedError, match=r'(?s)file "a b".*file "sub".*no plain file.*folder ".*/absent"'):
+        gathered(tmp_path, folder, folders=[str(folder), str(tmp_path / "absent")])
+    (folder / "sub").rmdir()
+    (folder / "a b").rename(folder / "x")
+    entry = {"name": "x", "url": "https://example.org/x", "checksum": "sha256:" + "0" * 64}
+    with pytest.raises(RefusedError, match='file "x": name: found twice'):
+        gathered(tmp_path, folder, files=[entry])
