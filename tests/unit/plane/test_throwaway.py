@@ -38,7 +38,7 @@ def test_what_is_missing_is_named(tmp_path, folder):
 
 
 def test_a_program_that_ends_is_named_with_its_last_lines_and_nothing_is_left(tmp_path, folder):
-    with pytest.raises(throwaway.ThrowawayError, match="etcd is not ready: .* last lines: no space left"):
+    with pytest.raises(throwaway.ThrowawayError, match=r"etcd is not ready: .* last lines: no space left"):
         throwaway.ThrowawayServers(programs(tmp_path, "echo no space left; exit 3"), ["here"]).__enter__()
     assert not list(folder.iterdir())
 

@@ -34,7 +34,7 @@ PART = Part("ironic", "Ironic", BMO, None, "", {DEPLOYMENT: IMAGE}, "baremetal-o
             (), (("metal3.io/v1alpha1", "BareMetalHost"),), {}, {})
 
 # As much of cert-manager's definitions as a plan needs that comes before them.
-CERTIFICATE_DEFINITIONS = tuple(
+CERTIFICATE_DEFINITIONS: tuple[dict[str, Any], ...] = tuple(
     {"apiVersion": "apiextensions.k8s.io/v1", "kind": plane_objects.DEFINITION,
      "metadata": {"name": f"{plural}.{plane_objects.CERTIFICATE_GROUP}"},
      "spec": {"group": plane_objects.CERTIFICATE_GROUP, "names": {"plural": plural, "kind": kind},
