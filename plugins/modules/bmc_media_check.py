@@ -117,7 +117,7 @@ hosts:
       elements: str
       returned: always
 problems:
-  description: What was refused, all of it at once; no BMC was asked then.
+  description: What was refused, all of it at once; nothing was changed then.
   returned: when the input was refused
   type: list
   elements: dict

@@ -70,7 +70,8 @@ attributes:
 requirements:
   - kubernetes >= 31
   - age on the PATH
-  - cryptography and setpriv (util-linux), with O(rehearsal_programs)
+  - cryptography >= 42, with O(rehearsal_programs)
+  - setpriv (util-linux), with O(rehearsal_programs)
 seealso:
   - module: metal3.baremetal.plane_restore
   - module: metal3.baremetal.plane_move

@@ -109,7 +109,8 @@ attributes:
     support: full
 requirements:
   - kubernetes >= 31
-  - cryptography and setpriv (util-linux), for a rehearsal
+  - cryptography >= 42, for a rehearsal
+  - setpriv (util-linux), for a rehearsal
 seealso:
   - module: metal3.baremetal.plane_move_hosts
   - module: metal3.baremetal.plane_scale

@@ -83,16 +83,19 @@ def device(facts: Mapping[str, Any], url: str) -> tuple[dict[str, Any] | None, s
     return free[0], ""
 
 
-def finding(facts: Mapping[str, Any], attempt: Attempt, url: str) -> Finding:
+def finding(host: Mapping[str, Any], facts: Mapping[str, Any], attempt: Attempt, url: str) -> Finding:
     """Return the verdict on a server's BMC.
 
+    :param host: the server with its ``address``, a ``bmc_address.BmcAddress``
     :param facts: facts of the server
     :param attempt: what came of the medium
     :param url: the medium's
     """
     if facts["error"]:
-        return Finding(PROBLEM, "bmc.address", f"not asked: {facts['error']['stage']}: {facts['error']['text']}",
-                       "a BMC that can be logged in to", "run playbook preflight, which says what is in the way")
+        address = host["address"]
+        return Finding(PROBLEM, "bmc.address", f"{address.host}:{address.effective_port}: not asked: "
+                       f"{facts['error']['stage']}: {facts['error']['text']}", "a BMC that can be logged in to",
+                       "run playbook preflight, which says what is in the way")
     if attempt.stage == INSERTED:
         return ok(f"{attempt.device} took {url}, and was ejected again")
     if attempt.stage == REFUSED:

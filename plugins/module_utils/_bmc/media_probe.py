@@ -51,7 +51,7 @@ class MediaProbe:
                 found = Verdict("address", host["name"], PROBLEM, "bmc.address", None, error.expected, error.hint)
             else:
                 attempt = self._attempts.get(id(facts)) or Attempt("", "", self._untried(host, facts))
-                found = Verdict("media", host["name"], *finding(facts, attempt, self.url))
+                found = Verdict("media", host["name"], *finding(host, facts, attempt, self.url))
             results.append({"name": host["name"], "address": str(host["address"] or ""), "verdict": worst([found]),
                             "checks": [found.result(names)]})
         return results

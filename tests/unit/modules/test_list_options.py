@@ -25,7 +25,7 @@ NEED_MORE = {
     "metalstack_firewall.firewalls", "metalstack_ip.ips", "metalstack_machine.machines", "metalstack_network.networks",
     "host_compliance.hosts", "agent_image.downloads", "agent_image.hardware_managers",
     "provisioning_dhcp.dhcp.hosts", "provisioning_network.dhcp.hosts", "network_check.tcp", "network_check.tftp",
-    "network_check.dhcp",
+    "network_check.dhcp", "plane_ironic_operator.extra_config",
 }
 
 
