@@ -19,6 +19,7 @@ import tempfile
 from control_plane import ControlPlane
 from inventory_plugin import measure_inventory
 from measures import measure
+from move import measure_move
 from power import measure_power
 from preflight import measure_preflight
 
@@ -32,6 +33,7 @@ SUBJECTS = {
         server, work_dir, engine_dir, arguments.inventory_hosts),
     "power": lambda server, work_dir, _engine_dir, arguments: measure_power(
         server, work_dir, arguments.power_hosts, arguments.sample),
+    "move": lambda _server, work_dir, _engine_dir, arguments: measure_move(work_dir, arguments.move_hosts),
     "preflight": lambda _server, _work_dir, _engine_dir, arguments: measure_preflight(arguments.bmcs, arguments.sample),
 }
 
@@ -46,6 +48,7 @@ def main():
     parser.add_argument("--sample", type=int, default=10, help="hosts, or BMCs, for what is measured in a loop")
     parser.add_argument("--inventory-hosts", type=int, default=5000)
     parser.add_argument("--power-hosts", type=int, default=200)
+    parser.add_argument("--move-hosts", type=int, nargs="+", default=[4, 50, 200])
     parser.add_argument("--bmcs", type=int, default=200)
     parser.add_argument("--only", choices=sorted(SUBJECTS), action="append", help="all by default")
     arguments = parser.parse_args()

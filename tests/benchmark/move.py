@@ -1,0 +1,71 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long a move takes: ``clusterctl move`` alone against plane_move, and its rehearsal, in one run.
+
+Between two API servers with the real definitions and without controllers; hosts at rest and one cluster.
+"""
+from __future__ import annotations
+
+import os
+import time
+
+from fakes import move_planes
+from measures import Figure
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import clusterctl, rehearsal
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.reading import Side
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.service import Move
+
+GOAL_RATIO = 1.2
+
+
+def measure_move(work_dir, counts):
+    """Yield the figures of a move of each of several numbers of hosts.
+
+    :param work_dir: private folder
+    :param counts: numbers of hosts
+    """
+    with move_planes.planes() as servers:
+        for hosts in counts:
+            yield from _measure(servers, os.path.join(work_dir, "move"), hosts)
+
+
+def _measure(servers, work_dir, hosts):
+    sides = dict((name, {"kubeconfig": servers.kubeconfig(name), "context": None}) for name in ("here", "there"))
+    here, there = (move_planes.client(servers, name) for name in ("here", "there"))
+    alone, ours = f"alone-{hosts}", f"ours-{hosts}"
+    objects = move_planes.populate(here, alone, hosts)
+    peer = _seconds(lambda: clusterctl.move(move_planes.clusterctl(), sides["here"], sides["there"], alone, work_dir,
+                                            lambda _line: None))
+    move_planes.populate(here, ours, hosts)
+    side = Side(here, ours)
+    outcome = []
+    rehearsed = _seconds(lambda: outcome.append(rehearsal.move(
+        move_planes.programs(), move_planes.clusterctl(), ours, side.objects, side.graph().moved, side.contents(),
+        side.contents(), Progress(None))))
+    assert outcome[0].problems == [] and outcome[0].objects == objects, outcome[0]
+    params = {"namespace": ours, "confirm": str(hosts), "clusterctl": move_planes.clusterctl(), "work_dir": work_dir,
+              "kubeconfig": sides["here"]["kubeconfig"], "context": None, "to_context": None,
+              "to_kubeconfig": sides["there"]["kubeconfig"], "rehearsal_programs": None, "reach_from": "none",
+              "kubectl": None, "ironic_namespace": "", "ironic_deployment": ""}
+    taken = _seconds(lambda: Move(here, there, params, False, Progress(None)).moved())
+    for namespace in (alone, ours):
+        assert len(move_planes.objects(there, namespace)) == objects, namespace
+        assert move_planes.objects(here, namespace) == {}, namespace
+    ratio = taken / peer
+    name = f"move of {hosts} hosts"
+    yield Figure(f"{name}: clusterctl move alone", peer, f"s for {objects} objects", "", None, "")
+    yield Figure(f"{name}: plane_move", taken, "s", "", None, "")
+    yield Figure(f"{name}: plane_move to clusterctl", ratio, "times", f"at most {GOAL_RATIO}", ratio <= GOAL_RATIO,
+                 "clusterctl move alone")
+    yield Figure(f"{name}: rehearsal", rehearsed, "s with the start of its API servers", "", None, "")
+    memory = outcome[0].resident_bytes / 1024 ** 2
+    yield Figure(f"{name}: memory of the rehearsal's API servers", memory, "MiB", "", None, "")
+
+
+def _seconds(call):
+    began = time.monotonic()
+    call()
+    return time.monotonic() - began
