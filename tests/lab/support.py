@@ -34,7 +34,7 @@ HOST = KNOWN["BareMetalHost"]
 AT_ONCE = ("-e", '{"hosts_error_limit": 1}')
 
 
-def module(name, *flags, **arguments):
+def module(name, /, *flags, **arguments):
     """Run a module of the collection as Ansible does and return its result.
 
     :param flags: of the program ``ansible``, for example ``--check``
