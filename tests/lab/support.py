@@ -40,8 +40,8 @@ def module(module_name, *flags, **arguments):
     :param flags: of the program ``ansible``, for example ``--check``
     """
     result = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible"), "localhost", *flags, "-m", "metal3.baremetal." + module_name, "-a",
-         json.dumps(arguments)],
+        [str(Path(sys.executable).parent / "ansible"), "localhost", *flags, "-m", "metal3.baremetal." + module_name,
+         "-a", json.dumps(arguments)],
         capture_output=True, text=True, check=False, timeout=900,
         env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
     assert result.returncode == 0, result.stdout + result.stderr
