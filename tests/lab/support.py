@@ -34,14 +34,14 @@ HOST = KNOWN["BareMetalHost"]
 AT_ONCE = ("-e", '{"hosts_error_limit": 1}')
 
 
-def module(name, *flags, **arguments):
+def module(module_name, *flags, **arguments):
     """Run a module of the collection as Ansible does and return its result.
 
     :param flags: of the program ``ansible``, for example ``--check``
     """
     result = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible"), "localhost", *flags, "-m", "metal3.baremetal." + name, "-a",
-         json.dumps(arguments)],
+        [str(Path(sys.executable).parent / "ansible"), "localhost", *flags, "-m", "metal3.baremetal." + module_name,
+         "-a", json.dumps(arguments)],
         capture_output=True, text=True, check=False, timeout=900,
         env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
     assert result.returncode == 0, result.stdout + result.stderr

@@ -45,7 +45,8 @@ def kubeconfig(lab):
     with plane_site.cluster(lab, "plane") as path:
         with open(path, encoding="utf-8") as stream:
             config = yaml.safe_load(stream)
-        used = next(item for item in config["contexts"] if item["name"] == config["current-context"])
+        used = next((item for item in config["contexts"] if item["name"] == config["current-context"]), None)
+        assert used is not None, config
         config["contexts"] += [dict(used, name=CONTEXT), {"name": "nowhere", "context": {
             "cluster": "nowhere", "user": used["context"]["user"]}}]
         config["clusters"].append({"name": "nowhere", "cluster": {"server": "https://127.0.0.1:1"}})

@@ -197,7 +197,7 @@ def test_a_part_that_does_not_come_up_is_rolled_back_and_the_ones_before_stay(la
 def test_a_killed_upgrade_is_finished_part_by_part_and_nothing_rolls(lab, target, variables, running):
     managed, touched, rollouts = facts(target), Untouched(lab), Rollouts(target)
     began = time.monotonic()
-    with Polled(running) as polled, States(target) as states, rollouts:
+    with rollouts, Polled(running) as polled, States(target) as states:
         killed = lab.start("install", extra=variables)
         eventually(lambda: managers(target)["ipam-controller-manager"][0] == PRESENT.version(older_plane.IPAM), SECONDS,
                    "IPAM's new Deployment", interval_seconds=0.05)

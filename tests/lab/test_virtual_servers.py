@@ -277,7 +277,8 @@ def test_bond_and_vlan_have_their_addresses_and_answer(lab, ssh):
             subprocess.run(["ip", f"-{family}", "address", "add", here, "dev", link,
                             *(["nodad"] if family == 6 else [])], check=True)
             assert f" {there} " in addresses
-            subprocess.run(["ping", f"-{family}", "-c", "1", "-w", "20", "-I", link, there.split("/")[0]], check=True)
+            subprocess.run(["ping", f"-{family}", "-c", "1", "-w", "20", "-I", link, there.partition("/")[0]],
+                           check=True)
     finally:
         subprocess.run(["ip", "link", "delete", link], check=True)
 

@@ -193,4 +193,3 @@ def _files(objects: list[Object]) -> Iterator[str]:
             path = os.path.join(folder, archive.file_name(obj))
             whole_file.write(path, json.dumps(copies.held(obj)).encode(), 0o600, False)
         yield folder
-

@@ -151,8 +151,8 @@ def _comparable(obj: Object) -> Object:
     metadata["annotations"] = annotations
     # Uids are others over there.
     metadata["ownerReferences"] = dict(
-        (f"{owner.get('kind')}/{owner.get('name')}", dict((name, value) for name, value in owner.items()
-                                                        if name not in ("uid", "apiVersion")))
+        (f"{owner.get('kind')}/{owner.get('name')}", dict(
+            (name, value) for name, value in owner.items() if name not in ("uid", "apiVersion")))
         for owner in metadata.get("ownerReferences") or [])
     metadata["finalizers"] = dict.fromkeys(metadata.get("finalizers") or [], True)
     result = dict((name, value) for name, value in obj.items() if name not in ("apiVersion", "status"))
@@ -181,4 +181,3 @@ def _compare(path: str, before: Any, after: Any, lost: list[str], added: list[st
             _compare(f"{path}[{number}]", one, other, lost, added)
     elif before != after:
         lost.append(f"{path} (changed)")
-

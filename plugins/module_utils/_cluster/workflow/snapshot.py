@@ -15,7 +15,6 @@ CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
 # CAPM3, baremetal/metal3machine_manager.go: HostAnnotation, "<namespace>/<name>".
 HOST_ANNOTATION = "metal3.io/BareMetalHost"
 
-# Every kind the workflow looks at.
 
 class Snapshot:
     """One cluster among the listed objects of its namespace.
