@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import secrets
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -16,20 +15,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import manifests
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.throwaway import free_ports
 
 READY_SECONDS = 60
-
-
-def free_ports(count):
-    """Return ports that were free a moment ago."""
-    holders = [socket.socket() for _number in range(count)]
-    try:
-        for holder in holders:
-            holder.bind(("127.0.0.1", 0))
-        return [holder.getsockname()[1] for holder in holders]
-    finally:
-        for holder in holders:
-            holder.close()
 
 
 class ControlPlane:

@@ -5,19 +5,19 @@
 from __future__ import annotations
 
 import json
-import time
 
 import metalstack_provider
 import pytest
 import yaml
 from fakes.metal_api import FIREWALL_IMAGE, IMAGE, KEY, PARTITION, PROJECT, SIZE, MetalApi
-from support import REPOSITORY
+from support import REPOSITORY, eventually
 from test_cluster_render import covers, try_out
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.metalstack
+SECONDS = 120
 NAMESPACE, NAME = "metalstack-test", "ms1"
 MANIFEST = REPOSITORY / "tests" / "unit" / "cluster" / "golden" / "metalstack" / "objects.manifest"
 CRD, ROLE = KNOWN["CustomResourceDefinition"], KNOWN["ClusterRole"]
@@ -45,8 +45,8 @@ def plane(lab):
     for crd in metalstack_provider.crds():
         lab.kube.apply(CRD, None, crd)
     lab.kube.apply(ROLE, None, metalstack_provider.rights())
-    until(lambda: all(is_served(lab.kube.get(CRD, None, crd["metadata"]["name"]))
-                      for crd in metalstack_provider.crds()), "the CRDs are served")
+    eventually(lambda: all(is_served(lab.kube.get(CRD, None, crd["metadata"]["name"]))
+                           for crd in metalstack_provider.crds()), SECONDS, "the CRDs are served")
     yield
     lab.kube.delete(ROLE, None, "capi-metal-stack")
     for crd in metalstack_provider.crds():
@@ -57,16 +57,6 @@ def plane(lab):
 def is_served(crd):
     return any(entry["type"] == "Established" and entry["status"] == "True"
                for entry in (crd.get("status") or {}).get("conditions") or [])
-
-
-def until(reached, what, seconds=120):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        found = reached()
-        if found:
-            return found
-        time.sleep(0.5)
-    raise AssertionError(f"not within {seconds} s: {what}")
 
 
 def rendered():
@@ -103,9 +93,9 @@ def test_a_cluster_is_created_becomes_provisioned_and_goes(lab, tmp_path):
             return lab.playbook(name, *arguments, environment=environment, inventory=inventory)
 
         run("metalstack").ok()
-        cluster = until(lambda: provisioned(lab), "the Cluster is provisioned")
+        cluster = eventually(lambda: provisioned(lab), SECONDS, "the Cluster is provisioned")
         assert cluster["spec"]["controlPlaneEndpoint"] == {"host": next(iter(api.ips)), "port": 6443}
-        machine = until(lambda: with_server(lab), "a machine of the control plane is provisioned")
+        machine = eventually(lambda: with_server(lab), SECONDS, "a machine of the control plane is provisioned")
         server = machine["spec"]["providerID"].rpartition("/")[2]
         assert api.machines[server]["allocation"]["name"] == machine["spec"]["infrastructureRef"]["name"]
         assert len(api.named(f"{NAME}-firewall")) == 1

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._common.formats import duration
+from .._common.wait_loop import until_nothing
 from . import gather as gathering
 from .gather import Settings, Target
 from .media_checks import INSERTED, LEFT, NOT_SHOWN, REFUSED, Attempt, device, finding
@@ -33,8 +34,6 @@ class MediaProbe:
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep) -> None:
         self.url, self.timeout_seconds, self.check_mode = url, timeout_seconds, check_mode
         self._clock, self._sleep = clock, sleep
-        # By the object of facts, which each server has of its own.
-        self._attempts: dict[int, Attempt] = {}
 
     def run(self, hosts: list[dict[str, Any]], settings: Settings, progress: Any,
             names: dict[str, str] | None) -> list[dict[str, Any]]:
@@ -50,7 +49,7 @@ class MediaProbe:
             if error is not None:
                 found = Verdict("address", host["name"], PROBLEM, "bmc.address", None, error.expected, error.hint)
             else:
-                attempt = self._attempts.get(id(facts)) or Attempt("", "", self._untried(host, facts))
+                attempt = facts.get("media") or Attempt("", "", self._untried(host, facts))
                 found = Verdict("media", host["name"], *finding(host, facts, attempt, self.url))
             results.append({"name": host["name"], "address": str(host["address"] or ""), "verdict": worst([found]),
                             "checks": [found.result(names)]})
@@ -66,7 +65,7 @@ class MediaProbe:
         found = gathering.surveys(group, settings, client, root, common)
         for facts in found:
             if facts["system"]:
-                self._attempts[id(facts)] = self._attempt(client, facts)
+                facts["media"] = self._attempt(client, facts)
         return found
 
     def _attempt(self, client: RedfishClient, facts: dict[str, Any]) -> Attempt:
@@ -100,18 +99,19 @@ class MediaProbe:
 
     def _inserted(self, client: RedfishClient, media: dict[str, Any]) -> Attempt:
         """Wait until the BMC shows the medium."""
-        until, shown = self._clock() + self.timeout_seconds, "no answer"
-        while True:
+        def missing() -> str:
             try:
                 now = client.read(media["path"])
-                if now.get("Inserted") is True and field_text(now, "Image"):
-                    return Attempt(INSERTED, media["name"], "")
-                shown = f"Inserted {now.get('Inserted') is True}, Image {field_text(now, 'Image') or 'empty'}"
             except RedfishError as exc:
-                shown = str(exc)
-            if self._clock() > until:
-                return Attempt(NOT_SHOWN, media["name"], f"{shown}, after {duration(self.timeout_seconds)}")
-            self._sleep(_POLL_SECONDS)
+                return str(exc)
+            if now.get("Inserted") is True and field_text(now, "Image"):
+                return ""
+            return f"Inserted {now.get('Inserted') is True}, Image {field_text(now, 'Image') or 'empty'}"
+
+        shown = until_nothing(missing, self.timeout_seconds, _POLL_SECONDS, self._clock, self._sleep)
+        if not shown:
+            return Attempt(INSERTED, media["name"], "")
+        return Attempt(NOT_SHOWN, media["name"], f"{shown}, after {duration(self.timeout_seconds)}")
 
     def _ejected(self, client: RedfishClient, media: dict[str, Any], attempt: Attempt) -> Attempt:
         """Leave the device empty, as it was found, whatever became of the medium."""
@@ -125,11 +125,9 @@ class MediaProbe:
                 client.post(target, {})
             else:
                 client.patch(media["path"], {"Image": None, "Inserted": False})
-            until = self._clock() + self.timeout_seconds
-            while client.read(media["path"]).get("Inserted") is True:
-                if self._clock() > until:
-                    return Attempt(LEFT, media["name"], f"still inserted after {duration(self.timeout_seconds)}")
-                self._sleep(_POLL_SECONDS)
+            if until_nothing(lambda: client.read(media["path"]).get("Inserted") is True, self.timeout_seconds,
+                             _POLL_SECONDS, self._clock, self._sleep):
+                return Attempt(LEFT, media["name"], f"still inserted after {duration(self.timeout_seconds)}")
         except RedfishError as exc:
             return Attempt(LEFT, media["name"], str(exc)) if attempt.stage == INSERTED else attempt
         return attempt

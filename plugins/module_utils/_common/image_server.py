@@ -37,24 +37,18 @@ def image_fetcher(ca_file: Any = None, reading_seconds: float = _READING_SECONDS
     opener = _opener(ca_file, reading_seconds)
 
     def fetch(url: str, limit: int) -> bytes:
-        method, headers = "GET" if limit else "HEAD", None
-        for _number in range(_REDIRECTIONS):
-            try:
-                with opener.open(_request(url, method, headers or {}), timeout=_TIMEOUT_SECONDS) as response:
-                    return _read(response, limit)
-            except urllib.error.HTTPError as exc:
-                if method == "HEAD" and exc.code in _HEAD_REFUSED:
-                    # Signed URLs, for example, are for GET only: nothing is read of the answer.
-                    method, headers = "GET", {"Range": "bytes=0-0"}
-                    continue
-                if exc.code not in _REDIRECTS or not exc.headers.get("Location"):
-                    raise OSError(_short(f"HTTP {exc.code} {exc.reason}")) from exc
-                url = _redirected(url, exc.headers["Location"])
-            except urllib.error.URLError as exc:
-                raise OSError(_short(exc.reason)) from exc
-            except (http.client.HTTPException, ValueError) as exc:
-                raise OSError(_short(_cause(exc))) from exc
-        raise OSError(f"more than {_REDIRECTIONS - 1} redirections")
+        try:
+            answer = _followed(opener, url, "GET" if limit else "HEAD", {})
+        except AnswerError as exc:
+            if limit or exc.status not in _HEAD_REFUSED:
+                raise
+            # Signed URLs, for example, are for GET only: nothing is read of the answer.
+            answer = _followed(opener, exc.url, "GET", {"Range": "bytes=0-0"})
+        try:
+            with answer:
+                return _read(answer, limit)
+        except (http.client.HTTPException, ValueError) as exc:
+            raise OSError(_short(_cause(exc))) from exc
     return fetch
 
 
@@ -63,11 +57,12 @@ class AnswerError(OSError):
 
     :param text: what to say of it
     :param status: HTTP status code
+    :param url: what was asked, after redirections
     """
 
-    def __init__(self, text: str, status: int) -> None:
+    def __init__(self, text: str, status: int, url: str) -> None:
         super().__init__(text)
-        self.status = status
+        self.status, self.url = status, url
 
 
 def opened(url: str, ca_file: Any, headers: dict[str, str], reading_seconds: float) -> Any:
@@ -79,13 +74,21 @@ def opened(url: str, ca_file: Any, headers: dict[str, str], reading_seconds: flo
     :raises AnswerError: when the server answers with an error
     :raises OSError: when it does not answer, or leads elsewhere than to other images
     """
-    opener = _opener(ca_file, reading_seconds)
+    return _followed(_opener(ca_file, reading_seconds), url, "GET", headers)
+
+
+def _followed(opener: urllib.request.OpenerDirector, url: str, method: str, headers: dict[str, str]) -> Any:
+    """Return the open answer after redirections.
+
+    :raises AnswerError: when the server answers with an error
+    :raises OSError: when it does not answer, or leads elsewhere than to other images
+    """
     for _number in range(_REDIRECTIONS):
         try:
-            return opener.open(_request(url, "GET", headers), timeout=_TIMEOUT_SECONDS)
+            return opener.open(_request(url, method, headers), timeout=_TIMEOUT_SECONDS)
         except urllib.error.HTTPError as exc:
             if exc.code not in _REDIRECTS or not exc.headers.get("Location"):
-                raise AnswerError(_short(f"HTTP {exc.code} {exc.reason}"), exc.code) from exc
+                raise AnswerError(_short(f"HTTP {exc.code} {exc.reason}"), exc.code, url) from exc
             url = _redirected(url, exc.headers["Location"])
         except urllib.error.URLError as exc:
             raise OSError(_short(exc.reason)) from exc

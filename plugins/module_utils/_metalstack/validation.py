@@ -10,6 +10,7 @@ from collections import Counter
 from typing import Any
 
 from .._common.field_checks import show
+from .._common.ip_texts import is_network, is_shortest_address
 from .._common.problem import Problem
 from .fields import INTERRUPTING
 from .kinds import IP, Kind, image_fits, is_private
@@ -49,15 +50,13 @@ def _check_entry(kind: Kind, entry: dict[str, Any]) -> list[Problem]:
     if entry.get("id") and kind.role_of() and not _UUID.match(entry["id"]):
         add("id", entry["id"], "the UUID of a machine")
     for field in ("address",):
-        if entry.get(field) and not _is_address(entry[field]):
+        if entry.get(field) and not is_shortest_address(entry[field]):
             add(field, entry[field], "an IPv4 or IPv6 address in its shortest form")
     for position, address in enumerate(entry.get("ips") or []):
-        if not _is_address(address):
+        if not is_shortest_address(address):
             add(f"ips[{position}]", address, "an IPv4 or IPv6 address in its shortest form")
     for position, prefix in enumerate(entry.get("destination_prefixes") or []):
-        try:
-            ipaddress.ip_network(prefix)
-        except ValueError:
+        if not is_network(prefix):
             add(f"destination_prefixes[{position}]", prefix, "a network such as 0.0.0.0/0")
     length = entry.get("prefix_length")
     longest = 128 if entry.get("address_family") == "IPv6" else 30
@@ -71,24 +70,9 @@ def _check_entry(kind: Kind, entry: dict[str, Any]) -> list[Problem]:
                     add(f"{place}.ports", port, "1 to 65535")
             for field in ("to", "from"):
                 for network in rule.get(field) or []:
-                    if not _is_network(network):
+                    if not is_network(network):
                         add(f"{place}.{field}", network, "a network such as 0.0.0.0/0")
     return problems
-
-
-def _is_network(text: str) -> bool:
-    try:
-        ipaddress.ip_network(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_address(text: str) -> bool:
-    try:
-        return str(ipaddress.ip_address(text)) == text
-    except ValueError:
-        return False
 
 
 class Stock:

@@ -66,18 +66,19 @@ class Move:
         """
         if not self._check_mode and self._begun() is None and not self._is_done():
             # What is refused leaves nothing behind, the lock neither.
-            self._checked(self._here.graph(), rehearsing=True)
+            self._checked(self._here.graph(), thoroughly=True)
         with self._locked():
             return self._moved()
 
-    def _checked(self, moving: graph.Graph, rehearsing: bool) -> tuple[list[Problem], list[str]]:
+    def _checked(self, moving: graph.Graph, thoroughly: bool) -> tuple[list[Problem], list[str]]:
         """Return the problem of a confirmation that is missing in check mode, and warnings.
 
         :param moving: what is moved
-        :param rehearsing: whether the move is rehearsed, where the programs for that are given
+        :param thoroughly: whether BMCs are asked and the move is rehearsed, too, as far as the options say so
         :raises RefusedError: when something is in the way
         """
-        problems, warnings = preflight.problems(self._here, self._there, moving, self._params)
+        params = self._params if thoroughly else dict(self._params, reach_from="none")
+        problems, warnings = preflight.problems(self._here, self._there, moving, params)
         names = [host["metadata"]["name"] for host in moving.of("BareMetalHost")]
         unconfirmed = [] if confirmation.confirmed(self._params["confirm"], names) else [Problem(
             "confirmation-missing", "plane_move", "confirm", self._params["confirm"] or None,
@@ -85,7 +86,7 @@ class Move:
             f"then on; repeat how many (playbook: set metal3_confirm={len(names)})")]
         if not self._check_mode:
             problems += checks.held(moving.of("BareMetalHost"))
-        if rehearsing and self._params["rehearsal_programs"] and not problems:
+        if thoroughly and self._params["rehearsal_programs"] and not problems:
             # What is in the way would be in its way, too.
             problems, more = self._shown(moving)
             warnings += more
@@ -99,8 +100,8 @@ class Move:
             return self._result(self._there.record, False, True)
         moving = self._here.graph()
         if begun is None:
-            # A run that writes has rehearsed before it took the lock.
-            unconfirmed, warnings = self._checked(moving, rehearsing=self._check_mode)
+            # A run that writes has asked BMCs and rehearsed before it took the lock.
+            unconfirmed, warnings = self._checked(moving, thoroughly=self._check_mode)
             planned = record.made(self._here.uid, self._there.uid, moving)
             if self._check_mode:
                 return dict(self._result(planned, True), warnings=warnings, diff=_difference(moving),

@@ -7,12 +7,12 @@ Options that only Metal³ has a place for are refused rather than ignored.
 """
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Iterable
 from typing import Any
 
 from ..._common.field_checks import shown
+from ..._common.ip_texts import is_network, is_shortest_address
 from ..._common.problem import Problem
 from ..model import ClusterDescription, Group
 from ..providers import provider_of_cluster
@@ -97,7 +97,7 @@ def _group(subject: str, description: ClusterDescription, group: Group) -> list[
 def _endpoint(subject: str, description: ClusterDescription) -> list[Problem]:
     endpoint = description.endpoint or {}
     found = []
-    if endpoint and not _is_address(endpoint["host"]):
+    if endpoint and not is_shortest_address(endpoint["host"]):
         found.append(Problem(CODE, subject, "endpoint.host", shown(endpoint["host"]),
                              "an address of the project in metal-stack",
                              "allocate it first (module metalstack_ip, role metalstack)"))
@@ -149,7 +149,7 @@ def _rules(subject: str, rules: dict[str, Any]) -> list[Problem]:
                     found.append(Problem(CODE, subject, f"{path}.{field}", None, "at least one",
                                          "remove the rule if it is for nothing"))
             for network in rule.get(peers) or []:
-                if not _is_network(network):
+                if not is_network(network):
                     found.append(Problem(CODE, subject, f"{path}.{peers}", shown(network),
                                          "a network such as 0.0.0.0/0", "correct it"))
     return found
@@ -161,21 +161,6 @@ def _id(subject: str, path: str, value: Any) -> list[Problem]:
     return [Problem(CODE, subject, path, shown(value) if value else None,
                     "an id of metal-stack: letters, digits, dots, dashes and underscores",
                     "list them with metalstack_info")]
-
-
-def _is_address(text: str) -> bool:
-    try:
-        return str(ipaddress.ip_address(text)) == text
-    except ValueError:
-        return False
-
-
-def _is_network(text: str) -> bool:
-    try:
-        ipaddress.ip_network(text)
-    except ValueError:
-        return False
-    return True
 
 
 def provider_problems(description: ClusterDescription, cluster: dict[str, Any] | None) -> list[Problem]:

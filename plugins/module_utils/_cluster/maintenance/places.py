@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..._common.problem import Problem
 from ..._host import lock as host_lock
+from .. import named_hosts
 from ..machines.actions import quorum_problems
 from ..workflow.snapshot import CLUSTER_LABEL, Snapshot
 
@@ -44,21 +45,15 @@ def places(names: Iterable[str], objects: Mapping[str, list[Object]], namespace:
     :param leaves: whether they are to be taken out; False when they come back
     :param now: seconds since 1970, up to which the locks of hosts are looked at
     """
-    hosts = dict((item["metadata"]["name"], item) for item in objects["BareMetalHost"])
+    hosts, wrong = named_hosts.find("host-maintenance", names, objects, namespace)
     consumers = dict((item["metadata"]["name"], item) for item in objects["Metal3Machine"])
-    names, found, wrong = list(names), [], []
-    for name in names:
-        subject = f"BareMetalHost {namespace}/{name}"
-        if names.count(name) > 1:
-            wrong.append(Problem("host-maintenance", subject, "hosts", "named twice", "each host once"))
-        elif name not in hosts:
-            wrong.append(Problem("host-maintenance", subject, "hosts", "no such BareMetalHost",
-                                 "a host of this namespace", "correct the name or namespace"))
-        else:
-            place, problem = _place(hosts[name], consumers, objects, subject)
-            found += [place] if place else []
-            wrong += [problem] if problem and leaves else []
-            wrong += host_lock.problems(subject, "hosts", [hosts[name]], now) if leaves else []
+    found = []
+    for host in hosts:
+        subject = named_hosts.subject_of(namespace, host["metadata"]["name"])
+        place, problem = _place(host, consumers, objects, subject)
+        found += [place] if place else []
+        wrong += [problem] if problem and leaves else []
+        wrong += host_lock.problems(subject, "hosts", [host], now) if leaves else []
     if leaves and not wrong:
         for cluster in sorted(set(place.cluster for place in found if place.cluster)):
             wrong += quorum_problems([place.machine for place in found if place.machine and place.cluster == cluster],

@@ -15,6 +15,7 @@ from ..._common.problem import Problem
 from ..._host import lock as host_lock
 from ..._host.actions import RUNNING
 from ..._host.goals import error_of, state_of
+from .. import named_hosts
 from ..machines import actions as machine_actions
 from ..maintenance.node import HELD
 from ..workflow.snapshot import CLUSTER_LABEL, Snapshot, condition, is_control_plane
@@ -102,19 +103,11 @@ def patients(names: Iterable[str], objects: Mapping[str, list[Object]], namespac
     :param up_to: the last step that is allowed
     :param now: seconds since 1970
     """
-    hosts = dict((item["metadata"]["name"], item) for item in objects["BareMetalHost"])
-    names, found, wrong = list(names), [], []
-    for name in names:
-        subject = f"BareMetalHost {namespace}/{name}"
-        if names.count(name) > 1:
-            wrong.append(Problem("host-remediation", subject, "hosts", "named twice", "each host once"))
-        elif name not in hosts:
-            wrong.append(Problem("host-remediation", subject, "hosts", "no such BareMetalHost",
-                                 "a host of this namespace", "correct the name or namespace"))
-        else:
-            item = patient(hosts[name], machine_of(hosts[name], objects), up_to)
-            found.append(item)
-            wrong += _problems(item, objects, subject, now) if item.steps else []
+    hosts, wrong = named_hosts.find("host-remediation", names, objects, namespace)
+    found = [patient(host, machine_of(host, objects), up_to) for host in hosts]
+    for host, item in zip(hosts, found):
+        subject = named_hosts.subject_of(namespace, host["metadata"]["name"])
+        wrong += _problems(item, objects, subject, now) if item.steps else []
     return found, wrong or _of_clusters(found, objects, namespace)
 
 

@@ -47,15 +47,15 @@ def step(machine: dict[str, Any], infrastructure: dict[str, Any]) -> tuple[int, 
             created, f"a free machine of size {spec.get('size')}")
     if not ((infrastructure.get("status") or {}).get("initialization") or {}).get("provisioned"):
         healthy = condition(infrastructure, "MachineHealthy")
-        told = healthy if healthy.get("status") == "False" else ready
+        stated = healthy if healthy.get("status") == "False" else ready
         return 12, created.get("lastTransitionTime") or made, "machine %s: %s" % (
-            server_of(infrastructure), _message(told, "it has not phoned home"))
+            server_of(infrastructure), _message(stated, "it has not phoned home"))
     if not (status.get("initialization") or {}).get("infrastructureProvisioned"):
         return 13, ready.get("lastTransitionTime"), "Cluster API to note that the machine is provisioned"
     if not (status.get("nodeRef") or {}).get("name"):
-        told = condition(machine, "NodeHealthy")
-        return 14, told.get("lastTransitionTime") or ready.get("lastTransitionTime"), _message(
-            told, f"a Node with providerID {machine['spec'].get('providerID')}")
+        stated = condition(machine, "NodeHealthy")
+        return 14, stated.get("lastTransitionTime") or ready.get("lastTransitionTime"), _message(
+            stated, f"a Node with providerID {machine['spec'].get('providerID')}")
     return None
 
 

@@ -205,7 +205,7 @@ def _address(text: str) -> Any:
         return None
 
 
-def judge(obj: Object | None, failing_seconds: float, patience_seconds: float) -> Verdict:
+def verdict_on(obj: Object | None, failing_seconds: float, patience_seconds: float) -> Verdict:
     """Return the Verdict on a resource: reached when its condition Ready was made of its newest spec.
 
     :param obj: the resource, or None

@@ -145,7 +145,7 @@ class OperatedIronic(ManifestsService):
             state["stored"] = stored = next(
                 (item for item in listed if item["metadata"]["name"] == self.params["name"]), None)
             state["failing_at"] = (state["failing_at"] or now) if operated.failing(stored) else None
-            verdict = operated.judge(stored, now - (state["failing_at"] or now), FAILING_SECONDS)
+            verdict = operated.verdict_on(stored, now - (state["failing_at"] or now), FAILING_SECONDS)
             if verdict != state["verdict"]:
                 self.progress.event(f"{self.title}: {verdict.cause or 'ready'}")
             state["verdict"] = verdict

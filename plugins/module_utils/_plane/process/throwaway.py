@@ -80,7 +80,7 @@ class ThrowawayServers:
         return total
 
     def _start(self) -> None:
-        client_port, peer_port, *ports = _free_ports(2 + len(self._names))
+        client_port, peer_port, *ports = free_ports(2 + len(self._names))
         pki = os.path.join(self.folder, "pki")
         urls = dict((name, f"https://{_LOOPBACK}:{port}") for name, port in zip(self._names, ports))
         certificates.ensure(certificates.Authority(pki), [
@@ -129,7 +129,8 @@ class ThrowawayServers:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Return ports of the loopback interface that were free a moment ago."""
     holders = [socket.socket() for _number in range(count)]
     try:
         for holder in holders:

@@ -1,0 +1,40 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The hosts that an option names, among those of a namespace; pure."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .._common.problem import Problem
+
+Object = dict[str, Any]
+
+
+def subject_of(namespace: str, name: str) -> str:
+    """Return how messages name a host."""
+    return f"BareMetalHost {namespace}/{name}"
+
+
+def find(code: str, names: Iterable[str], objects: Mapping[str, list[Object]],
+         namespace: str) -> tuple[list[Object], list[Problem]]:
+    """Return the hosts that are named once and are there, in the order of their names, and what is wrong with others.
+
+    :param code: of the problems
+    :param names: names of BareMetalHosts, of the option ``hosts``
+    :param objects: dict of kind to list of objects of the namespace
+    :param namespace: the namespace
+    """
+    hosts = dict((item["metadata"]["name"], item) for item in objects["BareMetalHost"])
+    names, found, wrong = list(names), [], []
+    for name in names:
+        subject = subject_of(namespace, name)
+        if names.count(name) > 1:
+            wrong.append(Problem(code, subject, "hosts", "named twice", "each host once"))
+        elif name not in hosts:
+            wrong.append(Problem(code, subject, "hosts", "no such BareMetalHost", "a host of this namespace",
+                                 "correct the name or namespace"))
+        else:
+            found.append(hosts[name])
+    return found, wrong
