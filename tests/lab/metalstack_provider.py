@@ -203,6 +203,7 @@ class Provider:
                        if found["metadata"]["name"] == metadata["labels"][CLUSTER_LABEL])
         if not spec.get("providerID"):
             answer = self._metal.call("allocate_machine", {
+                "ssh_pub_keys": [],
                 "name": metadata["name"], "hostname": metadata["name"], "projectid": cluster["projectID"],
                 "partitionid": cluster["partition"], "imageid": spec["image"], "sizeid": spec["size"],
                 "networks": [{"networkid": cluster["nodeNetworkID"], "autoacquire": True}]}, subject=subject)
