@@ -63,6 +63,14 @@ class Refused(Exception):
         self.status, self.text = status, text
 
 
+def _rule(rule):
+    """Return the rule as metal-api answers it: it takes the protocol in capitals and small letters, TCP without one."""
+    protocol = (rule.get("protocol") or "tcp").lower()
+    if protocol not in ("tcp", "udp"):
+        raise Refused(422, f"no such protocol: {protocol}")
+    return dict(rule, protocol=protocol)
+
+
 class MetalApi:
     """A server; use it in a ``with`` statement.
 
@@ -361,7 +369,8 @@ class MetalApi:
             "reinstall": False, "ssh_pub_keys": body["ssh_pub_keys"], "succeeded": True,
             "image": image, "user_data": body.get("user_data")}
         if "firewall_rules" in body:
-            item["allocation"]["firewall_rules"] = body["firewall_rules"]
+            item["allocation"]["firewall_rules"] = {side: [_rule(rule) for rule in rules or []]
+                                                    for side, rules in body["firewall_rules"].items()}
         item["events"]["log"] = [{"event": INSTALLATION[0]}]
         return self._shown(item)
 

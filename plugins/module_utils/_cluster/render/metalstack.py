@@ -50,7 +50,7 @@ def firewall_template_spec(description: ClusterDescription) -> dict[str, Any]:
 
 
 def _rule(rule: dict[str, Any], peers: str) -> dict[str, Any]:
-    # The provider hands the protocol to metal-api as it is; upstream's templates write it in capitals.
+    # metal-api takes capitals and small letters; upstream's templates write capitals.
     result = {"protocol": rule["protocol"].upper(), "ports": list(rule["ports"]), peers: list(rule[peers])}
     return dict(result, comment=rule["comment"]) if rule.get("comment") else result
 
