@@ -91,8 +91,8 @@ options:
     default: ironic
   confirm:
     description:
-      - How many hosts are moved, or their names with commas between. Required for O(state=moved), but not to finish a
-        move that was interrupted.
+      - How many hosts are moved, or their names with commas between. Required, but not to finish a move that was
+        interrupted.
     type: str
 extends_documentation_fragment:
   - metal3.baremetal.attributes

@@ -80,10 +80,8 @@ class Move:
         params = self._params if thoroughly else dict(self._params, reach_from="none")
         problems, warnings = preflight.problems(self._here, self._there, moving, params)
         names = [host["metadata"]["name"] for host in moving.of("BareMetalHost")]
-        unconfirmed = [] if confirmation.confirmed(self._params["confirm"], names) else [Problem(
-            "confirmation-missing", "plane_move", "confirm", self._params["confirm"] or None,
-            confirmation.expected(names), f"so many hosts would be managed by {self._there.client.server} from "
-            f"then on; repeat how many (playbook: set metal3_confirm={len(names)})")]
+        effect = f"so many hosts would be managed by {self._there.client.server} from then on"
+        unconfirmed = self._unconfirmed(names, effect)
         if not self._check_mode:
             problems += checks.held(moving.of("BareMetalHost"))
         if thoroughly and self._params["rehearsal_programs"] and not problems:
@@ -93,6 +91,18 @@ class Move:
         if problems or (unconfirmed and not self._check_mode):
             raise RefusedError(problems + unconfirmed)
         return unconfirmed, warnings
+
+    def _unconfirmed(self, names: list[str], effect: str) -> list[Problem]:
+        """Return the problem of a confirmation that is missing or wrong, or nothing.
+
+        :param names: of the hosts that it is about
+        :param effect: what happens to them, as a clause
+        """
+        if confirmation.confirmed(self._params["confirm"], names):
+            return []
+        return [Problem("confirmation-missing", "plane_move", "confirm", self._params["confirm"] or None,
+                        confirmation.expected(names),
+                        f"{effect}; repeat how many (playbook: set metal3_confirm={len(names)})")]
 
     def _moved(self) -> dict[str, Any]:
         begun = self._begun()
@@ -120,7 +130,7 @@ class Move:
         """Take back a move that has deleted nothing here yet; hosts stay held.
 
         :returns: the module's result
-        :raises RefusedError: when it has: then it can only be finished
+        :raises RefusedError: when it has: then it can only be finished; without the number of hosts
         """
         if self._begun() is None:
             return self._result(None, False)
@@ -138,12 +148,17 @@ class Move:
                 f"{len(missing)} of {len(begun.entries)} objects moved for good, among them "
                 f"{graph.title(missing[0].key)}",
                 "a move that has deleted nothing here yet", "run with state moved, which finishes it")])
+        effect = (f"what the record of the move names would be deleted on {self._there.client.server}, so many hosts "
+                  "among it")
+        unconfirmed = self._unconfirmed(sorted(begun.hosts), effect)
+        if unconfirmed and not self._check_mode:
+            raise RefusedError(unconfirmed)
         if not self._check_mode:
             self._remove(self._there, begun)
             self._resume_clusters(self._here)
             for side in (self._there, self._here):
                 side.client.delete(_CONFIG_MAP, side.namespace, record.NAME)
-        return self._result(begun, True)
+        return dict(self._result(begun, True), confirmation=str(unconfirmed[0]) if unconfirmed else "")
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -17,6 +17,8 @@ from .description import family
 HEADER = "# Written by metal3.baremetal: changes are lost at its next run."
 # Begins the names of the collection's files, so that removal finds them.
 PREFIX = "60-metal3-"
+# Between the names of a network and its port in the name of a file: no interface's name has it.
+OF_PORT = "@"
 # Names of connections of NetworkManager: stable, so that a second run writes the same file.
 _NAMESPACE = uuid.UUID("5f0b8a52-6d0e-4d6f-9b53-0a4c3f1f7e10")
 
@@ -119,7 +121,7 @@ def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str]) -> list
             dropin = f"/etc/systemd/network/{os.path.basename(port_files[port])}.d/{PREFIX}{name}.conf"
             written.append(File(dropin, _ini(("Network", [("VLAN", name)]))))
             continue
-        written.append(File(f"{folder}{name}-{port}.network", _ini(
+        written.append(File(f"{folder}{name}{OF_PORT}{port}.network", _ini(
             ("Match", [("Name", port)]), ("Network", [(attach[kind], name), ("LinkLocalAddressing", "no")]))))
     return written
 
@@ -149,7 +151,7 @@ def _network_manager(network: Mapping[str, Any]) -> list[File]:
     written = [File(f"{folder}{name}.nmconnection", _ini(("connection", connection), ("ethernet", mtu), *special,
                                                          *addressed), "0600")]
     if kind in ("bridge", "bond"):
-        written += [File(f"{folder}{name}-{port}.nmconnection", _ini(("connection", [
+        written += [File(f"{folder}{name}{OF_PORT}{port}.nmconnection", _ini(("connection", [
             ("id", f"metal3-{name}-{port}"), ("uuid", uuid.uuid5(_NAMESPACE, f"{name}/{port}")), ("type", "ethernet"),
             ("interface-name", port), ("master", name), ("slave-type", kind)])), "0600") for port in ports]
     return written

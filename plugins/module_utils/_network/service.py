@@ -15,7 +15,7 @@ from .._common.errors import RefusedError, ReportedError
 from .._common.problem import Problem
 from . import pending, systems
 from .description import problems
-from .interface_files import PREFIX, File, chosen, files
+from .interface_files import OF_PORT, PREFIX, File, chosen, files
 from .links import conflicting_kind, differences, missing_interfaces
 
 POLL_SECONDS = 0.5
@@ -174,8 +174,7 @@ class NetworkService:
             for path in glob.glob(f"{folder}/{PREFIX}*"):
                 base = os.path.basename(path)
                 stem = base.rsplit(".", 1)[0] if base not in names else base
-                port = stem[len(PREFIX) + len(self.name) + 1:] if stem.startswith(f"{PREFIX}{self.name}-") else None
-                if stem in names or (port is not None and os.path.exists(f"/sys/class/net/{port}")):
+                if stem in names or stem.startswith(f"{PREFIX}{self.name}{OF_PORT}"):
                     found.append(path)
         return sorted(found)
 

@@ -178,6 +178,17 @@ def test_a_clusterctl_that_goes_on_is_waited_for_before_another_one_is_started(h
     assert record.read(there.objects["ConfigMap", record.NAME]).state == record.MOVED
 
 
+def test_taking_back_wants_the_number_of_hosts(here, there):
+    with pytest.raises(Killed):
+        move(here, there, Clusterctl(here, there, 11)).moved()
+    before = copy.deepcopy((here.objects, there.objects))
+    with pytest.raises(RefusedError, match=r"so many hosts among it; repeat how many .*metal3_confirm=2"):
+        move(here, there, confirm="1").undone()
+    result = move(here, there, confirm=None, check_mode=True).undone()
+    assert result["changed"] and "metal3_confirm=2" in result["confirmation"]
+    assert (here.objects, there.objects) == before
+
+
 def test_what_has_begun_to_delete_is_not_taken_back(here, there):
     with pytest.raises(Killed):
         move(here, there, Clusterctl(here, there, 13)).moved()

@@ -50,9 +50,9 @@ def parsed(content):
 def test_networkd_has_the_device_its_ports_and_its_addresses():
     files = written("networkd", BRIDGE)
     folder = "/etc/systemd/network/60-metal3-br-prov"
-    assert sorted(files) == [folder + end for end in ("-eth1.network", "-eth2.network", ".netdev", ".network")]
+    assert sorted(files) == [folder + end for end in (".netdev", ".network", "@eth1.network", "@eth2.network")]
     assert dict(parsed(files[f"{folder}.netdev"])["NetDev"]) == {"Name": "br-prov", "Kind": "bridge"}
-    assert parsed(files[f"{folder}-eth1.network"])["Network"]["Bridge"] == "br-prov"
+    assert parsed(files[f"{folder}@eth1.network"])["Network"]["Bridge"] == "br-prov"
     lines = files[f"{folder}.network"].splitlines()
     assert [line for line in lines if line.startswith(("Address=", "Gateway=", "MTUBytes="))] == [
         "MTUBytes=9000", "Address=172.22.0.1/24", "Address=fd00:22::1/64", "Gateway=172.22.0.254"]
@@ -74,11 +74,11 @@ def test_networkd_adds_a_vlan_to_the_file_that_configures_its_port():
 def test_network_manager_has_keyfiles_that_only_root_reads():
     files = interface_files.files("network_manager", BRIDGE)
     assert {file.mode for file in files} == {"0600"}
-    main = parsed(files[-1].content)
-    assert files[-1].path == "/etc/NetworkManager/system-connections/60-metal3-br-prov.nmconnection"
+    main = parsed(files[0].content)
+    assert files[0].path == "/etc/NetworkManager/system-connections/60-metal3-br-prov.nmconnection"
     assert dict(main["ipv4"]) == {"method": "manual", "address1": "172.22.0.1/24", "gateway": "172.22.0.254"}
     assert dict(main["ipv6"]) == {"method": "manual", "address1": "fd00:22::1/64"}
-    port = parsed(files[0].content)["connection"]
+    port = parsed(files[1].content)["connection"]
     assert (port["master"], port["slave-type"]) == ("br-prov", "bridge")
     only4 = parsed(interface_files.files("network_manager", dict(PLAIN, addresses=ADDRESSES[:1]))[0].content)
     assert only4["ipv6"]["method"] == "disabled"

@@ -82,7 +82,7 @@ def test_the_bridge_comes_once_and_goes_by_its_name(folders):
     made = run(folders, machine).present()
     assert made["changed"] and made["differences"] == ["interface prov does not exist",
                                                        "interface eno2 does not belong to prov"][:1]
-    assert names(folders[0]) == ["60-metal3-prov-eno2.network", "60-metal3-prov.netdev", "60-metal3-prov.network"]
+    assert names(folders[0]) == ["60-metal3-prov.netdev", "60-metal3-prov.network", "60-metal3-prov@eno2.network"]
     assert [entry["after"] for entry in made["diff"]] == [entry["after"] for entry in predicted["diff"]]
     assert not run(folders, machine).present()["changed"]
     with pytest.raises(RefusedError, match="metal3_confirm=prov"):
