@@ -22,12 +22,18 @@ _KEPT_LINES = 20
 _LINE_LIMIT = 500
 
 
+# Of these types, so that a caller of another form is found before it runs.
+Tell = Callable[[str], Any]
+Run = Callable[[str, dict[str, Any], dict[str, Any], str, str, Tell, int], None]
+RunFromFolder = Callable[[str, dict[str, Any], str, str, Tell], None]
+
+
 class MoveError(ReportedError):
     """``clusterctl move`` failed, or another one still runs."""
 
 
 @contextmanager
-def alone(work_dir: str, tell: Callable[[str], Any]) -> Iterator[int]:
+def alone(work_dir: str, tell: Tell) -> Iterator[int]:
     """Keep other runs of this machine waiting; what was read before may be of before another run's end.
 
     The lock is the process's own and its child's: when a run was killed, its clusterctl goes on, and the next run does
@@ -45,7 +51,7 @@ def alone(work_dir: str, tell: Callable[[str], Any]) -> Iterator[int]:
 
 
 def move(program: str, source: dict[str, Any], target: dict[str, Any], namespace: str, work_dir: str,
-         tell: Callable[[str], Any], lock: int) -> None:
+         tell: Tell, lock: int) -> None:
     """Run ``clusterctl move`` to its end.
 
     :param program: path of clusterctl
@@ -65,7 +71,7 @@ def move(program: str, source: dict[str, Any], target: dict[str, Any], namespace
          "by state undone")
 
 
-def restore(program: str, target: dict[str, Any], folder: str, work_dir: str, tell: Callable[[str], Any]) -> None:
+def restore(program: str, target: dict[str, Any], folder: str, work_dir: str, tell: Tell) -> None:
     """Have clusterctl create the objects of a folder, those that are not there.
 
     :param program: path of clusterctl
@@ -85,7 +91,7 @@ def _to(target: dict[str, Any]) -> list[str]:
     return ["--to-kubeconfig", target["kubeconfig"], *context]
 
 
-def _wait_for(lock: Any, tell: Callable[[str], Any], sleep: Callable[[float], Any] = time.sleep) -> None:
+def _wait_for(lock: Any, tell: Tell, sleep: Callable[[float], Any] = time.sleep) -> None:
     deadline = time.monotonic() + _LIMIT_SECONDS
     is_announced = False
     while True:
@@ -103,7 +109,7 @@ def _wait_for(lock: Any, tell: Callable[[str], Any], sleep: Callable[[float], An
             return
 
 
-def _run(arguments: list[str], work_dir: str, lock: int, tell: Callable[[str], Any], next_step: str) -> None:
+def _run(arguments: list[str], work_dir: str, lock: int, tell: Tell, next_step: str) -> None:
     # Its own question for a newer version leads to the internet.
     environment = dict(os.environ, XDG_CONFIG_HOME=work_dir, CLUSTERCTL_DISABLE_VERSIONCHECK="true")
     try:

@@ -151,7 +151,7 @@ class _Server:
 
 
 def move(programs: str, program: str, namespace: str, found: list[Object], moving: Iterable[Object], here: Contents,
-         there: Contents, progress: Any, run: Callable[..., None] = clusterctl.move,
+         there: Contents, progress: Any, run: clusterctl.Run = clusterctl.move,
          clock: Callable[[], float] = time.monotonic) -> Outcome:
     """Rehearse a move.
 
@@ -178,13 +178,16 @@ def move(programs: str, program: str, namespace: str, found: list[Object], movin
         stored, problems = source.load(copies.objects(found, secrets.token_bytes(32)))
         before = dict((graph.key(obj), obj) for obj in stored)
         if not problems:
-            problems = _tried(lambda: run(program, source.side(), target.side(), namespace,
-                                          os.path.join(servers.folder, "work"), progress.event))
+            work_dir = os.path.join(servers.folder, "work")
+            # A lock of its own: a move of these servers is in nobody's way.
+            with clusterctl.alone(work_dir, progress.event) as lock:
+                problems = _tried(lambda: run(program, source.side(), target.side(), namespace, work_dir,
+                                              progress.event, lock))
         return _outcome(wanted, before, target.objects(), problems, clock() - began, servers.resident_bytes())
 
 
 def restore(programs: str, program: str, namespace: str, found: list[Object], here: Contents, progress: Any,
-            run: Callable[..., None] = clusterctl.restore, clock: Callable[[], float] = time.monotonic) -> Outcome:
+            run: clusterctl.RunFromFolder = clusterctl.restore, clock: Callable[[], float] = time.monotonic) -> Outcome:
     """Rehearse the restore of a backup into an empty plane with the definitions of the one that it was taken of.
 
     :param found: the backup's objects

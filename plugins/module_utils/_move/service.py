@@ -41,7 +41,7 @@ class Move:
     """
 
     def __init__(self, source: Any, target: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-                 run: Callable[..., None] = clusterctl.move,
+                 run: clusterctl.Run = clusterctl.move,
                  rehearse: Callable[..., rehearsal.Outcome] = rehearsal.move,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
                  alone: Callable[..., AbstractContextManager[int]] = clusterctl.alone) -> None:
