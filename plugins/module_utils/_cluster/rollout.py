@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from .._common.formats import moment
 from .render.objects import TEMPLATE_KINDS, loses_values
 
 # Kind and name.
@@ -56,30 +57,47 @@ def preview(entries: Iterable[Any], snapshot: Any, answers: Mapping[Key, Mapping
             result.append({"owner": entry.name, "kind": kind, "replicas_before": 0, "replicas_after": after,
                            "rolls": False, "reasons": [], "machines": []})
             continue
-        rolls = any(_at(entry.before, path) != _at(entry.after, path) for path in _ROLLING[kind])
+        differs = any(_at(entry.before, path) != _at(entry.after, path) for path in _ROLLING[kind])
         # Cluster API replaces what is older than the time, at once or when it has come; without a time nothing.
-        rolls = rolls or any(_at(entry.after, path) not in (None, _at(entry.before, path)) for path in _ROLLING_TIMES)
+        timed = [path for path in _ROLLING_TIMES if _at(entry.after, path) not in (None, _at(entry.before, path))]
         before = (entry.current.get("spec") or {}).get("replicas")
-        machines = _replaced(entry, snapshot) if rolls else []
+        machines = _replaced(entry, snapshot, differs, timed) if differs or timed else []
+        rolls = differs or bool(machines)
         result.append({"owner": entry.name, "kind": kind, "replicas_before": before,
                        "replicas_after": after, "rolls": rolls, "reasons": reasons(entry) if rolls else [],
                        "machines": machines})
     return result
 
 
-def _replaced(entry, snapshot):
+def _replaced(entry, snapshot, differs, timed):
     """Return the names of the machines of an owner that are not as it is going to describe them.
 
     A description that goes back to what was there before leaves the machines of that time alone: Cluster API compares
     templates, and these have the same name for the same content.
+
+    :param differs: whether the description of the machines changes
+    :param timed: paths of the times that change
     """
     owner = snapshot.get(entry.desired["kind"], entry.name)
     machines = snapshot.machines_of(owner) if owner else []
+    if entry.desired["kind"] == "KubeadmControlPlane":
+        # It has no template of its kubeadm configuration by whose name machines could be compared.
+        return [machine["metadata"]["name"] for machine in machines
+                if differs or any(_is_due(machine, path, _at(entry.after, path)) for path in timed)]
     by_time = any(_at(entry.after, path) is not None for path in _ROLLING_TIMES)
-    # A control plane has no template of its kubeadm configuration by whose name machines could be compared.
-    keeps = entry.desired["kind"] == "MachineDeployment" and not by_time
     return [machine["metadata"]["name"] for machine in machines
-            if not (keeps and _is_of(machine, entry.desired["spec"]["template"]["spec"], snapshot))]
+            if by_time or not _is_of(machine, entry.desired["spec"]["template"]["spec"], snapshot)]
+
+
+def _is_due(machine, path, wanted):
+    """Say whether a control plane's Machine is older than a time (Cluster API, KCP: NeedsRollout).
+
+    Of a MachineDeployment the MachineSet's age counts, which is not read.
+    """
+    if path[-1] not in ("after", "rolloutAfter"):
+        return True
+    created = moment(machine["metadata"].get("creationTimestamp"))
+    return created is None or created < moment(wanted)
 
 
 def _is_of(machine, wanted, snapshot):

@@ -214,6 +214,15 @@ def test_a_time_alone_replaces_what_is_older(plane):
     assert renewed["changes"][0]["reasons"] == ["control_plane.certificate_renewal_days"]
 
 
+@pytest.mark.parametrize("created, replaced", [
+    ("2026-11-23T19:59:59Z", 1), ("2026-11-23T20:00:00Z", 0), ("2026-11-24T08:00:00Z", 0), (None, 1)])
+def test_a_time_replaces_no_control_plane_machine_that_is_newer(plane, created, replaced):
+    """As after rotate_certificates, which writes a later time than the inventory has."""
+    plane.objects["Machine", "c1-control-plane-0"]["metadata"]["creationTimestamp"] = created
+    result = run(plane, check_mode=True, workers=WORKERS, control_plane={"rollout_after": "2026-11-23T20:00:00Z"})
+    assert len(result["losses"]) == replaced and result["changes"][0]["rolls"] is bool(replaced)
+
+
 @pytest.mark.parametrize("options, text", [
     ({"workers": {"one": {"rollout_after": "tomorrow"}}}, 'one.rollout_after: found "tomorrow", expected a time'),
     ({"workers": {"one": {"rollout_after": "2026-13-40T00:00:00Z"}}}, "rollout_after: found"),
