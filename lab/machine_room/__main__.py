@@ -10,9 +10,10 @@ import threading
 
 from . import bmc, ipmi, serve
 from . import settings as settings_module
+from .account import Account
 from .agent_api import AgentApi
 from .api import Api
-from .bmc_access import BmcAccess, Credentials
+from .bmc_access import BmcAccess
 from .disk_boot import DiskBoot
 from .node_boot.namespace_boot import NamespaceBoot
 from .server import Server
@@ -46,8 +47,9 @@ def main(path):
     def room(environ, start_response):
         return (agents if environ["PATH_INFO"].startswith("/agents/") else api)(environ, start_response)
 
-    credentials = {server.name: Credentials.read(server.spec["bmc"]) for server in servers}
-    redfish = BmcAccess(bmc.application(servers, settings), servers, credentials)
+    for server in servers:
+        server.bmc_account = Account.read(server)
+    redfish = BmcAccess(bmc.application(servers, settings), servers)
     running = [serve.server(application, address, port, settings.certificate_file, settings.key_file)
                for address in settings.addresses
                for application, port in ((redfish, settings.redfish_port), (room, settings.port))]
@@ -56,7 +58,7 @@ def main(path):
         signal.signal(number, lambda *_arguments: ended.set())
     for one in running:
         threading.Thread(target=one.serve, daemon=True).start()
-    logging.info("%d servers, %d of them with IPMI", len(servers), ipmi.serve(servers, credentials, settings.addresses))
+    logging.info("%d servers, %d of them with IPMI", len(servers), ipmi.serve(servers, settings.addresses))
     ended.wait()
     for one in running:
         one.stop()

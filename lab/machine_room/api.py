@@ -6,6 +6,7 @@ GET    /v1/servers                        all servers
 GET    /v1/servers/<name>                 one server
 PUT    /v1/servers/<name>/knobs           set some knobs: ``{"slow_power": 5}``
 DELETE /v1/servers/<name>/knobs           turn all off
+DELETE /v1/servers/<name>/account         give the BMC's account the password it was delivered with
 POST   /v1/servers/<name>/power           ``{"action": "power_off"}``: as somebody at the machine
 GET    /v1/servers/<name>/console         ``?lines=100``
 GET    /v1/servers/<name>/disks/<disk>    digest and partitions, ``?algorithm=sha256&offset=0&length=…``
@@ -68,6 +69,9 @@ class Api:
         if wanted == ("DELETE", "knobs"):
             server.knobs.clear()
             server.save()
+            return server.describe()
+        if wanted == ("DELETE", "account"):
+            server.bmc_account.reset()
             return server.describe()
         if wanted == ("POST", "power"):
             return self._power(server, (body(environ) or {}).get("action"))

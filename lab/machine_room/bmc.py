@@ -14,7 +14,7 @@ from sushy_tools import error
 from sushy_tools.emulator import main as emulator
 from sushy_tools.emulator.resources.systems import fakedriver
 
-from . import bios, event_service, update_service
+from . import account_service, bios, event_service, update_service
 from .server import BY_HTTP, OFF, ON, RESET_TYPES
 
 POWER_EVENTS = {ON: "ResourceEvent.1.0.ResourcePoweredOn", OFF: "ResourceEvent.1.0.ResourcePoweredOff"}
@@ -167,7 +167,7 @@ def application(servers, settings):
     app.view_functions["UpdateService.update_service_simple_update"] = update_service.simple_update
     # In the place of sushy-tools' only task.
     app.view_functions["simple_task"] = lambda: update_service.task_resource("42")
-    for blueprint in (update_service.service, event_service.service):
+    for blueprint in (update_service.service, event_service.service, account_service.service):
         app.register_blueprint(blueprint)
     for server in servers:
         server.on_power_change = _tell_power
@@ -199,7 +199,8 @@ def _complete_manager(driver, found):
 
 
 def _complete_root(_driver, found):
-    return dict(found, EventService={"@odata.id": event_service.ROOT}, Tasks={"@odata.id": "/redfish/v1/TaskService"})
+    return dict(found, EventService={"@odata.id": event_service.ROOT}, Tasks={"@odata.id": "/redfish/v1/TaskService"},
+                AccountService={"@odata.id": account_service.ROOT})
 
 
 def _complete_registry(_driver, found):

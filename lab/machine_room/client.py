@@ -61,6 +61,10 @@ class MachineRoomClient:
         """Turn all of a server's knobs off."""
         return self._request("DELETE", f"servers/{name}/knobs")
 
+    def reset_account(self, name):
+        """Give the account of a server's BMC the password that it was delivered with."""
+        return self._request("DELETE", f"servers/{name}/account")
+
     def power(self, name, action):
         """Act as somebody at the machine: ``power_on``, ``power_off``, ``soft_off`` or ``restart``."""
         return self._request("POST", f"servers/{name}/power", {"action": action})

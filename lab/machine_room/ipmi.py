@@ -23,29 +23,27 @@ POLL_SECONDS = 5
 class Passwords:
     """What pyghmi asks for the password of a user."""
 
-    def __init__(self, server, credentials):
+    def __init__(self, server):
         self._server = server
-        self._credentials = credentials
 
     def get(self, username):
         """Return the password, or None when there is no such user."""
         if self._server.knobs.get("bmc_unauthorized"):
             # As with a wrong password: the client finds the BMC's answer to be signed with another one.
             return uuid.uuid4().hex
-        return self._credentials.password(username)
+        return self._server.bmc_account.password(username)
 
 
 class Bmc(bmc.Bmc):
     """The BMC of a server.
 
     :param server: a Server
-    :param credentials: its Credentials
     :param address: IP address to listen on
     :param port: UDP port
     """
 
-    def __init__(self, server, credentials, address, port):
-        super().__init__(Passwords(server, credentials), port=port, bmcuuid=uuid.UUID(server.uuid), address=address)
+    def __init__(self, server, address, port):
+        super().__init__(Passwords(server), port=port, bmcuuid=uuid.UUID(server.uuid), address=address)
         self._server = server
 
     def sessionless_data(self, data, sockaddr):
@@ -121,18 +119,17 @@ class Bmc(bmc.Bmc):
         session.send_ipmi_response()
 
 
-def serve(servers, credentials, addresses):
+def serve(servers, addresses):
     """Listen at the ports of the servers that have one, in a thread that ends with the process.
 
     :param servers: list of Servers
-    :param credentials: mapping server name → Credentials
     :param addresses: IP addresses to listen on
     :returns: the number of BMCs
     """
     found = [server for server in servers if server.spec["bmc"]["ipmi_port"]]
     for server in found:
         for address in addresses:
-            Bmc(server, credentials[server.name], address, server.spec["bmc"]["ipmi_port"])
+            Bmc(server, address, server.spec["bmc"]["ipmi_port"])
     if found:
         # pyghmi wakes itself by a datagram to its first socket, and takes that for one of IPv6.
         session.myself = addresses[0]

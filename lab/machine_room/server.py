@@ -74,6 +74,9 @@ class Server:
         self.firmware_staged = saved.get("firmware_staged", {})
         self.tasks = saved.get("tasks", {})
         self.subscriptions = saved.get("subscriptions", {})
+        # What the BMC's account must remember, see account.py.
+        self.account = saved.get("account", {})
+        self.bmc_account = None
         self.on_power_change = None
         self.runs = saved.get("runs", NOTHING)
         self.boots = saved.get("boots", 0)
@@ -107,6 +110,7 @@ class Server:
                 "firmware_staged": self.firmware_staged,
                 "tasks": self.tasks,
                 "subscriptions": self.subscriptions,
+                "account": self.account,
                 "runs": self.runs,
                 "boots": self.boots,
                 "knobs": self.knobs.dump(),
@@ -126,7 +130,7 @@ class Server:
 
     def configure(self, **values):
         """Set what a BMC keeps: boot_device, boot_mode, secure_boot, boot_images, http_boot_uri, bios_pending,
-        subscriptions."""
+        subscriptions, account."""
         with self.lock:
             for name, value in values.items():
                 setattr(self, name, value)
@@ -324,5 +328,6 @@ class Server:
                 "boots": self.boots,
                 "node": self.agent.node_uuid if self.agent else None,
                 "knobs": self.knobs.dump(),
+                "account": self.bmc_account.describe() if self.bmc_account else None,
                 "disks": [{"name": disk.name, "path": disk.path, "size": disk.size} for disk in self.disks],
             }

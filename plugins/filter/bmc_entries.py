@@ -14,12 +14,19 @@ version_added: "0.1.0"
 description:
   - Returns the value for O(metal3.baremetal.bmc_preflight#module:hosts) of servers in the inventory.
   - It is what P(metal3.baremetal.host_entries#filter) returns, less what BMCs are not asked for.
-positional: names, login_only
+positional: names, login_only, new_password
 options:
   login_only:
     description: Whether nothing but the address and credentials of the BMCs is in the entries.
     type: bool
     default: false
+  new_password:
+    description:
+      - Whether C(bmc_new_password) is in the entries as C(bmc.new_password), for M(metal3.baremetal.bmc_account) and
+        M(metal3.baremetal.host_bmc_credentials).
+    type: bool
+    default: false
+    version_added: "0.1.0"
 extends_documentation_fragment:
   - metal3.baremetal.named_hosts
 author:
@@ -41,14 +48,19 @@ _value:
   elements: dict
 """
 
+NEW_PASSWORD = "bmc_new_password"
 LOGIN_OPTIONS = ("name", "bmc")
 OPTIONS = LOGIN_OPTIONS + ("boot_mac_address", "boot_mode")
 
 
-def bmc_entries(hostvars, names, login_only=False):
+def bmc_entries(hostvars, names, login_only=False, new_password=False):
     """Return the entries of the named servers; see DOCUMENTATION."""
     named_hosts.require("bmc_entries", hostvars, names)
     entries = [host_inventory.entry(name, hostvars[name]) for name in names]
+    for entry in entries if new_password else ():
+        value = hostvars[entry["name"]].get(NEW_PASSWORD)
+        if value is not None:
+            entry["bmc"] = dict(entry.get("bmc") or {}, new_password=value)
     return [dict((option, entry[option]) for option in (LOGIN_OPTIONS if login_only else OPTIONS) if option in entry)
             for entry in entries]
 

@@ -51,6 +51,7 @@ def _schemes() -> dict[str, Scheme]:
 
 
 SCHEMES = _schemes()
+_STANDARD_PORTS = frozenset(scheme.default_port for scheme in SCHEMES.values())
 
 _LONGEST_SCHEME = max(len(name) for name in SCHEMES) + 5
 
@@ -126,6 +127,14 @@ class BmcAddress(namedtuple("BmcAddress", ["scheme", "host", "port", "path", "qu
         """The service's URL for Redfish (``https://host:port``), ``host:port`` for IPMI."""
         authority = f"{_bracketed(self.host)}:{self.effective_port}"
         return authority if self.driver.protocol == "ipmi" else f"{self.scheme.transport}://{authority}"
+
+    @property
+    def bmc(self) -> tuple[str, int | None]:
+        """What distinguishes one BMC from another.
+
+        Standard ports of a host are doors to one BMC. At any other port there may be another one, behind one address.
+        """
+        return self.host.lower(), None if self.effective_port in _STANDARD_PORTS else self.effective_port
 
     @property
     def identity(self) -> tuple[str, str, int, str]:

@@ -26,7 +26,6 @@ Target = namedtuple("Target", ["name", "address", "username", "password", "any_c
 Settings = namedtuple("Settings", [
     "ca_cert", "connect_timeout_seconds", "read_timeout_seconds", "concurrency", "firmware", "login_only"],
     defaults=[False, False])
-_STANDARD_PORTS = frozenset(scheme.default_port for scheme in bmc_address.SCHEMES.values())
 
 
 def gather(targets: Sequence[Target], settings: Settings, progress: Any = None,
@@ -66,13 +65,9 @@ def gather(targets: Sequence[Target], settings: Settings, progress: Any = None,
 def account_of(target: Target) -> tuple[Any, ...]:
     """Return what distinguishes one account from another, whatever the way in.
 
-    Standard ports of a host are doors to one BMC. At any other port there may be another one, behind one address.
-
     :param target: a Target
     """
-    address = target.address
-    port = None if address.effective_port in _STANDARD_PORTS else address.effective_port
-    return address.host.lower(), port, target.username, target.password
+    return (*target.address.bmc, target.username, target.password)
 
 
 class Counter:
@@ -136,7 +131,7 @@ def _failed_login(facts: dict[str, Any]) -> dict[str, Any] | None:
 def _ask_redfish(group: Sequence[Target], settings: Settings, work: Callable[..., list[dict[str, Any]]],
                  failed: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Return the facts of targets at one BMC with one way in."""
-    common, found = _in_session(group[0], settings, partial(work, group, settings), failed)
+    common, found = in_session(group[0], settings, partial(work, group, settings), failed)
     return [dict(common) for dummy in group] if found is None else found
 
 
@@ -147,15 +142,17 @@ def explore(target: Target, settings: Settings) -> tuple[dict[str, Any], list[di
     :param settings: Settings
     :returns: ``(facts, list of facts)``; ``unread`` of the first says by ``systems`` which could not be read
     """
-    common, found = _in_session(target, settings, partial(_surveys_of_all, target))
+    common, found = in_session(target, settings, partial(_surveys_of_all, target))
     return common, found or []
 
 
-def _in_session(target: Target, settings: Settings, work: Callable[..., list[dict[str, Any]]],
-                failed: dict[str, Any] | None = None) -> tuple[dict[str, Any], list[dict[str, Any]] | None]:
+def in_session(target: Target, settings: Settings, work: Callable[..., Any],
+               failed: dict[str, Any] | None = None) -> tuple[dict[str, Any], Any]:
     """Go the way in and return ``(facts of the BMC, what work(client, root, facts) returns)``; None if it ended before.
 
     :param target: the Target with address and credentials
+    :param settings: Settings
+    :param work: what is done in the session
     :param failed: facts of a login with the same account that failed, which is not tried again; None without one
     """
     common = blank()

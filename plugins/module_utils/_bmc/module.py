@@ -51,9 +51,10 @@ def bmc_argument_spec() -> dict[str, dict[str, Any]]:
         "type": "list", "elements": "dict", "required": True, "options": host})
 
 
-def settings(module: Module) -> Settings:
+def settings(module: Module, authorities: str = "ca_cert") -> Settings:
     """Return the Settings that a module's options say.
 
+    :param authorities: name of the option with the BMCs' certificate authorities
     :raises RefusedError: when they cannot be
     """
     module.require(sushy=HAS_SUSHY)
@@ -61,13 +62,13 @@ def settings(module: Module) -> Settings:
     problems = [Problem("value", "", option, shown(params[option]), "1 or more", "correct it")
                 for option in ("connect_timeout_seconds", "read_timeout_seconds", "concurrency") if params[option] < 1]
     try:
-        ssl.create_default_context(cafile=params["ca_cert"])
+        ssl.create_default_context(cafile=params[authorities])
     except OSError as exc:
-        problems.append(Problem("ca-cert-invalid", "", "ca_cert", shown(params["ca_cert"]),
+        problems.append(Problem("ca-cert-invalid", "", authorities, shown(params[authorities]),
                                 f"a file with certificates ({exc})", "correct it"))
     if problems:
         raise RefusedError(problems)
-    return Settings(params["ca_cert"], params["connect_timeout_seconds"], params["read_timeout_seconds"],
+    return Settings(params[authorities], params["connect_timeout_seconds"], params["read_timeout_seconds"],
                     params["concurrency"])
 
 

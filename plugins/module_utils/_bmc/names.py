@@ -16,6 +16,8 @@ VARIABLES = {
     "bmc.disable_certificate_verification": "bmc_disable_certificate_verification",
     "boot_mac_address": "boot_mac",
 }
+# Of modules that replace passwords.
+NEW_PASSWORD = {"bmc.new_password": "bmc_new_password"}
 
 
 def names_for(params: Mapping[str, Any]) -> dict[str, str] | None:
@@ -23,4 +25,6 @@ def names_for(params: Mapping[str, Any]) -> dict[str, str] | None:
 
     :param params: the module's parameters
     """
-    return dict(VARIABLES, boot_mode="bmh_boot_mode") if params.get("field_names") == "variables" else None
+    if params.get("field_names") != "variables":
+        return None
+    return dict(VARIABLES, **NEW_PASSWORD, boot_mode="bmh_boot_mode")

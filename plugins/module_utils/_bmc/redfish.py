@@ -125,6 +125,16 @@ class RedfishClient:
                 raise
         return self._get(path, headers={"Connection": "close"})
 
+    def read_tagged(self, path: str) -> tuple[dict[str, Any], str]:
+        """Return a resource and its ETag, empty where the BMC shows none.
+
+        :param path: the resource
+        """
+        answer = self._send("get", path)
+        document = _object(answer, path)
+        tag = answer.headers.get("ETag") or document.get("@odata.etag")
+        return document, tag if isinstance(tag, str) and tag.isprintable() and tag.isascii() else ""
+
     def post(self, path: str, data: dict[str, Any]) -> None:
         """Ask for an action, once.
 
@@ -134,14 +144,16 @@ class RedfishClient:
         """
         self._send("post", path, data=data, server_side_retries_left=0)
 
-    def patch(self, path: str, data: dict[str, Any]) -> None:
+    def patch(self, path: str, data: dict[str, Any], etag: str = "") -> None:
         """Set properties of a resource, once.
 
         :param path: the resource
         :param data: the properties
+        :param etag: the ETag that the resource must still have, empty for no condition
         :raises RedfishError: when the BMC refuses it
         """
-        self._send("patch", path, data=data, server_side_retries_left=0)
+        headers = dict(_HEADERS, **({"If-Match": etag} if etag else {}))
+        self._send("patch", path, data=data, headers=headers, server_side_retries_left=0)
 
     def close(self) -> None:
         """End the session, of which a BMC has few."""
@@ -155,11 +167,7 @@ class RedfishClient:
             self._connector.close()
 
     def _get(self, path: str, **options: Any) -> dict[str, Any]:
-        answer = self._send("get", path, **options)
-        document = _json(answer.content)
-        if not isinstance(document, dict):
-            raise RedfishError("malformed", f"{path} is no JSON object", answer.status_code)
-        return document
+        return _object(self._send("get", path, **options), path)
 
     def _send(self, method: str, path: str, **options: Any) -> Any:
         """Send a request to a path of this BMC; redirects of a GET to another path of this BMC are followed."""
@@ -246,6 +254,17 @@ def _origin(parts: SplitResult) -> tuple[str, str, int | None]:
     :raises ValueError: when the port is none
     """
     return parts.scheme, (parts.hostname or "").lower(), parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+
+
+def _object(answer: Any, path: str) -> dict[str, Any]:
+    """Return the JSON object of an answer.
+
+    :raises RedfishError: when it is none
+    """
+    document = _json(answer.content)
+    if not isinstance(document, dict):
+        raise RedfishError("malformed", f"{path} is no JSON object", answer.status_code)
+    return document
 
 
 def _json(content: bytes) -> Any:

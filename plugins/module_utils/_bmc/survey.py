@@ -151,7 +151,7 @@ class Walk:
             self.survey.unread.pop(part, None)
             collection = self._part(part, path)
         found = []
-        for member in _members_of(collection or {})[:MEMBER_LIMIT]:
+        for member in members_of(collection or {})[:MEMBER_LIMIT]:
             # Expanded members have more than their path.
             resource = member if len(member) > 1 else self._part(part, link(member))
             if resource is not None and (wanted is None or wanted(resource)):
@@ -161,10 +161,11 @@ class Walk:
         return found
 
 
-def _members_of(collection: dict[str, Any]) -> list[dict[str, Any]]:
+def members_of(collection: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the members of a collection that are objects."""
     members = collection.get("Members")
     return [member for member in members if isinstance(member, dict)] if isinstance(members, list) else []
 
 
 def _paths(collection: dict[str, Any]) -> list[str]:
-    return [path for path in map(link, _members_of(collection)) if path]
+    return [path for path in map(link, members_of(collection)) if path]

@@ -99,6 +99,10 @@ class FakeRedfish:
     def act(self, dummy_path, dummy_body):
         """Carry an action out and return ``(status, document)``; None, as here, when it is none of this BMC's."""
 
+    def change(self, dummy_path, dummy_body, dummy_condition):
+        """Set properties and return ``(status, document)``, a status of None for no answer at all."""
+        return 405, None
+
     def wrong_logins(self):
         """Return how many logins were refused."""
         return sum(not right for dummy, right in self.logins)
@@ -152,6 +156,23 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.bmc.open_sessions += 1
         self._answer(201, {"Id": "1"}, {"X-Auth-Token": TOKEN, "Location": self.bmc.session_location})
+
+    def do_PATCH(self):
+        """Set properties of a resource; its path with a # may be redirected."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self._begin("PATCH", self.path):
+            return
+        if self.path + "#" in self.bmc.redirects:
+            status, location = self.bmc.redirects[self.path + "#"]
+            self._answer(status, headers={"Location": location})
+        elif not self._authorized():
+            self._answer(401, {"error": {"code": "Base.1.0.AccessDenied", "message": "access denied"}})
+        else:
+            status, document = self.bmc.change(self.path, body, self.headers.get("If-Match"))
+            if status is None:
+                self.close_connection = True
+            else:
+                self._answer(status, document)
 
     def do_DELETE(self):
         """End a session."""

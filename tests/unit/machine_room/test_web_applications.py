@@ -10,9 +10,10 @@ import json
 
 import pytest
 from fakes.machine_room import TOKEN
+from machine_room.account import Account
 from machine_room.agent_api import AgentApi
 from machine_room.api import Api
-from machine_room.bmc_access import BmcAccess, Credentials
+from machine_room.bmc_access import BmcAccess
 from machine_room.wsgi import NoAnswer, answer
 
 
@@ -40,8 +41,9 @@ class TestBmcAccess:
     def bmc(self, servers):
         def redfish(_environ, start_response):
             return answer(start_response, 200, {"ok": True})
-        credentials = {server.name: Credentials("user-" + server.name, "password") for server in servers}
-        return BmcAccess(redfish, servers, credentials)
+        for server in servers:
+            server.bmc_account = Account(server, "user-" + server.name, "password")
+        return BmcAccess(redfish, servers)
 
     @staticmethod
     def system(server):

@@ -1,0 +1,424 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""New passwords for the BMCs of hosts: on the BMC, proven by a login, in the Secret, taken by BMO; then the next batch.
+
+A run that ended anywhere is taken up by the next one, because each begins with what is there: which password the BMC
+accepts, what the Secret holds, and which of its versions BMO has used.
+"""
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from .._bmc.account_service import difference as account_difference
+from .._bmc.account_service import parsed, repeated
+from .._bmc.accounts import (
+    CHANGED,
+    GOOD,
+    Look,
+    Wanted,
+    advice,
+    group_problems,
+    look_problem,
+    password_problem,
+    protocol_problem,
+    tried,
+)
+from .._bmc.gather import Settings
+from .._bmc.password_change import PasswordChange
+from .._common import confirmation, parallel
+from .._common.connected import connected
+from .._common.errors import RefusedError
+from .._common.problem import Problem
+from .._common.problem import text as problem_text
+from .._common.redaction import without_secrets
+from .._kube import bulk
+from .._kube.errors import KubeError
+from .._kube.plan import UNCHANGED, UPDATE, Entry
+from .._kube.reconcile import Reconcile
+from .._kube.report import difference
+from . import credentials as host_credentials
+from . import goals as host_goals
+from .objects import SECRET_SELECTOR
+from .password_file import PasswordFile, generated
+from .reading import SECRET, host_of, hosts_everywhere, secret_of, secrets_of
+from .rules import rotation as rules
+from .wait import wait_for_hosts
+
+NOT_BEGUN = "not begun: a host of an earlier batch failed"
+_SHORTEST_SECRET = 4
+
+
+class Group:
+    """Hosts that share a BMC's account or a Secret, also by way of others: they get one password, together.
+
+    :param hosts: dicts with ``name``, ``address``, ``bmc``, ``username``, ``stored`` (the password in the Secret),
+        ``secret`` (its name), ``namespace`` and ``new``
+    """
+
+    def __init__(self, hosts: Sequence[Mapping[str, Any]]):
+        self.hosts = hosts
+        self.names = [host["name"] for host in hosts]
+        self.accounts: list[Wanted] = []
+        self.looks: list[Look] = []
+        self.secrets = list(dict.fromkeys(host["secret"] for host in hosts))
+        self.changed = False
+        self.error = NOT_BEGUN
+
+    def is_due(self, secrets: Mapping[str, Any]) -> bool:
+        """Return whether a BMC or a Secret does not have the new password."""
+        return any(look.works != wanted.new for wanted, look in zip(self.accounts, self.looks)) or any(
+            rules.credentials_of(secrets[name])[1] != self.hosts[0]["new"] for name in self.secrets)
+
+
+class SecretWrites(Reconcile):
+    """Writes of the password in Secrets.
+
+    :param passwords: ``{name of the Secret: the password that it is to have}``
+    :param read: ``{name: Secret}`` as they were checked
+    """
+
+    def __init__(self, client: Any, progress: Any, sleep: Callable[[float], Any], passwords: Mapping[str, str],
+                 read: Mapping[str, Any]):
+        super().__init__(client, False, progress, sleep)
+        self._passwords, self._read = passwords, read
+
+    def entry(self, secret: Any) -> Entry:
+        """Return the entry of a Secret as it was read."""
+        metadata = secret["metadata"]
+        new = base64.b64encode(self._passwords[metadata["name"]].encode()).decode()
+        old = (secret.get("data") or {}).get("password")
+        return Entry(SECRET, metadata["namespace"], metadata["name"], UNCHANGED if old == new else UPDATE, None, secret,
+                     {"data": {"password": old}}, {"data": {"password": new}}, {"data": {"password": new}})
+
+    def read_again(self, entry: Entry) -> Any:
+        """Return the Secret in its shape."""
+        return secret_of(self.client, entry.namespace or "", entry.name)
+
+    def problems_again(self, entry: Entry, stored: Any) -> list[str]:
+        """Return why the Secret as it is by now must not be written."""
+        if stored is None:
+            return ["the Secret was deleted"]
+        username, password = rules.credentials_of(stored)
+        before = rules.credentials_of(self._read[entry.name])
+        if username != before[0] or password not in (before[1], self._passwords[entry.name]):
+            return ["the Secret holds other credentials"]
+        return []
+
+    def plan_again(self, entry: Entry, stored: Any) -> Entry:
+        """Return the entry for the Secret as it is by now."""
+        return self.entry(stored)
+
+
+class RotationService:
+    """One run over a list of hosts.
+
+    :param client: a KubeClient
+    :param settings: how BMCs are asked
+    :param params: the module's parameters
+    :param check_mode: only log in, read, and let the API server try the writes of Secrets
+    :param progress: a Progress
+    :param names: ``{option: name}`` by which the reader knows an option, or None
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    :param now: callable that returns the time in seconds since 1970
+    """
+
+    def __init__(self, client: Any, settings: Settings, params: dict[str, Any], check_mode: bool, progress: Any,
+                 names: Mapping[str, str] | None = None, clock: Callable[[], float] = time.monotonic,
+                 sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] = time.time):
+        self.client, self.params, self.namespace = client, params, params["namespace"]
+        self.check_mode, self.progress, self.names = check_mode, progress, names
+        self.clock, self.sleep, self.now = clock, sleep, now
+        self.began_at = clock()
+        self.diff: list[dict[str, Any]] = []
+        self.warnings: list[str] = []
+        self._workers = settings.concurrency
+        self._change = PasswordChange(settings, progress)
+        self._file = PasswordFile(params["password_file"]) if params["password_file"] else None
+        self._fresh: dict[str, str] = {}
+        self._hosts: dict[str, Any] = {}
+        self._secrets: dict[str, Any] = {}
+
+    def run(self) -> dict[str, Any]:
+        """Do it all and return the module's result.
+
+        :raises RefusedError: with all that is wrong; nothing was changed then
+        :raises KubeError: when the API server can't be asked
+        """
+        groups = self._groups()
+        self._look(groups)
+        due = [group for group in groups if group.is_due(self._secrets)]
+        self._try(due)
+        self._confirmed([name for group in due for name in group.names])
+        written = False
+        if due and self._file and not self.check_mode:
+            written = self._file.write(dict((name, self._fresh[name]) for group in groups for name in group.names
+                                            if name in self._fresh))
+        for group in groups:
+            group.error = "" if group not in due or self.check_mode else group.error
+        if self.check_mode:
+            for group in due:
+                group.changed = True
+                self._note(group)
+        else:
+            self._in_batches(groups, due)
+        return self._result(groups, written)
+
+    # What there is
+
+    def _groups(self) -> list[Group]:
+        """Read and check everything but the BMCs, and return what belongs together.
+
+        :raises RefusedError: with all that is wrong
+        """
+        hosts, problems = [], repeated([host["name"] for host in self.params["hosts"]])
+        for host in self.params["hosts"]:
+            address, found = parsed(host["name"], (host.get("bmc") or {}).get("address"))
+            problems += found
+            if address is not None:
+                protocol = protocol_problem(host["name"], address)
+                problems += [protocol] if protocol else []
+                hosts.append({"name": host["name"], "address": address, "bmc": host["bmc"]})
+        if self._file:
+            problems += self._file.read()
+        if problems:
+            raise RefusedError(problems, self.names)
+        elsewhere = self._read(hosts)
+        full = []
+        for host in hosts:
+            bmh = self._hosts.get(host["name"])
+            secret = self._secrets.get(rules.secret_name(bmh)) if bmh else None
+            found = rules.check(host, bmh, secret, self.namespace, self.now())
+            problems += found
+            if bmh and not found:
+                username, password = rules.credentials_of(secret)
+                full.append(dict(host, username=username, stored=password, secret=rules.secret_name(bmh),
+                                 namespace=self.namespace))
+        groups = [Group(self._with_passwords(hosts)) for hosts in connected(
+            full, lambda host: [("secret", host["secret"]), ("account", *host["address"].bmc, host["username"])])]
+        problems += self._others(groups, elsewhere)
+        for group in groups:
+            problems += self._password_problems(group)
+            group.accounts = self._accounts(group)
+        if problems:
+            raise RefusedError(problems, self.names)
+        return groups
+
+    def _read(self, hosts: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """Read hosts and Secrets by one LIST each; return the hosts of other namespaces."""
+        found, secrets = bulk.run([lambda: hosts_everywhere(self.client, self.namespace),
+                                   lambda: secrets_of(self.client, self.namespace, SECRET_SELECTOR)])
+        for outcome in (found, secrets):
+            if outcome.error is not None:
+                raise outcome.error
+        self._hosts, elsewhere, warning = found.value
+        self._secrets = secrets.value
+        self.warnings += [warning] if warning else []
+        # BMO labels those that it uses, once it has.
+        wanted = [rules.secret_name(self._hosts[host["name"]]) for host in hosts if host["name"] in self._hosts]
+        lacking = sorted(set(filter(None, wanted)) - set(self._secrets))
+        for name, outcome in zip(lacking, bulk.run([
+                partial(secret_of, self.client, self.namespace, name) for name in lacking])):
+            if outcome.error is not None:
+                raise outcome.error
+            if outcome.value is not None:
+                self._secrets[name] = outcome.value
+        return elsewhere
+
+    def _others(self, groups: Sequence[Group], elsewhere: Sequence[Any]) -> list[Problem]:
+        """Return the hosts outside of the run that would lose their BMC."""
+        names = set(name for group in groups for name in group.names)
+        ours = set(host["address"].bmc for group in groups for host in group.hosts)
+        others = [(bmh, self._secrets.get(rules.secret_name(bmh))) for name, bmh in self._hosts.items()
+                  if name not in names]
+        near = [bmh for bmh in elsewhere if (address := rules.address_of(bmh)) is not None and address.bmc in ours]
+        for bmh, outcome in zip(near, bulk.run([partial(
+                secret_of, self.client, bmh["metadata"]["namespace"], rules.secret_name(bmh)) for bmh in near])):
+            if outcome.error is not None and outcome.error.status != 403:
+                raise outcome.error
+            if outcome.error is not None:
+                self.warnings.append(
+                    f"host {bmh['metadata']['namespace']}/{bmh['metadata']['name']} has the same BMC; whether by the "
+                    "same account could not be read: allow reading Secrets of its namespace")
+            others.append((bmh, outcome.value))
+        return [problem for group in groups for problem in rules.check_others(group.hosts, others)]
+
+    def _with_passwords(self, hosts: Sequence[Any]) -> list[Any]:
+        """Return hosts with the password that they are to have: given, of the file, or a random one."""
+        given = next((host["bmc"]["new_password"] for host in hosts if host["bmc"].get("new_password")), "")
+        new = given
+        if not new and self._file:
+            new = self._file.of([host["name"] for host in hosts]) or generated(self.params["password_length"])
+            self._fresh.update((host["name"], new) for host in hosts)
+        return [dict(host, new=host["bmc"].get("new_password") or new) for host in hosts]
+
+    def _password_problems(self, group: Group) -> list[Problem]:
+        if not group.hosts[0]["new"]:
+            return [Problem(rules.CODE, name, "bmc.new_password", None, "a password, or password_file to generate one",
+                            "set one of both") for name in group.names]
+        found = [password_problem(host["name"], host["address"], host["username"], host["new"]) for host in group.hosts]
+        return [problem for problem in found if problem] + group_problems(group.hosts)
+
+    def _accounts(self, group: Group) -> list[Wanted]:
+        accounts = []
+        for hosts in connected(group.hosts, lambda host: [(*host["address"].bmc, host["username"])]):
+            first = hosts[0]
+            present = [host["stored"] for host in hosts] + [host["bmc"].get("password") for host in hosts]
+            accounts.append(Wanted(
+                tuple(host["name"] for host in hosts), first["address"], first["username"],
+                tried(first["new"], *present), first["new"],
+                bool(first["bmc"].get("disable_certificate_verification"))))
+        return accounts
+
+    def _look(self, groups: Sequence[Group]) -> None:
+        """Log in at all BMCs.
+
+        :raises RefusedError: when an account can not be changed
+        """
+        looks = iter(self._change.look([wanted for group in groups for wanted in group.accounts]))
+        problems = []
+        for group in groups:
+            group.looks = [next(looks) for dummy in group.accounts]
+            problems += [problem for wanted, look in zip(group.accounts, group.looks)
+                         for problem in look_problem(wanted, look)]
+        if problems:
+            raise RefusedError(problems, self.names)
+
+    def _try(self, due: Sequence[Group]) -> None:
+        """Let the API server try all writes of Secrets: what it refuses is to be known before a BMC has a new password.
+
+        :raises RefusedError: with all that it refuses
+        """
+        problems = []
+        for group in due:
+            writes = self._writes(group)
+            for item in writes.dry_run([writes.entry(self._secrets[name]) for name in group.secrets]):
+                if item.error is not None:
+                    said = self._clean(group, item.error.message)
+                    problems.append(Problem(rules.CODE, group.names[0], "", f"Secret {item.entry.name}: {said}",
+                                            "a Secret that can be written", "correct what is in the way, or allow it"))
+        if problems:
+            raise RefusedError(problems, self.names)
+
+    def _confirmed(self, names: list[str]) -> None:
+        """Ask for the number of hosts whose passwords are replaced.
+
+        :raises RefusedError: when it was not given
+        """
+        given = self.params["confirm"]
+        if not names or confirmation.confirmed(given, names):
+            return
+        problem = Problem(
+            "confirmation-missing", f"namespace {self.namespace}", "confirm", given or None,
+            f"{len(names)}, the number of hosts whose BMC gets another password: {', '.join(names)}",
+            f"to continue {confirmation.way(names)} (module option confirm)")
+        if not self.check_mode:
+            raise RefusedError([problem], self.names)
+        self.warnings += confirmation.asked_later([problem_text(problem, self.names)])
+
+    # What is done
+
+    def _in_batches(self, groups: Sequence[Group], due: list[Group]) -> None:
+        # A run that ended between the Secret and BMO's answer is finished, too.
+        untaken = [group for group in groups if group not in due and self._untaken(group)]
+        if untaken and self.params["wait"]:
+            self._wait(untaken)
+        rest = due
+        # One goes first: what is wrong with all is found at one.
+        size = 1
+        while rest and not any(group.error and group.error != NOT_BEGUN for group in groups):
+            batch, rest = rest[:size], rest[size:]
+            size = self.params["batch_size"]
+            self.progress.event(f"new passwords for {', '.join(name for group in batch for name in group.names)}")
+            parallel.run([partial(self._rotate, group) for group in batch], self._workers, KubeError)
+            if self.params["wait"]:
+                self._wait([group for group in batch if not group.error])
+
+    def _untaken(self, group: Group) -> bool:
+        return any(host_credentials.untried(self._hosts[host["name"]], self._secrets[host["secret"]])
+                   for host in group.hosts)
+
+    def _rotate(self, group: Group) -> None:
+        """Change the accounts of a group, then its Secrets; ``error`` of the group says how far it came."""
+        for wanted, look in zip(group.accounts, group.looks):
+            outcome = self._change.change(wanted, look.works or "")
+            if outcome.status == CHANGED:
+                group.changed = True
+                self.progress.wrote(f"account {wanted.username} of {wanted.address.endpoint}", "updated")
+                self.diff.append(account_difference(wanted))
+            if outcome.status not in GOOD:
+                of_whom = f"{', '.join(wanted.names)}: " if len(group.names) > 1 else ""
+                group.error = of_whom + advice(outcome)
+                return
+        writes = self._writes(group)
+        for item in writes.write([writes.entry(self._secrets[name]) for name in group.secrets]):
+            if item.error is not None:
+                group.error = (f"the BMC has the new password, Secret {item.entry.name} does not: "
+                               f"{self._clean(group, item.error.message)}; run again: the run goes on from here")
+                return
+            self._secrets[item.entry.name] = item.value
+            if item.changed:
+                group.changed = True
+                self.diff.append(difference(item.entry))
+        group.error = ""
+
+    def _writes(self, group: Group) -> SecretWrites:
+        return SecretWrites(self.client, self.progress, self.sleep,
+                            dict.fromkeys(group.secrets, group.hosts[0]["new"]), self._secrets)
+
+    def _wait(self, groups: Sequence[Group]) -> None:
+        """Wait until BMO has taken the new credentials of all hosts, and none is in an error that has come since."""
+        now, seconds = self.clock(), self.params["wait_timeout_seconds"]
+        histories = {}
+        for group in groups:
+            for host in group.hosts:
+                bmh, secret = self._hosts[host["name"]], self._secrets[host["secret"]]
+                history = host_goals.HostHistory(
+                    "logged in to with the new password", bmh, now, self.params["error_limit"],
+                    is_reached=partial(_is_well, bmh), lacking=partial(_untried, secret))
+                history.update(host_of(self.client, self.namespace, host["name"]), now)
+                histories[host["name"]] = history
+        wait_for_hosts(self.client, self.namespace, histories, now + seconds, self.progress, self.clock)
+        for group in groups:
+            errors = [histories[name].error(seconds, self.clock()) for name in group.names]
+            group.error = "; ".join(f"the BMC and the Secret have the new password, BMO does not use it: {error}"
+                                    for error in errors if error)
+
+    # Result
+
+    def _note(self, group: Group) -> None:
+        """Keep what check mode would change."""
+        self.diff += [account_difference(wanted) for wanted, look in zip(group.accounts, group.looks)
+                      if look.works != wanted.new]
+        writes = self._writes(group)
+        self.diff += [difference(entry) for entry in map(writes.entry, map(self._secrets.__getitem__, group.secrets))
+                      if entry.changes]
+
+    def _clean(self, group: Group, text: str) -> str:
+        return without_secrets(text, set().union(*(wanted.secrets for wanted in group.accounts)), _SHORTEST_SECRET)
+
+    def _result(self, groups: Sequence[Group], written: bool) -> dict[str, Any]:
+        found = dict((host["name"], {
+            "name": host["name"], "secret": host["secret"], "changed": group.changed, "failed": bool(group.error),
+            "error": group.error}) for group in groups for host in group.hosts)
+        hosts = [found[host["name"]] for host in self.params["hosts"]]
+        return {"changed": written or any(host["changed"] for host in hosts), "hosts": hosts, "diff": self.diff,
+                "warnings": self.warnings, "seconds": round(self.clock() - self.began_at, 1)}
+
+
+def _untried(secret: Any, bmh: Any) -> str:
+    return host_credentials.untried(bmh, secret)
+
+
+def _is_well(before: Any, bmh: Any) -> bool:
+    """Return whether a host has no error but one that it had before and that is none of the BMC's."""
+    if bmh is None or bmh["metadata"].get("deletionTimestamp"):
+        return False
+    error = host_goals.error_of(bmh)
+    of_bmc = "registration" in error[0] or "power" in error[0]
+    return not error[0] or (not of_bmc and error[:2] == host_goals.error_of(before)[:2])

@@ -1,0 +1,233 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Passwords of BMCs' accounts: vendors' layouts, what is tried and how often, and what is taken back."""
+from __future__ import annotations
+
+import json
+
+import pytest
+from fakes.redfish import SESSIONS, FakeRedfish, tree
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import accounts
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.account_service import AccountRun, failure
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+
+OLD, NEW = "old-secret-word", "new-secret-word"
+# Vendor → path of the account of the user "admin".
+LAYOUTS = {
+    "dell": "/redfish/v1/AccountService/Accounts/2",
+    "hpe": "/redfish/v1/AccountService/Accounts/1",
+    "lenovo": "/redfish/v1/AccountService/Accounts/2",
+    "openbmc": "/redfish/v1/AccountService/Accounts/admin",
+}
+
+
+def openbmc():
+    """Return an account service as OpenBMC has it: members by name."""
+    root = "/redfish/v1/AccountService"
+    return {
+        "/redfish/v1": {"AccountService": {"@odata.id": root}, "Links": {"Sessions": {"@odata.id": SESSIONS}}},
+        root: {"Accounts": {"@odata.id": root + "/Accounts"}, "MinPasswordLength": 8, "MaxPasswordLength": 20},
+        root + "/Accounts": {"Members": [{"@odata.id": f"{root}/Accounts/{name}"} for name in ("root", "admin")]},
+        root + "/Accounts/root": {"UserName": "root"},
+        root + "/Accounts/admin": {"UserName": "admin", "@odata.etag": 'W/"7"'},
+    }
+
+
+class Bmc(FakeRedfish):
+    """A BMC whose passwords can be replaced.
+
+    :param refuses: ``(status, text)`` of the answer to a new password, or None
+    :param ignores: what becomes of a password that was accepted: callable that takes it and returns the one that counts
+    :param tag: the ETag that a change must name, None for none
+    :param lost: whether the answer to a change is lost
+    """
+
+    def __init__(self, layout="dell", password=OLD, refuses=None, ignores=lambda text: text, tag=None, lost=False):
+        super().__init__(openbmc() if layout == "openbmc" else tree(layout), password=password)
+        self.refuses, self.ignores, self.tag, self.lost = refuses, ignores, tag, lost
+        self.patches = []
+        if tag:
+            self.resources[LAYOUTS[layout]]["@odata.etag"] = tag
+
+    def change(self, path, body, condition):
+        """Answer a PATCH: ``(status, document)``."""
+        self.patches.append((path, body, condition))
+        if self.tag and condition != self.tag:
+            return 412 if condition else 428, {"error": {"code": "Base.1.0.PreconditionFailed", "message": "ETag"}}
+        if self.refuses:
+            return self.refuses[0], {"error": {"code": "Base.1.0.GeneralError", "message": self.refuses[1]}}
+        self.password = self.ignores(body["Password"])
+        return (None, None) if self.lost else (200, {"UserName": "admin", "Password": None})
+
+
+def host(bmc, name="a", password=OLD, new=NEW, username="admin", **options):
+    return {"name": name, "bmc": dict({"address": f"redfish+http://127.0.0.1:{bmc.port}/redfish/v1/Systems/1",
+                                       "username": username, "password": password, "new_password": new}, **options)}
+
+
+def run(*hosts, check_mode=False):
+    return AccountRun(Settings(None, 2, 5, 8), check_mode, Progress(), None).run(hosts)
+
+
+def refused(*hosts):
+    with pytest.raises(RefusedError) as error:
+        run(*hosts)
+    for secret in (OLD, NEW):
+        assert secret not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+def test_the_account_in_use_is_changed_and_proven(layout):
+    with Bmc(layout) as bmc:
+        result = run(host(bmc))
+        assert bmc.password == NEW and not bmc.wrong_logins() and bmc.open_sessions == 0
+        assert [path.rstrip("/") for path, dummy, dummy in bmc.patches] == [LAYOUTS[layout]]
+        assert (result["changed"], result["hosts"][0]["status"]) == (True, "changed")
+        text = json.dumps(result)
+        assert OLD not in text and NEW not in text and "changed" in json.dumps(result["diff"])
+        # Again: nothing is changed. The password that the inventory still has is tried once, first.
+        patches = list(bmc.patches)
+        assert run(host(bmc))["changed"] is False and bmc.patches == patches and bmc.wrong_logins() == 1
+        assert run(host(bmc, password=NEW))["changed"] is False and bmc.wrong_logins() == 1
+
+
+@pytest.mark.parametrize(("becomes", "status", "wrong"), [
+    (NEW, "changed", 0), (OLD, "restored", 1), ("something else", "lost", 2)])
+def test_a_bmc_without_sessions(becomes, status, wrong):
+    """Each request carries the password: with the old one nothing is asked that the BMC has refused once."""
+    with Bmc(ignores=lambda text: becomes if text == NEW else text) as bmc:
+        del bmc.resources["/redfish/v1"]["Links"]
+        found, = run(host(bmc))["hosts"]
+        assert (found["status"], bmc.wrong_logins()) == (status, wrong)
+        assert {way for way, dummy in bmc.logins} == {"basic"}
+
+
+def test_check_mode_only_reads():
+    with Bmc() as bmc:
+        result = run(host(bmc), check_mode=True)
+        assert (result["changed"], bmc.patches, bmc.password) == (True, [], OLD)
+        assert {method for method, dummy in bmc.requests} == {"GET", "POST", "DELETE"}
+
+
+def test_neither_password_is_tried_twice():
+    with Bmc(password="another") as bmc:
+        text = refused(host(bmc))
+        assert bmc.wrong_logins() == len(bmc.logins) == 2 and "each was tried once" in text and "locked" in text
+
+
+def test_nothing_is_changed_where_one_bmc_is_in_the_way():
+    with Bmc() as good, Bmc(password="another") as bad:
+        text = refused(host(good), host(bad, "b"))
+        assert good.patches == [] and good.password == OLD and "1 problem, nothing was changed" in text
+
+
+def test_a_password_that_the_bmc_refuses_leaves_the_old_one():
+    quoting = f"The value '{NEW}' for the property Password is not acceptable"
+    with Bmc(refuses=(400, quoting)) as bmc:
+        result = run(host(bmc))
+        found, = result["hosts"]
+        assert (found["status"], found["failed"], bmc.password) == ("refused", True, OLD)
+        assert NEW not in json.dumps(result) and "not acceptable" in found["error"]
+        assert not bmc.wrong_logins() and "1 of 1 hosts" in failure(result["hosts"])
+
+
+def test_a_password_that_lets_nobody_in_is_taken_back():
+    """Some BMCs cut what is too long for them."""
+    with Bmc(ignores=lambda text: text[:5] if text == NEW else text) as bmc:
+        found, = run(host(bmc))["hosts"]
+        assert (found["status"], bmc.password, bmc.wrong_logins()) == ("restored", OLD, 1)
+
+
+def test_a_bmc_that_accepts_neither_is_lost():
+    with Bmc(ignores=lambda text: "something else") as bmc:
+        found, = run(host(bmc))["hosts"]
+        assert (found["status"], bmc.wrong_logins()) == ("lost", 2) and "neither" in found["error"]
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_lost_answer_is_found_out(lost):
+    with Bmc(lost=lost) as bmc:
+        if not lost:
+            # Refused by a gateway, not by the BMC.
+            bmc.refuses = 502, "bad gateway"
+        found, = run(host(bmc))["hosts"]
+        assert found["status"] == ("changed" if lost else "restored") and bmc.password == (NEW if lost else OLD)
+
+
+@pytest.mark.parametrize("tag", ['W/"7"', '"7"'])
+def test_a_change_names_the_etag(tag):
+    with Bmc("lenovo", tag=tag) as bmc:
+        assert run(host(bmc))["changed"] and [condition for *dummy, condition in bmc.patches] == [tag]
+
+
+def test_a_bmc_that_shows_a_weak_etag_and_wants_a_strong_one():
+    with Bmc("lenovo", tag='"7"') as bmc:
+        bmc.resources[LAYOUTS["lenovo"]]["@odata.etag"] = 'W/"7"'
+        assert run(host(bmc))["changed"] and [condition for *dummy, condition in bmc.patches] == ['W/"7"', '"7"']
+
+
+@pytest.mark.parametrize("members", [[], ["root"], ["admin", "admin"]])
+def test_an_account_that_is_not_found_once_is_refused(members):
+    with Bmc("openbmc") as bmc:
+        accounts_path = "/redfish/v1/AccountService/Accounts"
+        paths = [f"{accounts_path}/{number}" for number, dummy in enumerate(members)]
+        bmc.resources.update((path, {"UserName": name}) for path, name in zip(paths, members))
+        bmc.resources[accounts_path]["Members"] = [{"@odata.id": path} for path in paths]
+        text = refused(host(bmc))
+        assert ("2 accounts" if len(members) == 2 else "no account that can be read") in text and bmc.patches == []
+
+
+@pytest.mark.parametrize("link", ["http://127.0.0.1:9/steal", "//127.0.0.1:9/steal", "http://[", "/a b"])
+@pytest.mark.parametrize("where", ["service", "accounts", "member"])
+def test_an_account_elsewhere_gets_no_password(link, where):
+    with Bmc("openbmc") as bmc:
+        root = "/redfish/v1/AccountService"
+        if where == "service":
+            bmc.resources["/redfish/v1"]["AccountService"]["@odata.id"] = link
+        elif where == "accounts":
+            bmc.resources[root]["Accounts"]["@odata.id"] = link
+        else:
+            bmc.resources[root + "/Accounts"]["Members"][1]["@odata.id"] = link
+        assert "path of its own" in refused(host(bmc)) and bmc.patches == []
+
+
+def test_a_redirected_change_is_not_followed():
+    with Bmc() as bmc, FakeRedfish(tree("dell")) as other:
+        bmc.redirects[LAYOUTS["dell"] + "#"] = 307, f"http://127.0.0.1:{other.port}/steal"
+        found, = run(host(bmc))["hosts"]
+        assert found["status"] == "refused" and "is not followed" in found["error"] and other.requests == []
+
+
+@pytest.mark.parametrize(("new", "text"), [
+    ("short", "5 characters"), ("x" * 21, "21 characters, the BMC takes 8 to 20"), ("with a blank", "none of these"),
+    ("the-admin-word", "the user name"), ("pässword", "none of these")])
+def test_a_password_that_can_not_be_is_refused_before(new, text):
+    with Bmc("openbmc") as bmc:
+        assert text in refused(host(bmc, new=new)) and bmc.patches == []
+
+
+def test_hosts_of_one_account_are_changed_once_and_together():
+    with Bmc() as bmc:
+        result = run(host(bmc), host(bmc, "b"))
+        assert len(bmc.patches) == 1 and [found["status"] for found in result["hosts"]] == ["changed"] * 2
+        text = refused(host(bmc, "a"), host(bmc, "b", new="another-new-word"), host(bmc, "c", password="x"))
+        assert "another password than that of a" in text and text.count("\n") == 2
+
+
+def test_ipmi_is_refused_and_so_is_a_repeated_name():
+    with Bmc() as bmc:
+        text = refused(host(bmc), host(bmc), {"name": "b", "bmc": {
+            "address": "ipmi://192.0.2.1", "username": "admin", "password": OLD, "new_password": NEW}})
+        assert "named twice" in text and "b: bmc.address: found scheme ipmi" in text
+
+
+@pytest.mark.parametrize(("present", "order"), [
+    (("a", None), ("a", "new")), (("new", "a"), ("new", "a")), (("a", "b"), ("a", "new")), ((None, ""), ("new",)),
+    (("new", "new"), ("new",)), ((None, "b"), ("b", "new"))])
+def test_at_most_two_passwords_are_tried(present, order):
+    assert accounts.tried("new", *present) == order
