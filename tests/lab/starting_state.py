@@ -23,7 +23,7 @@ HELD = (host_annotations.PAUSED, host_annotations.DETACHED)
 
 
 def differences(lab, room):
-    """Return in words what is not as ``make lab`` leaves it: of the knobs, the hosts, Ironic."""
+    """Return in words what is not as ``make lab`` leaves it: of the knobs, the accounts, the hosts, Ironic."""
     return _answer("machine room", lambda: _knobs(room)) + _answer("API server", lambda: list(
         hosts_that_differ(lab.hosts(), lab.servers, _may_have_cluster()).values())) + _answer(
         "Ironic", lambda: [] if list(lab.ironic().drivers()) else ["Ironic has no conductor"])
@@ -39,7 +39,9 @@ def _answer(part, ask):
 
 def _knobs(room):
     return [f"knobs of {server['name']} are set: {', '.join(sorted(server['knobs']))}"
-            for server in room.servers() if server["knobs"]]
+            for server in room.servers() if server["knobs"]] + [
+                f"the BMC of {server['name']} has another password than the lab's"
+                for server in room.servers() if not server["account"]["delivered"]]
 
 
 def _may_have_cluster():
@@ -78,6 +80,7 @@ def repair(lab, room):
         _make_lab(lab)
     for name in lab.servers:
         room.clear_knobs(name)
+        room.reset_account(name)
     if not _may_have_cluster():
         for cluster in lab.kube.list(CLUSTER, NAMESPACE)[0]:
             name = cluster["metadata"]["name"]

@@ -9,7 +9,7 @@ from typing import Any
 from .._bmc.account_service import failure
 from .._bmc.module import connection_argument_spec, settings
 from .._bmc.names import names_for
-from .._common import option_checks
+from .._common import confirmation, option_checks
 from .._common.errors import RefusedError
 from .._common.field_checks import shown
 from .._common.problem import Problem
@@ -66,8 +66,15 @@ def run_host_bmc_credentials() -> None:
         _refuse_numbers(params)
         asked = settings(module, "bmc_ca_cert")
         result = RotationService(
-            module.connect(), asked, params, module.check_mode, module.progress, names_for(params)).run()
+            module.connect(), asked, params, module.check_mode, module.progress, _names(params)).run()
     module.finish(result, failure(result["hosts"]))
+
+
+def _names(params: dict[str, Any]) -> dict[str, str] | None:
+    """Return ``{option: name}`` for messages, None for the options' own names."""
+    names = names_for(params)
+    return None if names is None else dict(
+        names, confirm=confirmation.VARIABLE, password_file="bmc_credentials_password_file", hosts="--limit")
 
 
 def _refuse_numbers(params: dict[str, Any]) -> None:
