@@ -205,7 +205,8 @@ def _lockout(dummy_host: dict[str, Any], facts: dict[str, Any], dummy_limits: Li
     if threshold < _LOW_LOCKOUT_THRESHOLD:
         return Finding(WARNING, "bmc.username", locked,
                        f"{_LOW_LOCKOUT_THRESHOLD} attempts or more: Ironic tries again on its own",
-                       "raise the threshold, or change passwords only with the host detached")
+                       "raise the threshold, or change passwords only by playbook rotate_bmc_credentials or with the "
+                       "host detached")
     return ok(locked)
 
 

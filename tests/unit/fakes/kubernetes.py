@@ -148,9 +148,12 @@ class Server:
             stored["spec"][key] = value
             if value is None:
                 del stored["spec"][key]
+        stored.setdefault("data", {}).update(body.get("data", {}))
+        if not stored["data"]:
+            del stored["data"]
         self.version += 1
         stored["metadata"]["resourceVersion"] = str(self.version)
-        return copy.deepcopy(stored)
+        return self._answer("PATCH", resource, name, copy.deepcopy(stored), dry_run)
 
     def delete(self, resource, namespace, name, propagation="Background", uid=None, dry_run=False, checked=None):
         self._request("DELETE", resource, name, dry_run)

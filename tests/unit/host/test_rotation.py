@@ -1,0 +1,300 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""New passwords for hosts' BMCs: what is written in which order, where a run may end, and what the next one does."""
+from __future__ import annotations
+
+import base64
+import json
+import stat
+
+import pytest
+from fakes.kubernetes import Server
+from fakes.redfish import FakeRedfish, tree
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import password_file, rotation_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation_service import RotationService
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+
+OLD, NEW = "old-secret-word", "new-secret-word"
+
+
+def encoded(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+class Bmc(FakeRedfish):
+    """A BMC whose passwords can be replaced; ``now`` is called when one was."""
+
+    def __init__(self, password=OLD, refuses=False, now=lambda: None):
+        super().__init__(tree("dell"), password=password)
+        self.refuses, self.now, self.patches = refuses, now, 0
+
+    def change(self, path, body, condition):
+        """Answer a PATCH: ``(status, document)``."""
+        self.patches += 1
+        if self.refuses:
+            return 400, {"error": {"code": "Base.1.0.GeneralError", "message": f"no '{body['Password']}'"}}
+        self.password = body["Password"]
+        self.now()
+        return 200, {}
+
+
+class Site:
+    """An API server with hosts, each with a Secret and a BMC, and BMO as far as it looks at credentials."""
+
+    def __init__(self):
+        self.server = Server()
+        self.entries = []
+
+    def add(self, name, bmc, secret="", password=OLD, new=NEW, path="1", entry=True, **status):
+        """Add a host; its Secret unless there is one of that name."""
+        secret = secret or f"{name}-bmc-secret"
+        address = f"redfish+http://127.0.0.1:{bmc.port}/redfish/v1/Systems/{path}"
+        self.server.objects["BareMetalHost", name] = {
+            "apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
+            "metadata": {"name": name, "namespace": "metal3", "uid": name, "resourceVersion": "1"},
+            "spec": {"online": True, "bmc": {"address": address, "credentialsName": secret}},
+            "status": dict({"poweredOn": True, "operationalStatus": "OK", "provisioning": {"state": "provisioned"}},
+                           **status)}
+        self.server.objects.setdefault(("Secret", secret), {
+            "apiVersion": "v1", "kind": "Secret", "metadata": {
+                "name": secret, "namespace": "metal3", "uid": secret, "resourceVersion": "1",
+                "labels": {"environment.metal3.io": "baremetal"}},
+            "data": {"username": encoded("admin"), "password": encoded(password)}})
+        if entry:
+            self.entries.append({"name": name, "bmc": {"address": address, "new_password": new}})
+
+    def password(self, secret):
+        return base64.b64decode(self.server.objects["Secret", secret]["data"]["password"]).decode()
+
+    def service(self, check_mode=False, **params):
+        params = dict({"namespace": "metal3", "hosts": self.entries, "password_file": None, "password_length": 20,
+                       "batch_size": 10, "confirm": str(len(self.entries)), "wait": False, "wait_timeout_seconds": 1,
+                       "error_limit": 1}, **params)
+        return RotationService(self.server, Settings(None, 2, 5, 8), params, check_mode, Progress(), None,
+                               sleep=lambda seconds: None)
+
+    def run(self, **options):
+        result = self.service(**options).run()
+        text = json.dumps(result)
+        for word in (OLD, NEW, encoded(OLD), encoded(NEW)):
+            assert word not in text
+        return result
+
+    def refused(self, **options):
+        with pytest.raises(RefusedError) as error:
+            self.service(**options).run()
+        assert [request for request in self.server.writes() if not request[3]] == []
+        return str(error.value)
+
+
+@pytest.fixture
+def site():
+    return Site()
+
+
+@pytest.fixture
+def bmc():
+    with Bmc() as found:
+        yield found
+
+
+def test_the_bmc_comes_before_the_secret(site, bmc):
+    site.add("h1", bmc)
+    seen = []
+    bmc.now = lambda: seen.append(site.password("h1-bmc-secret"))
+    result = site.run()
+    assert seen == [OLD] and bmc.password == site.password("h1-bmc-secret") == NEW and not bmc.wrong_logins()
+    assert result["changed"] and result["hosts"] == [
+        {"name": "h1", "secret": "h1-bmc-secret", "changed": True, "failed": False, "error": ""}]
+    # Tried before the BMC was changed, then written with what was read.
+    assert [(verb, kind, dry) for verb, kind, dummy, dry in site.server.writes()] == [
+        ("PATCH", "Secret", True), ("PATCH", "Secret", False)]
+    # Again: nothing, and no password is tried in vain.
+    again = site.run(confirm=None)
+    assert not again["changed"] and bmc.patches == 1 and not bmc.wrong_logins() and again["diff"] == []
+
+
+@pytest.mark.parametrize(("on_bmc", "in_secret"), [(NEW, OLD), (NEW, NEW), (OLD, OLD)])
+def test_a_run_goes_on_where_another_one_ended(site, on_bmc, in_secret):
+    with Bmc(on_bmc) as bmc:
+        site.add("h1", bmc, password=in_secret)
+        result = site.run()
+        assert bmc.password == site.password("h1-bmc-secret") == NEW
+        assert bmc.wrong_logins() == ((on_bmc, in_secret) == (NEW, OLD)) and result["changed"] == (in_secret == OLD)
+
+
+def test_check_mode_changes_nothing(site, bmc, tmp_path):
+    site.add("h1", bmc, new=None)
+    file = tmp_path / "passwords.json"
+    result = site.run(check_mode=True, password_file=str(file), confirm=None)
+    assert result["changed"] and bmc.patches == 0 and site.password("h1-bmc-secret") == OLD and not file.exists()
+    assert "set metal3_confirm=1" in result["warnings"][0] and len(result["diff"]) == 2
+
+
+@pytest.mark.parametrize("confirm", [None, "", "1", "h1", "3"])
+def test_the_number_is_asked_for(site, bmc, confirm):
+    with Bmc() as other:
+        site.add("h1", bmc)
+        site.add("h2", other)
+        assert "set metal3_confirm=2" in site.refused(confirm=confirm) and bmc.patches == other.patches == 0
+
+
+def test_what_the_api_server_refuses_is_known_before(site, bmc):
+    site.add("h1", bmc)
+    site.server.failures["Secret", "h1-bmc-secret"] = f"forbidden: {encoded(NEW)}"
+    text = site.refused()
+    assert "Secret h1-bmc-secret" in text and encoded(NEW) not in text and bmc.patches == 0
+
+
+def test_a_lost_answer_to_the_secret_is_found_out(site, bmc):
+    site.add("h1", bmc)
+    site.server.lost = [("PATCH", "Secret", "h1-bmc-secret")]
+    assert site.run()["changed"] and site.password("h1-bmc-secret") == NEW
+
+
+@pytest.mark.parametrize(("becomes", "fails"), [(None, False), ("somebody-elses-word", True)])
+def test_a_secret_that_changes_meanwhile(site, bmc, becomes, fails):
+    site.add("h1", bmc)
+    secret = site.server.objects["Secret", "h1-bmc-secret"]
+
+    def change():
+        # BMO adds its owner, somebody else a password.
+        secret["metadata"]["resourceVersion"] = "99"
+        if becomes:
+            secret["data"]["password"] = encoded(becomes)
+
+    bmc.now = change
+    host, = site.run()["hosts"]
+    assert host["failed"] is fails and site.password("h1-bmc-secret") == (becomes or NEW)
+    assert ("holds other credentials" in host["error"]) is fails
+
+
+def test_a_refused_password_is_named_and_ends_the_run(site, bmc):
+    with Bmc(refuses=True) as bad, Bmc() as late:
+        site.add("h1", bmc)
+        site.add("h2", bad)
+        site.add("h3", late)
+        first, second, third = site.run(batch_size=1)["hosts"]
+        assert (first["failed"], second["failed"], third["failed"]) == (False, True, True)
+        assert "the BMC refused the new password" in second["error"] and third["error"] == rotation_service.NOT_BEGUN
+        assert site.password("h2-bmc-secret") == site.password("h3-bmc-secret") == OLD and late.patches == 0
+
+
+def test_hosts_that_share_an_account_or_a_secret_are_changed_together(site, bmc):
+    with Bmc() as other:
+        site.add("h1", bmc)
+        site.add("h2", bmc, path="2", secret="shared")
+        site.add("h3", other, secret="shared")
+        # One of them does not accept it: no Secret has it.
+        other.refuses = True
+        failed = site.run()["hosts"]
+        assert all(host["failed"] for host in failed) and site.password("shared") == OLD
+        other.refuses = False
+        assert not any(host["failed"] for host in site.run()["hosts"])
+        assert site.password("shared") == site.password("h1-bmc-secret") == bmc.password == other.password == NEW
+        # The first was changed by the first run already.
+        assert (bmc.patches, other.patches) == (1, 2)
+
+
+@pytest.mark.parametrize("shares", ["secret", "account"])
+def test_a_part_of_those_that_share_is_refused(site, bmc, shares):
+    with Bmc() as other:
+        site.add("h1", bmc)
+        site.add("h2", other if shares == "secret" else bmc, entry=False,
+                 secret="h1-bmc-secret" if shares == "secret" else "own", path="2")
+        assert "metal3/h2 shares" in site.refused() and bmc.patches == 0
+
+
+def test_a_neighbour_with_an_account_of_its_own_does_not_matter(site, bmc):
+    site.add("h1", bmc)
+    site.add("h2", bmc, entry=False, path="2")
+    site.server.objects["Secret", "h2-bmc-secret"]["data"]["username"] = encoded("root")
+    assert site.run()["changed"]
+
+
+@pytest.mark.parametrize("says", ["OK", "error"])
+def test_bmo_must_take_it(site, bmc, monkeypatch, says):
+    """BMO's note of the Secret's version, and no error of the BMC's since."""
+    site.server.logs_in = False
+    site.add("h1", bmc)
+    waits = []
+
+    def wait(client, namespace, histories, deadline, progress, clock):
+        status = site.server.objects["BareMetalHost", "h1"]["status"]
+        secret = site.server.objects["Secret", "h1-bmc-secret"]["metadata"]
+        waits.append(histories["h1"].waiting)
+        if says == "OK":
+            status["goodCredentials"] = {"credentials": {"name": secret["name"]},
+                                         "credentialsVersion": secret["resourceVersion"]}
+        else:
+            status.update(operationalStatus="error", errorType="registration error", errorMessage="login", errorCount=1)
+        histories["h1"].update(client.objects["BareMetalHost", "h1"], clock())
+
+    monkeypatch.setattr(rotation_service, "wait_for_hosts", wait)
+    host, = site.run(wait=True)["hosts"]
+    assert waits == [True] and host["failed"] is (says == "error") and host["changed"]
+    if says == "error":
+        assert "BMO does not use it" in host["error"]
+        # The next run has nothing to change, and waits again.
+        site.server.objects["BareMetalHost", "h1"]["status"].update(operationalStatus="OK", errorType="")
+        says = "OK"
+        assert site.run(wait=True, confirm=None)["changed"] is False and len(waits) == 2
+
+
+def test_an_error_of_something_else_does_not_matter():
+    def host(kind, message="m"):
+        return {"metadata": {}, "status": {"operationalStatus": "error", "errorType": kind, "errorMessage": message,
+                                           "errorCount": 1} if kind else {}}
+
+    for before, now, well in (("", "", True), ("provisioning error", "provisioning error", True), ("", "x error", False),
+                              ("registration error", "registration error", False), ("registration error", "", True)):
+        assert rotation_service._is_well(host(before), host(now)) is well
+
+
+def test_generated_passwords_are_kept_before_the_first_is_used(site, bmc, tmp_path):
+    file = tmp_path / "folder" / "passwords.json"
+    seen = []
+    bmc.now = lambda: seen.append((json.loads(file.read_text()), stat.S_IMODE(file.stat().st_mode)))
+    with Bmc() as other:
+        site.add("h1", bmc, new=None)
+        site.add("h2", other, new=None)
+        site.run(password_file=str(file))
+        (content, mode), = seen
+        assert mode == 0o600 and content["bmc_new_passwords"] == {"h1": bmc.password, "h2": other.password}
+        # The next run takes them from there.
+        assert site.run(password_file=str(file), confirm=None)["changed"] is False
+
+
+@pytest.mark.parametrize(("content", "text"), [
+    ("$ANSIBLE_VAULT;1.1;AES256\n3336", "ansible-vault has encrypted"), ("{}", "another file"), ("a: b", "another file"),
+    ('{"bmc_new_passwords": {"h1": 7}}', "another file"), ('{"bmc_new_passwords": []}', "another file")])
+def test_another_file_is_left_alone(site, bmc, tmp_path, content, text):
+    file = tmp_path / "passwords.json"
+    file.write_text(content)
+    site.add("h1", bmc, new=None)
+    assert text in site.refused(password_file=str(file)) and file.read_text() == content and bmc.logins == []
+
+
+def test_generated_passwords_have_all_kinds_of_characters():
+    found = {password_file.generated(12) for dummy in range(50)}
+    assert len(found) == 50
+    for word in found:
+        assert len(word) == 12 and word[0].isalpha() and set(word) & set("-_.") and any(map(str.isdigit, word))
+        assert word.lower() != word != word.upper()
+
+
+def test_a_host_that_can_not_be_read_ends_the_run(site, bmc):
+    site.add("h1", bmc)
+
+    def fail(*dummy, **options):
+        raise KubeError("no", 403)
+
+    site.server.list = fail
+    with pytest.raises(KubeError):
+        site.service().run()
+    assert bmc.logins == []
