@@ -87,7 +87,9 @@ class PasswordChange:
             if not facts["error"]:
                 return look._replace(error=_clean(wanted, look.error))
             if not _is_refused(facts):
-                return Look(None, _clean(wanted, _told(facts)), "run playbook preflight, which says what is in the way")
+                where = f"{wanted.address.host}:{wanted.address.effective_port}"
+                return Look(None, _clean(wanted, f"{where}: {_told(facts)}"),
+                            "run playbook preflight, which says what is in the way")
         return neither(len(wanted.passwords))
 
     def _find(self, wanted: Wanted, password: str, client: RedfishClient, root: dict[str, Any],

@@ -21,6 +21,8 @@ import yaml
 from ansible.module_utils.testing import patch_module_args
 from fakes.api_server import DELETE, FAULTS, GET, LIST, WATCH, WRITE, ApiServer
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import password_change
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.accounts import Look, Outcome
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import PAUSED, STATUS
@@ -61,6 +63,7 @@ OF_IRONIC_OPERATOR = {
 # Of modules whose table in bad_inputs does not say all, or that have none.
 ARGUMENTS = {
     "cluster": {"wait_for": "available"},
+    "host_bmc_credentials": {"confirm": "1"},
     "host_compliance": {"hosts": [{"name": "h", "expected": {}}]},
     "host_maintenance": {"hosts": ["h"], "state": "returned"},
     "host_remediation": {"hosts": ["h"], "step_timeout_seconds": 1},
@@ -160,6 +163,10 @@ def run(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(process_group, "start", lambda *_arguments: {})
     for function in ("desired", "identify"):
         monkeypatch.setattr(provider, function, lambda *_arguments: [])
+    # BMCs that accept the first password that is tried, and each new one.
+    monkeypatch.setattr(password_change.PasswordChange, "look", lambda _change, accounts: [
+        Look(wanted.passwords[0]) for wanted in accounts])
+    monkeypatch.setattr(password_change.PasswordChange, "change", lambda *_arguments: Outcome("unchanged"))
     # Upstream's kustomization needs Go to be rendered.
     monkeypatch.setattr(ironic_module, "rendered", lambda *_arguments: [json.loads(json.dumps(IRONIC))])
 
