@@ -18,6 +18,12 @@ DEVICES = {0: "None", 1: "Pxe", 2: "Hdd", 5: "Cd", 6: "BiosSetup", 15: "Floppy"}
 NUMBERS = {device: number for number, device in DEVICES.items()}
 NODE_BUSY, INVALID_FIELD = 0xc0, 0xcc
 POLL_SECONDS = 5
+# IPMI 2.0, 22.27 to 22.30: users of a BMC. The first slot is empty.
+APPLICATION, GET_USER_ACCESS, GET_USER_NAME, SET_USER_PASSWORD = 6, 0x44, 0x46, 0x47
+SLOTS, SLOT = 3, 2
+# Link authentication and messages, level ADMINISTRATOR; no access.
+MAY_ALL, MAY_NOTHING = 0x34, 0x0f
+SLOT_MASK, SET_PASSWORD, NAME_BYTES = 0x3f, 2, 16
 
 
 class Passwords:
@@ -58,7 +64,35 @@ class Bmc(bmc.Bmc):
         if self._server.knobs.get("bmc_unavailable"):
             session.send_ipmi_response(code=NODE_BUSY)
             return
+        users = {GET_USER_ACCESS: self._user_access, GET_USER_NAME: self._user_name,
+                 SET_USER_PASSWORD: self._set_user_password}
+        if request["netfn"] == APPLICATION and request["command"] in users:
+            code, data = users[request["command"]](bytes(request["data"]))
+            session.send_ipmi_response(code=code, data=data)
+            return
         super().handle_raw_request(request, session)
+
+    def _user_access(self, data):
+        slot = data[1] & SLOT_MASK
+        if not 1 <= slot <= SLOTS:
+            return INVALID_FIELD, []
+        return 0, [SLOTS, 1, 0, MAY_ALL if slot == SLOT else MAY_NOTHING]
+
+    def _user_name(self, data):
+        slot = data[0] & SLOT_MASK
+        if not 1 <= slot <= SLOTS:
+            return INVALID_FIELD, []
+        name = self._server.bmc_account.username if slot == SLOT else ""
+        return 0, list(name.encode("ascii").ljust(NAME_BYTES, b"\0"))
+
+    def _set_user_password(self, data):
+        account = self._server.bmc_account
+        wanted = {"Password": data[2:].rstrip(b"\0").decode("ascii", "replace")}
+        if data[0] & SLOT_MASK != SLOT or data[1] != SET_PASSWORD or account.refusal("*", wanted):
+            return INVALID_FIELD, []
+        account.set_password(wanted["Password"])
+        self._server.console.print("BMC: the password of the account was replaced by IPMI")
+        return 0, []
 
     def get_system_guid(self):
         """Return the server's UUID."""

@@ -10,8 +10,8 @@ module: bmc_account
 short_description: Replace the passwords of BMCs' accounts
 version_added: "0.1.0"
 description:
-  - Logs in to each BMC with the present password, finds the account of that user name, sets the new password by
-    Redfish, and proves it by a login. When that login is refused, the old password is set again.
+  - Logs in to each BMC with the present password, finds the account of that user name, sets the new password by Redfish
+    or IPMI, as the address says, and proves it by a login. When that login is refused, the old password is set again.
   - A BMC that has the new password already is left as it is. So a run that was interrupted is taken up by the next one.
   - Each password is tried once for each account, so that none is locked.
   - All BMCs are logged in to and all accounts found before the first password is replaced. What is in the way at one of
@@ -36,7 +36,7 @@ options:
         required: true
         suboptions:
           address:
-            description: Address with a Redfish scheme, for example V(redfish://192.0.2.11/redfish/v1/Systems/1).
+            description: Address with a scheme, for example V(redfish://192.0.2.11/redfish/v1/Systems/1).
             type: str
             required: true
           username:
@@ -50,7 +50,8 @@ options:
           new_password:
             description:
               - The password that it is to have, 8 to 127 letters, digits and signs of ASCII without the user name. Many
-                BMCs take no more than 20 characters.
+                BMCs take no more than 20 characters. By IPMI 8 to 20 letters, digits and of the signs V(-), V(_) and
+                V(.).
             type: str
             required: true
           disable_certificate_verification:
@@ -78,7 +79,8 @@ attributes:
   idempotent:
     support: full
 notes:
-  - Accounts that BMCs take from a directory such as LDAP, and addresses that speak IPMI, are refused.
+  - Accounts that BMCs take from a directory such as LDAP are refused.
+  - By IPMI the program ipmitool does it, which gets passwords by its environment and a file, never as an argument.
 seealso:
   - module: metal3.baremetal.bmc_preflight
   - module: metal3.baremetal.host_bmc_credentials

@@ -10,9 +10,9 @@ module: host_bmc_credentials
 short_description: Replace the passwords of hosts' BMCs, on the BMC and in Kubernetes
 version_added: "0.1.0"
 description:
-  - For each host the new password is set on the BMC by Redfish, proven by a login, written to the credentials Secret of
-    the BareMetalHost, and taken by the Bare Metal Operator (BMO), which hands it to Ironic. One host goes first, the
-    others follow in batches; a batch with a failure is the last one. Servers go on running.
+  - For each host the new password is set on the BMC by Redfish or IPMI, proven by a login, written to the credentials
+    Secret of the BareMetalHost, and taken by the Bare Metal Operator (BMO), which hands it to Ironic. One host goes
+    first, the others follow in batches; a batch with a failure is the last one. Servers go on running.
   - Before anything is changed all BMCs are logged in to, all accounts found, and all writes of Secrets tried. What is
     in the way at one host ends the run with nothing changed.
   - A run that was interrupted anywhere is taken up by the next one with the same new passwords. It finds out which
@@ -43,8 +43,8 @@ options:
         required: true
         suboptions:
           address:
-            description: Address with a Redfish scheme. It must be that of the BareMetalHost, so that whoever can write
-              that object can not have passwords sent elsewhere.
+            description: Address with a scheme. It must be that of the BareMetalHost, so that whoever can write that
+              object can not have passwords sent elsewhere.
             type: str
             required: true
           username:
@@ -56,7 +56,8 @@ options:
           new_password:
             description:
               - The password that the account is to have, 8 to 127 letters, digits and signs of ASCII without the user
-                name. Many BMCs take no more than 20 characters.
+                name. Many BMCs take no more than 20 characters. By IPMI 8 to 20 letters, digits and of the signs V(-),
+                V(_) and V(.).
               - Without it O(password_file) is needed.
             type: str
           credentials_name:
@@ -140,6 +141,7 @@ requirements:
   - PyYAML >= 6.0
   - sushy >= 5.0
   - cryptography >= 42 (to read certificates)
+  - ipmitool, a program (for addresses that speak IPMI)
 notes:
   - BMO calls credentials good when Ironic has taken them. Ironic uses them at its next request to the BMC, with the
     same user name and password that the module has logged in with.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import json
+import secrets
 import ssl
 import stat
 import urllib.error
@@ -13,7 +14,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from support import HOST, NAMESPACE, eventually, only
+from support import HOST, NAMESPACE, eventually, module, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
@@ -167,6 +168,17 @@ def test_a_bmc_that_lets_nobody_in_with_the_new_password_is_named_and_left_as_it
     new = json.loads(file.read_text())["bmc_new_passwords"]
     expect_taken(lab, accounts, {FREE: new[FREE], IN_USE: old})
     assert new[IN_USE] not in run.output
+
+
+def test_a_password_is_replaced_by_ipmi_as_well(lab, accounts):
+    """By the module alone, which knows nothing of Kubernetes; it is one account for Redfish and IPMI."""
+    old, new = accounts.secret(FREE)[1], "by-ipmi_" + secrets.token_hex(6)
+    address = f"ipmi://{lab.figures['address']}:{lab.servers[FREE]['bmc']['ipmi_port']}"
+    for before, after in ((old, new), (new, old)):
+        bmc = {"address": address, "username": accounts.usernames[FREE], "password": before, "new_password": after}
+        found = module("bmc_account", hosts=[{"name": FREE, "bmc": bmc}], connect_timeout_seconds=3)
+        assert found["changed"] and found["hosts"][0]["status"] == "changed"
+        assert (accounts.answer(FREE, before), accounts.answer(FREE, after)) == (401, 200)
 
 
 def test_bmo_switches_a_server_with_its_new_password(lab, room, accounts, tmp_path):

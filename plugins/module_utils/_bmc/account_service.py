@@ -25,7 +25,6 @@ from .accounts import (
     group_problems,
     look_problem,
     password_problem,
-    protocol_problem,
     tried,
 )
 from .gather import Settings
@@ -93,9 +92,8 @@ class AccountRun:
             address, found = parsed(host["name"], bmc["address"])
             problems += found
             if address is not None:
-                protocol = protocol_problem(host["name"], address)
                 wrong = password_problem(host["name"], address, bmc["username"], bmc["new_password"])
-                problems += [item for item in (protocol, wrong) if item]
+                problems += [wrong] if wrong else []
                 read.append({"name": host["name"], "address": address, "bmc": bmc, "new": bmc["new_password"]})
         groups = connected(read, lambda item: [(*item["address"].bmc, item["bmc"]["username"])])
         problems += [problem for group in groups for problem in group_problems(group)]

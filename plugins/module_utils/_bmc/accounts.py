@@ -26,6 +26,8 @@ GOOD = (CHANGED, UNCHANGED)
 SHORTEST, LONGEST, IPMI_LONGEST = 8, 127, 20
 # Letters, digits and signs of ASCII: others are encoded in different ways by BMCs, and blanks are lost in files.
 _CHARACTERS = re.compile(r"^[!-~]*\Z")
+# What ipmitool reads as it is from a file of commands.
+_IPMI_CHARACTERS = re.compile(r"^[A-Za-z0-9_.-]*\Z")
 _TRY_LATER = ("the account may be locked: wait until the BMC lets it in again, or set a password at the BMC; then run "
               "again")
 
@@ -95,9 +97,10 @@ def password_problem(name: str, address: BmcAddress, username: str, password: st
 
     :param name: host, for the message
     """
-    longest = IPMI_LONGEST if address.driver.protocol == "ipmi" else LONGEST
+    by_ipmi = address.driver.protocol == "ipmi"
+    longest, characters = (IPMI_LONGEST, _IPMI_CHARACTERS) if by_ipmi else (LONGEST, _CHARACTERS)
     found = ""
-    if not _CHARACTERS.match(password):
+    if not characters.match(password):
         found = "a character that is none of these"
     elif not SHORTEST <= len(password) <= longest:
         found = f"{len(password)} characters"
@@ -106,16 +109,10 @@ def password_problem(name: str, address: BmcAddress, username: str, password: st
     if not found:
         return None
     return Problem(CODE, name, NEW_FIELD, found,
-                   f"{SHORTEST} to {longest} letters, digits and signs of ASCII, without blanks and the user name",
+                   f"{SHORTEST} to {longest} letters, digits and "
+                   + ("of the signs - _ . (by IPMI), without the user name" if by_ipmi
+                      else "signs of ASCII, without blanks and the user name"),
                    "choose another one")
-
-
-def protocol_problem(name: str, address: BmcAddress) -> Problem | None:
-    """Return why an account can not be changed by what its address speaks, None when it can."""
-    if address.driver.protocol == "redfish":
-        return None
-    return Problem(CODE, name, "bmc.address", f"scheme {address.scheme.name}", "a Redfish scheme",
-                   "replace the password at the BMC, then in the inventory, and enrol again")
 
 
 def group_problems(hosts: Sequence[Mapping[str, Any]]) -> list[Problem]:

@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from .._common.plain_text import plain
 
@@ -30,6 +32,8 @@ _FIELDS = {
     "Product Manufacturer": "manufacturer", "Board Mfg": "board_manufacturer",
     "Product Serial": "serial_number", "Chassis Serial": "chassis_serial", "Product Part Number": "sku",
 }
+# Number, name, then whether callbacks, link authentication and messages are allowed, and the level.
+_USER = re.compile(r"(\d+),(.*),(?:true|false),(?:true|false),(?:true|false),")
 _UNKNOWN = ("", "unknown", "unspecified", "none", "n/a")
 
 
@@ -45,33 +49,93 @@ class IpmiError(Exception):
         self.kind = kind
 
 
+class Login(NamedTuple):
+    """How a BMC is logged in to.
+
+    :ivar host: host name or IP address
+    :ivar port: UDP port
+    :ivar privilege: the level to ask for, for example ``ADMINISTRATOR``
+    :ivar timeout_seconds: for each answer
+    """
+
+    host: str
+    port: int
+    username: str
+    password: str
+    privilege: str
+    timeout_seconds: int
+
+
 def ask(host: str, port: int, username: str, password: str, privilege: str, timeout_seconds: int) -> dict[str, str]:
-    """Log in once and return what the BMC says of power and identity.
+    """Log in once and return what the BMC says of power and identity; parameters as of :class:`Login`.
 
-    The password is handed over in the environment, which only this user can read, and in no argument.
-
-    :param host: host name or IP address
-    :param port: UDP port
-    :param privilege: the level to ask for, for example ``ADMINISTRATOR``
-    :param timeout_seconds: for each answer
     :returns: ``{"power": "on" or "off" or "", …}``, with the values of the table of fields that the BMC reports
     :raises IpmiError: when there is no session
     """
+    return read(_run(Login(host, port, username, password, privilege, timeout_seconds), COMMANDS))
+
+
+def user_slot(login: Login) -> int:
+    """Log in once and return the number of the user that logs in, 0 when the BMC lists none, or several, of that name.
+
+    :raises IpmiError: when there is no session
+    """
+    output = _run(login, ("user list",), "-c")
+    read(output)
+    return slot_of(output, login.username)
+
+
+def set_password(login: Login, slot: int, password: str) -> str:
+    """Log in once and set a user's password; return what the BMC said when it has refused it, empty otherwise.
+
+    The commands are in a file that only this user can read, because arguments of a program can be read by all. It knows
+    no quoting for all signs, see ``accounts.password_problem``.
+
+    :param slot: number of the user
+    :param password: the new password, 20 bytes at most
+    :raises IpmiError: when there is no session, or no answer; then the new password may count
+    """
+    size = 16 if len(password) <= 16 else 20
+    output = _run(login, (f"user set password {slot} {password} {size}",))
+    read(output)
+    if re.search(r"Set User Password command successful", output):
+        return ""
+    told = [line for line in output.splitlines() if "assword" in line]
+    if not told:
+        raise IpmiError("unreachable", "no answer to the new password")
+    return plain(told[-1])
+
+
+def slot_of(output: str, username: str) -> int:
+    """Return the number of a user in ipmitool's list of users (as CSV), 0 when it is not listed once."""
+    found = [int(match.group(1)) for match in map(_USER.match, output.splitlines())
+             if match and match.group(2) == username]
+    return found[0] if len(found) == 1 else 0
+
+
+def _run(login: Login, lines: Sequence[str], *options: str) -> str:
+    """Run commands in one session and return the program's output.
+
+    The password is handed over in the environment, which only this user can read, and in no argument.
+
+    :raises IpmiError: when the program is missing or does not end
+    """
     with tempfile.NamedTemporaryFile("w", prefix="metal3-ipmi-") as commands:
-        commands.write("".join(line + "\n" for line in COMMANDS))
+        commands.write("".join(line + "\n" for line in lines))
         commands.flush()
-        arguments = [PROGRAM, "-v", "-I", "lanplus", "-H", host, "-p", str(port), "-U", username, "-E",
-                     "-L", privilege, "-N", str(timeout_seconds), "-R", "1", "exec", commands.name]
+        arguments = [PROGRAM, "-v", *options, "-I", "lanplus", "-H", login.host, "-p", str(login.port),
+                     "-U", login.username, "-E", "-L", login.privilege, "-N", str(login.timeout_seconds), "-R", "1",
+                     "exec", commands.name]
         try:
             done = subprocess.run(
-                arguments, env=dict(os.environ, IPMI_PASSWORD=password, LC_ALL="C"), stdin=subprocess.DEVNULL,
+                arguments, env=dict(os.environ, IPMI_PASSWORD=login.password, LC_ALL="C"), stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
-                timeout=timeout_seconds * 10)
+                timeout=login.timeout_seconds * 10)
         except FileNotFoundError as exc:
             raise IpmiError("missing", f"the program {PROGRAM} is not installed") from exc
         except subprocess.TimeoutExpired as exc:
             raise IpmiError("unreachable", "no answer in time") from exc
-    return read(done.stdout)
+    return done.stdout
 
 
 def read(output: str) -> dict[str, str]:

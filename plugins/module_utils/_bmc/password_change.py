@@ -1,7 +1,9 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Replaces the passwords of BMCs' accounts by Redfish: found, replaced, proven by a login, taken back if that fails.
+"""Replaces the passwords of BMCs' accounts: found, replaced, proven by a login, taken back if that fails.
+
+By Redfish; by IPMI where the address speaks that.
 
 Each password is tried once for each account in a run, whatever happens, so that no account is locked.
 """
@@ -13,6 +15,7 @@ from typing import Any
 
 from .._common import parallel
 from .._common.redaction import without_secrets
+from . import ipmi
 from .accounts import (
     CHANGED,
     FAILED,
@@ -72,6 +75,9 @@ class PasswordChange:
         """
         if works == wanted.new:
             return Outcome(UNCHANGED)
+        if _by_ipmi(wanted):
+            outcome = self._replace_by_ipmi(wanted, works)
+            return outcome._replace(text=_clean(wanted, outcome.text))
         facts, outcome = self._session(wanted, works, partial(self._replace, wanted, works))
         if outcome is None:
             outcome = Outcome(FAILED, _told(facts))
@@ -82,6 +88,8 @@ class PasswordChange:
         return in_session(target, self._settings, work)
 
     def _look(self, wanted: Wanted) -> Look:
+        if _by_ipmi(wanted):
+            return self._look_by_ipmi(wanted)
         for password in wanted.passwords:
             facts, look = self._session(wanted, password, partial(self._find, wanted, password))
             if not facts["error"]:
@@ -138,6 +146,66 @@ class PasswordChange:
             # It may refuse a password that it has had before, and have that one still.
         facts, is_in = self._session(wanted, old, _is_in)
         return Outcome(RESTORED, why) if is_in else Outcome(LOST, f"{why}; afterwards with the old one: {_told(facts)}")
+
+    # By IPMI
+
+    def _login(self, wanted: Wanted, password: str) -> ipmi.Login:
+        address = wanted.address
+        return ipmi.Login(address.host, address.effective_port, wanted.username, password,
+                          address.query.get("privilegelevel", ipmi.DEFAULT_PRIVILEGE),
+                          self._settings.connect_timeout_seconds)
+
+    def _look_by_ipmi(self, wanted: Wanted) -> Look:
+        for password in wanted.passwords:
+            try:
+                slot = ipmi.user_slot(self._login(wanted, password))
+            except ipmi.IpmiError as exc:
+                if exc.kind == "unauthorized":
+                    continue
+                return Look(None, f"{wanted.address.endpoint}: {exc}",
+                            "run playbook preflight, which says what is in the way")
+            if password == wanted.new or slot:
+                return Look(password)
+            return Look(password, "the BMC does not list this user once", "give the account the level ADMINISTRATOR")
+        return neither(len(wanted.passwords))
+
+    def _replace_by_ipmi(self, wanted: Wanted, old: str) -> Outcome:
+        try:
+            slot = ipmi.user_slot(self._login(wanted, old))
+        except ipmi.IpmiError as exc:
+            return Outcome(FAILED, str(exc))
+        if not slot:
+            return Outcome(FAILED, "the BMC does not list this user once")
+        said = "accepted"
+        try:
+            error = ipmi.set_password(self._login(wanted, old), slot, wanted.new)
+            if error:
+                return Outcome(REFUSED, error)
+        except ipmi.IpmiError as exc:
+            # A lost answer: the new one may count.
+            said = str(exc)
+        refused = self._refused_by_ipmi(wanted, wanted.new)
+        if refused is None:
+            return Outcome(CHANGED)
+        if refused.kind != "unauthorized":
+            return Outcome(UNPROVEN, str(refused))
+        # A session is over when ipmitool ends: only the old password could take anything back, and then it counts.
+        still = self._refused_by_ipmi(wanted, old)
+        if still is not None:
+            return Outcome(LOST, f"{said}, then {refused}; afterwards with the old one: {still}")
+        return Outcome(RESTORED, f"{said}, then {refused}")
+
+    def _refused_by_ipmi(self, wanted: Wanted, password: str) -> ipmi.IpmiError | None:
+        """Log in once and return the error, None when the BMC has let in."""
+        try:
+            ipmi.user_slot(self._login(wanted, password))
+        except ipmi.IpmiError as exc:
+            return exc
+        return None
+
+
+def _by_ipmi(wanted: Wanted) -> bool:
+    return wanted.address.driver.protocol == "ipmi"
 
 
 def _is_in(*dummy: Any) -> bool:

@@ -25,7 +25,6 @@ from .._bmc.accounts import (
     group_problems,
     look_problem,
     password_problem,
-    protocol_problem,
     tried,
 )
 from .._bmc.gather import Settings
@@ -181,8 +180,6 @@ class RotationService:
             address, found = parsed(host["name"], (host.get("bmc") or {}).get("address"))
             problems += found
             if address is not None:
-                protocol = protocol_problem(host["name"], address)
-                problems += [protocol] if protocol else []
                 hosts.append({"name": host["name"], "address": address, "bmc": host["bmc"]})
         if self._file:
             problems += self._file.read()

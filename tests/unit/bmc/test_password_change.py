@@ -9,7 +9,7 @@ import json
 import pytest
 from fakes.redfish import SESSIONS, FakeRedfish, tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import accounts
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import accounts, ipmi
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.account_service import AccountRun, failure
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
@@ -219,11 +219,78 @@ def test_hosts_of_one_account_are_changed_once_and_together():
         assert "another password than that of a" in text and text.count("\n") == 2
 
 
-def test_ipmi_is_refused_and_so_is_a_repeated_name():
+def test_a_repeated_name_is_refused():
     with Bmc() as bmc:
-        text = refused(host(bmc), host(bmc), {"name": "b", "bmc": {
-            "address": "ipmi://192.0.2.1", "username": "admin", "password": OLD, "new_password": NEW}})
-        assert "named twice" in text and "b: bmc.address: found scheme ipmi" in text
+        assert "named twice" in refused(host(bmc), host(bmc)) and bmc.logins == []
+
+
+class Ipmitool:
+    """The program in front of a BMC.
+
+    :param becomes: callable that takes a new password and returns the one that counts then
+    :param says: what the BMC answers to a new password
+    """
+
+    LIST = "1,,true,false,false,NO ACCESS\n2,admin,true,true,true,ADMINISTRATOR\n3,ad,min,true,true,true,USER\n"
+    DONE = "Set User Password command successful (user 2)"
+
+    def __init__(self, password=OLD, becomes=lambda text: text, says=DONE, listed=LIST):
+        self.password, self.becomes, self.says, self.listed = password, becomes, says, listed
+        self.tried, self.commands, self.wrong = [], [], 0
+
+    def run(self, login, lines, *dummy):
+        """Stand for ``ipmi._run``."""
+        self.tried.append(login.password)
+        if login.password != self.password:
+            self.wrong += 1
+            return "RAKP 2 HMAC is invalid"
+        line, = lines
+        self.commands.append(line)
+        if line == "user list":
+            return self.listed
+        if self.says == self.DONE:
+            self.password = self.becomes(line.split()[4])
+        return f"{self.says}\n"
+
+
+def by_ipmi(monkeypatch, bmc, **options):
+    monkeypatch.setattr(ipmi, "_run", bmc.run)
+    given = dict({"address": "ipmi://192.0.2.1", "username": "admin", "password": OLD, "new_password": NEW}, **options)
+    return {"name": "a", "bmc": given}
+
+
+@pytest.mark.parametrize(("bmc", "status", "wrong"), [
+    (Ipmitool(), "changed", 0),
+    (Ipmitool(NEW), "unchanged", 1),
+    (Ipmitool(says="Set User Password command failed (user 2)"), "refused", 0),
+    (Ipmitool(says=""), "restored", 1),
+    (Ipmitool(becomes=lambda text: OLD), "restored", 1),
+    (Ipmitool(becomes=lambda text: text[:8]), "lost", 2),
+])
+def test_ipmi(monkeypatch, bmc, status, wrong):
+    found, = run(by_ipmi(monkeypatch, bmc))["hosts"]
+    assert (found["status"], bmc.wrong) == (status, wrong) and bmc.commands[0] == "user list"
+    assert NEW not in found["error"] and OLD not in found["error"]
+    if status != "unchanged":
+        assert f"user set password 2 {NEW} 16" in bmc.commands
+
+
+@pytest.mark.parametrize("listed", [
+    "", "2,other,true,true,true,USER\n", Ipmitool.LIST + "4,admin,true,true,true,USER\n"])
+def test_a_user_that_ipmi_does_not_list_once_is_refused(monkeypatch, listed):
+    bmc = Ipmitool(listed=listed)
+    assert "does not list this user once" in refused(by_ipmi(monkeypatch, bmc)) and bmc.password == OLD
+
+
+@pytest.mark.parametrize("new", ["x" * 21, "new#secret", "new'secret", "new secret", "new~secret", 'new"secret'])
+def test_what_ipmitool_would_not_read_as_it_is_is_refused(monkeypatch, new):
+    bmc = Ipmitool()
+    assert "by IPMI" in refused(by_ipmi(monkeypatch, bmc, new_password=new)) and bmc.tried == []
+
+
+def test_neither_password_is_tried_twice_by_ipmi(monkeypatch):
+    bmc = Ipmitool("another")
+    assert "each was tried once" in refused(by_ipmi(monkeypatch, bmc)) and bmc.tried == [OLD, NEW]
 
 
 @pytest.mark.parametrize(("present", "order"), [
