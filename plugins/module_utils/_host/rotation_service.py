@@ -8,18 +8,16 @@ accepts, what the Secret holds, and which of its versions BMO has used.
 """
 from __future__ import annotations
 
-import base64
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from .._bmc.account_service import difference as account_difference
-from .._bmc.account_service import parsed, repeated
+from .._bmc.account_service import parsed, repeated, title
 from .._bmc.accounts import (
     CHANGED,
     GOOD,
-    Look,
     Wanted,
     advice,
     group_problems,
@@ -37,80 +35,18 @@ from .._common.problem import text as problem_text
 from .._common.redaction import without_secrets
 from .._kube import bulk
 from .._kube.errors import KubeError
-from .._kube.plan import UNCHANGED, UPDATE, Entry
-from .._kube.reconcile import Reconcile
 from .._kube.report import difference
 from . import credentials as host_credentials
 from . import goals as host_goals
 from .objects import SECRET_SELECTOR
 from .password_file import PasswordFile, generated
-from .reading import SECRET, host_of, hosts_everywhere, secret_of, secrets_of
+from .reading import host_of, hosts_everywhere, hosts_of, secret_of, secrets_of
+from .rotation_group import NOT_BEGUN, Group
 from .rules import rotation as rules
+from .secret_writes import SecretWrites
 from .wait import wait_for_hosts
 
-NOT_BEGUN = "not begun: a host of an earlier batch failed"
 _SHORTEST_SECRET = 4
-
-
-class Group:
-    """Hosts that share a BMC's account or a Secret, also by way of others: they get one password, together.
-
-    :param hosts: dicts with ``name``, ``address``, ``bmc``, ``username``, ``stored`` (the password in the Secret),
-        ``secret`` (its name), ``namespace`` and ``new``
-    """
-
-    def __init__(self, hosts: Sequence[Mapping[str, Any]]):
-        self.hosts = hosts
-        self.names = [host["name"] for host in hosts]
-        self.accounts: list[Wanted] = []
-        self.looks: list[Look] = []
-        self.secrets = list(dict.fromkeys(host["secret"] for host in hosts))
-        self.changed = False
-        self.error = NOT_BEGUN
-
-    def is_due(self, secrets: Mapping[str, Any]) -> bool:
-        """Return whether a BMC or a Secret does not have the new password."""
-        return any(look.works != wanted.new for wanted, look in zip(self.accounts, self.looks)) or any(
-            rules.credentials_of(secrets[name])[1] != self.hosts[0]["new"] for name in self.secrets)
-
-
-class SecretWrites(Reconcile):
-    """Writes of the password in Secrets.
-
-    :param passwords: ``{name of the Secret: the password that it is to have}``
-    :param read: ``{name: Secret}`` as they were checked
-    """
-
-    def __init__(self, client: Any, progress: Any, sleep: Callable[[float], Any], passwords: Mapping[str, str],
-                 read: Mapping[str, Any]):
-        super().__init__(client, False, progress, sleep)
-        self._passwords, self._read = passwords, read
-
-    def entry(self, secret: Any) -> Entry:
-        """Return the entry of a Secret as it was read."""
-        metadata = secret["metadata"]
-        new = base64.b64encode(self._passwords[metadata["name"]].encode()).decode()
-        old = (secret.get("data") or {}).get("password")
-        return Entry(SECRET, metadata["namespace"], metadata["name"], UNCHANGED if old == new else UPDATE, None, secret,
-                     {"data": {"password": old}}, {"data": {"password": new}}, {"data": {"password": new}})
-
-    def read_again(self, entry: Entry) -> Any:
-        """Return the Secret in its shape."""
-        return secret_of(self.client, entry.namespace or "", entry.name)
-
-    def problems_again(self, entry: Entry, stored: Any) -> list[str]:
-        """Return why the Secret as it is by now must not be written."""
-        if stored is None:
-            return ["the Secret was deleted"]
-        username, password = rules.credentials_of(stored)
-        before = rules.credentials_of(self._read[entry.name])
-        if username != before[0] or password not in (before[1], self._passwords[entry.name]):
-            return ["the Secret holds other credentials"]
-        return []
-
-    def plan_again(self, entry: Entry, stored: Any) -> Entry:
-        """Return the entry for the Secret as it is by now."""
-        return self.entry(stored)
 
 
 class RotationService:
@@ -156,8 +92,7 @@ class RotationService:
         self._confirmed([name for group in due for name in group.names])
         written = False
         if due and self._file and not self.check_mode:
-            written = self._file.write(dict((name, self._fresh[name]) for group in groups for name in group.names
-                                            if name in self._fresh))
+            written = self._kept(self._file)
         for group in groups:
             group.error = "" if group not in due or self.check_mode else group.error
         if self.check_mode:
@@ -320,6 +255,18 @@ class RotationService:
 
     # What is done
 
+    def _kept(self, file: PasswordFile) -> bool:
+        """Keep the generated passwords; return whether the file has changed.
+
+        :raises RefusedError: when it can't be written
+        """
+        try:
+            return file.write(self._fresh)
+        except OSError as exc:
+            raise RefusedError([Problem(
+                "password-file", file.path, "password_file", exc.strerror or str(exc), "a file that can be written",
+                "correct the path, or make room")], self.names) from exc
+
     def _in_batches(self, groups: Sequence[Group], due: list[Group]) -> None:
         # A run that ended between the Secret and BMO's answer is finished, too.
         untaken = [group for group in groups if group not in due and self._untaken(group)]
@@ -331,10 +278,32 @@ class RotationService:
         while rest and not any(group.error and group.error != NOT_BEGUN for group in groups):
             batch, rest = rest[:size], rest[size:]
             size = self.params["batch_size"]
+            self._check_again(batch)
+            batch = [group for group in batch if group.error == NOT_BEGUN]
             self.progress.event(f"new passwords for {', '.join(name for group in batch for name in group.names)}")
-            parallel.run([partial(self._rotate, group) for group in batch], self._workers, KubeError)
+            outcomes = parallel.run([partial(self._rotate, group) for group in batch], self._workers, KubeError)
+            for group, outcome in zip(batch, outcomes):
+                if outcome.error is not None:
+                    group.error = f"{self._clean(group, outcome.error.message)}; run again: the run goes on from here"
             if self.params["wait"]:
                 self._wait([group for group in batch if not group.error])
+
+    def _check_again(self, batch: Sequence[Group]) -> None:
+        """Look at hosts and Secrets once more, for batches may begin long after the first look."""
+        self._hosts = hosts_of(self.client, self.namespace)
+        for group in batch:
+            problems = []
+            for host in group.hosts:
+                secret = secret_of(self.client, self.namespace, host["secret"])
+                problems += rules.check(host, self._hosts.get(host["name"]), secret, self.namespace, self.now())
+                if rules.credentials_of(secret) != rules.credentials_of(self._secrets[host["secret"]]):
+                    problems.append(Problem(rules.CODE, "", "", f"another Secret {host['secret']} than before",
+                                            "one that nobody changes meanwhile"))
+                elif secret is not None:
+                    self._secrets[host["secret"]] = secret
+            if problems:
+                said = [problem_text(problem._replace(subject=""), self.names) for problem in problems]
+                group.error = "; ".join([*said, "nothing was changed", "run again"])
 
     def _untaken(self, group: Group) -> bool:
         return any(host_credentials.untried(self._hosts[host["name"]], self._secrets[host["secret"]])
@@ -342,16 +311,20 @@ class RotationService:
 
     def _rotate(self, group: Group) -> None:
         """Change the accounts of a group, then its Secrets; ``error`` of the group says how far it came."""
+        done: list[tuple[Wanted, str]] = []
         for wanted, look in zip(group.accounts, group.looks):
-            outcome = self._change.change(wanted, look.works or "")
-            if outcome.status == CHANGED:
-                group.changed = True
-                self.progress.wrote(f"account {wanted.username} of {wanted.address.endpoint}", "updated")
-                self.diff.append(account_difference(wanted))
+            old = look.works or ""
+            outcome = self._change.change(wanted, old)
             if outcome.status not in GOOD:
                 of_whom = f"{', '.join(wanted.names)}: " if len(group.names) > 1 else ""
-                group.error = of_whom + advice(outcome)
+                group.error = "; ".join([of_whom + advice(outcome), *self._taken_back(done)])
                 return
+            if outcome.status == CHANGED:
+                done.append((wanted, old))
+        for wanted, dummy in done:
+            group.changed = True
+            self.progress.wrote(title(wanted), "updated")
+            self.diff.append(account_difference(wanted))
         writes = self._writes(group)
         for item in writes.write([writes.entry(self._secrets[name]) for name in group.secrets]):
             if item.error is not None:
@@ -363,6 +336,20 @@ class RotationService:
                 group.changed = True
                 self.diff.append(difference(item.entry))
         group.error = ""
+
+    def _taken_back(self, done: Sequence[tuple[Wanted, str]]) -> list[str]:
+        """Set the old passwords of accounts again whose Secret keeps the old one; return what became of them."""
+        said = []
+        for wanted, old in done:
+            outcome = self._change.change(wanted._replace(new=old, passwords=(wanted.new, old)), wanted.new)
+            names = ", ".join(wanted.names)
+            if outcome.status == CHANGED:
+                said.append(f"{names}: the old password was set again, because they share a Secret")
+                continue
+            self.progress.wrote(title(wanted), "updated")
+            said.append(f"{names}: the BMC has the new password, and did not take the old one again "
+                        f"({outcome.status}: {outcome.text})")
+        return said
 
     def _writes(self, group: Group) -> SecretWrites:
         return SecretWrites(self.client, self.progress, self.sleep,

@@ -194,11 +194,34 @@ def test_hosts_that_share_an_account_or_a_secret_are_changed_together(site, bmc)
         other.refuses = True
         failed = site.run()["hosts"]
         assert all(host["failed"] for host in failed) and site.password("shared") == OLD
+        assert bmc.password == OLD and "h1, h2: the old password was set again" in failed[0]["error"]
         other.refuses = False
         assert not any(host["failed"] for host in site.run()["hosts"])
         assert site.password("shared") == site.password("h1-bmc-secret") == bmc.password == other.password == NEW
-        # The first was changed by the first run already.
-        assert (bmc.patches, other.patches) == (1, 2)
+        # The first run has taken back what it had set on the first BMC: the Secret would not have fitted it.
+        assert (bmc.patches, other.patches) == (3, 2)
+
+
+@pytest.mark.parametrize("becomes", ["locked", "secret", "gone"])
+def test_hosts_of_later_batches_are_looked_at_again(site, bmc, becomes):
+    with Bmc() as late:
+        site.add("h1", bmc)
+        site.add("h2", late)
+
+        def change():
+            if becomes == "locked":
+                site.server.objects["BareMetalHost", "h2"]["metadata"]["annotations"] = {
+                    "metal3.baremetal/lock": '{"reason":"fan","until":"2099-01-01T00:00:00Z"}'}
+            elif becomes == "secret":
+                site.server.objects["Secret", "h2-bmc-secret"]["data"]["password"] = encoded("somebody-elses")
+            else:
+                del site.server.objects["Secret", "h2-bmc-secret"]
+
+        bmc.now = change
+        first, second = site.run()["hosts"]
+        assert not first["failed"] and second["failed"] and late.patches == 0
+        assert {"locked": "fan", "secret": "another Secret", "gone": "without user name"}[becomes] in second["error"]
+        assert "nothing was changed" in second["error"]
 
 
 @pytest.mark.parametrize("shares", ["secret", "account"])
@@ -280,6 +303,13 @@ def test_another_file_is_left_alone(site, bmc, tmp_path, content, text):
     file.write_text(content)
     site.add("h1", bmc, new=None)
     assert text in site.refused(password_file=str(file)) and file.read_text() == content and bmc.logins == []
+
+
+def test_a_file_that_can_not_be_written_ends_the_run(site, bmc, tmp_path):
+    (tmp_path / "file").write_text("")
+    site.add("h1", bmc, new=None)
+    assert "password_file" in site.refused(password_file=str(tmp_path / "file" / "passwords.json"))
+    assert bmc.patches == 0
 
 
 def test_generated_passwords_have_all_kinds_of_characters():

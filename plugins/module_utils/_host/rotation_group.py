@@ -1,0 +1,35 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hosts whose BMCs get one password, together, and how far they came; pure."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._bmc.accounts import Look, Wanted
+from .rules import rotation as rules
+
+NOT_BEGUN = "not begun: a host of an earlier batch failed"
+
+
+class Group:
+    """Hosts that share a BMC's account or a Secret, also by way of others: they get one password, together.
+
+    :param hosts: dicts with ``name``, ``address``, ``bmc``, ``username``, ``stored`` (the password in the Secret),
+        ``secret`` (its name), ``namespace`` and ``new``
+    """
+
+    def __init__(self, hosts: Sequence[Mapping[str, Any]]):
+        self.hosts = hosts
+        self.names = [host["name"] for host in hosts]
+        self.accounts: list[Wanted] = []
+        self.looks: list[Look] = []
+        self.secrets = list(dict.fromkeys(host["secret"] for host in hosts))
+        self.changed = False
+        self.error = NOT_BEGUN
+
+    def is_due(self, secrets: Mapping[str, Any]) -> bool:
+        """Return whether a BMC or a Secret does not have the new password."""
+        return any(look.works != wanted.new for wanted, look in zip(self.accounts, self.looks)) or any(
+            rules.credentials_of(secrets[name])[1] != self.hosts[0]["new"] for name in self.secrets)
