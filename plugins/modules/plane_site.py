@@ -2,12 +2,12 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gives a bootstrap plane its figures, or removes the plane."""
+"""Gives a bootstrap plane its figures, stops it or removes it."""
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: plane_site
-short_description: Give a bootstrap plane its figures, or remove the plane
+short_description: Give a bootstrap plane its figures, stop it or remove it
 version_added: "0.1.0"
 description:
   - With O(state=present), checks what a site says of its bootstrap plane, a management plane of processes on this
@@ -16,15 +16,17 @@ description:
   - Addresses, ports, folder, boot images and programs are checked together, before anything is written.
   - With O(state=absent), ends the plane's processes and deletes its folder with all data. It is refused while
     BareMetalHosts, Clusters or Machines are in the plane, and while its API server does not answer.
+  - With O(state=stopped), ends its processes and removes its systemd unit, and keeps the folder, so that it can be
+    started again. It is refused while BareMetalHosts, Clusters or Machines are in the plane, too.
 options:
   name:
     description: Name of the plane, a lower case letter, then at most 19 lower case letters, digits or dashes.
     type: str
     required: true
   state:
-    description: Whether the plane has figures, or nothing of it is left.
+    description: Whether the plane has figures, does not run, or nothing of it is left.
     type: str
-    choices: [present, absent]
+    choices: [present, stopped, absent]
     default: present
   dir:
     description: Absolute path of the folder that holds all of the plane, secrets too.
@@ -110,6 +112,12 @@ EXAMPLES = r"""
     source_dir: "{{ role_path }}/../../lab/engine"
     requirements_file: "{{ role_path }}/../../lab/requirements.txt"
 
+- name: Stop the bootstrap plane, from which everything has moved
+  metal3.baremetal.plane_site:
+    name: rack1
+    dir: /var/lib/metal3/rack1
+    state: stopped
+
 - name: Leave nothing of the bootstrap plane
   metal3.baremetal.plane_site:
     name: rack1
@@ -155,8 +163,8 @@ service:
     path: /etc/systemd/system/metal3-plane-rack1.service
     reason: ""
 removed:
-  description: What was removed.
-  returned: when O(state=absent)
+  description: What was removed or ended.
+  returned: when O(state=absent) or O(state=stopped)
   type: list
   elements: str
   sample: [process 4711, folder /var/lib/metal3/rack1]

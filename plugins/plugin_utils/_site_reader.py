@@ -15,6 +15,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import site_checks
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
 
 # What a variable must look like to be one that is known, mistyped. Lower, and words of the site's own would be taken.
@@ -38,6 +40,7 @@ class SiteReader:
                  nested=()):
         self.variables = dict((name, HostVariables(hostvars.raw_get(name), hostvars[name], own_variables.get(name)))
                               for name in list(hosts) + list(clusters))
+        self._hostvars = hostvars
         self.hosts = hosts
         self.clusters = clusters
         self.role_variables = role_variables
@@ -75,6 +78,7 @@ class SiteReader:
         found += [lint_checks.Finding("cluster", problem._replace(subject=name)) for name in clusters
                   for problem in cluster_inventory.former_names(name, self.variables[name])]
         found += self._mistyped()
+        found += self._managed()
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],
             options["provisioning_cidr"], options["provisioning_network"]))
@@ -111,6 +115,16 @@ class SiteReader:
         except cluster_inventory.ClusterNameError:
             return cluster_inventory.parameters(name, self.variables[name], [])
 
+    def _managed(self):
+        """What keeps a site from moving its management into the cluster that is to have it."""
+        chosen, found = site_checks.chosen(dict((name, self.variables[name]) for name in self.clusters))
+        if chosen is not None:
+            manager, managing = managed_site.manager_of(self._hostvars)
+            found = found + site_checks.problems(chosen, self.variables[chosen], manager, managing, dict(
+                (name, self.variables[name]) for name in self.hosts))
+        return [lint_checks.Finding(
+            self._kind(problem.subject) if problem.subject in self.variables else "site", problem) for problem in found]
+
     def _unreadable(self):
         return [lint_checks.finding("template-error", self._kind(name), name, variable, text, "a value",
                                     "define what is missing, or correct the template")
@@ -140,6 +154,9 @@ class SiteReader:
 
     def _variable(self, item):
         name, field = item.problem.subject, item.problem.field
+        if item.problem.code.startswith(site_checks.PREFIX_OF_CODES):
+            # They name variables, not options.
+            return field
         if item.kind == "host" and field not in self.variables.get(name, ()):
             return renamed_field(field, self._names) if field else ""
         if item.kind == "cluster" and field and field not in self.variables.get(name, ()):

@@ -62,11 +62,18 @@ def plane(lab, kubeconfig, folder):
 
     :param folder: for Ironic's certificate
     """
-    address = node_address(client(kubeconfig))
+    return dict(parts(lab, folder, node_address(client(kubeconfig))), management_plane={
+        "mode": "cluster", "kubeconfig": str(kubeconfig), "certificates": "collection", "definitions": "remove"})
+
+
+def parts(lab, folder, address):
+    """Return the variables of the parts of such a plane.
+
+    :param folder: for Ironic's certificate
+    :param address: of the node that Ironic runs on
+    """
     certificate, key = issue(lab, folder, address)
     return {
-        "management_plane": {"mode": "cluster", "kubeconfig": str(kubeconfig), "certificates": "collection",
-                             "definitions": "remove"},
         "ironic_mode": "cluster", "ironic_tls": "files", "ironic_tls_certificate_file": certificate,
         "ironic_tls_key_file": key, "ironic_provisioning_ip": address,
         "bmo_deploy_kernel_url": image_server(lab) + "/agent/vmlinuz",

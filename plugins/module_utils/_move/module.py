@@ -1,16 +1,19 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules plane_backup, plane_move, plane_move_hosts and plane_restore."""
+"""Running the modules plane_backup, plane_manager, plane_move, plane_move_hosts and plane_restore."""
 from __future__ import annotations
 
-from .._common.errors import RefusedError
+from .._common.errors import RefusedError, ReportedError
+from .._common.field_checks import is_name, show
+from .._common.module import Module
 from .._common.problem import Problem
 from .._kube.client import KubeClient
-from .._kube.connection import kube_argument_spec
+from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from .._plane.process import user_folders
 from . import backup_service, hosts_service
+from .manager_service import SiteManager
 from .service import Move
 
 
@@ -109,3 +112,27 @@ def run_plane_move_hosts() -> None:
         failure = "\n".join([f"{len(errors)} of {len(result['hosts'])} hosts are not what they were:",
                              *(f"- {line}" for line in errors)]) if errors else ""
         module.finish(result, failure)
+
+
+def run_plane_manager() -> None:
+    """Run the module ``plane_manager``."""
+    module = Module({
+        "name": {"type": "str", "required": True},
+        "plane_dir": {"type": "path", "required": True},
+        "cluster": {"type": "str", "required": True},
+        "cluster_namespace": {"type": "str", "default": "metal3"},
+        "endpoint_host": {"type": "str"},
+        "namespace": {"type": "str", "default": "metal3"},
+        "state": {"type": "str", "choices": ["found", "recorded"], "default": "found"},
+    })
+    module.require(kubernetes=HAS_KUBERNETES)
+    with module.reporting():
+        problems = [Problem("manager-name", "", option, show(module.params[option]), "a name", "correct it")
+                    for option in ("name", "cluster") if not is_name(module.params[option])]
+        if problems:
+            raise RefusedError(problems)
+        site = SiteManager(module.params, module.check_mode)
+        try:
+            module.finish(site.found() if module.params["state"] == "found" else site.recorded())
+        except OSError as exc:
+            raise ReportedError(f"{exc.filename}: {exc.strerror}") from exc

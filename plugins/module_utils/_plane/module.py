@@ -141,7 +141,7 @@ def run_plane_site() -> None:
     """Run the module ``plane_site``."""
     module = Module({
         "name": {"type": "str", "required": True},
-        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "state": {"type": "str", "choices": ["present", "stopped", "absent"], "default": "present"},
         "dir": {"type": "str"},
         "address": {"type": "str"},
         "kubernetes_address": {"type": "str"},
@@ -163,7 +163,7 @@ def run_plane_site() -> None:
     module.require(kubernetes=HAS_KUBERNETES)
     with module.reporting():
         try:
-            work = site_service.absent if module.params["state"] == "absent" else site_service.present
-            module.finish(work(module.params, module.check_mode, module.progress))
+            work = {"present": site_service.present, "stopped": site_service.stopped, "absent": site_service.absent}
+            module.finish(work[module.params["state"]](module.params, module.check_mode, module.progress))
         except OSError as exc:
             raise ReportedError(f"{exc.filename}: {exc.strerror}") from exc

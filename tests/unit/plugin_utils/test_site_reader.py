@@ -101,6 +101,44 @@ def test_a_group_of_a_cluster_without_a_host(findings):
     assert places(findings(HOSTS, children=[("prod", [])]), "cluster-without-host") == [("prod", "", None, None)]
 
 
+MANAGED = """\
+management:
+  hosts:
+    bastion:
+      management_plane: {mode: process, name: rack1, dir: /var/lib/metal3/rack1, address: 192.0.2.10}
+baremetal:
+  hosts:
+    one: {bmc_address: "redfish-virtualmedia://127.0.0.1/redfish/v1/Systems/1"}
+clusters:
+  hosts:
+    prod:
+      cluster_management: CHOSEN
+      cluster_kubernetes_version: v1.35.4
+      cluster_control_plane:
+        replicas: 1
+      cluster_workers: {a: {replicas: 1}}
+    test:
+      cluster_management: OTHER
+"""
+
+
+def test_a_site_that_is_to_manage_itself_is_checked(findings):
+    found = findings(MANAGED.replace("CHOSEN", "true").replace("OTHER", "false"), clusters=["prod", "test"])
+    assert places(found, "management-images") == [("prod", "bmo_deploy_kernel_url", "hosts.yml", 12)]
+    assert places(found, "management-address") == [("one", "bmc_address", "hosts.yml", 7)]
+    assert places(found, "management-size") == [("prod", "cluster_control_plane.replicas", "hosts.yml", 14)]
+    assert places(found, "management-cluster") == []
+    assert [item["level"] for item in found if item["code"] == "management-size"] == ["warning"]
+
+
+def test_two_clusters_cannot_manage_a_site(findings):
+    found = findings(MANAGED.replace("CHOSEN", "true").replace("OTHER", "true"), clusters=["prod", "test"])
+    assert places(found, "management-cluster") == [
+        ("prod", "cluster_management", "hosts.yml", 11), ("test", "cluster_management", "hosts.yml", 17)]
+    assert [item for item in found if item["code"].startswith("management-")] == [
+        item for item in found if item["code"] == "management-cluster"]
+
+
 def test_clusters_are_reported_by_their_variables(findings):
     found = findings("""\
 clusters:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gives a bootstrap plane its figures and folders, or removes the plane; all is checked before the first write."""
+"""Gives a bootstrap plane its figures and folders, stops it or removes it; all is checked before the first write."""
 from __future__ import annotations
 
 import json
@@ -232,17 +232,9 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
     :raises RefusedError: while hosts or clusters are managed, or when that cannot be known
     :raises ReportedError: without the confirmation, for another folder, and when something survives
     """
-    directory = os.path.normpath(params["dir"] or "")
-    found = figures_file.read(directory) if os.path.isabs(directory) else None
+    directory, found = _known(params)
     if found is None:
-        if os.path.isabs(directory) and not os.path.exists(directory):
-            return {"changed": False, "removed": []}
-        raise RefusedError([Problem("plane-dir", "", "management_plane.dir", params["dir"] and show(params["dir"]),
-                                    "the folder of a bootstrap plane", "set management_plane.dir")])
-    if (found.get("mode"), found["name"]) != ("process", params["name"]):
-        raise RefusedError([Problem("plane-dir", "", "management_plane.dir",
-                                    f"{show(directory)}, which belongs to {show(found['name'])}",
-                                    f"the folder of the bootstrap plane {params['name']}", "correct name or dir")])
+        return {"changed": False, "removed": []}
     _refuse_managed(found)
     names = sorted(supervisor.configured(supervisor.Layout(os.path.join(directory, "supervisor"))))
     if not check_mode and not confirmation.confirmed(params["confirm"], names) and names:
@@ -260,6 +252,56 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
         for item in removed:
             progress.wrote(item, "deleted")
     return {"changed": True, "removed": removed}
+
+
+def stopped(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict[str, Any]:
+    """End a plane's processes, keep its folder, and return the module's result.
+
+    Nothing is lost, so that no number is asked for; present() and the roles of its parts start it again.
+
+    :param params: the parameters of the module ``plane_site``
+    :param check_mode: whether nothing is changed
+    :param progress: a Progress
+    :raises RefusedError: while hosts or clusters are managed, or when that cannot be known
+    :raises ReportedError: for another folder, and when something survives
+    """
+    _directory, found = _known(params)
+    if found is None:
+        return {"changed": False, "removed": []}
+    service = service_manager.of(found)
+    has_unit = service is not None and service.stored() is not None
+    if not has_unit and not orphans.find(found):
+        return {"changed": False, "removed": []}
+    if orphans.processes(found["dir"]):
+        _refuse_managed(found)
+    removed = [f"unit {service.path}"] if service and has_unit else []
+    if service and not check_mode:
+        # First, or systemd would start again what is ended.
+        service.remove(stop=True)
+    removed += ["%s %s" % item for item in (orphans.find(found) if check_mode else orphans.clear(found))]
+    if not check_mode:
+        for item in removed:
+            progress.wrote(item, "deleted")
+    return {"changed": True, "removed": removed}
+
+
+def _known(params: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
+    """Return the folder of a plane and its figures, None when there is no such folder.
+
+    :raises RefusedError: for a folder of something else
+    """
+    directory = os.path.normpath(params["dir"] or "")
+    found = figures_file.read(directory) if os.path.isabs(directory) else None
+    if found is None:
+        if os.path.isabs(directory) and not os.path.exists(directory):
+            return directory, None
+        raise RefusedError([Problem("plane-dir", "", "management_plane.dir", params["dir"] and show(params["dir"]),
+                                    "the folder of a bootstrap plane", "set management_plane.dir")])
+    if (found.get("mode"), found["name"]) != ("process", params["name"]):
+        raise RefusedError([Problem("plane-dir", "", "management_plane.dir",
+                                    f"{show(directory)}, which belongs to {show(found['name'])}",
+                                    f"the folder of the bootstrap plane {params['name']}", "correct name or dir")])
+    return directory, found
 
 
 def _delete(directory: str) -> None:

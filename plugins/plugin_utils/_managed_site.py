@@ -1,0 +1,110 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A site whose management is to move into one of its clusters, read from an inventory; which plane manages it now."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import manager, site_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager_file import SiteFolder
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
+
+MANAGEMENT = "management"
+SERVERS = "baremetal"
+
+
+class ManagedSite(NamedTuple):
+    """What an inventory says of a site with a cluster of its own.
+
+    :ivar host: inventory host that stands for the cluster
+    :ivar cluster: its variables
+    :ivar manager: first inventory host of the group ``management``, None without one
+    :ivar managing: its variables
+    :ivar name: the cluster's name
+    """
+
+    host: str
+    cluster: Any
+    manager: str | None
+    managing: Any
+    name: str
+
+    @property
+    def namespace(self) -> str:
+        """Namespace of the cluster."""
+        return str(cluster_inventory.namespace_of(self.cluster))
+
+    def folder(self) -> SiteFolder:
+        """Return the site's folder on this machine.
+
+        :raises RefusedError: when the bootstrap plane is not described
+        """
+        plane = self.managing.get("management_plane")
+        found = site_checks.bootstrap_problems(self.host, self.manager, plane)
+        if found:
+            raise RefusedError(found)
+        return SiteFolder(plane["name"], plane["dir"], f"{self.namespace}/{self.name}")
+
+
+def read(hostvars: Any) -> ManagedSite | None:
+    """Return the site, None when none of its clusters is to manage it.
+
+    :param hostvars: Ansible's variable ``hostvars``
+    :raises RefusedError: when several are, or it is not clear
+    """
+    clusters = dict((name, cluster_groups.Naming(hostvars[name])) for name in cluster_groups.members(hostvars))
+    host, problems = site_checks.chosen(clusters)
+    if problems:
+        raise RefusedError(problems)
+    if host is None:
+        return None
+    first, managing = manager_of(hostvars)
+    try:
+        name = cluster_inventory.name_of(host, clusters[host], cluster_groups.children(hostvars))
+    except cluster_inventory.ClusterNameError as exc:
+        raise RefusedError([exc.args[0]]) from None
+    return ManagedSite(host, clusters[host], first, managing, name)
+
+
+def manager_of(hostvars: Any) -> tuple[str | None, Any]:
+    """Return the first host of the group ``management`` and its variables; None and nothing without one.
+
+    :param hostvars: Ansible's variable ``hostvars``
+    """
+    managers = cluster_groups.members(hostvars, MANAGEMENT)
+    return (managers[0], cluster_groups.Naming(hostvars[managers[0]])) if managers else (None, {})
+
+
+def problems(site: ManagedSite, hostvars: Any) -> list[Problem]:
+    """Return what keeps a site from moving into its cluster, and warnings.
+
+    :param hostvars: Ansible's variable ``hostvars``
+    """
+    servers = dict((name, cluster_groups.Naming(hostvars[name]))
+                   for name in cluster_groups.members(hostvars, SERVERS))
+    try:
+        own = site.folder().kubeconfig
+    except RefusedError:
+        # Among what follows.
+        own = ""
+    return site_checks.problems(site.host, site.cluster, site.manager, site.managing, servers, own)
+
+
+def kubeconfig(hostvars: Any) -> str:
+    """Return the path of the kubeconfig of the plane that manages, empty when no cluster of the site is to manage it.
+
+    :param hostvars: Ansible's variable ``hostvars``
+    :raises RefusedError: when a file of the site's folder is not what was recorded
+    """
+    site = read(hostvars)
+    if site is None:
+        return ""
+    folder = site.folder()
+    recorded = folder.read()
+    if recorded is not None and recorded.manager == manager.CLUSTER:
+        return folder.checked_kubeconfig(recorded)
+    return f"{site.managing['management_plane']['dir']}/kubeconfig"

@@ -1,0 +1,104 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbook site: which stage runs on which hosts, by where the management is; stages themselves say only that."""
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+from fakes import playbook
+
+PLAYBOOKS = playbook.ROOT / "playbooks"
+INVENTORY = """
+all:
+  vars: {metal3_namespace: metal3, bmo_deploy_iso_url: "https://images.example.org/ipa.iso"}
+  children:
+    management:
+      hosts: {bastion: {ansible_connection: local, ansible_python_interpreter: "{{ ansible_playbook_python }}"}}
+      vars: {management_plane: {mode: process, name: rack1, dir: /nowhere/rack1, address: 192.0.2.10}}
+    baremetal: {hosts: {rack1-01: {bmc_address: "redfish-virtualmedia://198.51.100.1/redfish/v1/Systems/1"}}}
+    clusters:
+      children:
+        prod: {hosts: {prod-cluster: {cluster_management: MANAGEMENT, cluster_kubernetes_version: v1.35.4}}}
+        test: {hosts: {test-cluster: }}
+"""
+STAGES = ("provisioning_network", "install", "enroll", "provision", "cluster", "pivot")
+SAY = "{{ ['STAGE', '%s', inventory_hostname, %s] | join(' ') }}"
+CONFIRMABLE = {"cluster": "cluster_confirmable | default(true) | string",
+               "install": "install_confirmable | default(true) | string ~ ' ' ~ management_plane.mode",
+               "pivot": "pivot_kubeconfig ~ ' ' ~ pivot_to_kubeconfig"}
+
+
+def stand_in(name):
+    """Return a playbook that says on which hosts the real one would run."""
+    plays = yaml.safe_load((PLAYBOOKS / f"{name}.yml").read_text())
+    return yaml.safe_dump([{
+        "name": name, "hosts": plays[0]["hosts"], "gather_facts": False,
+        "tasks": [{"ansible.builtin.debug": {"msg": SAY % (name, CONFIRMABLE.get(name, "''"))}}]}])
+
+
+def ran(folder, management, stage="", starts=False, recorded="cluster", *arguments):
+    """Run the playbook with stand-ins for what asks and does; return ``STAGE`` lines in their order."""
+    (folder / "tasks").mkdir()
+    for name in STAGES:
+        (folder / f"{name}.yml").write_text(stand_in(name))
+    site = (PLAYBOOKS / "site.yml").read_text()
+    plays = yaml.safe_load(site)
+    stop = plays[-2]["tasks"][1]
+    assert stop["ansible.builtin.import_role"]["tasks_from"] == "stop"
+    del stop["ansible.builtin.import_role"]
+    stop["ansible.builtin.debug"] = {"msg": SAY % ("stop", "''")}
+    (folder / "site.yml").write_text(yaml.safe_dump(plays))
+    for name in ("site_inventory", "site_stage", "site_record"):
+        tasks = yaml.safe_load((PLAYBOOKS / "tasks" / f"{name}.yml").read_text())
+        for task in tasks:
+            if task.pop("metal3.baremetal.plane_manager", None):
+                result = {"stage": stage, "starts": starts, "bootstrap_kubeconfig": "/b", "cluster_kubeconfig": "/c"}
+                if task.pop("register") == "site_recorded":
+                    result["stage"] = recorded
+                    task["ansible.builtin.set_fact"] = {"site_recorded": result}
+                else:
+                    task["ansible.builtin.set_fact"] = {"site_found": result}
+        (folder / "tasks" / f"{name}.yml").write_text(yaml.safe_dump(tasks))
+    code, output = playbook.play(folder, INVENTORY.replace("MANAGEMENT", management), "", "site.yml", *arguments,
+                                 XDG_STATE_HOME=str(folder / "state"))
+    assert code == 0, output
+    return [" ".join(line.split()[1:]) for line in re.findall(r'"msg": "(STAGE [^"]*)"', output)]
+
+
+HOSTS = ["enroll rack1-01", "provision rack1-01"]
+NETWORK = ["provisioning_network bastion"]
+
+
+def test_without_a_cluster_that_manages_it_is_as_ever(tmp_path):
+    assert ran(tmp_path, "false") == [
+        *NETWORK, "install bastion True process", *HOSTS, "cluster prod-cluster True", "cluster test-cluster True"]
+
+
+def test_from_nothing(tmp_path):
+    assert ran(tmp_path, "true", "bootstrap", True) == [
+        *NETWORK, "install bastion True process", *HOSTS, "cluster prod-cluster False",
+        "install prod-cluster False cluster", "pivot bastion /b /c", "stop bastion", "cluster test-cluster False"]
+
+
+def test_a_bootstrap_plane_that_still_manages_goes_on(tmp_path):
+    assert "stop bastion" not in ran(tmp_path, "true", "bootstrap", False, "bootstrap")
+
+
+@pytest.mark.parametrize("starts", [False, True])
+def test_a_move_is_finished_before_anything_else_is_written(tmp_path, starts):
+    assert ran(tmp_path, "true", "moving", starts) == [
+        *NETWORK, *(["install bastion True process"] if starts else []), "pivot bastion /b /c", "stop bastion",
+        "cluster test-cluster False"]
+
+
+def test_what_has_moved_is_managed_through_the_cluster(tmp_path):
+    assert ran(tmp_path, "true", "cluster") == [
+        *NETWORK, *HOSTS, "cluster prod-cluster True", "cluster test-cluster True", "install prod-cluster True cluster",
+        "stop bastion"]
+
+
+def test_a_run_that_is_limited_to_a_server_asks_no_plane(tmp_path):
+    assert ran(tmp_path, "true", "cluster", False, "cluster", "--limit", "rack1-01") == HOSTS
