@@ -9,6 +9,9 @@ import re
 import pytest
 import yaml
 from fakes import playbook
+from fakes.site_folder import config
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager_file import SiteFolder
 
 PLAYBOOKS = playbook.ROOT / "playbooks"
 INVENTORY = """
@@ -23,6 +26,12 @@ all:
       children:
         prod: {hosts: {prod-cluster: {cluster_management: MANAGEMENT, cluster_kubernetes_version: v1.35.4}}}
         test: {hosts: {test-cluster: }}
+"""
+# What the two planes would answer.
+PLANES = """\
+from ansible.module_utils.basic import AnsibleModule
+module = AnsibleModule({"result": {"type": "dict"}}, supports_check_mode=True)
+module.exit_json(**module.params["result"])
 """
 STAGES = ("provisioning_network", "install", "enroll", "provision", "cluster", "pivot")
 SAY = "{{ ['STAGE', '%s', inventory_hostname, %s] | join(' ') }}"
@@ -51,16 +60,15 @@ def ran(folder, management, stage="", starts=False, recorded="cluster", *argumen
     del stop["ansible.builtin.import_role"]
     stop["ansible.builtin.debug"] = {"msg": SAY % ("stop", "''")}
     (folder / "site.yml").write_text(yaml.safe_dump(plays))
+    (folder / "library").mkdir()
+    (folder / "library" / "planes.py").write_text(PLANES)
     for name in ("site_inventory", "site_stage", "site_record"):
         tasks = yaml.safe_load((PLAYBOOKS / "tasks" / f"{name}.yml").read_text())
         for task in tasks:
             if task.pop("metal3.baremetal.plane_manager", None):
-                result = {"stage": stage, "starts": starts, "bootstrap_kubeconfig": "/b", "cluster_kubeconfig": "/c"}
-                if task.pop("register") == "site_recorded":
-                    result["stage"] = recorded
-                    task["ansible.builtin.set_fact"] = {"site_recorded": result}
-                else:
-                    task["ansible.builtin.set_fact"] = {"site_found": result}
+                task["planes"] = {"result": {
+                    "stage": recorded if task["register"] == "site_recorded" else stage, "starts": starts,
+                    "bootstrap_kubeconfig": "/b", "cluster_kubeconfig": "/c"}}
         (folder / "tasks" / f"{name}.yml").write_text(yaml.safe_dump(tasks))
     code, output = playbook.play(folder, INVENTORY.replace("MANAGEMENT", management), "", "site.yml", *arguments,
                                  XDG_STATE_HOME=str(folder / "state"))
@@ -102,3 +110,17 @@ def test_what_has_moved_is_managed_through_the_cluster(tmp_path):
 
 def test_a_run_that_is_limited_to_a_server_asks_no_plane(tmp_path):
     assert ran(tmp_path, "true", "cluster", False, "cluster", "--limit", "rack1-01") == HOSTS
+
+
+@pytest.mark.parametrize("managed_by, refused", [("cluster", True), ("bootstrap", False)])
+def test_the_cluster_that_manages_is_not_taken_down(tmp_path, managed_by, refused):
+    folder = SiteFolder("rack1", "/nowhere/rack1", "metal3/prod", {"XDG_STATE_HOME": str(tmp_path / "state")})
+    folder.keep_kubeconfig(config(), False)
+    folder.record(managed_by, False)
+    code, output = playbook.play(
+        tmp_path, INVENTORY.replace("MANAGEMENT", "true"), "", "metal3.baremetal.teardown", "--limit", "prod-cluster",
+        "-e", "metal3_confirm=prod", XDG_STATE_HOME=str(tmp_path / "state"))
+    # Of the bootstrap plane there is no kubeconfig here.
+    told = "move the management back by the playbook repivot first" in " ".join(output.split())
+    assert code != 0 and told is refused
+    assert refused or "/nowhere/rack1/kubeconfig" in output
