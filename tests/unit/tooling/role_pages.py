@@ -4,6 +4,7 @@
 """Writes the reference of roles and playbooks from argument_specs, defaults and docs/reference.yml when it is run."""
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,12 +41,14 @@ def markdown(text: str | list[str]) -> str:
     return " ".join(_MARKUP.sub(replace, line) for line in lines).replace("|", "\\|")
 
 
+@functools.cache
 def specs(role: str) -> dict[str, Any]:
     """Return the entry points of a role by name."""
     with open(ROLES / role / "meta" / "argument_specs.yml", encoding="utf-8") as stream:
         return yaml.safe_load(stream)["argument_specs"]
 
 
+@functools.cache
 def defaults(role: str) -> dict[str, Any]:
     """Return the defaults of a role."""
     path = ROLES / role / "defaults" / "main.yml"
@@ -131,6 +134,7 @@ def described() -> dict[str, Any]:
         return yaml.safe_load(stream)
 
 
+@functools.cache
 def plays(name: str) -> list[dict[str, Any]]:
     """Return the plays of a playbook."""
     return yaml.safe_load((PLAYBOOKS / f"{name}.yml").read_text(encoding="utf-8"))

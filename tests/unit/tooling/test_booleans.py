@@ -4,6 +4,7 @@
 """Booleans of roles and playbooks as text: -e name=false and AWX's surveys give "false", which Jinja takes for true."""
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
@@ -26,7 +27,12 @@ def _names():
     return sorted(found)
 
 
+@functools.cache
 def _lines():
+    return list(_read_lines())
+
+
+def _read_lines():
     folders = ("tasks", "vars", "defaults", "templates")
     paths = [path for folder in folders for path in (REPOSITORY / "roles").glob(f"*/{folder}/**/*") if path.is_file()]
     for path in [*paths, *(REPOSITORY / "playbooks").rglob("*.yml")]:

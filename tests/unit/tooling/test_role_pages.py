@@ -14,10 +14,15 @@ _SHARED = re.compile(r"metal3_\w+|groups|hostvars|hosts_names|ansible_\w+|lab_\w
                      r"|cluster_workload_kubeconfig")
 
 
+@pytest.fixture(scope="module")
+def pages():
+    return role_pages.pages()
+
+
 @pytest.mark.parametrize("path", [role_pages.readme(role) for role in role_pages.roles()]
                          + [role_pages.REPOSITORY / "docs" / "playbooks.md"], ids=lambda path: path.parent.name)
-def test_the_page_is_current(path):
-    assert path.read_text(encoding="utf-8") == role_pages.pages()[path], "run make docs-roles"
+def test_the_page_is_current(path, pages):
+    assert path.read_text(encoding="utf-8") == pages[path], "run make docs-roles"
 
 
 @pytest.mark.parametrize("role", role_pages.roles())
