@@ -62,8 +62,9 @@ metal: lab-needs  ## virtual servers: real firmware, agent and kernel, by iPXE a
 ##@ Tests
 
 .PHONY: test test-fast
+# The longest first, so that none of them is left alone at the end.
 test: test-lab-needs  ## all gates: the tests on labs, which take longest, and the others after and beside them
-	@$(IN_LAB) tests/gates/run test-hosts test-servers test-clusters test-molecule $(GATES)
+	@$(IN_LAB) tests/gates/run test-hosts test-servers test-clusters test-molecule unit $(filter-out unit,$(GATES))
 
 test-fast: test-needs  ## all gates that need no lab
 	@$(IN_DEV) tests/gates/run $(GATES)
