@@ -96,8 +96,8 @@ def _is_due(machine, path, wanted):
     """
     if path[-1] not in ("after", "rolloutAfter"):
         return True
-    created = moment(machine["metadata"].get("creationTimestamp"))
-    return created is None or created < moment(wanted)
+    created, until = moment(machine["metadata"].get("creationTimestamp")), moment(wanted)
+    return created is None or until is None or created < until
 
 
 def _is_of(machine, wanted, snapshot):
