@@ -142,12 +142,12 @@ def test_a_site_that_is_killed_and_run_again_manages_itself(site):
     running = site.start("site", *site.confirm())
     eventually(lambda: is_there(site.bootstrap, "Cluster", CLUSTER), SECONDS, "the cluster")
     running.kill()
-    assert site.record()["manager"] == "bootstrap" if site.folder.exists() else True
     running = site.start("site", *site.confirm())
     eventually(lambda: running.process.poll() is not None or (
         site.kubeconfig.exists() and is_there(site.target, "ConfigMap", RECORD)), SECONDS, "the record of the move")
+    # One that ended by itself proves nothing.
+    assert running.process.poll() is None, running.output
     running.kill()
-    assert running.returncode != 0, running.output
     touched, before = Untouched(site.lab), sorted(site.lab.servers)
     run = site.playbook("site", *site.confirm()).ok()
     print(run.output)
