@@ -6,16 +6,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from fakes.ansible_process import ansible_playbook
 from fakes.api_server import ApiServer, kubeconfig_of
 from fakes.redfish import FakeRedfish, tree
-
-BIN = Path(sys.executable).parent
-COLLECTIONS = Path(__file__).resolve().parents[3] / ".build"
 
 
 @pytest.mark.parametrize(("level", "password", "logins", "writes"), [
@@ -33,14 +29,14 @@ def test_a_wrong_password_is_tried_once_and_nothing_is_written(tmp_path, level, 
                  "ansible_python_interpreter": sys.executable}
         if level is not None:
             extra["enroll_preflight"] = level
-        done = subprocess.run(
-            [str(BIN / "ansible-playbook"), "metal3.baremetal.enroll", "-i", "hosts.json", "-e", json.dumps(extra)],
-            cwd=tmp_path, env=dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(COLLECTIONS), ANSIBLE_NOCOLOR="1"),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        environment = dict((key, value) for key, value in os.environ.items() if not key.startswith("ANSIBLE_"))
+        code, output, errors = ansible_playbook(
+            ["metal3.baremetal.enroll", "-i", "hosts.json", "-e", json.dumps(extra)], tmp_path, environment)
+        output += errors
         assert bmc.logins == logins
         stored = [path.rpartition("/")[2] for path, item in server.stored if item and item["kind"] == "BareMetalHost"]
-        assert (done.returncode == 0, "a" in stored) == (writes, writes), done.stdout
+        assert (code == 0, "a" in stored) == (writes, writes), output
         if not writes:
             assert server.requests == []
-            assert "bmc_username: found HTTP 401" in done.stdout and "after one attempt" in done.stdout
-            assert "To enrol without asking the BMCs, set enroll_preflight to none." in done.stdout
+            assert "bmc_username: found HTTP 401" in output and "after one attempt" in output
+            assert "To enrol without asking the BMCs, set enroll_preflight to none." in output

@@ -7,8 +7,8 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-import subprocess
-import sys
+
+from fakes.ansible_process import ansible_playbook
 
 ROOT = pathlib.Path(__file__).parents[3]
 _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=\d+\s+failed=(\d+)", re.M)
@@ -28,12 +28,8 @@ def play(folder, inventory, text, *arguments, **environment):
     (folder / "play.yml").write_text(text)
     inherited = dict((key, value) for key, value in os.environ.items()
                      if not key.startswith(("OS_", "K8S_AUTH_", "KUBE", "ANSIBLE_")))
-    inherited.update(ANSIBLE_COLLECTIONS_PATH=str(ROOT / ".build"), ANSIBLE_LOCAL_TEMP=str(folder / "tmp"),
-                     ANSIBLE_HOME=str(folder / "home"), ANSIBLE_NOCOLOR="1", **environment)
-    done = subprocess.run(
-        [str(pathlib.Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", *arguments],
-        cwd=folder, env=inherited, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
+    code, output, errors = ansible_playbook(["-i", "hosts.yml", *arguments], folder, dict(inherited, **environment))
+    return code, output + errors
 
 
 def recap(output):

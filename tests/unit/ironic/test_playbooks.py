@@ -6,17 +6,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from fakes.ansible_process import ansible_playbook
 from fakes.api_server import ApiServer, kubeconfig_of
 from fakes.http_ironic import HttpIronic
 from fakes.playbook import recap
-
-BIN = Path(sys.executable).parent
-COLLECTIONS = Path(__file__).resolve().parents[3] / ".build"
 
 
 @pytest.fixture
@@ -25,14 +21,12 @@ def playbook(tmp_path):
     def run(name, ironic, inventory, extra=None, arguments=()):
         (tmp_path / "hosts.json").write_text(json.dumps({"baremetal": {"hosts": inventory}}))
         environment = dict((key, value) for key, value in os.environ.items()
-                           if not key.startswith(("OS_", "K8S_AUTH_", "KUBE")))
-        done = subprocess.run(
-            [str(BIN / "ansible-playbook"), "metal3.baremetal." + name, "-i", "hosts.json", *arguments, "-e",
+                           if not key.startswith(("OS_", "K8S_AUTH_", "KUBE", "ANSIBLE_")))
+        code, output, errors = ansible_playbook(
+            ["metal3.baremetal." + name, "-i", "hosts.json", *arguments, "-e",
              json.dumps(dict({"ansible_python_interpreter": sys.executable}, **(extra or {})))],
-            cwd=tmp_path, env=dict(environment, ANSIBLE_COLLECTIONS_PATH=str(COLLECTIONS), ANSIBLE_NOCOLOR="1",
-                                   HOME=str(tmp_path), OS_ENDPOINT=ironic.url),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        return done.stdout, done.returncode == 0
+            tmp_path, dict(environment, HOME=str(tmp_path), OS_ENDPOINT=ironic.url))
+        return output + errors, code == 0
     return run
 
 

@@ -1,0 +1,128 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs of ansible-playbook as forks of one process that has imported Ansible: the import is half of a short run.
+
+As a program it is that process: it takes runs as lines of JSON, and answers each with its exit status.
+"""
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+
+COLLECTIONS = pathlib.Path(__file__).parents[3] / ".build"
+# What nearly each run loads.
+_LOADED = ("ansible.cli.playbook", "ansible.executor.playbook_executor", "ansible.executor.task_queue_manager",
+           "ansible.plugins.action.normal", "ansible.plugins.callback.default", "ansible.plugins.connection.local",
+           "ansible.plugins.filter.core", "ansible.plugins.strategy.linear")
+
+
+class _Forks:
+    """The process, started with the first run and stopped at the end of the tests."""
+
+    def __init__(self):
+        self._process = None
+        self._one_at_a_time = threading.Lock()
+
+    def run(self, arguments, folder, environment):
+        """Run ansible-playbook and return its exit status and its two outputs."""
+        with tempfile.TemporaryDirectory() as kept, self._one_at_a_time:
+            outputs = [pathlib.Path(kept, name) for name in ("stdout", "stderr")]
+            if self._process is None:
+                self._process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE,
+                                                 stdout=subprocess.PIPE, text=True)
+                atexit.register(self._stop)
+            self._process.stdin.write(json.dumps({
+                "arguments": arguments, "folder": str(folder), "environment": environment,
+                "outputs": list(map(str, outputs))}) + "\n")
+            self._process.stdin.flush()
+            answer = self._process.stdout.readline()
+            assert answer, f"the process that runs playbooks has ended: {self._process.wait()}"
+            return int(answer), *(path.read_text(encoding="utf-8") for path in outputs)
+
+    def _stop(self):
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+
+
+_FORKS = _Forks()
+
+
+def ansible_playbook(arguments, folder, environment):
+    """Run ansible-playbook in a folder, with the collection and none of this machine's settings for Ansible.
+
+    :param arguments: of the program
+    :param environment: all variables of the run; none of Ansible's, and Python's own as they are here: both are read
+        before a run begins
+    :returns: exit status, standard output and standard error
+    """
+    assert not [name for name in environment if name.startswith("ANSIBLE_")]
+    pythons = [dict((name, value) for name, value in variables.items() if name.startswith("PYTHON"))
+               for variables in (environment, os.environ)]
+    assert pythons[0] == pythons[1]
+    return _FORKS.run(list(arguments), folder, environment)
+
+
+def _be_the_program(run):
+    """Run ansible-playbook in this process and return its exit status."""
+    os.setsid()
+    os.chdir(run["folder"])
+    # Ansible hands its own on to what it starts.
+    own = dict((name, value) for name, value in os.environ.items() if name.startswith("ANSIBLE_"))
+    os.environ.clear()
+    os.environ.update(run["environment"], **own)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for number, path in enumerate(run["outputs"], start=1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
+    sys.argv = ["ansible-playbook", *run["arguments"]]
+    try:
+        importlib.import_module("ansible.cli.playbook").main(sys.argv)
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else int(left.code is not None)
+    return 0
+
+
+def _serve(home):
+    """Fork for each run that is asked for.
+
+    :param home: folder of Ansible's own files
+    """
+    for name in [name for name in os.environ if name.startswith("ANSIBLE_")]:
+        del os.environ[name]
+    os.environ.update(ANSIBLE_COLLECTIONS_PATH=str(COLLECTIONS), ANSIBLE_HOME=home, ANSIBLE_NOCOLOR="1",
+                      ANSIBLE_LOCAL_TEMP=os.path.join(home, "tmp"))
+    # A configuration file would be looked for here.
+    os.chdir(home)
+    for name in _LOADED:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+    for line in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            code = 250
+            try:
+                code = _be_the_program(json.loads(line))
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                # Without what is done at the end of the process whose copy this is.
+                os._exit(code)
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder_of_ansible:
+        _serve(folder_of_ansible)
