@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -28,6 +29,16 @@ def add_user(machine):
     for folder in (REPOSITORY, Path(user_folders.cache_dir())):
         for parent in folder.parents:
             machine.run("chmod", "o+x", str(parent))
+
+
+def share_programs(machine):
+    """Give the user what this user's cache has of programs, not to be written; the cache itself is the user's."""
+    cache, own = Path(user_folders.cache_dir()), f"{HOME}/.cache/metal3.baremetal"
+    machine.run("mkdir", "-p", f"{own}/engine")
+    for path in (*cache.iterdir(), *(cache / "engine").iterdir()):
+        if path.is_dir() and path.name not in ("engine", "work"):
+            machine.run("ln", "-s", str(path), f"{own}/{path.relative_to(cache)}")
+    machine.run("chown", "-R", f"{USER}:", f"{HOME}/.cache")
 
 
 def linger(machine):
@@ -59,7 +70,9 @@ class Operator:
         self.scope = ["--user"] if user else []
         self.environment = {
             "ANSIBLE_COLLECTIONS_PATH": str(REPOSITORY / ".build"), "ANSIBLE_LOCALHOST_WARNING": "False",
-            "METAL3_SERVICES_PYTHON": os.environ["METAL3_SERVICES_PYTHON"], "ANSIBLE_HOME": f"{home}/.ansible"}
+            "METAL3_SERVICES_PYTHON": os.environ["METAL3_SERVICES_PYTHON"], "ANSIBLE_HOME": f"{home}/.ansible",
+            # With the compiler, by whose version built programs are found.
+            "PATH": f"{Path(shutil.which('go')).parent}:{systemd_machine.SEARCH_PATH}"}
         if user:
             self.environment["XDG_RUNTIME_DIR"] = f"/run/user/{machine.run('id', '-u', user).stdout.strip()}"
 

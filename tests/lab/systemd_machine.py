@@ -49,6 +49,10 @@ class Machine:
             path.mkdir(parents=True)
             # overlayfs: nothing of the folder of that name below.
             os.setxattr(path, "trusted.overlay.opaque", b"y")
+        # Its rule for /tmp removes at each start what tests have there for the machine.
+        rules = self.folder / "upper" / "etc" / "tmpfiles.d"
+        rules.mkdir(parents=True)
+        (rules / "tmp.conf").symlink_to(os.devnull)
 
     def __enter__(self):
         return self

@@ -91,7 +91,8 @@ def machine(archive, tmp_path_factory):
 def operator(machine):
     """Somebody who has neither programs nor Python packages."""
     found = Operator(machine, USER, HOME)
-    del found.environment["METAL3_SERVICES_PYTHON"]
+    for name in ("METAL3_SERVICES_PYTHON", "PATH"):
+        del found.environment[name]
     found.environment.update(PIP_NO_INDEX="1", PIP_FIND_LINKS=FILES)
     return found
 

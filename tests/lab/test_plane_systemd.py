@@ -11,7 +11,7 @@ import time
 
 import pytest
 import systemd_machine
-from plane_operator import HOME, PROGRAMS, UNIT, USER, Operator, add_user, linger
+from plane_operator import HOME, PROGRAMS, UNIT, USER, Operator, add_user, linger, share_programs
 from support import REPOSITORY, eventually, module
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
@@ -26,10 +26,7 @@ def machine(tmp_path_factory):
     with systemd_machine.Machine(tmp_path_factory.mktemp("machine")) as found:
         found.start()
         add_user(found)
-        # What is built is this user's here, too.
-        found.run("mkdir", f"{HOME}/.cache")
-        found.run("ln", "-s", user_folders.cache_dir(), f"{HOME}/.cache/metal3.baremetal")
-        found.run("chown", "-h", "-R", f"{USER}:", f"{HOME}/.cache")
+        share_programs(found)
         yield found
 
 
