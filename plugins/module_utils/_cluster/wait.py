@@ -86,7 +86,7 @@ class ClusterWait:
         :raises WaitFailedError: when it can't get there, or not in time
         """
         return self._until(goal, node_startup_timeout_seconds,
-                           lambda snapshot: workflow_goals.missing(snapshot, goal))
+                           lambda snapshot: workflow_goals.missing(snapshot, goal, self.wall_clock()))
 
     def until_rolled(self, kind, name, goal, node_startup_timeout_seconds):
         """Wait until the machines of one owner are all as it describes them now.
@@ -97,7 +97,7 @@ class ClusterWait:
         :raises WaitFailedError: as :meth:`until`
         """
         self._until(goal, node_startup_timeout_seconds,
-                    lambda snapshot: workflow_goals.missing_of(snapshot, kind, name, goal))
+                    lambda snapshot: workflow_goals.missing_of(snapshot, kind, name, goal, self.wall_clock()))
 
     def _until(self, goal, node_startup_timeout_seconds, missing_in):
         def decide(objects):

@@ -11,7 +11,10 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import s
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.rollout_gates import budget_warnings
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import read
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.drain_questions import drain_warnings
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.formats import moment
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
 WORKERS = {"one": {"replicas": 3}, "two": {"replicas": 1}}
@@ -102,6 +105,34 @@ def test_a_health_check_that_is_shorter_than_a_boot_is_named(plane):
         warnings = run(plane, check_mode=True, workers=changed)["warnings"]
         assert any("Machine c1-two-0 took 15 min to become a node" in line and "set it to twice that, 1800" in line
                    for line in warnings) == is_named, limit
+
+
+def goal_of_pool(plane, now=0):
+    objects = {}
+    for (kind, _name), item in plane.objects.items():
+        objects.setdefault(kind, []).append(item)
+    plane.objects["MachineDeployment", "c1-one"]["status"] = dict.fromkeys(
+        ("upToDateReplicas", "readyReplicas", "availableReplicas"), 3)
+    return goals.missing_of(Snapshot(objects, "c1"), "MachineDeployment", "c1-one", "available", now)
+
+
+def test_a_rollout_that_is_noted_but_not_begun_is_waited_for(plane):
+    """The numbers are those of before until Cluster API has looked at the Machines."""
+    made_of_the_present_templates(plane, *(f"c1-one-{position}" for position in range(3)))
+    assert goal_of_pool(plane) is None
+    run(plane, workers=dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE}), confirm="3")
+    assert goal_of_pool(plane) == "MachineDeployment c1-one: Machine c1-one-0 is to be replaced yet"
+    made_of_the_present_templates(plane, *(f"c1-one-{position}" for position in range(3)))
+    assert goal_of_pool(plane) is None
+
+
+def test_machines_older_than_a_time_are_waited_for_once_it_has_come(plane):
+    for position in range(3):
+        plane.objects["Machine", f"c1-one-{position}"]["metadata"]["creationTimestamp"] = "2026-11-23T19:00:00Z"
+    later = "2026-11-23T20:00:00Z"
+    run(plane, workers=dict(WORKERS, one={"replicas": 3, "rollout_after": later}), confirm="3")
+    assert goal_of_pool(plane, moment(later) - 1) is None
+    assert "is to be replaced yet" in goal_of_pool(plane, moment(later))
 
 
 def pod(name, labels, namespace="default", **metadata):

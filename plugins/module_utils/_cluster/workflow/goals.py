@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from ..._common.formats import duration, moment
+from ..rollout import cloned_from
 from .snapshot import condition, is_true
 from .steps import LAST_STEP, machine_steps
 
@@ -12,11 +13,12 @@ from .steps import LAST_STEP, machine_steps
 GOALS = ("initialized", "nodes", "available")
 
 
-def missing(snapshot, goal):
+def missing(snapshot, goal, now=0):
     """Return what is missing to a goal, in words, or None when it is reached.
 
     :param snapshot: a Snapshot
     :param goal: one of :data:`GOALS`
+    :param now: seconds since 1970; a time for a rollout that is later does not count
     """
     cluster = snapshot.cluster
     if cluster is None:
@@ -26,7 +28,7 @@ def missing(snapshot, goal):
     if goal == "initialized":
         return None
     for owner in snapshot.owners():
-        text = _owner(snapshot, owner, goal)
+        text = _owner(snapshot, owner, goal, now)
         if text:
             return text
     if goal == "available" and not is_true(cluster, "Available"):
@@ -35,18 +37,19 @@ def missing(snapshot, goal):
     return None
 
 
-def missing_of(snapshot, kind, name, goal):
+def missing_of(snapshot, kind, name, goal, now=0):
     """Return what one owner's machines lack to a goal, in words, or None when it is reached.
 
     :param kind: ``KubeadmControlPlane`` or ``MachineDeployment``
     :param name: the owner's name
     :param goal: ``nodes`` or ``available``
+    :param now: as for :func:`missing`
     """
     owner = snapshot.get(kind, name)
-    return f"there is no {kind} {name}" if owner is None else _owner(snapshot, owner, goal)
+    return f"there is no {kind} {name}" if owner is None else _owner(snapshot, owner, goal, now)
 
 
-def _owner(snapshot, owner, goal):
+def _owner(snapshot, owner, goal, now):
     name = f"{owner['kind']} {owner['metadata']['name']}"
     status = owner.get("status") or {}
     if (status.get("observedGeneration") or 0) < (owner["metadata"].get("generation") or 0):
@@ -62,7 +65,28 @@ def _owner(snapshot, owner, goal):
     for field in fields:
         if (status.get(field) or 0) != wanted:
             return f"{name}: {field} is {status.get(field) or 0} of {wanted}"
-    return None
+    former = [machine["metadata"]["name"] for machine in machines if _is_former(snapshot, machine, owner, now)]
+    return f"{name}: Machine {former[0]} is to be replaced yet" if former else None
+
+
+def _is_former(snapshot, machine, owner, now):
+    """Say whether a MachineDeployment is about to replace a Machine.
+
+    Its controller notes the generation that it has read before another one marks the Machines that are not up to date
+    (Cluster API 1.13): until then ``upToDateReplicas`` is that of before. A KubeadmControlPlane's does both at once.
+    """
+    if owner["kind"] != "MachineDeployment":
+        return False
+    spec = owner.get("spec") or {}
+    wanted = (spec.get("template") or {}).get("spec") or {}
+    if wanted.get("version") and (machine.get("spec") or {}).get("version") not in (None, wanted["version"]):
+        return True
+    after = moment((spec.get("rollout") or {}).get("after") or spec.get("rolloutAfter")) or 0
+    if (moment(machine["metadata"].get("creationTimestamp")) or after) < after <= now:
+        return True
+    references = ((snapshot.infrastructure_machine(machine), wanted.get("infrastructureRef")),
+                  (snapshot.bootstrap_config(machine), (wanted.get("bootstrap") or {}).get("configRef")))
+    return any(reference and cloned_from(obj) not in (None, reference.get("name")) for obj, reference in references)
 
 
 def progress(snapshot, now):
