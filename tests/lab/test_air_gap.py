@@ -81,6 +81,8 @@ def machine(archive, tmp_path_factory):
         linger(found)
         for parent in (*Path(archive.path).parents, *Path(certificate).parents):
             found.run("chmod", "o+x", str(parent))
+        # It is unpacked beside itself, by the user whose it is there.
+        found.run("chown", f"{USER}:", str(Path(archive.path).parent))
         found.run("systemd-run", "--unit=registry", "docker-registry", "serve", str(configuration))
         eventually(lambda: found.run("bash", "-c", f"echo > /dev/tcp/127.0.0.1/{PORT}", check=False).returncode == 0,
                    60, "the site's registry")
