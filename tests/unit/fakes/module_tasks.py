@@ -90,6 +90,7 @@ ARGUMENTS = {
     "plane_provider": {
         "management_plane": {"dir": "/nonexistent"}, "providers": [],
         "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
+    "plane_manager": {"name": "p", "plane_dir": "/nonexistent", "cluster": "c1"},
     "plane_site": {"name": "p", "state": "absent", "dir": "/nonexistent"},
     "service_probe": {"name": "s", "port": "80"},
 }

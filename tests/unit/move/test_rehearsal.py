@@ -99,7 +99,7 @@ def servers(monkeypatch, tmp_path):
 
 def clusterctl_move(servers, keep=lambda _obj: True, change=lambda _obj: None):
     """Return what moves all but unrelated objects, as clusterctl does, without status."""
-    def run(_program, source, target, namespace, _work, _tell):
+    def run(_program, source, target, namespace, _work, _tell, _lock):
         assert (source["kubeconfig"], target["kubeconfig"], namespace) == ("here", "there", NAMESPACE)
         for of, item in list(servers["here"].objects.items()):
             if item["metadata"].get("namespace") == NAMESPACE and keep(item):
