@@ -70,8 +70,9 @@ def ran(folder, management, stage="", starts=False, recorded="cluster", *argumen
                     "stage": recorded if task["register"] == "site_recorded" else stage, "starts": starts,
                     "bootstrap_kubeconfig": "/b", "cluster_kubeconfig": "/c"}}
         (folder / "tasks" / f"{name}.yml").write_text(yaml.safe_dump(tasks))
-    code, output = playbook.play(folder, INVENTORY.replace("MANAGEMENT", management), "", "site.yml", "--forks", "1", *arguments,
-                                 XDG_STATE_HOME=str(folder / "state"))
+    # One host after another, so that their lines have an order.
+    code, output = playbook.play(folder, INVENTORY.replace("MANAGEMENT", management), "", "site.yml", "--forks", "1",
+                                 *arguments, XDG_STATE_HOME=str(folder / "state"))
     assert code == 0, output
     return [" ".join(line.split()[1:]) for line in re.findall(r'"msg": "(STAGE [^"]*)"', output)]
 
