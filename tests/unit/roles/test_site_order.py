@@ -125,3 +125,11 @@ def test_the_cluster_that_manages_is_not_taken_down(tmp_path, managed_by, refuse
     told = "move the management back by the playbook repivot first" in " ".join(output.split())
     assert code != 0 and told is refused
     assert refused or "/nowhere/rack1/kubeconfig" in output
+
+
+def test_a_site_without_such_a_cluster_takes_down_as_ever(tmp_path):
+    code, output = playbook.play(
+        tmp_path, INVENTORY.replace("MANAGEMENT", "false"), "", "metal3.baremetal.teardown", "--limit", "prod-cluster",
+        "-e", "metal3_confirm=prod", "-e", "metal3_kubeconfig=/nowhere/kubeconfig")
+    # It comes as far as the API server, of which there is no kubeconfig here.
+    assert code != 0 and "/nowhere/kubeconfig" in output.partition("fatal:")[2], output
