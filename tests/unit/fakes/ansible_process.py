@@ -35,7 +35,7 @@ class _Forks:
 
     def run(self, arguments, folder, environment):
         """Run ansible-playbook and return its exit status and its two outputs."""
-        with tempfile.TemporaryDirectory() as kept, self._one_at_a_time:
+        with self._one_at_a_time, tempfile.TemporaryDirectory() as kept:
             outputs = [pathlib.Path(kept, name) for name in ("stdout", "stderr")]
             if self._process is None:
                 self._process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE,
