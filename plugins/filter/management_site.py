@@ -40,13 +40,15 @@ _value:
   description:
     - C(host), the inventory host that stands for the cluster; C(cluster) and C(cluster_namespace); C(endpoint_host);
       C(name) and C(plane_dir) of the bootstrap plane; C(management_plane) of the plane in the cluster; C(warnings), a
-      list of texts. Only C(refused), a text, when there are mistakes. Empty when no cluster has C(cluster_management).
+      list of texts; C(manages), whether the cluster manages the site now, as was recorded. Only C(refused), a text, and
+      C(host) as far as it is known, when there are mistakes. Empty when no cluster has C(cluster_management).
   type: dict
 """
 
 
 def management_site(hostvars):
     """Return what the inventory says of a site with a cluster of its own; see DOCUMENTATION."""
+    site = None
     try:
         site = managed_site.read(hostvars)
         if site is None:
@@ -55,10 +57,11 @@ def management_site(hostvars):
         errors = [problem for problem in found if problem.code != site_checks.SIZE]
         if errors:
             raise RefusedError(errors)
+        manages = managed_site.manages(site)
     except RefusedError as exc:
-        return {"refused": str(exc)}
+        return dict({"refused": str(exc)}, **({"host": site.host} if site else {}))
     plane, endpoint = site.managing["management_plane"], site.cluster.get("cluster_endpoint")
-    return {"host": site.host, "cluster": site.name, "cluster_namespace": site.namespace,
+    return {"host": site.host, "manages": manages, "cluster": site.name, "cluster_namespace": site.namespace,
             "endpoint_host": str((endpoint or {}).get("host") or ""),
             "name": plane["name"], "plane_dir": plane["dir"],
             "management_plane": site_checks.own_plane(site.cluster, site.folder().kubeconfig),

@@ -173,7 +173,7 @@ EXAMPLES = r"""
         bmc: {address: "redfish://192.0.2.11/redfish/v1/Systems/1"}
       - name: rack1-02
         bmc: {address: "redfish://192.0.2.12/redfish/v1/Systems/1"}
-    password_file: /root/bmc-passwords-2026-11.json
+    password_file: ~/bmc-passwords-2026-11.json
     confirm: "2"
 """
 

@@ -70,6 +70,15 @@ def read(hostvars: Any) -> ManagedSite | None:
     return ManagedSite(host, clusters[host], first, managing, name)
 
 
+def manages(site: ManagedSite) -> bool:
+    """Return whether the cluster of a site manages it, as was recorded.
+
+    :raises RefusedError: when the record is not what was written
+    """
+    recorded = site.folder().read()
+    return recorded is not None and recorded.manager == manager.CLUSTER
+
+
 def manager_of(hostvars: Any) -> tuple[str | None, Any]:
     """Return the first host of the group ``management`` and its variables; None and nothing without one.
 

@@ -100,10 +100,10 @@ def set_password(login: Login, slot: int, password: str) -> str:
     read(output)
     if re.search(r"Set User Password command successful", output):
         return ""
-    told = [line for line in output.splitlines() if "assword" in line]
-    if not told:
+    answers = [line for line in output.splitlines() if "assword" in line]
+    if not answers:
         raise IpmiError("unreachable", "no answer to the new password")
-    return plain(told[-1])
+    return plain(answers[-1])
 
 
 def slot_of(output: str, username: str) -> int:

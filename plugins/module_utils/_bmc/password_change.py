@@ -80,7 +80,7 @@ class PasswordChange:
             return outcome._replace(text=_clean(wanted, outcome.text))
         facts, outcome = self._session(wanted, works, partial(self._replace, wanted, works))
         if outcome is None:
-            outcome = Outcome(FAILED, _told(facts))
+            outcome = Outcome(FAILED, _login_error(facts))
         return outcome._replace(text=_clean(wanted, outcome.text))
 
     def _session(self, wanted: Wanted, password: str, work: Any) -> tuple[dict[str, Any], Any]:
@@ -96,7 +96,7 @@ class PasswordChange:
                 return look._replace(error=_clean(wanted, look.error))
             if not _is_refused(facts):
                 where = f"{wanted.address.host}:{wanted.address.effective_port}"
-                return Look(None, _clean(wanted, f"{where}: {_told(facts)}"),
+                return Look(None, _clean(wanted, f"{where}: {_login_error(facts)}"),
                             "run playbook preflight, which says what is in the way")
         return neither(len(wanted.passwords))
 
@@ -133,8 +133,8 @@ class PasswordChange:
         if is_in:
             return Outcome(CHANGED)
         if not _is_refused(facts):
-            return Outcome(UNPROVEN, _told(facts))
-        return self._take_back(wanted, old, client, path, f"{said}, then {_told(facts)}")
+            return Outcome(UNPROVEN, _login_error(facts))
+        return self._take_back(wanted, old, client, path, f"{said}, then {_login_error(facts)}")
 
     def _take_back(self, wanted: Wanted, old: str, client: RedfishClient, path: str, why: str) -> Outcome:
         """Set the old password again, by the session that it began, and find out whether it counts."""
@@ -145,7 +145,9 @@ class PasswordChange:
                 return Outcome(LOST, f"{why}; taking it back: {exc}")
             # It may refuse a password that it has had before, and have that one still.
         facts, is_in = self._session(wanted, old, _is_in)
-        return Outcome(RESTORED, why) if is_in else Outcome(LOST, f"{why}; afterwards with the old one: {_told(facts)}")
+        if is_in:
+            return Outcome(RESTORED, why)
+        return Outcome(LOST, f"{why}; afterwards with the old one: {_login_error(facts)}")
 
     # By IPMI
 
@@ -262,7 +264,7 @@ def _is_refused(facts: dict[str, Any]) -> bool:
     return bool(facts["error"]) and facts["error"]["stage"] == "login" and facts["error"]["kind"] == "unauthorized"
 
 
-def _told(facts: dict[str, Any]) -> str:
+def _login_error(facts: dict[str, Any]) -> str:
     return f"{facts['error']['stage']}: {facts['error']['text']}"
 
 

@@ -86,7 +86,7 @@ def _replaced(entry, snapshot, differs, timed):
                 if differs or any(_is_due(machine, path, _at(entry.after, path)) for path in timed)]
     by_time = any(_at(entry.after, path) is not None for path in _ROLLING_TIMES)
     return [machine["metadata"]["name"] for machine in machines
-            if by_time or not _is_of(machine, entry.desired["spec"]["template"]["spec"], snapshot)]
+            if by_time or not is_of(machine, entry.desired["spec"]["template"]["spec"], snapshot)]
 
 
 def _is_due(machine, path, wanted):
@@ -100,13 +100,19 @@ def _is_due(machine, path, wanted):
     return created is None or until is None or created < until
 
 
-def _is_of(machine, wanted, snapshot):
-    """Say whether a Machine is as a MachineDeployment's template says."""
-    infrastructure, config = snapshot.infrastructure_machine(machine), snapshot.bootstrap_config(machine)
-    return machine["spec"].get("version") == wanted.get("version") \
-        and machine["spec"].get("failureDomain") == wanted.get("failureDomain") \
-        and cloned_from(infrastructure) == wanted["infrastructureRef"]["name"] \
-        and cloned_from(config) == wanted["bootstrap"]["configRef"]["name"]
+def is_of(machine, wanted, snapshot, when_unknown=False):
+    """Say whether a Machine is as a MachineDeployment's template says.
+
+    :param wanted: ``spec`` of the template
+    :param snapshot: a workflow Snapshot
+    :param when_unknown: what counts where the Machine does not say of which template it is made
+    """
+    spec, config = machine.get("spec") or {}, (wanted.get("bootstrap") or {}).get("configRef")
+    pairs = [(spec.get(field), wanted.get(field)) for field in ("version", "failureDomain")]
+    pairs += [(cloned_from(obj), (reference or {}).get("name")) for obj, reference in (
+        (snapshot.infrastructure_machine(machine), wanted.get("infrastructureRef")),
+        (snapshot.bootstrap_config(machine), config))]
+    return all(found == expected or (when_unknown and found is None) for found, expected in pairs)
 
 
 def cloned_from(obj: Mapping[str, Any] | None) -> str | None:

@@ -65,7 +65,15 @@ def test_the_site_is_what_the_playbook_needs(hostvars, folder):
     assert len(found["warnings"]) == 1 and "cluster_control_plane.replicas" in found["warnings"][0]
 
 
+def test_whether_the_cluster_manages_is_as_recorded(hostvars, folder):
+    assert management_site(hostvars)["manages"] is False
+    folder.keep_kubeconfig(config(), False)
+    folder.record("cluster", False)
+    assert management_site(hostvars)["manages"] is True
+
+
 def test_all_mistakes_come_at_once_and_none_raises(hostvars):
     hostvars["one"]["metal3_kubeconfig"] = "/k"
     hostvars["prod-cluster"]["cluster_kubernetes_version"] = "v1.31.0"
-    assert management_site(hostvars)["refused"].startswith("2 problems, nothing was changed:")
+    found = management_site(hostvars)
+    assert found["refused"].startswith("2 problems, nothing was changed:") and found["host"] == "prod-cluster"

@@ -122,8 +122,8 @@ def test_the_cluster_that_manages_is_not_taken_down(tmp_path, managed_by, refuse
         tmp_path, INVENTORY.replace("MANAGEMENT", "true"), "", "metal3.baremetal.teardown", "--limit", "prod-cluster",
         "-e", "metal3_confirm=prod", XDG_STATE_HOME=str(tmp_path / "state"))
     # Of the bootstrap plane there is no kubeconfig here.
-    told = "move the management back by the playbook repivot first" in " ".join(output.split())
-    assert code != 0 and told is refused
+    is_said = "move the management back by the playbook repivot first" in " ".join(output.split())
+    assert code != 0 and is_said is refused
     assert refused or "/nowhere/rack1/kubeconfig" in output
 
 
@@ -133,3 +133,12 @@ def test_a_site_without_such_a_cluster_takes_down_as_ever(tmp_path):
         "-e", "metal3_confirm=prod", "-e", "metal3_kubeconfig=/nowhere/kubeconfig")
     # It comes as far as the API server, of which there is no kubeconfig here.
     assert code != 0 and "/nowhere/kubeconfig" in output.partition("fatal:")[2], output
+
+
+@pytest.mark.parametrize("name, refused", [("prod-cluster", True), ("test-cluster", False)])
+def test_an_inventory_with_mistakes_does_not_open_the_way_to_the_managing_cluster(tmp_path, name, refused):
+    text = INVENTORY.replace("MANAGEMENT", "true").replace("v1.35.4", "v1.31.0")
+    code, output = playbook.play(tmp_path, text, "", "metal3.baremetal.teardown", "--limit", name, "-e",
+                                 f"metal3_confirm={name.partition('-')[0]}", XDG_STATE_HOME=str(tmp_path / "state"))
+    is_said = "Whether it is that one is not known" in " ".join(output.split())
+    assert code != 0 and is_said is refused, output

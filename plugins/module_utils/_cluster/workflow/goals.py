@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ..._common.formats import duration, moment
-from ..rollout import cloned_from
+from ..rollout import is_of
 from .snapshot import condition, is_true
 from .steps import LAST_STEP, machine_steps
 
@@ -78,15 +78,10 @@ def _is_former(snapshot, machine, owner, now):
     if owner["kind"] != "MachineDeployment":
         return False
     spec = owner.get("spec") or {}
-    wanted = (spec.get("template") or {}).get("spec") or {}
-    if wanted.get("version") and (machine.get("spec") or {}).get("version") not in (None, wanted["version"]):
-        return True
     after = moment((spec.get("rollout") or {}).get("after") or spec.get("rolloutAfter")) or 0
     if (moment(machine["metadata"].get("creationTimestamp")) or after) < after <= now:
         return True
-    references = ((snapshot.infrastructure_machine(machine), wanted.get("infrastructureRef")),
-                  (snapshot.bootstrap_config(machine), (wanted.get("bootstrap") or {}).get("configRef")))
-    return any(reference and cloned_from(obj) not in (None, reference.get("name")) for obj, reference in references)
+    return not is_of(machine, (spec.get("template") or {}).get("spec") or {}, snapshot, when_unknown=True)
 
 
 def progress(snapshot, now):
