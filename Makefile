@@ -64,7 +64,7 @@ metal: lab-needs  ## virtual servers: real firmware, agent and kernel, by iPXE a
 .PHONY: test test-fast
 # The longest first, so that none of them is left alone at the end.
 test: test-lab-needs  ## all gates: the tests on labs, which take longest, and the others after and beside them
-	@$(IN_LAB) tests/gates/run test-hosts test-servers test-clusters test-molecule unit $(filter-out unit,$(GATES))
+	@$(IN_LAB) tests/gates/run test-hosts test-servers test-clusters unit $(filter-out unit,$(GATES))
 
 test-fast: test-needs  ## all gates that need no lab
 	@$(IN_DEV) tests/gates/run $(GATES)
@@ -87,14 +87,16 @@ test-awx: test-needs  ## playbook awx_setup with awx.awx, playbooks by ansible-r
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-hosts test-servers test-clusters test-faults-long test-ha test-metal test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale molecule bench bench-cluster bench-plane bench-scale pytest
-test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a lab that is taken down afterwards
+.PHONY: test-hosts test-servers test-clusters test-guides test-faults-long test-ha test-metal test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale molecule bench bench-cluster bench-plane bench-scale pytest
+test-hosts: test-lab-needs  ## tests/lab without the files of the next two, then molecule, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-hosts
 test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
 	@$(IN_LAB) tests/gates/test-servers
 test-clusters: test-lab-needs  ## the files whose servers become nodes, on such a lab
 	@$(IN_LAB) tests/gates/test-clusters
-test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes, on such a lab; not part of make test
+test-guides: test-lab-needs  ## all commands of the guides' longest pages, on such a lab; not part of make test
+	@$(IN_LAB) TEST_LAB=guides tests/gates/test-lab guides
+test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes or without the database, on such a lab; not part of make test
 	@$(IN_LAB) tests/gates/test-lab faults-long
 test-metal: export LAB_KIND := virtual
 # Its tests provision all servers.

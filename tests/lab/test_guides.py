@@ -154,7 +154,13 @@ def commands(text):
     return re.findall(r"(?:.*\\\n)*.*\n", text)
 
 
-@pytest.mark.parametrize("page", list(dict.fromkeys(block.page for block in SHELL if block.kind != "not run")))
+# Dozens of commands each.
+LONG = ("day2", "troubleshooting")
+
+
+@pytest.mark.parametrize("page", [
+    pytest.param(page, marks=[pytest.mark.guides] if page in LONG else [])
+    for page in dict.fromkeys(block.page for block in SHELL if block.kind != "not run")])
 def test_the_commands_of_a_page_do_what_it_says(lab, site, page):
     exported, at_home = [], page == "first_steps"
     if page in ("day2", "troubleshooting"):

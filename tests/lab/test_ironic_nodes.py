@@ -408,7 +408,8 @@ def test_a_server_whose_adoption_failed_is_never_cleaned(lab, room, client, serv
     broken = {"interfaces": {"deploy": "ramdisk"}}
     register(client, node_inventory.entry(node["name"], variables(**broken)))
     done(act("manage"), changed=True, provision_state="manageable")
-    room.power(server["name"], "power_off")
+    # By Ironic, which brings a server back to the power state that it last set or found.
+    done(act("power_off"), power_state="power off")
     before = untouched(room, server["name"])
     assert "correct the cause, then adopt it again" in act("adopt")["error"]
     for extra in ({}, {"ironic_nodes_provide": [node["name"]]},
@@ -455,8 +456,9 @@ def test_a_playbook_takes_an_inventory_to_available(lab, room, client, server, n
 
 def test_playbooks_deploy_undeploy_and_delete_a_server(
         lab, room, client, server, node, act, image, inventory, variables):
-    room.power(server["name"], "power_off")
     lab.playbook("ironic_nodes", **inventory()).ok()
+    # By Ironic, as above.
+    done(act("power_off"), power_state="power off")
     source = image["image"]["source"]
 
     def run(playbook, *arguments, url=source, **extra):

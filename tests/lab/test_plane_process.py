@@ -21,6 +21,8 @@ from support import HOST, NAMESPACE, eventually
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans, supervisor
 
+pytestmark = pytest.mark.plane
+
 ADDRESS = "127.0.0.2"
 SERVER = "server-02"
 # Those of the base, of Ironic and of the providers.
