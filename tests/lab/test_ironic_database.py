@@ -128,7 +128,5 @@ def test_hosts_survive_the_loss_of_ironics_database(lab, room, external, inspect
     # The operator registers the network card that a server boots from; only an inspection finds the others.
     assert boot_macs <= {port.address for port in lab.ironic().ports()} <= ports
     audit(lab).ok()
-    assert lab.playbook("enroll", *only(pytestmark = pytest.mark.long
-
-PROVISIONED, AVAILABLE, INSPECTING)).ok().changed() == 0
+    assert lab.playbook("enroll", *only(PROVISIONED, AVAILABLE, INSPECTING)).ok().changed() == 0
     assert lab.playbook("enroll", *only(EXTERNAL), *EXTERNALLY).ok().changed() == 0
