@@ -136,6 +136,7 @@ def second(lab):
     lab.make("lab-down", "LAB=" + name).ok()
 
 
+@pytest.mark.long
 def test_the_installed_collection_runs_a_second_lab_beside_the_first_and_leaves_nothing(
         lab, second, installed, tmp_path):
     """Without make, the checkout and the variables of either; the folder of the labs is given as a link."""

@@ -15,7 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds imp
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster.objects import OWNER_LABEL
 
-pytestmark = pytest.mark.nodes
+pytestmark = [pytest.mark.nodes, pytest.mark.plane]
 
 SECONDS = 900
 NAMESPACE = "metal3"

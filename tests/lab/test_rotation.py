@@ -9,7 +9,10 @@ import ssl
 import urllib.error
 import urllib.request
 
+import pytest
 from support import eventually
+
+pytestmark = pytest.mark.plane
 
 
 def credentials(lab, folder="."):

@@ -26,6 +26,10 @@ PAUSED_BY_CAPM3 = "metal3.io/capm3"
 RETRY = "metal3.baremetal/retry"
 # Marks, in the value of DETACHED, a host that was detached only while its BMC address changes; BMO ignores the key.
 FOR_BMC_CHANGE = "metal3.baremetal/bmc-change"
+# Marks, in the value of DETACHED, a host that is on its way to another plane, by the uid of that cluster's kube-system.
+TO_PLANE = "metal3.baremetal/to-plane"
+# Of a host that has come from another plane and is still there, too: ``uid of kube-system/uid of the host there``.
+FROM_PLANE = "metal3.baremetal/from-plane"
 
 INSPECTION_DISABLED = "disabled"
 

@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .._bmc import address as bmc_address
@@ -97,6 +97,26 @@ def has_deployment(client: Any, namespace: str, name: str) -> bool:
     """
     found = client.get(KNOWN["Deployment"], namespace, name)
     return found is not None and bool((found.get("status") or {}).get("availableReplicas"))
+
+
+def from_where(there: Any, hosts: list[Object], params: Mapping[str, Any]) -> tuple[list[Problem], list[str]]:
+    """Return problems with BMCs that the other plane's Ironic does not reach, and a warning when nobody was asked.
+
+    :param there: a KubeClient of the plane that takes over
+    :param hosts: BareMetalHosts
+    :param params: ``reach_from``, ``kubectl``, ``to_kubeconfig``, ``to_context``, ``ironic_namespace`` and
+        ``ironic_deployment``, see the module ``plane_move``
+    """
+    if params["reach_from"] == "none":
+        return [], []
+    if params["reach_from"] == "here":
+        return problems(hosts, from_here())
+    where = (params["ironic_namespace"], params["ironic_deployment"])
+    if not params["kubectl"] or not has_deployment(there, *where):
+        return [], ["BMCs: whether the other plane's Ironic reaches them was not asked: no Deployment "
+                    f"{'/'.join(where)} with an available pod over there, or no kubectl; set reach_from to here when "
+                    "it runs on this machine"]
+    return problems(hosts, from_pod(params["kubectl"], params["to_kubeconfig"], params["to_context"], *where))
 
 
 def problems(hosts: Iterable[Object], asked: Asked,

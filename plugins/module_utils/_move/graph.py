@@ -23,7 +23,7 @@ _ROOTS = (("cluster.x-k8s.io", "Cluster"), ("cluster.x-k8s.io", "ClusterClass"),
 _PURPOSES = ("kubeconfig", "ca", "etcd", "proxy", "sa")
 GROUPS = ("metal3.io", "cluster.x-k8s.io")
 # Controllers make them again for each host, and nobody writes them.
-_MADE_AGAIN = ("FirmwareSchema", "PreprovisioningImage")
+MADE_AGAIN = ("FirmwareSchema", "PreprovisioningImage")
 
 
 class Kind(NamedTuple):
@@ -140,7 +140,7 @@ class Graph:
         """Objects of Metal³ and Cluster API that stay, and are not made again by controllers."""
         uids = set(obj["metadata"]["uid"] for obj in self.moved)
         return [obj for obj in self._all if obj["metadata"]["uid"] not in uids and key(obj)[0].endswith(GROUPS)
-                and obj["kind"] not in _MADE_AGAIN and not self._is_remnant(obj)]
+                and obj["kind"] not in MADE_AGAIN and not self._is_remnant(obj)]
 
     def _is_remnant(self, obj: Object) -> bool:
         """Say whether an object is being deleted and nothing that it belongs to is there any more.

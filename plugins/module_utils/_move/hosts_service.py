@@ -29,9 +29,11 @@ class _Writes(Reconcile):
     """Patches of annotations; ``change`` takes a host and returns its annotations' patch, None for none."""
 
     def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any],
-                 change: Callable[[Object], dict[str, Any] | None]) -> None:
+                 change: Callable[[Object], dict[str, Any] | None],
+                 check: Callable[[Object], list[Any]]) -> None:
         super().__init__(client, check_mode, progress, sleep)
         self._change = change
+        self._host_problems = check
 
     def entry(self, namespace: str, host: Object) -> Entry:
         patch = self._change(host)
@@ -44,7 +46,7 @@ class _Writes(Reconcile):
 
     def problems_again(self, entry: Entry, stored: Any) -> list[Any]:
         """Return what is being done with a host by now: a status that is saved then is not the one that was checked."""
-        return [] if stored is None or self._change is _resume else checks.host_problems(stored)
+        return [] if stored is None else self._host_problems(stored)
 
     def plan_again(self, entry: Entry, stored: Any) -> Entry:
         """Return the entry for the host as it is by now."""
@@ -71,15 +73,15 @@ def held(client: Any, namespace: str, check_mode: bool, progress: Any,
     problems = [problem for host in due for problem in checks.host_problems(host)]
     if problems:
         raise RefusedError(problems)
-    paused = _write(client, namespace, due, check_mode, progress, sleep, _pause)
+    paused = annotate(client, namespace, due, check_mode, progress, sleep, _pause, checks.host_problems)
     if not check_mode:
         due = [host for host in hosts_of(client, namespace).values() if not _is_held(host)]
         # The operator's last write may have come between the look and the pause.
         late = [problem for host in due for problem in checks.host_problems(host)]
         if late:
-            _write(client, namespace, due, False, progress, sleep, _resume)
+            annotate(client, namespace, due, False, progress, sleep, resume)
             raise RefusedError(late)
-        _write(client, namespace, due, False, progress, sleep, _save)
+        annotate(client, namespace, due, False, progress, sleep, _save, checks.host_problems)
     return _result(hosts, paused)
 
 
@@ -101,14 +103,14 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
     hosts = sorted(hosts_of(client, namespace).values(), key=lambda host: host["metadata"]["name"])
     due = [host for host in hosts if host_annotations.of(host).get(host_annotations.PAUSED) == checks.HELD]
     began = clock()
-    changes = _write(client, namespace, due, check_mode, progress, sleep, _resume)
+    changes = annotate(client, namespace, due, check_mode, progress, sleep, resume)
     result = dict(_result(hosts, changes), errors=[])
     if check_mode:
         return result
     moved = record.read(client.get(KNOWN["ConfigMap"], namespace, record.NAME))
     if moved is not None and moved.state != record.MOVED:
         moved = None
-    histories = dict((host["metadata"]["name"], _history(host, began, moved)) for host in due)
+    histories = dict((host["metadata"]["name"], history(host, began, moved)) for host in due)
     wait_for_hosts(client, namespace, histories, began + timeout_seconds, progress, clock)
     machines = _machines(client, namespace, moved, began, timeout_seconds, progress, clock)
     now = clock()
@@ -138,7 +140,13 @@ def _machines(client: Any, namespace: str, moved: record.Record | None, began: f
     return items
 
 
-def _history(host: Object, now: float, moved: record.Record | None) -> HostHistory:
+def history(host: Object, now: float, moved: record.Record | None = None) -> HostHistory:
+    """Return the wait for a host that is released to be what it was.
+
+    :param host: the BareMetalHost as it is held
+    :param now: reading of the clock, in seconds
+    :param moved: the record of the move, or None
+    """
     saved = host_annotations.arguments(host_annotations.of(host).get(host_annotations.STATUS))
     before = saved if not has_status(host) else host["status"]
     state = (before.get("provisioning") or {}).get("state") or "new"
@@ -171,14 +179,28 @@ def _save(host: Object) -> dict[str, Any] | None:
     return {host_annotations.STATUS: host_annotations.saved_status(host)} if has_status(host) else None
 
 
-def _resume(host: Object) -> dict[str, Any] | None:
+def resume(host: Object) -> dict[str, Any] | None:
+    """Return the patch by which a host that is held for a move is released, None for any other host."""
     is_ours = host_annotations.of(host).get(host_annotations.PAUSED) == checks.HELD
     return {host_annotations.PAUSED: None} if is_ours else None
 
 
-def _write(client: Any, namespace: str, hosts: list[Object], check_mode: bool, progress: Any,
-           sleep: Callable[[float], Any], change: Callable[[Object], dict[str, Any] | None]) -> list[Any]:
-    writes = _Writes(client, check_mode, progress, sleep, change)
+def annotate(client: Any, namespace: str, hosts: list[Object], check_mode: bool, progress: Any,
+             sleep: Callable[[float], Any], change: Callable[[Object], dict[str, Any] | None],
+             check: Callable[[Object], list[Any]] = lambda _host: []) -> list[Any]:
+    """Change annotations of hosts, and return what was written.
+
+    :param client: a KubeClient
+    :param namespace: name of the namespace
+    :param hosts: as they were read
+    :param check_mode: let the API server try writes without storing them
+    :param progress: a Progress
+    :param sleep: callable that waits a number of seconds
+    :param change: callable that takes a host and returns the patch of its annotations, None for none
+    :param check: callable that takes a host that somebody has changed meanwhile, and returns why it is not written
+    :raises KubeError: when the API server refuses
+    """
+    writes = _Writes(client, check_mode, progress, sleep, change, check)
     written = writes.write([writes.entry(namespace, host) for host in hosts])
     raise_refused(client, written)
     return [item for item in written if item.changed]

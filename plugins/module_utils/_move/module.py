@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules plane_backup, plane_manager, plane_move, plane_move_hosts and plane_restore."""
+"""Running the modules host_move, plane_backup, plane_manager, plane_move, plane_move_hosts and plane_restore."""
 from __future__ import annotations
 
 from .._common.errors import RefusedError, ReportedError
@@ -13,6 +13,7 @@ from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from .._plane.process import user_folders
 from . import backup_service, hosts_service
+from .host_move_service import HostMove
 from .manager_service import SiteManager
 from .service import Move
 
@@ -111,6 +112,39 @@ def run_plane_move_hosts() -> None:
         errors = result.pop("errors")
         failure = "\n".join([f"{len(errors)} of {len(result['hosts'])} hosts are not what they were:",
                              *(f"- {line}" for line in errors)]) if errors else ""
+        module.finish(result, failure)
+
+
+def run_host_move() -> None:
+    """Run the module ``host_move``."""
+    module = KubeModule({
+        # Paths only, and no environment, as of plane_move.
+        "kubeconfig": {"type": "path", "required": True},
+        "context": {"type": "str"},
+        "to_kubeconfig": {"type": "path", "required": True},
+        "to_context": {"type": "str"},
+        "namespace": {"type": "str", "default": "metal3"},
+        "hosts": {"type": "list", "elements": "str", "required": True},
+        "confirm": {"type": "str"},
+        "reach_from": {"type": "str", "choices": ["auto", "here", "none"], "default": "none"},
+        "kubectl": {"type": "path"},
+        "ironic_namespace": {"type": "str", "default": "baremetal-operator-system"},
+        "ironic_deployment": {"type": "str", "default": "ironic"},
+        "wait_timeout_seconds": {"type": "int", "default": 600},
+    })
+    params = module.params
+    with module.reporting():
+        wrong = [name for name in params["hosts"] if not is_name(name)]
+        if wrong or not params["hosts"]:
+            raise RefusedError([Problem("move-host", "", "hosts", show(wrong) if wrong else "none", "names of hosts",
+                                        "correct it")])
+        source = module.connect()
+        target = KubeClient({"kubeconfig": params["to_kubeconfig"], "context": params["to_context"]})
+        result = HostMove(source, target, params, module.check_mode, module.progress).moved()
+        errors = result.pop("errors")
+        failure = "\n".join([f"{len(errors)} of {len(result['hosts'])} hosts have not come to the end of their move; "
+                             "when the cause is corrected, run again:", *(f"- {line}" for line in errors)]) \
+            if errors else ""
         module.finish(result, failure)
 
 

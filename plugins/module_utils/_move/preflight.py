@@ -41,7 +41,7 @@ def problems(here: Side, there: Side, moving: graph.Graph,
     found += _forbidden(here, there, moving)
     quotas, unread = _quotas(there)
     found += checks.quotas(moving.moved, here.kinds, quotas)
-    unreached, unasked = _unreached(there, moving.of("BareMetalHost"), params)
+    unreached, unasked = bmc_reach.from_where(there.client, moving.of("BareMetalHost"), params)
     return found + unreached, warnings + others + unread + unasked
 
 
@@ -67,18 +67,3 @@ def _forbidden(here: Side, there: Side, moving: graph.Graph) -> list[Problem]:
     lets_go = access.rights(access.LETS_GO, resources, here.namespace) + inventory
     return [*access.problems(here.client, lets_go, "kubeconfig"),
             *access.problems(there.client, takes, "to_kubeconfig")]
-
-
-def _unreached(there: Side, hosts: list[Object], params: Mapping[str, Any]) -> tuple[list[Problem], list[str]]:
-    """Return problems with BMCs that the other plane's Ironic does not reach, and a warning when nobody was asked."""
-    if params["reach_from"] == "none":
-        return [], []
-    if params["reach_from"] == "here":
-        return bmc_reach.problems(hosts, bmc_reach.from_here())
-    where = (params["ironic_namespace"], params["ironic_deployment"])
-    if not params["kubectl"] or not bmc_reach.has_deployment(there.client, *where):
-        return [], ["BMCs: whether the other plane's Ironic reaches them was not asked: no Deployment "
-                    f"{'/'.join(where)} with an available pod over there, or no kubectl; set reach_from to here when "
-                    "it runs on this machine"]
-    return bmc_reach.problems(hosts, bmc_reach.from_pod(
-        params["kubectl"], params["to_kubeconfig"], params["to_context"], *where))

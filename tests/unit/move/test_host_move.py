@@ -1,0 +1,274 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Single hosts that change planes, between two API servers in memory with what their operators do."""
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+from fakes.planes import NAMESPACE, Plane, host, obj, server
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import wait as host_wait
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import host_copies, host_move_service
+
+NAMES = ["free", "used"]
+
+
+class Killed(BaseException):
+    """The run was killed."""
+
+
+class World(Plane):
+    """An API server with its operator; the run is killed before write number ``steps``."""
+
+    steps = None
+    ironic = frozenset()
+    adopts = True
+
+    def _step(self):
+        World.done += 1
+        if World.steps is not None and World.done > World.steps:
+            raise Killed
+
+    def create(self, resource, _namespace, body, **_more):
+        self._step()
+        name = body["metadata"]["name"]
+        if (resource.kind, name) in self.objects:
+            raise KubeError(f"{resource.kind} {name} already exists", 409)
+        stored = copy.deepcopy(body)
+        stored["metadata"].update(uid=f"new-{resource.kind}-{name}", resourceVersion="1")
+        self.objects[resource.kind, name] = stored
+        return copy.deepcopy(stored)
+
+    def patch(self, *given, **more):
+        self._step()
+        return super().patch(*given, **more)
+
+    def delete(self, resource, namespace, name, **more):
+        self._step()
+        stored = self.objects.get((resource.kind, name))
+        if stored is not None and resource.kind == "BareMetalHost":
+            assert stored["status"]["operationalStatus"] == "detached", "it would be deprovisioned"
+            uid = stored["metadata"]["uid"]
+            # The operator lets go of a detached host at once; the garbage collector takes what it owns.
+            stored["metadata"].pop("finalizers", None)
+            for of in [of for of, item in self.objects.items() if any(
+                    owner["uid"] == uid for owner in item["metadata"].get("ownerReferences", []))]:
+                del self.objects[of]
+        return super().delete(resource, namespace, name, **more)
+
+    def operate(self):
+        for (kind, name), item in self.objects.items():
+            found = host_annotations.of(item)
+            if kind != "BareMetalHost" or host_annotations.PAUSED in found:
+                continue
+            if host_annotations.STATUS in found and "status" not in item:
+                item["status"] = json.loads(item["metadata"]["annotations"].pop(host_annotations.STATUS))
+                item["status"]["provisioning"]["ID"] = "anew-" + name
+                if not self.adopts:
+                    item["status"].update(operationalStatus="error", errorType="registration error",
+                                          errorMessage="no route to the BMC", errorCount=9)
+            if host_annotations.DETACHED in found:
+                item["status"]["operationalStatus"] = "detached"
+        self.ironic = frozenset(
+            name for (kind, name), item in self.objects.items() if kind == "BareMetalHost" and "status" in item
+            and item["status"]["operationalStatus"] != "detached"
+            and host_annotations.PAUSED not in host_annotations.of(item))
+
+
+@pytest.fixture(autouse=True)
+def planes(monkeypatch):
+    World.done, World.steps = 0, None
+    here = server("a", "https://198.18.0.1:6443", [
+        host("used", "provisioned", bmc={"address": "ipmi://192.0.2.1", "credentialsName": "used-bmc"},
+             bootMACAddress="00:5c:52:00:00:01", userData={"name": "used-data", "namespace": NAMESPACE}),
+        host("free", bmc={"address": "ipmi://192.0.2.2", "credentialsName": "free-bmc"},
+             bootMACAddress="00:5c:52:00:00:02"),
+        host("other", bmc={"address": "ipmi://192.0.2.3", "credentialsName": "other-bmc"}),
+        *(obj("v1", "Secret", name, owner, data={"value": name}) for name, owner in (
+            ("used-bmc", ("BareMetalHost", "used")), ("free-bmc", ("BareMetalHost", "free")),
+            ("other-bmc", ("BareMetalHost", "other")), ("used-data", None))),
+        obj("metal3.io/v1alpha1", "HardwareData", "used", ("BareMetalHost", "used"), spec={"hardware": {}}),
+        obj("metal3.io/v1alpha1", "HostFirmwareSettings", "used", ("BareMetalHost", "used"),
+            spec={"settings": {"Quiet": "true"}})])
+    for item in here.objects.values():
+        if item["kind"] == "BareMetalHost":
+            item["metadata"]["annotations"] = {}
+    there = server("b", "https://198.18.0.2:6443")
+    here.__class__ = there.__class__ = World
+
+    def follow(client, _resource, *_arguments, **_options):
+        for _look in range(3):
+            here.operate()
+            there.operate()
+            assert not here.ironic & there.ironic, "two Ironics have power over one server"
+            objects = dict((of[1], item) for of, item in client.objects.items() if of[0] == "BareMetalHost")
+            yield Step(objects, set(objects) | set(NAMES), None, None, True)
+
+    monkeypatch.setattr(host_wait, "follow", follow)
+    return here, there
+
+
+def move(planes, names=("used", "free"), confirm="2", check_mode=False):
+    params = {"namespace": NAMESPACE, "hosts": list(names), "confirm": confirm, "to_kubeconfig": "there",
+              "to_context": None, "reach_from": "none", "kubectl": None, "ironic_namespace": "ns",
+              "ironic_deployment": "ironic", "wait_timeout_seconds": 60}
+    return host_move_service.HostMove(*planes, params, check_mode, Progress(None), lambda: 0.0, lambda _seconds: None,
+                              lambda: 0.0).moved()
+
+
+def kinds(of, name):
+    return sorted(kind for (kind, found), item in of.objects.items()
+                  if found == name and item["metadata"].get("namespace") == NAMESPACE)
+
+
+def check_moved(here, there):
+    assert kinds(here, "used") == kinds(here, "free") == []
+    assert kinds(there, "used") == ["BareMetalHost", "HardwareData", "HostFirmwareSettings"]
+    assert kinds(there, "free") == ["BareMetalHost"]
+    assert ("BareMetalHost", "other") in here.objects and ("BareMetalHost", "other") not in there.objects
+    for name, state in (("used", "provisioned"), ("free", "available")):
+        arrived = there.objects["BareMetalHost", name]
+        assert arrived["status"]["provisioning"] == {"state": state, "ID": f"anew-{name}"}
+        assert arrived["status"]["operationalStatus"] == "OK" and arrived["metadata"]["annotations"] == {}
+        assert there.objects["Secret", name + "-bmc"]["data"] == {"value": name + "-bmc"}
+    assert there.objects["Secret", "used-data"]["data"] == {"value": "used-data"}
+    settings = there.objects["HostFirmwareSettings", "used"]
+    assert settings["spec"] == {"settings": {"Quiet": "true"}}
+    assert settings["metadata"]["ownerReferences"][0]["uid"] == "new-BareMetalHost-used"
+
+
+def test_hosts_go_with_what_belongs_to_them_and_the_second_run_changes_nothing(planes):
+    result = move(planes)
+    assert result["changed"] and result["errors"] == []
+    assert [(item["name"], item["state"], item["was"]) for item in result["hosts"]] == [
+        ("free", "available", "here"), ("used", "provisioned", "here")]
+    check_moved(*planes)
+    again = move(planes, confirm=None)
+    assert again["changed"] is False and [item["was"] for item in again["hosts"]] == ["there", "there"]
+
+
+def test_check_mode_writes_nothing_and_says_what_is_to_be_confirmed(planes):
+    result = move(planes, confirm=None, check_mode=True)
+    assert result["changed"] and "metal3_confirm=2" in result["confirmation"] and World.done == 0
+
+
+@pytest.mark.parametrize("confirm", [None, "1", "3", "used"])
+def test_nothing_moves_without_its_number(planes, confirm):
+    with pytest.raises(RefusedError, match="metal3_confirm=2"):
+        move(planes, confirm=confirm)
+    assert World.done == 0
+
+
+def test_all_writes_are_counted(planes):
+    move(planes)
+    assert World.done == 15
+
+
+@pytest.mark.parametrize("steps", range(15))
+def test_a_run_that_is_killed_at_any_write_is_finished_by_the_next(planes, steps):
+    World.steps = steps
+    with pytest.raises(Killed):
+        move(planes)
+    World.steps = None
+    # What has begun was confirmed: hosts that have not begun are asked for.
+    left = [name for name in NAMES if host_copies.stage(
+        planes[0].objects.get(("BareMetalHost", name)), planes[1].objects.get(("BareMetalHost", name))) == "here"]
+    result = move(planes, confirm=str(len(left)) if left else None)
+    assert result["changed"] and result["errors"] == []
+    check_moved(*planes)
+
+
+def test_a_host_that_the_other_plane_cannot_register_stays_here_too(planes):
+    planes[1].adopts = False
+    result = move(planes)
+    assert len(result["errors"]) == 2 and "no route to the BMC" in result["errors"][0]
+    stored = planes[0].objects["BareMetalHost", "used"]
+    assert stored["status"]["operationalStatus"] == "detached"
+    # The way back: deleted over there, attached here.
+    planes[1].adopts = True
+    for name in NAMES:
+        planes[1].objects["BareMetalHost", name]["status"].update(operationalStatus="OK", errorType="", errorMessage="")
+    assert move(planes, confirm=None)["errors"] == []
+    check_moved(*planes)
+
+
+def change_host(name="used", status=None, annotations=None, **spec):
+    def change(here, _there):
+        item = here.objects["BareMetalHost", name]
+        item["spec"].update(spec)
+        item["status"].update(status or {})
+        item["metadata"]["annotations"].update(annotations or {})
+    return change
+
+
+def add_there(item):
+    def change(_here, there):
+        there.objects[item["kind"], item["metadata"]["name"]] = item
+    return change
+
+
+def add_here(item):
+    def change(here, _there):
+        here.objects[item["kind"], item["metadata"]["name"]] = item
+    return change
+
+
+@pytest.mark.parametrize("change, text", [
+    (change_host(consumerRef={"kind": "Metal3Machine", "name": "m"}), "found Metal3Machine m, expected no consumer"),
+    (change_host(status={"provisioning": {"state": "inspecting"}}), "found inspecting"),
+    (change_host(annotations={host_annotations.PAUSED: "mine"}), "expected not paused"),
+    (change_host(annotations={host_annotations.DETACHED: ""}), "attach the host first"),
+    (change_host(annotations={lock.LOCKED: lock.value("repair", "")}), "locked without an end"),
+    (change_host(userData={"name": "elsewhere", "namespace": "b"}), "name a Secret of the host's own namespace"),
+    (change_host(networkData={"name": "missing"}), "Secret missing, which is not there"),
+    (add_there(host("used")), "another host of this name over there"),
+    (add_there(host("x", bmc={"address": "IPMI://192.0.2.1"})), "the host metal3/x over there has, too"),
+    (add_there(host("x", bmc={"address": "ipmi://192.0.2.9"}, bootMACAddress="00:5C:52:00:00:01")),
+     "one server in one plane only"),
+    (add_there(obj("v1", "Secret", "used-data", data={"value": "secret-of-theirs"})), "other content over there"),
+    (lambda here, there: there.objects["Namespace", "kube-system"]["metadata"].update(uid="a-kube-system"),
+     "the cluster that kubeconfig leads to"),
+    (lambda here, there: setattr(there, "forbidden", frozenset(["create baremetalhosts"])),
+     "may not create baremetalhosts.metal3.io"),
+    (change_host(annotations={host_annotations.DETACHED: host_annotations.compact(
+        {host_annotations.TO_PLANE: "c-kube-system"})}), "on its way to another plane")])
+def test_what_is_in_the_way_is_named_and_nothing_is_written(planes, change, text):
+    change(*planes)
+    with pytest.raises(RefusedError) as refused:
+        move(planes)
+    assert text in str(refused.value) and World.done == 0
+    assert "secret-of-theirs" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind, spec", [("DataImage", {}), ("BMCEventSubscription", {"hostName": "used"})])
+def test_what_is_bound_to_the_bmc_is_taken_away_first(planes, kind, spec):
+    name = "used" if kind == "DataImage" else "events"
+    found = host_copies.problems(planes[0].objects["BareMetalHost", "used"], [
+        *planes[0].objects.values(), obj("metal3.io/v1alpha1", kind, name, spec=spec)], 0.0)
+    assert [problem.actual for problem in found] == [f"{kind} {name}"]
+
+
+def test_a_copy_that_others_have_changed_is_not_released(planes):
+    World.steps = 8
+    with pytest.raises(Killed):
+        move(planes)
+    World.steps = None
+    copied = [item for (kind, _name), item in planes[1].objects.items() if kind == "BareMetalHost"]
+    assert copied
+    copied[0]["spec"]["bmc"]["address"] = "ipmi://192.0.2.66"
+    with pytest.raises(RefusedError, match="another specification over there"):
+        move(planes, confirm=None)
+
+
+def test_a_name_that_is_in_neither_plane_is_refused(planes):
+    with pytest.raises(RefusedError, match="no such host in either plane"):
+        move(planes, ["used", "gone"], "2")
