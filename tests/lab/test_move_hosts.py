@@ -101,6 +101,11 @@ def test_runs_that_are_killed_are_finished_by_the_next(lab, site, room, before):
     assert move(lab, site).finish(120).ok().changed() == 0
 
 
+def test_a_host_that_has_left_is_not_enrolled_again(lab, site, room, before):
+    lab.playbook("enroll", *only(SERVER)).failed(f'"{SERVER}", given to the plane of https://127.0.0.1:', "move_hosts")
+    assert lab.host(SERVER) is None and facts(site.kube(), room, SERVER) == before[SERVER]
+
+
 def test_they_come_back_as_they_went(lab, site, room, before):
     run = move(lab, site, "-e", "metal3_confirm=2", back=True).finish(300).ok()
     assert run.changed() == 1 and site.kube().list(HOST, NAMESPACE)[0] == []

@@ -14,9 +14,11 @@ from .._common.image_server import image_fetcher
 from .._common.problem import renamed
 from .._common.problem import text as problem_text
 from .._kube import bulk
+from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
 from .._kube.plan import DONE, UNCHANGED
 from .._kube.report import counts
+from .._metal3.kinds import KNOWN
 from . import (
     bmc_change as host_bmc_change,
 )
@@ -25,6 +27,9 @@ from . import (
 )
 from . import (
     goals as host_goals,
+)
+from . import (
+    handed_over as host_handed_over,
 )
 from . import (
     images as host_images,
@@ -46,6 +51,8 @@ from .reading import hosts_everywhere, secret_of, secrets_of
 from .reconcile import HostRules
 from .wait import wait_for_hosts
 from .writes import NAMESPACE, HostWrites
+
+CONFIG_MAP = KNOWN["ConfigMap"]
 
 Current = namedtuple("Current", ["hosts", "elsewhere", "secrets"])
 
@@ -163,7 +170,7 @@ class HostService:
                 raise RefusedError(problems, self.names) from None
             raise
         problems = host_validation.still_missing(problems, current.hosts) + self.rules.problems(
-            self.hosts, current.hosts, current.secrets, current.elsewhere)
+            self.hosts, current.hosts, current.secrets, current.elsewhere) + self._handed_over(current.hosts)
         if self.fetch and self.deploy and not problems:
             problems = host_images.problems(self.hosts, current.hosts, self.fetch, parallel.run)
         if problems:
@@ -196,6 +203,22 @@ class HostService:
         if self.create_namespace and not here:
             self.namespace_missing = self.client.get(NAMESPACE, None, self.namespace) is None
         return Current(here, elsewhere, secrets.value)
+
+    def _handed_over(self, known):
+        """Return a problem for each new host that another plane manages by now."""
+        new = [host for host in self.hosts if host["state"] != "absent" and host.get("name") not in known
+               and host.get("name") not in self.rules.forced]
+        if not new:
+            return []
+        try:
+            config = self.client.get(CONFIG_MAP, self.namespace, host_handed_over.NAME)
+        except KubeError as exc:
+            if exc.status != 403:
+                raise
+            self.warnings.append("whether another plane manages the hosts by now was not checked: " + reading_failed(
+                exc, CONFIG_MAP, self.namespace, self.client.server))
+            return []
+        return host_handed_over.problems(new, host_handed_over.read(config), self.namespace)
 
     def _getter(self, name):
         return lambda: secret_of(self.client, self.namespace, name)

@@ -16,6 +16,7 @@ from .._common import confirmation
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
+from .._host import handed_over
 from .._host.actions import ACTIONS, has_status
 from .._host.goals import HostHistory, state_of
 from .._host.reading import BMH, hosts_everywhere, hosts_of
@@ -28,6 +29,8 @@ from .host_copies import BOTH, DETACHING, HERE, NOWHERE, THERE
 from .reading import Side
 
 Object = dict[str, Any]
+
+_CONFIG_MAP = KNOWN["ConfigMap"]
 
 
 class HostMove:
@@ -149,15 +152,16 @@ class HostMove:
                                      self._there.by_key, self._there.served, self._here.kinds)
 
     def _forbidden(self, hosts: list[Object]) -> list[Problem]:
-        used = [BMH, KNOWN["Secret"]]
+        used = [BMH, KNOWN["Secret"], _CONFIG_MAP]
         kinds = sorted(set(graph.key(obj)[:2] for host in hosts
                            for obj in host_copies.companions(host, self._here.objects)))
         companions = [self._here.resources[of] for of in kinds]
         takes = access.rights(("get", "list", "create", "patch"), used + companions, self._there.namespace)
         if self._there.client.get(KNOWN["Namespace"], None, self._there.namespace) is None:
             takes.append(access.Right("create", "", KNOWN["Namespace"].plural, None))
-        return [*access.problems(self._here.client, access.rights(("get", "list", "patch", "delete"), [BMH],
-                                                                  self._here.namespace), "kubeconfig"),
+        lets_go = access.rights(("get", "list", "patch", "delete"), [BMH], self._here.namespace) \
+            + access.rights(("get", "create", "patch"), [_CONFIG_MAP], self._here.namespace)
+        return [*access.problems(self._here.client, lets_go, "kubeconfig"),
                 *access.problems(self._there.client, takes, "to_kubeconfig")]
 
     def _unreached(self, hosts: list[Object]) -> list[Problem]:
@@ -170,7 +174,7 @@ class HostMove:
     def _move(self, names: list[str]) -> list[str]:
         """Take each host as far as it comes, and return what keeps it, a line each."""
         errors: dict[str, str] = {}
-        for step in (self._detach, self._copy, self._release, self._delete, self._forget):
+        for step in (self._detach, self._copy, self._release, self._note, self._delete, self._forget):
             left = [name for name in names if name not in errors]
             if left:
                 errors.update(step(left))
@@ -254,6 +258,24 @@ class HostMove:
         hosts_service.annotate(self._there.client, self._there.namespace, hosts, False, self._progress, self._sleep,
                                hosts_service.resume)
         return self._wait(self._there, waits)
+
+    def _note(self, names: list[str]) -> dict[str, str]:
+        """Keep here who manages the hosts, so that nobody enrols them here again; the other plane has none of it."""
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
+        notes = dict((host["metadata"]["name"], handed_over.note(host, self._there.client.server, at))
+                     for host in self._of(self._here, names))
+        if notes:
+            if self._here.client.get(_CONFIG_MAP, self._here.namespace, handed_over.NAME) is None:
+                self._here.client.create(_CONFIG_MAP, self._here.namespace, {
+                    "apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+                        "name": handed_over.NAME, "namespace": self._here.namespace}, "data": notes})
+            else:
+                self._here.client.patch(_CONFIG_MAP, self._here.namespace, handed_over.NAME, {"data": notes})
+        known = handed_over.read(self._there.client.get(_CONFIG_MAP, self._there.namespace, handed_over.NAME))
+        if set(known) & set(names):
+            self._there.client.patch(_CONFIG_MAP, self._there.namespace, handed_over.NAME, {
+                "data": dict.fromkeys(set(known) & set(names))})
+        return {}
 
     def _delete(self, names: list[str]) -> dict[str, str]:
         """Delete here what is over there; the operator deprovisions no host that is detached."""

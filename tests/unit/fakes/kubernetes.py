@@ -53,7 +53,7 @@ class Server:
     def _request(self, verb, resource, name, dry_run=False):
         with self.lock:
             self.requests.append((verb, resource.kind, name, dry_run))
-            if self.unreachable and verb != "LIST":
+            if self.unreachable and verb not in ("LIST", "GET"):
                 self.unreachable -= 1
                 raise KubeError("no answer", reason="Unreachable")
         if (resource.kind, name) in self.failures:

@@ -85,6 +85,7 @@ ARGUMENTS = {
     "plane_restore": {"kubeconfig": "/nonexistent", "path": "/nonexistent", "identity_file": "/nonexistent",
                       "clusterctl": "/nonexistent"},
     "plane_move": {"kubeconfig": "/nonexistent", "to_kubeconfig": "/nonexistent", "clusterctl": "/nonexistent"},
+    "host_move": {"kubeconfig": "/nonexistent", "to_kubeconfig": "/nonexistent", "hosts": ["h1"]},
     "plane_move_hosts": {"state": "released"},
     "plane_scale": {"namespace": NAMESPACE, "name": "d", "replicas": 1},
     "plane_provider": {

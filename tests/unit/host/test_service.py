@@ -12,6 +12,7 @@ from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import bmc_service as host_bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over as host_handed_over
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.reading import BMH, SECRET
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService, failure
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -634,3 +635,35 @@ def test_new_credentials_are_waited_for_until_they_were_tried():
     # BMO says so of a registered host without having logged in.
     result, dummy = run(server, [host(1)], wait_for="available")
     assert "h1: BMO has not logged in with the new user name and password" in result["warnings"][0]
+
+
+def handed_over_world():
+    server = Server()
+    server.objects["ConfigMap", host_handed_over.NAME] = {"metadata": {"name": host_handed_over.NAME}, "data": {
+        "h1": host_handed_over.note({"spec": {"bmc": {"address": "ipmi://192.0.2.1"}}}, "https://198.18.0.9:6443",
+                                    "2026-11-24T18:00:00Z")}}
+    return server
+
+
+def test_a_host_that_another_plane_manages_is_not_created_here_unless_it_is_forced():
+    server = handed_over_world()
+    with pytest.raises(RefusedError, match=r"h1.*given to the plane of https://198.18.0.9:6443"):
+        run(server, [host(1), host(2)])
+    assert not server.writes()
+    assert run(server, [host(1)], force_hosts=["h1"])[0]["changed"]
+    # By then this plane manages it.
+    assert run(server, [host(1)])[0]["changed"] is False
+
+
+def test_an_account_that_may_not_read_the_note_goes_on_and_says_so():
+    server = handed_over_world()
+    get = server.get
+
+    def forbidden(resource, namespace, name):
+        if resource.kind == "ConfigMap":
+            raise KubeError("forbidden", 403, "Forbidden")
+        return get(resource, namespace, name)
+
+    server.get = forbidden
+    result = run(server, [host(1)])[0]
+    assert result["changed"] and any("was not checked" in warning for warning in result["warnings"])

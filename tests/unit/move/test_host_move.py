@@ -14,7 +14,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors im
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over, lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import wait as host_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import host_copies, host_move_service
@@ -72,7 +72,8 @@ class World(Plane):
                 continue
             if host_annotations.STATUS in found and "status" not in item:
                 item["status"] = json.loads(item["metadata"]["annotations"].pop(host_annotations.STATUS))
-                item["status"]["provisioning"]["ID"] = "anew-" + name
+                known = item["status"]["provisioning"]["ID"]
+                item["status"]["provisioning"]["ID"] = ("back-" if known == "anew-" + name else "anew-") + name
                 if not self.adopts:
                     item["status"].update(operationalStatus="error", errorType="registration error",
                                           errorMessage="no route to the BMC", errorCount=9)
@@ -141,6 +142,7 @@ def check_moved(here, there):
         assert arrived["status"]["operationalStatus"] == "OK" and arrived["metadata"]["annotations"] == {}
         assert there.objects["Secret", name + "-bmc"]["data"] == {"value": name + "-bmc"}
     assert there.objects["Secret", "used-data"]["data"] == {"value": "used-data"}
+    assert sorted(handed_over.read(here.objects["ConfigMap", handed_over.NAME])) == ["free", "used"]
     settings = there.objects["HostFirmwareSettings", "used"]
     assert settings["spec"] == {"settings": {"Quiet": "true"}}
     assert settings["metadata"]["ownerReferences"][0]["uid"] == "new-BareMetalHost-used"
@@ -170,10 +172,10 @@ def test_nothing_moves_without_its_number(planes, confirm):
 
 def test_all_writes_are_counted(planes):
     move(planes)
-    assert World.done == 15
+    assert World.done == 16
 
 
-@pytest.mark.parametrize("steps", range(15))
+@pytest.mark.parametrize("steps", range(16))
 def test_a_run_that_is_killed_at_any_write_is_finished_by_the_next(planes, steps):
     World.steps = steps
     with pytest.raises(Killed):
@@ -272,3 +274,11 @@ def test_a_copy_that_others_have_changed_is_not_released(planes):
 def test_a_name_that_is_in_neither_plane_is_refused(planes):
     with pytest.raises(RefusedError, match="no such host in either plane"):
         move(planes, ["used", "gone"], "2")
+
+
+def test_hosts_that_come_back_are_noted_there_and_not_here(planes):
+    move(planes)
+    World.done = 0
+    assert move(planes[::-1])["errors"] == []
+    assert handed_over.read(planes[0].objects["ConfigMap", handed_over.NAME]) == {}
+    assert sorted(handed_over.read(planes[1].objects["ConfigMap", handed_over.NAME])) == ["free", "used"]
