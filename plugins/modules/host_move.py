@@ -44,8 +44,8 @@ options:
     required: true
   confirm:
     description:
-      - How many hosts are moved, or their names with commas between. Not asked again for hosts that an interrupted run
-        has begun to move.
+      - How many hosts are moved, or their names with commas between. Hosts that an interrupted run has begun to move
+        count, those that are there for good do not.
     type: str
   reach_from:
     description:

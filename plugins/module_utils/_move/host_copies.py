@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What goes along when single hosts change planes, what keeps them, and how far each has come; pure.
 
-Sources: ``baremetalhost_controller.go`` (``detachHost``, ``secretManager``) and ``baremetalhost_types.go`` of BMO 0.13.
+Sources: ``baremetalhost_controller.go`` (``detachHost``, ``secretManager``) and ``baremetalhost_types.go`` of BMO 0.13;
+``metal3machine_manager.go`` (``chooseHost``) of CAPM3 1.13.
 """
 from __future__ import annotations
 
@@ -34,6 +35,38 @@ def mark_of(host: Object) -> str | None:
     """Return the uid of the plane that a host is detached for, None for one that is not on its way."""
     return host_annotations.arguments(host_annotations.of(host).get(host_annotations.DETACHED)).get(
         host_annotations.TO_PLANE)
+
+
+def detaching(host: Object, plane_uid: str) -> dict[str, Any] | None:
+    """Return the patch by which a host is detached for another plane, None when it is.
+
+    CAPM3 would give a machine a detached host that is available, but not one that is marked.
+
+    :param plane_uid: uid of the Namespace kube-system over there
+    """
+    if mark_of(host) == plane_uid:
+        return None
+    return dict({host_annotations.DETACHED: host_annotations.compact({host_annotations.TO_PLANE: plane_uid})},
+                **({} if host_annotations.UNHEALTHY in host_annotations.of(host)
+                   else {host_annotations.UNHEALTHY: checks.HELD}))
+
+
+def arrived(host: Object) -> dict[str, Any] | None:
+    """Return the patch that takes away what a move has left at a host that is there for good, None for nothing."""
+    found = host_annotations.of(host)
+    patch: dict[str, Any] = dict.fromkeys(name for name in (host_annotations.FROM_PLANE,) if name in found)
+    if found.get(host_annotations.UNHEALTHY) == checks.HELD:
+        patch[host_annotations.UNHEALTHY] = None
+    return patch or None
+
+
+def in_use(host: Object) -> list[Problem]:
+    """Return a problem for a host with a consumer."""
+    consumer = (host.get("spec") or {}).get("consumerRef")
+    if not consumer:
+        return []
+    return [_problem(host, "spec.consumerRef", f"{consumer.get('kind')} {consumer.get('name')}", "no consumer",
+                     "move its cluster with all its hosts by the playbook pivot, or take the machine away first")]
 
 
 def origin(plane_uid: str, host: Object) -> str:
@@ -99,14 +132,11 @@ def problems(host: Object, objects: Iterable[Object], now: float) -> list[Proble
     :param now: seconds since 1970
     """
     objects = list(objects)
-    found = checks.host_problems(host)
+    # What this move has detached was in a steady state when it was.
+    found = checks.host_problems(host) if mark_of(host) is None else []
     locked = host_lock.problem(title(key(host)), "hosts", host, now)
     found += [locked] if locked else []
-    consumer = (host.get("spec") or {}).get("consumerRef")
-    if consumer:
-        found.append(_problem(host, "spec.consumerRef", f"{consumer.get('kind')} {consumer.get('name')}",
-                              "no consumer", "move its cluster with all its hosts by the playbook pivot, or take the "
-                              "machine away first"))
+    found += in_use(host)
     if host_annotations.DETACHED in host_annotations.of(host) and mark_of(host) is None:
         found.append(_problem(host, f"metadata.annotations.{host_annotations.DETACHED}", "set", "no such annotation",
                               "attach the host first, or find out who has detached it and why"))

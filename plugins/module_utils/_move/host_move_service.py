@@ -118,14 +118,14 @@ class HostMove:
                 problems.append(Problem("move-other", graph.title(graph.key(host)), host_annotations.DETACHED,
                                         "on its way to another plane", "a move to the plane of to_kubeconfig",
                                         "finish that one first with its own to_kubeconfig, or attach the host again"))
-        for host in fresh:
+        # Others may write the mark, too: it makes up for no check and no confirmation.
+        for host in leaving:
             problems += host_copies.problems(host, self._here.objects, self._now())
         problems += self._not_taken(leaving)
         if fresh:
             problems += self._forbidden(fresh)
             problems += self._unreached(fresh)
-        names = [host["metadata"]["name"] for host in fresh]
-        # What has begun was confirmed.
+        names = [host["metadata"]["name"] for host in leaving]
         unconfirmed = [] if not names or confirmation.confirmed(self._params["confirm"], names) else [Problem(
             "confirmation-missing", "host_move", "confirm", self._params["confirm"] or None,
             confirmation.expected(names),
@@ -194,10 +194,8 @@ class HostMove:
 
     def _detach(self, names: list[str]) -> dict[str, str]:
         """Take hosts out of the Ironic here: from then on nothing here has power over their servers."""
-        value = host_annotations.compact({host_annotations.TO_PLANE: self._there.uid})
-
         def change(host: Object) -> dict[str, Any] | None:
-            return None if host_copies.mark_of(host) == self._there.uid else {host_annotations.DETACHED: value}
+            return host_copies.detaching(host, self._there.uid)
 
         def again(host: Object) -> list[Any]:
             return host_copies.problems(host, self._here.objects, self._now())
@@ -282,10 +280,10 @@ class HostMove:
         hosts = self._of(self._here, names)
         there = set(host_annotations.of(host).get(host_annotations.FROM_PLANE) for host in self._of(self._there, names))
         due = [host for host in hosts if host_copies.origin(self._here.uid, host) in there
-               and host_copies.mark_of(host) == self._there.uid
+               and host_copies.mark_of(host) == self._there.uid and not host_copies.in_use(host)
                and (host.get("status") or {}).get("operationalStatus") == "detached"]
-        errors = dict((host["metadata"]["name"], "it is not detached here any more, and is over there, too: detach "
-                       "or delete one of the two at once") for host in hosts if host not in due)
+        errors = dict((host["metadata"]["name"], "it is not detached here any more, or in use, and is over there, "
+                       "too: detach or delete one of the two at once") for host in hosts if host not in due)
         writes = _Deletions(self._here.client, False, self._progress, self._sleep, self._there.uid)
         raise_refused(self._here.client, writes.write([deletion(BMH, host) for host in due]))
         began = self._clock()
@@ -296,8 +294,7 @@ class HostMove:
     def _forget(self, names: list[str]) -> dict[str, str]:
         hosts_service.annotate(
             self._there.client, self._there.namespace, self._of(self._there, names), False, self._progress,
-            self._sleep, lambda host: {host_annotations.FROM_PLANE: None}
-            if host_annotations.FROM_PLANE in host_annotations.of(host) else None)
+            self._sleep, host_copies.arrived)
         return {}
 
 
@@ -311,9 +308,10 @@ class _Deletions(Reconcile):
 
     def problems_again(self, entry: Any, stored: Object | None) -> list[Any]:
         """Return why a host is not deleted any more."""
-        if stored is None or entry.action != DELETE or host_copies.mark_of(stored) == self._plane_uid:
+        if stored is None or entry.action != DELETE:
             return []
-        return ["it is not detached for the move any more"]
+        return host_copies.in_use(stored) if host_copies.mark_of(stored) == self._plane_uid else [
+            "it is not detached for the move any more"]
 
     def plan_again(self, entry: Any, stored: Object | None) -> Any:
         """Return the deletion of the host as it is by now."""

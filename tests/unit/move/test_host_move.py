@@ -181,9 +181,7 @@ def test_a_run_that_is_killed_at_any_write_is_finished_by_the_next(planes, steps
     with pytest.raises(Killed):
         move(planes)
     World.steps = None
-    # What has begun was confirmed: hosts that have not begun are asked for.
-    left = [name for name in NAMES if host_copies.stage(
-        planes[0].objects.get(("BareMetalHost", name)), planes[1].objects.get(("BareMetalHost", name))) == "here"]
+    left = [name for name in NAMES if ("BareMetalHost", name) in planes[0].objects]
     result = move(planes, confirm=str(len(left)) if left else None)
     assert result["changed"] and result["errors"] == []
     check_moved(*planes)
@@ -199,7 +197,7 @@ def test_a_host_that_the_other_plane_cannot_register_stays_here_too(planes):
     planes[1].adopts = True
     for name in NAMES:
         planes[1].objects["BareMetalHost", name]["status"].update(operationalStatus="OK", errorType="", errorMessage="")
-    assert move(planes, confirm=None)["errors"] == []
+    assert move(planes)["errors"] == []
     check_moved(*planes)
 
 
@@ -242,7 +240,10 @@ def add_here(item):
     (lambda here, there: setattr(there, "forbidden", frozenset(["create baremetalhosts"])),
      "may not create baremetalhosts.metal3.io"),
     (change_host(annotations={host_annotations.DETACHED: host_annotations.compact(
-        {host_annotations.TO_PLANE: "c-kube-system"})}), "on its way to another plane")])
+        {host_annotations.TO_PLANE: "c-kube-system"})}), "on its way to another plane"),
+    (change_host(annotations={host_annotations.DETACHED: host_annotations.compact(
+        {host_annotations.TO_PLANE: "b-kube-system"})}, consumerRef={"kind": "Metal3Machine", "name": "m"}),
+     "found Metal3Machine m, expected no consumer")])
 def test_what_is_in_the_way_is_named_and_nothing_is_written(planes, change, text):
     change(*planes)
     with pytest.raises(RefusedError) as refused:
@@ -269,6 +270,37 @@ def test_a_copy_that_others_have_changed_is_not_released(planes):
     copied[0]["spec"]["bmc"]["address"] = "ipmi://192.0.2.66"
     with pytest.raises(RefusedError, match="another specification over there"):
         move(planes, confirm=None)
+
+
+def test_a_mark_that_others_have_written_makes_up_for_no_confirmation(planes):
+    for name in NAMES:
+        change_host(name, annotations=host_copies.detaching(planes[0].objects["BareMetalHost", name], "b-kube-system"))(
+            *planes)
+    with pytest.raises(RefusedError, match="metal3_confirm=2"):
+        move(planes, confirm=None)
+
+
+def test_no_machine_gets_a_host_on_its_way(planes):
+    World.steps = 8
+    with pytest.raises(Killed):
+        move(planes)
+    for plane in planes:
+        for name in NAMES:
+            item = plane.objects.get(("BareMetalHost", name))
+            assert item is None or host_annotations.UNHEALTHY in item["metadata"]["annotations"]
+
+
+def test_a_host_that_somebody_takes_meanwhile_is_not_deleted(planes, monkeypatch):
+    delete = host_move_service.HostMove._delete
+
+    def late(self, names):
+        planes[0].objects["BareMetalHost", "free"]["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "m"}
+        return delete(self, names)
+
+    monkeypatch.setattr(host_move_service.HostMove, "_delete", late)
+    result = move(planes)
+    assert len(result["errors"]) == 1 and "in use" in result["errors"][0]
+    assert ("BareMetalHost", "free") in planes[0].objects and ("BareMetalHost", "used") not in planes[0].objects
 
 
 def test_a_name_that_is_in_neither_plane_is_refused(planes):
