@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from .._bmc import address as bmc_address
 from .._common.field_checks import show
-from .._common.plain_text import plain, shortened
+from .._common.plain_text import shortened
 from .._common.problem import Problem
 
 Object = Mapping[str, Any]
@@ -60,7 +60,8 @@ def read(config: Object | None) -> dict[str, HandedOver]:
         except (KeyError, TypeError, ValueError, RecursionError):
             continue
         if all(isinstance(part, str) for part in parts):
-            found[name] = HandedOver(*(plain(shortened(part)) for part in parts[:2]), parts[2])
+            server, at, bmc = parts
+            found[name] = HandedOver(shortened(server), shortened(at), bmc)
     return found
 
 
