@@ -316,4 +316,3 @@ class _Deletions(Reconcile):
     def plan_again(self, entry: Any, stored: Object | None) -> Any:
         """Return the deletion of the host as it is by now."""
         return entry._replace(action=UNCHANGED) if stored is None else deletion(BMH, stored)
-

@@ -122,8 +122,9 @@ def move(planes, names=("used", "free"), confirm="2", check_mode=False):
     params = {"namespace": NAMESPACE, "hosts": list(names), "confirm": confirm, "to_kubeconfig": "there",
               "to_context": None, "reach_from": "none", "kubectl": None, "ironic_namespace": "ns",
               "ironic_deployment": "ironic", "wait_timeout_seconds": 60}
-    return host_move_service.HostMove(*planes, params, check_mode, Progress(None), lambda: 0.0, lambda _seconds: None,
-                              lambda: 0.0).moved()
+    run = host_move_service.HostMove(*planes, params, check_mode, Progress(None), lambda: 0.0, lambda _seconds: None,
+                                     lambda: 0.0)
+    return run.moved()
 
 
 def kinds(of, name):
