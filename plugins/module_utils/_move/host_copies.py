@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .._bmc import address as bmc_address
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host import lock as host_lock
+from .._host.goals import state_of
 from .._kube.resources import KNOWN
-from . import checks, copies
+from . import checks, copies, record
 from .graph import MADE_AGAIN, key, title
 
 Object = dict[str, Any]
@@ -27,6 +29,11 @@ HERE, DETACHING, BOTH, THERE, NOWHERE = "here", "detaching", "both", "there", "n
 _GROUP = "metal3.io"
 # Fields of ``spec`` that name a Secret of the host, and the key of its name in each.
 _SECRETS = (("bmc", "credentialsName"), ("userData", "name"), ("networkData", "name"), ("metaData", "name"))
+# The value of the pause of a host that has come and is not complete yet: not that of a pivot, which would release it.
+HELD = "metal3.baremetal/host-move"
+# States in which Ironic does nothing with a server, and in which BMO detaches.
+STEADY = tuple(state for state in checks.STEADY if state != "unmanaged")
+_UPDATES = "HostFirmwareComponents"
 # What lives in the BMC itself, or is bound to the media that this plane has attached.
 _BOUND = {"BMCEventSubscription": "delete it, and make it over there", "DataImage": "delete it first, which ejects it"}
 
@@ -44,18 +51,30 @@ def detaching(host: Object, plane_uid: str) -> dict[str, Any] | None:
 
     :param plane_uid: uid of the Namespace kube-system over there
     """
-    if mark_of(host) == plane_uid:
-        return None
-    return dict({host_annotations.DETACHED: host_annotations.compact({host_annotations.TO_PLANE: plane_uid})},
-                **({} if host_annotations.UNHEALTHY in host_annotations.of(host)
-                   else {host_annotations.UNHEALTHY: checks.HELD}))
+    found, wanted = host_annotations.of(host), {host_annotations.TO_PLANE: plane_uid}
+    # Another value could delay the deletion, or force.
+    patch = {} if host_annotations.arguments(found.get(host_annotations.DETACHED)) == wanted else {
+        host_annotations.DETACHED: host_annotations.compact(wanted)}
+    if host_annotations.UNHEALTHY not in found:
+        patch[host_annotations.UNHEALTHY] = HELD
+    return patch or None
+
+
+def released(host: Object, of: str) -> dict[str, Any] | None:
+    """Return the patch that lets the operator work on a host that has come, None for any other host.
+
+    :param of: what :func:`origin` returns for it
+    """
+    found = host_annotations.of(host)
+    is_ours = found.get(host_annotations.PAUSED) == HELD and found.get(host_annotations.FROM_PLANE) == of
+    return {host_annotations.PAUSED: None} if is_ours else None
 
 
 def arrived(host: Object) -> dict[str, Any] | None:
     """Return the patch that takes away what a move has left at a host that is there for good, None for nothing."""
     found = host_annotations.of(host)
     patch: dict[str, Any] = dict.fromkeys(name for name in (host_annotations.FROM_PLANE,) if name in found)
-    if found.get(host_annotations.UNHEALTHY) == checks.HELD:
+    if found.get(host_annotations.UNHEALTHY) == HELD:
         patch[host_annotations.UNHEALTHY] = None
     return patch or None
 
@@ -94,8 +113,40 @@ def stage(here: Object | None, there: Object | None) -> str:
 def secrets_named(host: Object) -> list[str]:
     """Return the names of the Secrets that a host's specification names, sorted."""
     spec = host.get("spec") or {}
-    found = set((spec.get(field) or {}).get(name) for field, name in _SECRETS)
+    found = set((spec.get(field) or {}).get(name) for field, name in (*_SECRETS, ("image", "ociAuthSecretName")))
     return sorted(name for name in found | {spec.get("preprovisioningNetworkDataName")} if name)
+
+
+def not_ready(host: Object | None, uid: str, plane_uid: str) -> str:
+    """Return why a host here must not be given away, although it was detached for that; empty for nothing.
+
+    :param host: the host as it is by now, or None
+    :param uid: of the host that was checked
+    :param plane_uid: uid of the Namespace kube-system over there
+    """
+    if host is None or host["metadata"]["uid"] != uid:
+        return "it was deleted here by somebody else meanwhile"
+    if mark_of(host) != plane_uid or (host.get("status") or {}).get("operationalStatus") != "detached":
+        return "it is not detached for this move any more"
+    if state_of(host) not in STEADY:
+        return f"it is {state_of(host)} by now"
+    return "; ".join(map(str, in_use(host)))
+
+
+def is_back(host: Object | None, before: Object) -> bool:
+    """Say whether a host over there is what it is here, registered by another Ironic.
+
+    :param host: the BareMetalHost over there, or None
+    :param before: the same host here, detached
+    """
+    if host is None or host["metadata"].get("deletionTimestamp"):
+        return False
+    found = host_annotations.of(host)
+    status, known = host.get("status") or {}, (before["status"].get("provisioning") or {}).get("ID")
+    node = (status.get("provisioning") or {}).get("ID")
+    return (host_annotations.PAUSED not in found and host_annotations.STATUS not in found
+            and status.get("operationalStatus") == "OK" and node not in (None, "", known)
+            and not record.differences(record.host_facts(before), record.host_facts(host)))
 
 
 def companions(host: Object, objects: Iterable[Object]) -> list[Object]:
@@ -124,20 +175,48 @@ def _goes_along(obj: Object, host: Object, taken: set[str]) -> bool:
         owner.get("uid") in taken for owner in obj["metadata"].get("ownerReferences") or [])
 
 
-def problems(host: Object, objects: Iterable[Object], now: float) -> list[Problem]:
+def problems(host: Object, objects: Iterable[Object], now: float, plane_uid: str,
+             there: Object | None = None) -> list[Problem]:
     """Return what keeps a host in its plane.
 
     :param host: the BareMetalHost
     :param objects: all objects of its namespace
     :param now: seconds since 1970
+    :param plane_uid: uid of the Namespace kube-system of the plane that it is given to
+    :param there: its copy over there, or None
     """
     objects = list(objects)
-    # What this move has detached was in a steady state when it was.
-    found = checks.host_problems(host) if mark_of(host) is None else []
+    mark = mark_of(host)
+    if mark not in (None, plane_uid):
+        return [Problem("move-other", title(key(host)), host_annotations.DETACHED, "on its way to another plane",
+                        "a move to the plane of to_kubeconfig", "finish that one first with its own to_kubeconfig")]
+    if mark is None and there is not None:
+        return [_problem(host, f"metadata.annotations.{host_annotations.DETACHED}", "not the mark of this move, but "
+                         "there is a copy over there", "the mark", "do not attach it: the other plane may have it; "
+                         "detach the one that is not to stay, wait until it is detached, then delete that one")]
+    status = host.get("status") or {}
+    # That it is detached is this move's doing; all else holds for it as well, because others can write the mark.
+    seen = dict(host, status=dict(status, operationalStatus="OK")) \
+        if mark and status.get("operationalStatus") == "detached" else host
+    if there is not None:
+        # A run that was killed may have begun to delete it.
+        seen = dict(seen, metadata=dict((name, value) for name, value in host["metadata"].items()
+                                        if name != "deletionTimestamp"))
+    found = checks.host_problems(seen)
+    if state_of(host) == "unmanaged":
+        found.append(_problem(host, "status.provisioning.state", "unmanaged", "one of " + ", ".join(STEADY),
+                              "enrol it over there, and delete it here"))
+    if host_annotations.of(host).get(host_annotations.PAUSED) == checks.HELD:
+        found.append(_problem(host, f"metadata.annotations.{host_annotations.PAUSED}", "held for a pivot", "not paused",
+                              "finish the pivot first, or take it back"))
     locked = host_lock.problem(title(key(host)), "hosts", host, now)
     found += [locked] if locked else []
     found += in_use(host)
-    if host_annotations.DETACHED in host_annotations.of(host) and mark_of(host) is None:
+    if host["metadata"].get("ownerReferences"):
+        owner = host["metadata"]["ownerReferences"][0]
+        found.append(_problem(host, "metadata.ownerReferences", f"{owner.get('kind')} {owner.get('name')}", "no owner",
+                              "let its owner go first: it would not find the host over there"))
+    if host_annotations.DETACHED in host_annotations.of(host) and mark is None:
         found.append(_problem(host, f"metadata.annotations.{host_annotations.DETACHED}", "set", "no such annotation",
                               "attach the host first, or find out who has detached it and why"))
     namespace = host["metadata"].get("namespace")
@@ -149,13 +228,21 @@ def problems(host: Object, objects: Iterable[Object], now: float) -> list[Proble
     known = set(obj["metadata"]["name"] for obj in objects if obj["kind"] == "Secret")
     found += [_problem(host, "spec", f"Secret {name}, which is not there", "Secrets that are there",
                        "make it, or correct the host") for name in secrets_named(host) if name not in known]
-    for obj in objects:
-        bound = _BOUND.get(obj["kind"])
-        mine = obj["metadata"]["name"] == host["metadata"]["name"] \
-            or (obj.get("spec") or {}).get("hostName") == host["metadata"]["name"]
-        if bound and mine and key(obj)[0] == _GROUP:
-            found.append(_problem(host, "", title(key(obj)), "none", bound))
-    return found
+    return found + [problem for obj in objects for problem in _bound(host, obj)]
+
+
+def _bound(host: Object, obj: Object) -> list[Problem]:
+    group, kind, name = key(obj)
+    mine = host["metadata"]["name"]
+    if group != _GROUP or (name != mine and (obj.get("spec") or {}).get("hostName") != mine):
+        return []
+    if kind in _BOUND:
+        return [_problem(host, "", title(key(obj)), "none", _BOUND[kind])]
+    updates = (obj.get("spec") or {}).get("updates")
+    if kind == _UPDATES and updates and updates != (obj.get("status") or {}).get("updates"):
+        return [_problem(host, "", f"{title(key(obj))} with updates that are not flashed yet", "none",
+                         "flash them first by the playbook firmware, or take them away")]
+    return []
 
 
 def taken(host: Object, plane_uid: str, there: Object | None, others: Iterable[Object]) -> list[Problem]:
@@ -170,22 +257,36 @@ def taken(host: Object, plane_uid: str, there: Object | None, others: Iterable[O
     if there is not None:
         if host_annotations.of(there).get(host_annotations.FROM_PLANE) != origin(plane_uid, host):
             found.append(_problem(host, "", "another host of this name over there", "a name that is free there",
-                                  "delete or rename one of the two"))
-        elif (there.get("spec") or {}) != (host.get("spec") or {}):
-            found.append(_problem(host, "spec", "another specification over there than here, where it comes from",
-                                  "the same", "find out who has changed one of them; delete the copy over there, which "
-                                  "is held, then run again"))
+                                  "find out which of the two has the server; rename the other"))
+        elif dropped(host, there):
+            found.append(_problem(host, "spec", f"another specification over there than here: {dropped(host, there)}",
+                                  "the same", "find out who has changed one of them, and correct that one"))
     spec = host.get("spec") or {}
     for other in others:
         theirs = other.get("spec") or {}
         name = f"{other['metadata'].get('namespace')}/{other['metadata']['name']}"
-        for field, mine, its in (
-                ("spec.bmc.address", (spec.get("bmc") or {}).get("address"), (theirs.get("bmc") or {}).get("address")),
-                ("spec.bootMACAddress", spec.get("bootMACAddress"), theirs.get("bootMACAddress"))):
-            if mine and its and mine.lower() == its.lower():
-                found.append(_problem(host, field, f"{mine}, which the host {name} over there has, too",
-                                      "one server in one plane only", "delete one of the two"))
+        address = (spec.get("bmc") or {}).get("address")
+        mac = spec.get("bootMACAddress")
+        pairs = [("spec.bmc.address", address, _bmc_of(spec) or address,
+                  _bmc_of(theirs) or (theirs.get("bmc") or {}).get("address")),
+                 ("spec.bootMACAddress", mac, str(mac or "").lower(), str(theirs.get("bootMACAddress") or "").lower())]
+        for field, shown, mine, its in pairs:
+            if mine and mine == its:
+                found.append(_problem(host, field, f"{shown}, which the host {name} over there has, too",
+                                      "one server in one plane only", "find out which of the two has the server; "
+                                      "detach the other, wait until it is detached, then delete it"))
     return found
+
+
+def _bmc_of(spec: Mapping[str, Any]) -> Any:
+    return bmc_address.identity_of((spec.get("bmc") or {}).get("address"))
+
+
+def dropped(host: Object, there: Object) -> str:
+    """Return the fields of a specification that are missing or others over there; more fields do not count."""
+    empty = {"apiVersion": "", "kind": "", "metadata": {"name": ""}}
+    lost, _added = copies.differences(dict(empty, spec=host.get("spec")), dict(empty, spec=there.get("spec")))
+    return ", ".join(lost)
 
 
 def secret_problems(secrets: Iterable[Object], there: Mapping[str, Object]) -> list[Problem]:
@@ -203,7 +304,8 @@ def secret_problems(secrets: Iterable[Object], there: Mapping[str, Object]) -> l
 def secret_copy(secret: Object) -> Object:
     """Return a Secret as it is created over there; the operator makes the host its owner again."""
     made = copies.created(secret, {})
-    made["metadata"].pop("ownerReferences", None)
+    for name in ("ownerReferences", "finalizers"):
+        made["metadata"].pop(name, None)
     return made
 
 
@@ -213,16 +315,22 @@ def host_copy(host: Object, plane_uid: str) -> Object:
     :param host: the detached BareMetalHost
     :param plane_uid: uid of the Namespace kube-system where it is
     """
-    # Over there it is not detached, and was not when it was checked here.
-    attached = dict(host, status=dict(host["status"], operationalStatus="OK"))
-    made = copies.created(copies.held(attached), {})
+    made = copies.created(host, {})
     made.pop("status", None)
-    annotations = dict(made["metadata"]["annotations"], **{host_annotations.FROM_PLANE: origin(plane_uid, host)})
+    annotations = dict(host_annotations.of(host), **{
+        host_annotations.PAUSED: HELD, host_annotations.STATUS: status_of(host),
+        host_annotations.FROM_PLANE: origin(plane_uid, host)})
     annotations.pop(host_annotations.DETACHED)
     made["metadata"].update(annotations=annotations)
-    # The operator's, which sets it over there, too.
-    made["metadata"].pop("finalizers", None)
+    # The operator's, which sets it over there, too; owners would be missed there, and the host collected as garbage.
+    for name in ("finalizers", "ownerReferences"):
+        made["metadata"].pop(name, None)
     return made
+
+
+def status_of(host: Object) -> str:
+    """Return the status of a detached host as the operator takes it over there, where it is not detached."""
+    return host_annotations.saved_status(dict(host, status=dict(host["status"], operationalStatus="OK")))
 
 
 def companion_copy(obj: Object, uids: Mapping[str, str]) -> Object:
@@ -233,6 +341,9 @@ def companion_copy(obj: Object, uids: Mapping[str, str]) -> Object:
     made = copies.created(obj, uids)
     made.pop("status", None)
     made["metadata"].pop("finalizers", None)
+    if obj["kind"] == _UPDATES:
+        # They are flashed already: without a status they would be flashed again.
+        made["spec"] = dict((name, value) for name, value in (obj.get("spec") or {}).items() if name != "updates")
     owners = [owner for owner in made["metadata"].get("ownerReferences") or [] if owner.get("uid") in uids.values()]
     made["metadata"].pop("ownerReferences", None)
     if owners:

@@ -15,15 +15,18 @@ from typing import Any
 from .._common import confirmation
 from .._common.errors import RefusedError
 from .._common.problem import Problem
+from .._common.redaction import secret_texts, without_secrets
 from .._host import annotations as host_annotations
 from .._host import handed_over
 from .._host.actions import ACTIONS, has_status
 from .._host.goals import HostHistory, state_of
 from .._host.reading import BMH, hosts_everywhere, hosts_of
 from .._host.wait import wait_for_hosts
+from .._kube.errors import KubeError
 from .._kube.plan import DELETE, UNCHANGED, deletion
 from .._kube.reconcile import Reconcile, raise_refused
 from .._metal3.kinds import KNOWN
+from .._plane import fit_service
 from . import access, bmc_reach, checks, copies, graph, host_copies, hosts_service
 from .host_copies import BOTH, DETACHING, HERE, NOWHERE, THERE
 from .reading import Side
@@ -59,6 +62,8 @@ class HostMove:
         self._names = sorted(set(params["hosts"]))
         self._began = clock()
         self.warnings: list[str] = []
+        # Of the hosts here, as they were checked.
+        self._uids: dict[str, str] = {}
 
     def moved(self) -> dict[str, Any]:
         """Move the hosts, or finish what an interrupted run has begun.
@@ -96,7 +101,14 @@ class HostMove:
 
     def _is_unfinished(self, name: str) -> bool:
         host = self._host(self._there, name)
-        return host is not None and host_annotations.FROM_PLANE in host_annotations.of(host)
+        return host is not None and str(host_annotations.of(host).get(host_annotations.FROM_PLANE)).startswith(
+            self._here.uid + "/")
+
+    def _copy_of(self, host: Object, found: Object | None) -> Object | None:
+        """Return a host over there if it is the copy of one here, else None."""
+        is_copy = found is not None and host_annotations.of(found).get(
+            host_annotations.FROM_PLANE) == host_copies.origin(self._here.uid, host)
+        return found if is_copy else None
 
     def _checked(self, stages: dict[str, str]) -> list[Problem]:
         """Return the problem of a confirmation that is missing in check mode.
@@ -111,20 +123,16 @@ class HostMove:
                      for name in self._names if stages[name] == NOWHERE]
         leaving = [host for name in self._names if stages[name] in (HERE, DETACHING, BOTH)
                    for host in [self._host(self._here, name)] if host is not None]
-        fresh = [host for host in leaving if stages[host["metadata"]["name"]] == HERE]
-        for host in leaving:
-            mark = host_copies.mark_of(host)
-            if mark not in (None, self._there.uid):
-                problems.append(Problem("move-other", graph.title(graph.key(host)), host_annotations.DETACHED,
-                                        "on its way to another plane", "a move to the plane of to_kubeconfig",
-                                        "finish that one first with its own to_kubeconfig, or attach the host again"))
         # Others may write the mark, too: it makes up for no check and no confirmation.
         for host in leaving:
-            problems += host_copies.problems(host, self._here.objects, self._now())
+            problems += host_copies.problems(host, self._here.objects, self._now(), self._there.uid, self._copy_of(
+                host, self._host(self._there, host["metadata"]["name"])))
         problems += self._not_taken(leaving)
-        if fresh:
-            problems += self._forbidden(fresh)
-            problems += self._unreached(fresh)
+        if leaving:
+            problems += self._notes_immutable()
+            problems += checks.older(fit_service.read(self._here.client)[0], fit_service.read(self._there.client)[0])
+            problems += self._forbidden(leaving)
+            problems += self._unreached([host for host in leaving if stages[host["metadata"]["name"]] != BOTH])
         names = [host["metadata"]["name"] for host in leaving]
         unconfirmed = [] if not names or confirmation.confirmed(self._params["confirm"], names) else [Problem(
             "confirmation-missing", "host_move", "confirm", self._params["confirm"] or None,
@@ -146,10 +154,18 @@ class HostMove:
                 *(other for other in own.values() if other["metadata"]["name"] != name), *others])
         secrets = dict((name, obj) for (_group, kind, name), obj in self._there.by_key.items() if kind == "Secret")
         found += host_copies.secret_problems(host_copies.secrets_of(leaving, self._here.objects), secrets)
-        going = [obj for host in leaving for obj in host_copies.companions(host, self._here.objects)]
-        arrived = set(host["metadata"]["name"] for host in leaving if host["metadata"]["name"] in own)
-        return found + checks.target([obj for obj in going if obj["metadata"]["name"] not in arrived],
-                                     self._there.by_key, self._there.served, self._here.kinds)
+        # What has arrived with its host, in a run that was killed, is not in the way.
+        going = [obj for host in leaving if not self._copy_of(host, own.get(host["metadata"]["name"]))
+                 for obj in host_copies.companions(host, self._here.objects)]
+        return found + checks.target(going, self._there.by_key, self._there.served, self._here.kinds)
+
+    def _notes_immutable(self) -> list[Problem]:
+        found = []
+        for side, option in ((self._here, "kubeconfig"), (self._there, "to_kubeconfig")):
+            if (side.client.get(_CONFIG_MAP, side.namespace, handed_over.NAME) or {}).get("immutable"):
+                found.append(Problem("move-note", f"ConfigMap {side.namespace}/{handed_over.NAME}", option, "immutable",
+                                     "one that can be written", "delete it; it says which hosts have left that plane"))
+        return found
 
     def _forbidden(self, hosts: list[Object]) -> list[Problem]:
         used = [BMH, KNOWN["Secret"], _CONFIG_MAP]
@@ -178,6 +194,9 @@ class HostMove:
             left = [name for name in names if name not in errors]
             if left:
                 errors.update(step(left))
+        there = set(host["metadata"]["name"] for host in self._of(self._there, names))
+        errors.update((name, "it is not over there; look at both planes") for name in names
+                      if name not in errors and name not in there)
         return [f"host {name}: {text}" for name, text in sorted(errors.items())]
 
     def _of(self, side: Side, names: list[str]) -> list[Object]:
@@ -192,45 +211,70 @@ class HostMove:
         errors = dict((name, item.error(timeout, now)) for name, item in histories.items())
         return dict((name, text) for name, text in errors.items() if text)
 
+    def _pairs(self, names: list[str]) -> tuple[list[tuple[Object, Object | None]], dict[str, str]]:
+        """Return hosts that are still here and may be given away, each with its copy, and why others may not."""
+        there = dict((host["metadata"]["name"], host) for host in self._of(self._there, names))
+        pairs, errors = [], {}
+        for host in self._of(self._here, names):
+            name = host["metadata"]["name"]
+            reason = host_copies.not_ready(host, self._uids.get(name, ""), self._there.uid)
+            if reason:
+                errors[name] = reason + "; nothing more was done with it"
+            else:
+                pairs.append((host, self._copy_of(host, there.get(name))))
+        return pairs, errors
+
     def _detach(self, names: list[str]) -> dict[str, str]:
         """Take hosts out of the Ironic here: from then on nothing here has power over their servers."""
-        def change(host: Object) -> dict[str, Any] | None:
-            return host_copies.detaching(host, self._there.uid)
-
         def again(host: Object) -> list[Any]:
-            return host_copies.problems(host, self._here.objects, self._now())
+            return host_copies.problems(host, self._here.objects, self._now(), self._there.uid, self._copy_of(
+                host, self._host(self._there, host["metadata"]["name"])))
 
-        hosts = self._of(self._here, names)
+        def is_gone(host: Object) -> bool:
+            # A run that was killed had begun to delete it.
+            return self._copy_of(host, self._host(self._there, host["metadata"]["name"])) is not None
+
+        # As they were checked: a host that has changed since then is checked again by its version.
+        hosts = [host for name in names for host in [self._host(self._here, name)] if host is not None]
+        self._uids = dict((host["metadata"]["name"], host["metadata"]["uid"]) for host in hosts)
         hosts_service.annotate(self._here.client, self._here.namespace, hosts, False, self._progress, self._sleep,
-                               change, again)
+                               lambda host: host_copies.detaching(host, self._there.uid), again)
         began = self._clock()
         return self._wait(self._here, dict((host["metadata"]["name"], HostHistory(
             "detached", host, began, tolerated=("detached", "deleting"),
-            is_reached=lambda bmh: bmh is None or ACTIONS["detach"].reached(None, bmh, None))) for host in hosts))
+            is_reached=lambda bmh, host=host: is_gone(host) if bmh is None else ACTIONS["detach"].reached(
+                None, bmh, None))) for host in hosts))
 
     def _copy(self, names: list[str]) -> dict[str, str]:
         """Make over there what is not there yet; the host is held, its Secrets come before it."""
         self._here.read()
         self._there.read()
-        hosts = [host for host in self._of(self._here, names) if not host["metadata"].get("deletionTimestamp")]
-        if hosts and self._there.client.get(KNOWN["Namespace"], None, self._there.namespace) is None:
+        pairs, errors = self._pairs(names)
+        if pairs and self._there.client.get(KNOWN["Namespace"], None, self._there.namespace) is None:
             self._there.client.create(KNOWN["Namespace"], None, {
                 "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._there.namespace}})
-        errors = {}
         known = dict((name, obj) for (_group, kind, name), obj in self._there.by_key.items() if kind == "Secret")
-        for host in hosts:
+        for host, copied in pairs:
             name = host["metadata"]["name"]
+            if copied is not None and host_annotations.of(copied).get(host_annotations.PAUSED) != host_copies.HELD:
+                # Released by the run before: it was complete.
+                continue
             secrets = host_copies.secrets_of([host], self._here.objects)
             # Others may have written over there since it was checked.
             late = host_copies.taken(host, self._here.uid, self._host(self._there, name), ())
             late += host_copies.secret_problems(secrets, known)
-            if late or not has_status(host):
-                errors[name] = "; ".join(map(str, late)) or "no status here, by which the other plane would know it"
+            if late:
+                errors[name] = "; ".join(map(str, late))
                 continue
             for secret in secrets:
                 if secret["metadata"]["name"] not in known:
                     known[secret["metadata"]["name"]] = self._make(host_copies.secret_copy(secret), KNOWN["Secret"])
             stored = self._make(host_copies.host_copy(host, self._here.uid), BMH)
+            lost = host_copies.dropped(host, stored)
+            if lost:
+                errors[name] = (f"the plane over there does not keep {lost}; install the same or a newer operator "
+                                "there; the copy is held")
+                continue
             uids = {host["metadata"]["uid"]: stored["metadata"]["uid"]}
             for wave in copies.waves(host_copies.companions(host, self._here.objects)):
                 for obj in wave:
@@ -239,23 +283,44 @@ class HostMove:
         return errors
 
     def _make(self, obj: Object, resource: Any) -> Object:
-        """Create an object over there, unless it is there: then it was checked, or the operator has made it."""
+        """Create an object over there, unless it is there: then it was checked."""
         found = self._there.by_key.get(graph.key(obj))
         if found is not None:
             return found
-        stored = self._there.client.create(resource, self._there.namespace, obj)
+        try:
+            stored: Object = self._there.client.create(resource, self._there.namespace, obj)
+        except KubeError as exc:
+            # Webhooks quote what they refuse.
+            text = without_secrets(exc.message, secret_texts(obj))
+            raise KubeError(f"{graph.title(graph.key(obj))}: {text}", exc.status) from None
         self._progress.wrote(graph.title(graph.key(obj)), "created")
         return stored
 
     def _release(self, names: list[str]) -> dict[str, str]:
-        """Let the operator over there work on hosts, and wait until each is what it was."""
-        hosts = [host for host in self._of(self._there, names) if host_annotations.FROM_PLANE in
-                 host_annotations.of(host)]
+        """Let the operator over there work on hosts, and wait until each is there what it is here."""
+        pairs, errors = self._pairs(names)
+        errors.update((host["metadata"]["name"], "its copy over there was deleted by somebody else; run again")
+                      for host, copied in pairs if copied is None)
+        ready = [(host, copied) for host, copied in pairs if copied is not None]
+        saved = dict((host["metadata"]["name"], host_copies.status_of(host)) for host, _copied in ready)
+        origins = dict((host["metadata"]["name"], host_copies.origin(self._here.uid, host)) for host, _copied in ready)
+
+        def renew(copied: Object) -> dict[str, Any] | None:
+            name, found = copied["metadata"]["name"], host_annotations.of(copied)
+            is_held = host_copies.released(copied, origins[name]) is not None and not has_status(copied)
+            return {host_annotations.STATUS: saved[name]} if is_held and found.get(
+                host_annotations.STATUS) != saved[name] else None
+
         began = self._clock()
-        waits = dict((host["metadata"]["name"], hosts_service.history(host, began)) for host in hosts)
-        hosts_service.annotate(self._there.client, self._there.namespace, hosts, False, self._progress, self._sleep,
-                               hosts_service.resume)
-        return self._wait(self._there, waits)
+        for change in (renew, lambda copied: host_copies.released(copied, origins[copied["metadata"]["name"]])):
+            # What was copied by a run that was killed may be older than what the host is here by now.
+            current = self._of(self._there, [host["metadata"]["name"] for host, _copied in ready])
+            hosts_service.annotate(self._there.client, self._there.namespace, current, False, self._progress,
+                                   self._sleep, change)
+        errors.update(self._wait(self._there, dict((host["metadata"]["name"], HostHistory(
+            "what it was", copied, began, tolerated=("detached",),
+            is_reached=lambda bmh, host=host: host_copies.is_back(bmh, host))) for host, copied in ready)))
+        return errors
 
     def _note(self, names: list[str]) -> dict[str, str]:
         """Keep here who manages the hosts, so that nobody enrols them here again; the other plane has none of it."""
@@ -277,13 +342,10 @@ class HostMove:
 
     def _delete(self, names: list[str]) -> dict[str, str]:
         """Delete here what is over there; the operator deprovisions no host that is detached."""
-        hosts = self._of(self._here, names)
-        there = set(host_annotations.of(host).get(host_annotations.FROM_PLANE) for host in self._of(self._there, names))
-        due = [host for host in hosts if host_copies.origin(self._here.uid, host) in there
-               and host_copies.mark_of(host) == self._there.uid and not host_copies.in_use(host)
-               and (host.get("status") or {}).get("operationalStatus") == "detached"]
-        errors = dict((host["metadata"]["name"], "it is not detached here any more, or in use, and is over there, "
-                       "too: detach or delete one of the two at once") for host in hosts if host not in due)
+        pairs, errors = self._pairs(names)
+        due = [host for host, copied in pairs if host_copies.is_back(copied, host)]
+        errors.update((host["metadata"]["name"], "it is not over there any more what it is here, and stays detached "
+                       "here; look at both") for host, _copied in pairs if host not in due)
         writes = _Deletions(self._here.client, False, self._progress, self._sleep, self._there.uid)
         raise_refused(self._here.client, writes.write([deletion(BMH, host) for host in due]))
         began = self._clock()
@@ -292,9 +354,11 @@ class HostMove:
         return errors
 
     def _forget(self, names: list[str]) -> dict[str, str]:
-        hosts_service.annotate(
-            self._there.client, self._there.namespace, self._of(self._there, names), False, self._progress,
-            self._sleep, host_copies.arrived)
+        mine = self._here.uid + "/"
+        due = [host for host in self._of(self._there, names)
+               if str(host_annotations.of(host).get(host_annotations.FROM_PLANE)).startswith(mine)]
+        hosts_service.annotate(self._there.client, self._there.namespace, due, False, self._progress, self._sleep,
+                               host_copies.arrived)
         return {}
 
 
@@ -310,8 +374,8 @@ class _Deletions(Reconcile):
         """Return why a host is not deleted any more."""
         if stored is None or entry.action != DELETE:
             return []
-        return host_copies.in_use(stored) if host_copies.mark_of(stored) == self._plane_uid else [
-            "it is not detached for the move any more"]
+        reason = host_copies.not_ready(stored, entry.current["metadata"]["uid"], self._plane_uid)
+        return [reason] if reason else []
 
     def plan_again(self, entry: Any, stored: Object | None) -> Any:
         """Return the deletion of the host as it is by now."""

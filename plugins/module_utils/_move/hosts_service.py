@@ -79,7 +79,7 @@ def held(client: Any, namespace: str, check_mode: bool, progress: Any,
         # The operator's last write may have come between the look and the pause.
         late = [problem for host in due for problem in checks.host_problems(host)]
         if late:
-            annotate(client, namespace, due, False, progress, sleep, resume)
+            annotate(client, namespace, due, False, progress, sleep, _resume)
             raise RefusedError(late)
         annotate(client, namespace, due, False, progress, sleep, _save, checks.host_problems)
     return _result(hosts, paused)
@@ -103,14 +103,14 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
     hosts = sorted(hosts_of(client, namespace).values(), key=lambda host: host["metadata"]["name"])
     due = [host for host in hosts if host_annotations.of(host).get(host_annotations.PAUSED) == checks.HELD]
     began = clock()
-    changes = annotate(client, namespace, due, check_mode, progress, sleep, resume)
+    changes = annotate(client, namespace, due, check_mode, progress, sleep, _resume)
     result = dict(_result(hosts, changes), errors=[])
     if check_mode:
         return result
     moved = record.read(client.get(KNOWN["ConfigMap"], namespace, record.NAME))
     if moved is not None and moved.state != record.MOVED:
         moved = None
-    histories = dict((host["metadata"]["name"], history(host, began, moved)) for host in due)
+    histories = dict((host["metadata"]["name"], _history(host, began, moved)) for host in due)
     wait_for_hosts(client, namespace, histories, began + timeout_seconds, progress, clock)
     machines = _machines(client, namespace, moved, began, timeout_seconds, progress, clock)
     now = clock()
@@ -140,13 +140,7 @@ def _machines(client: Any, namespace: str, moved: record.Record | None, began: f
     return items
 
 
-def history(host: Object, now: float, moved: record.Record | None = None) -> HostHistory:
-    """Return the wait for a host that is released to be what it was.
-
-    :param host: the BareMetalHost as it is held
-    :param now: reading of the clock, in seconds
-    :param moved: the record of the move, or None
-    """
+def _history(host: Object, now: float, moved: record.Record | None) -> HostHistory:
     saved = host_annotations.arguments(host_annotations.of(host).get(host_annotations.STATUS))
     before = saved if not has_status(host) else host["status"]
     state = (before.get("provisioning") or {}).get("state") or "new"
@@ -179,8 +173,7 @@ def _save(host: Object) -> dict[str, Any] | None:
     return {host_annotations.STATUS: host_annotations.saved_status(host)} if has_status(host) else None
 
 
-def resume(host: Object) -> dict[str, Any] | None:
-    """Return the patch by which a host that is held for a move is released, None for any other host."""
+def _resume(host: Object) -> dict[str, Any] | None:
     is_ours = host_annotations.of(host).get(host_annotations.PAUSED) == checks.HELD
     return {host_annotations.PAUSED: None} if is_ours else None
 

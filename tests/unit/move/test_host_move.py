@@ -17,7 +17,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host import anno
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over, lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import wait as host_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import host_copies, host_move_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, host_copies, host_move_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
 
 NAMES = ["free", "used"]
 
@@ -115,6 +116,7 @@ def planes(monkeypatch):
             yield Step(objects, set(objects) | set(NAMES), None, None, True)
 
     monkeypatch.setattr(host_wait, "follow", follow)
+    monkeypatch.setattr(host_move_service.fit_service, "read", lambda _client: (fit.Plane("v1.35.4", {}, {}), []))
     return here, there
 
 
@@ -244,7 +246,19 @@ def add_here(item):
         {host_annotations.TO_PLANE: "c-kube-system"})}), "on its way to another plane"),
     (change_host(annotations={host_annotations.DETACHED: host_annotations.compact(
         {host_annotations.TO_PLANE: "b-kube-system"})}, consumerRef={"kind": "Metal3Machine", "name": "m"}),
-     "found Metal3Machine m, expected no consumer")])
+     "found Metal3Machine m, expected no consumer"),
+    (change_host(annotations={host_annotations.DETACHED: host_annotations.compact(
+        {host_annotations.TO_PLANE: "b-kube-system", "force": True})},
+        status={"operationalStatus": "detached", "provisioning": {"state": "provisioning", "ID": "x"}}),
+     "found provisioning"),
+    (change_host(annotations={host_annotations.PAUSED: checks.HELD}), "found held for a pivot"),
+    (change_host(status={"provisioning": {"state": "unmanaged"}}), "found unmanaged"),
+    (change_host(image={"url": "oci://r/i", "ociAuthSecretName": "pull"}), "Secret pull, which is not there"),
+    (lambda here, there: here.objects["BareMetalHost", "used"]["metadata"].update(
+        ownerReferences=[{"kind": "Owner", "name": "o", "uid": "u"}]), "found Owner o, expected no owner"),
+    (add_there(host("x", bmc={"address": "ipmi://192.0.2.1:623"})), "the host metal3/x over there has, too"),
+    (add_there({"kind": "ConfigMap", "apiVersion": "v1", "immutable": True, "metadata": {
+        "name": handed_over.NAME, "namespace": NAMESPACE}}), "found immutable")])
 def test_what_is_in_the_way_is_named_and_nothing_is_written(planes, change, text):
     change(*planes)
     with pytest.raises(RefusedError) as refused:
@@ -253,12 +267,13 @@ def test_what_is_in_the_way_is_named_and_nothing_is_written(planes, change, text
     assert "secret-of-theirs" not in str(refused.value)
 
 
-@pytest.mark.parametrize("kind, spec", [("DataImage", {}), ("BMCEventSubscription", {"hostName": "used"})])
+@pytest.mark.parametrize("kind, spec", [
+    ("DataImage", {}), ("BMCEventSubscription", {"hostName": "used"}), ("HostFirmwareComponents", {"updates": [{}]})])
 def test_what_is_bound_to_the_bmc_is_taken_away_first(planes, kind, spec):
-    name = "used" if kind == "DataImage" else "events"
+    name = "events" if kind == "BMCEventSubscription" else "used"
     found = host_copies.problems(planes[0].objects["BareMetalHost", "used"], [
-        *planes[0].objects.values(), obj("metal3.io/v1alpha1", kind, name, spec=spec)], 0.0)
-    assert [problem.actual for problem in found] == [f"{kind} {name}"]
+        *planes[0].objects.values(), obj("metal3.io/v1alpha1", kind, name, spec=spec)], 0.0, "b-kube-system")
+    assert [problem.actual.partition(" with")[0] for problem in found] == [f"{kind} {name}"]
 
 
 def test_a_copy_that_others_have_changed_is_not_released(planes):
@@ -300,7 +315,7 @@ def test_a_host_that_somebody_takes_meanwhile_is_not_deleted(planes, monkeypatch
 
     monkeypatch.setattr(host_move_service.HostMove, "_delete", late)
     result = move(planes)
-    assert len(result["errors"]) == 1 and "in use" in result["errors"][0]
+    assert len(result["errors"]) == 1 and "expected no consumer" in result["errors"][0]
     assert ("BareMetalHost", "free") in planes[0].objects and ("BareMetalHost", "used") not in planes[0].objects
 
 
@@ -315,3 +330,135 @@ def test_hosts_that_come_back_are_noted_there_and_not_here(planes):
     assert move(planes[::-1])["errors"] == []
     assert handed_over.read(planes[0].objects["ConfigMap", handed_over.NAME]) == {}
     assert sorted(handed_over.read(planes[1].objects["ConfigMap", handed_over.NAME])) == ["free", "used"]
+
+
+def test_what_is_flashed_already_is_not_flashed_again():
+    updates = [{"component": "bios", "url": "http://192.0.2.1/b"}]
+    item = obj("metal3.io/v1alpha1", "HostFirmwareComponents", "used", spec={"updates": updates},
+               status={"updates": updates})
+    assert host_copies.companion_copy(item, {})["spec"] == {}
+    assert host_copies.problems(host("used"), [item], 0.0, "b")[1:] == []
+
+
+def meanwhile(monkeypatch, step, action):
+    """Let others do something right before a step."""
+    original = getattr(host_move_service.HostMove, step)
+
+    def late(self, names):
+        action()
+        return original(self, names)
+
+    monkeypatch.setattr(host_move_service.HostMove, step, late)
+
+
+def attached(item):
+    item["metadata"]["annotations"].pop(host_annotations.DETACHED)
+
+
+def made_anew(item):
+    item["metadata"].update(uid="another")
+
+
+def deployed(item):
+    item["status"]["provisioning"].update(state="provisioning")
+
+
+@pytest.mark.parametrize("change, text, step", [
+    (attached, "not detached for this move any more", "_copy"),
+    (attached, "not detached for this move any more", "_release"),
+    *((change, text, step) for step in ("_copy", "_release", "_delete") for change, text in (
+        (made_anew, "deleted here by somebody else"), (deployed, "it is provisioning by now")))])
+def test_a_host_that_has_changed_meanwhile_is_not_given_away(planes, monkeypatch, change, text, step):
+    here, there = planes
+    meanwhile(monkeypatch, step, lambda: change(here.objects["BareMetalHost", "free"]))
+    result = move(planes)
+    assert len(result["errors"]) == 1 and text in result["errors"][0], result["errors"]
+    assert ("BareMetalHost", "free") in here.objects and ("BareMetalHost", "used") not in here.objects
+    if step != "_delete":
+        copied = there.objects.get(("BareMetalHost", "free"))
+        assert copied is None or copied["metadata"]["annotations"][host_annotations.PAUSED] == host_copies.HELD
+
+
+def test_a_mark_for_a_third_plane_that_comes_after_the_check_is_not_overwritten(planes, monkeypatch):
+    other = host_annotations.compact({host_annotations.TO_PLANE: "c-kube-system"})
+
+    def mark():
+        item = planes[0].objects["BareMetalHost", "free"]
+        item["metadata"]["annotations"][host_annotations.DETACHED] = other
+        item["metadata"]["resourceVersion"] = "99"
+
+    meanwhile(monkeypatch, "_detach", mark)
+    with pytest.raises(KubeError, match="on its way to another plane"):
+        move(planes)
+    assert planes[0].objects["BareMetalHost", "free"]["metadata"]["annotations"][host_annotations.DETACHED] == other
+
+
+def test_a_copy_that_is_deleted_over_there_keeps_the_host_here(planes, monkeypatch):
+    meanwhile(monkeypatch, "_delete", lambda: planes[1].objects["BareMetalHost", "free"]["metadata"].update(
+        deletionTimestamp="now"))
+    result = move(planes)
+    assert len(result["errors"]) == 1 and "not over there any more what it is here" in result["errors"][0]
+    assert ("BareMetalHost", "free") in planes[0].objects
+
+
+def test_after_a_kill_a_host_is_deleted_here_only_once_it_is_registered_there(planes):
+    World.steps = 10
+    with pytest.raises(Killed):
+        move(planes)
+    World.steps = None
+    for (kind, _name), item in planes[1].objects.items():
+        if kind == "BareMetalHost" and host_annotations.STATUS in item["metadata"]["annotations"]:
+            # Released, and the operator has taken over the status, no more.
+            item["metadata"]["annotations"].pop(host_annotations.PAUSED, None)
+            item["status"] = json.loads(item["metadata"]["annotations"].pop(host_annotations.STATUS))
+    result = move(planes)
+    assert len(result["errors"]) == 2 and all(("BareMetalHost", name) in planes[0].objects for name in NAMES)
+
+
+def test_a_status_that_was_copied_before_it_changed_is_renewed(planes):
+    World.steps = 8
+    with pytest.raises(Killed):
+        move(planes)
+    World.steps = None
+    copied = [item for (kind, _name), item in planes[1].objects.items() if kind == "BareMetalHost"]
+    assert copied
+    for item in copied:
+        item["metadata"]["annotations"][host_annotations.STATUS] = "{}"
+    assert move(planes)["errors"] == []
+    check_moved(*planes)
+
+
+def test_a_field_that_is_dropped_over_there_keeps_the_copy_held(planes, monkeypatch):
+    create = World.create
+
+    def pruning(self, resource, namespace, body, **more):
+        if resource.kind == "BareMetalHost":
+            body = dict(body, spec=dict((name, value) for name, value in body["spec"].items() if name != "online"))
+        return create(self, resource, namespace, body, **more)
+
+    monkeypatch.setattr(World, "create", pruning)
+    result = move(planes)
+    assert len(result["errors"]) == 2 and "does not keep spec.online (lost)" in result["errors"][0]
+    for name in NAMES:
+        assert planes[1].objects["BareMetalHost", name]["metadata"]["annotations"][host_annotations.PAUSED]
+
+
+def test_a_host_that_comes_from_a_third_plane_is_none_of_this_move(planes):
+    item = host("stranger")
+    item["metadata"]["annotations"] = {host_annotations.PAUSED: host_copies.HELD,
+                                       host_annotations.FROM_PLANE: "c-kube-system/uid"}
+    planes[1].objects["BareMetalHost", "stranger"] = item
+    assert move(planes, ["stranger"], None)["changed"] is False
+    assert item["metadata"]["annotations"][host_annotations.PAUSED] == host_copies.HELD
+
+
+def test_a_webhook_that_quotes_a_secret_does_not_spread_it(planes, monkeypatch):
+    planes[0].objects["Secret", "used-bmc"]["data"] = {"password": "Y2FuYXJ5LXBhc3N3b3Jk"}
+
+    def refusing(_self, resource, _namespace, body, **_more):
+        raise KubeError(f"denied: {json.dumps(body)}", 422)
+
+    monkeypatch.setattr(World, "create", refusing)
+    with pytest.raises(KubeError) as refused:
+        move(planes, ["used"], "1")
+    assert "denied" in str(refused.value) and "Y2FuYXJ5" not in str(refused.value)
