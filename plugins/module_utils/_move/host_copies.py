@@ -343,7 +343,7 @@ def companion_copy(obj: Object, uids: Mapping[str, str]) -> Object:
     made["metadata"].pop("finalizers", None)
     if obj["kind"] == _UPDATES:
         # They are flashed already: without a status they would be flashed again.
-        made["spec"] = dict((name, value) for name, value in (obj.get("spec") or {}).items() if name != "updates")
+        made["spec"] = dict(obj.get("spec") or {}, updates=[])
     owners = [owner for owner in made["metadata"].get("ownerReferences") or [] if owner.get("uid") in uids.values()]
     made["metadata"].pop("ownerReferences", None)
     if owners:
