@@ -42,6 +42,10 @@ def source(graph: Graph, known: Iterable[Kind], namespace: str) -> list[Problem]
     found += [problem for host in graph.of("BareMetalHost") for problem in host_problems(host)]
     found += [problem for cluster in graph.of("Cluster") for problem in _cluster(cluster)]
     found += [problem for machine in graph.of("Machine") for problem in _machine(machine)]
+    # clusterctl moves no status, by which the operator knows that they are flashed.
+    found += [_problem(item, "spec.updates", f"{len(item['spec']['updates'])} updates, which would be flashed over "
+                       "there (again), with a restart", "none", "when they are flashed, empty spec.updates")
+              for item in graph.of("HostFirmwareComponents") if (item.get("spec") or {}).get("updates")]
     for obj in graph.moved:
         if BLOCK in (obj["metadata"].get("annotations") or {}):
             found.append(_problem(obj, f"metadata.annotations.{BLOCK}", "set", "no such annotation",

@@ -130,7 +130,20 @@ def unreachable(here, _there, _versions):
     here.objects["BareMetalHost", "used"]["spec"]["bmc"] = {}
 
 
+def firmware(here, there, _versions):
+    for side in (here, there):
+        item = copy.deepcopy(side.objects["CustomResourceDefinition", "hostfirmwaresettings.metal3.io"])
+        item["metadata"]["name"] = "hostfirmwarecomponents.metal3.io"
+        item["spec"]["names"] = {"plural": "hostfirmwarecomponents", "kind": "HostFirmwareComponents"}
+        side.objects["CustomResourceDefinition", "hostfirmwarecomponents.metal3.io"] = item
+    updates = [{"component": "bios", "url": "http://192.0.2.1/b"}]
+    here.objects["HostFirmwareComponents", "used"] = obj(
+        "metal3.io/v1alpha1", "HostFirmwareComponents", "used", ("BareMetalHost", "used"), spec={"updates": updates},
+        status={"updates": updates})
+
+
 REFUSALS = {
+    firmware: "HostFirmwareComponents used: spec.updates: found 1 updates, which would be flashed over there",
     unlabelled: "kind HostFirmwareSettings of metal3.io: found 1 objects that clusterctl does not look for",
     without_its_label: "CustomResourceDefinition hardwaredata.metal3.io: metadata.labels: found not the labels",
     in_transition: "BareMetalHost used: status.provisioning.state: found deprovisioning",
