@@ -70,8 +70,8 @@ EXAMPLES = r"""
     archive: /media/usb/metal3.tar
     checksum: sha256:8f1c2b9d0a7e4f35b6c8d1e2f3a4b5c6d7e8f90112233445566778899aabbccd
     registry: registry.example.org/mirror
-    username_file: /root/registry_username
-    password_file: /root/registry_password
+    username_file: ~/registry_username
+    password_file: ~/registry_password
     files_dir: /srv/www/images
 """
 

@@ -43,12 +43,12 @@ def source(graph: Graph, known: Iterable[Kind], namespace: str) -> list[Problem]
     found += [problem for cluster in graph.of("Cluster") for problem in _cluster(cluster)]
     found += [problem for machine in graph.of("Machine") for problem in _machine(machine)]
     # clusterctl moves no status, by which the operator knows that they are flashed.
-    found += [_problem(item, "spec.updates", f"{len(item['spec']['updates'])} updates, which would be flashed over "
+    found += [obstacle(item, "spec.updates", f"{len(item['spec']['updates'])} updates, which would be flashed over "
                        "there (again), with a restart", "none", "when they are flashed, empty spec.updates")
               for item in graph.of("HostFirmwareComponents") if (item.get("spec") or {}).get("updates")]
     for obj in graph.moved:
         if BLOCK in (obj["metadata"].get("annotations") or {}):
-            found.append(_problem(obj, f"metadata.annotations.{BLOCK}", "set", "no such annotation",
+            found.append(obstacle(obj, f"metadata.annotations.{BLOCK}", "set", "no such annotation",
                                   "let its controller finish what it does with it"))
     return found
 
@@ -71,7 +71,7 @@ def completeness(graph: Graph, known: Iterable[Kind], namespace: str) -> list[Pr
     for obj in graph.left_behind:
         if not unlabelled(obj, known) and obj["metadata"].get("ownerReferences"):
             owner = obj["metadata"]["ownerReferences"][0]
-            found.append(_problem(obj, "metadata.ownerReferences",
+            found.append(obstacle(obj, "metadata.ownerReferences",
                                   f"{owner.get('kind')} {owner.get('name')}, which is not there or is not moved",
                                   "owners that are moved", "correct or delete the object"))
     if not graph.moved:
@@ -102,20 +102,20 @@ def host_problems(host: Object) -> list[Problem]:
     operational = (host.get("status") or {}).get("operationalStatus") or "OK"
     paused = host_annotations.of(host).get(host_annotations.PAUSED)
     if host["metadata"].get("deletionTimestamp"):
-        found.append(_problem(host, "", "being deleted", "a host that stays", "wait until it is gone"))
+        found.append(obstacle(host, "", "being deleted", "a host that stays", "wait until it is gone"))
     if state not in STEADY:
-        found.append(_problem(host, "status.provisioning.state", state, "one of " + ", ".join(STEADY),
+        found.append(obstacle(host, "status.provisioning.state", state, "one of " + ", ".join(STEADY),
                               "wait until the operator has finished with it"))
     elif operational != "OK" or error_type:
-        found.append(_problem(host, "status.operationalStatus",
+        found.append(obstacle(host, "status.operationalStatus",
                               f"{operational} ({error_type}: {message})" if error_type else operational, "OK",
                               "attach the host first" if operational == "detached" else
                               "correct the cause, then wait until the operator has tried again"))
     if paused not in (None, HELD):
-        found.append(_problem(host, f"metadata.annotations.{host_annotations.PAUSED}", f'"{paused}"', "not paused",
+        found.append(obstacle(host, f"metadata.annotations.{host_annotations.PAUSED}", f'"{paused}"', "not paused",
                               "resume it by the action resume, or find out who paused it and why"))
     if any(host_annotations.is_reboot(name) for name in host_annotations.of(host)):
-        found.append(_problem(host, f"metadata.annotations.{host_annotations.REBOOT}", "set", "no reboot that is due",
+        found.append(obstacle(host, f"metadata.annotations.{host_annotations.REBOOT}", "set", "no reboot that is due",
                               "wait for the reboot, or release the hold"))
     return found
 
@@ -124,22 +124,22 @@ def _cluster(cluster: Object) -> list[Problem]:
     status = (cluster.get("status") or {}).get("initialization") or {}
     found = []
     if (cluster.get("spec") or {}).get("paused") or _PAUSED in (cluster["metadata"].get("annotations") or {}):
-        found.append(_problem(cluster, "spec.paused", "true", "false",
+        found.append(obstacle(cluster, "spec.paused", "true", "false",
                               "find out who paused it and why, then resume it"))
     if cluster["metadata"].get("deletionTimestamp"):
-        found.append(_problem(cluster, "", "being deleted", "a cluster that stays", "wait until it is gone"))
+        found.append(obstacle(cluster, "", "being deleted", "a cluster that stays", "wait until it is gone"))
     for field in ("infrastructureProvisioned", "controlPlaneInitialized"):
         if not status.get(field):
-            found.append(_problem(cluster, f"status.initialization.{field}", "not true", "true",
+            found.append(obstacle(cluster, f"status.initialization.{field}", "not true", "true",
                                   "wait until the cluster is up"))
     return found
 
 
 def _machine(machine: Object) -> list[Problem]:
     if machine["metadata"].get("deletionTimestamp"):
-        return [_problem(machine, "", "being deleted", "a machine that stays", "wait until it is gone")]
+        return [obstacle(machine, "", "being deleted", "a machine that stays", "wait until it is gone")]
     if not ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
-        return [_problem(machine, "status.nodeRef", "none", "a Node",
+        return [obstacle(machine, "status.nodeRef", "none", "a Node",
                          "wait until the machine is a Node of its cluster")]
     return []
 
@@ -154,7 +154,7 @@ def target(moved: Iterable[Object], there: Mapping[Keys, Object], served: Mappin
     :param known: Kinds of the plane they come from
     """
     moved = list(moved)
-    found = [_problem(obj, "", "an object of this name over there", "a name that is free there",
+    found = [obstacle(obj, "", "an object of this name over there", "a name that is free there",
                       "delete or rename one of the two") for obj in moved if key(obj) in there]
     used = set(key(obj)[:2] for obj in moved)
     for item in known:
@@ -210,7 +210,7 @@ def quotas(moved: Iterable[Object], known: Iterable[Kind], found: Iterable[Objec
             if counts[name] and str(limit).isdigit() and str(used.get(name, "0")).isdigit():
                 left = int(limit) - int(used.get(name, "0"))
                 if counts[name] > left:
-                    problems.append(_problem(quota, f"spec.hard.{name}", f"room for {left} over there",
+                    problems.append(obstacle(quota, f"spec.hard.{name}", f"room for {left} over there",
                                              f"room for {counts[name]}", "raise the quota"))
     return problems
 
@@ -234,14 +234,15 @@ def held(hosts: Iterable[Object]) -> list[Problem]:
     for host in hosts:
         paused = host_annotations.of(host).get(host_annotations.PAUSED)
         if paused is None:
-            found.append(_problem(host, f"metadata.annotations.{host_annotations.PAUSED}", "not held for a move", HELD,
+            found.append(obstacle(host, f"metadata.annotations.{host_annotations.PAUSED}", "not held for a move", HELD,
                                   "run plane_move_hosts with state held first"))
         elif paused == HELD and host_annotations.STATUS not in host_annotations.of(host):
-            found.append(_problem(host, f"metadata.annotations.{host_annotations.STATUS}", "none",
+            found.append(obstacle(host, f"metadata.annotations.{host_annotations.STATUS}", "none",
                                   "its status, which no move takes along",
                                   "run plane_move_hosts with state held first"))
     return found
 
 
-def _problem(obj: Object, field: str, actual: str | None, expected: str, hint: str) -> Problem:
+def obstacle(obj: Object, field: str, actual: str | None, expected: str, hint: str) -> Problem:
+    """Return the problem of an object that is in the way of a move."""
     return Problem("move-blocked", title(key(obj)), field, actual, expected, hint)

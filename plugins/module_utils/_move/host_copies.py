@@ -16,8 +16,8 @@ from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host import lock as host_lock
 from .._host.goals import state_of
-from .._kube.resources import KNOWN
 from . import checks, copies, record
+from .checks import obstacle
 from .graph import MADE_AGAIN, key, title
 
 Object = dict[str, Any]
@@ -84,7 +84,7 @@ def in_use(host: Object) -> list[Problem]:
     consumer = (host.get("spec") or {}).get("consumerRef")
     if not consumer:
         return []
-    return [_problem(host, "spec.consumerRef", f"{consumer.get('kind')} {consumer.get('name')}", "no consumer",
+    return [obstacle(host, "spec.consumerRef", f"{consumer.get('kind')} {consumer.get('name')}", "no consumer",
                      "move its cluster with all its hosts by the playbook pivot, or take the machine away first")]
 
 
@@ -191,42 +191,42 @@ def problems(host: Object, objects: Iterable[Object], now: float, plane_uid: str
         return [Problem("move-other", title(key(host)), host_annotations.DETACHED, "on its way to another plane",
                         "a move to the plane of to_kubeconfig", "finish that one first with its own to_kubeconfig")]
     if mark is None and there is not None:
-        return [_problem(host, f"metadata.annotations.{host_annotations.DETACHED}", "not the mark of this move, but "
+        return [obstacle(host, f"metadata.annotations.{host_annotations.DETACHED}", "not the mark of this move, but "
                          "there is a copy over there", "the mark", "do not attach it: the other plane may have it; "
                          "detach the one that is not to stay, wait until it is detached, then delete that one")]
     status = host.get("status") or {}
     # That it is detached is this move's doing; all else holds for it as well, because others can write the mark.
-    seen = dict(host, status=dict(status, operationalStatus="OK")) \
+    checked = dict(host, status=dict(status, operationalStatus="OK")) \
         if mark and status.get("operationalStatus") == "detached" else host
     if there is not None:
         # A run that was killed may have begun to delete it.
-        seen = dict(seen, metadata=dict((name, value) for name, value in host["metadata"].items()
-                                        if name != "deletionTimestamp"))
-    found = checks.host_problems(seen)
+        checked = dict(checked, metadata=dict((name, value) for name, value in host["metadata"].items()
+                                              if name != "deletionTimestamp"))
+    found = checks.host_problems(checked)
     if state_of(host) == "unmanaged":
-        found.append(_problem(host, "status.provisioning.state", "unmanaged", "one of " + ", ".join(STEADY),
+        found.append(obstacle(host, "status.provisioning.state", "unmanaged", "one of " + ", ".join(STEADY),
                               "enrol it over there, and delete it here"))
     if host_annotations.of(host).get(host_annotations.PAUSED) == checks.HELD:
-        found.append(_problem(host, f"metadata.annotations.{host_annotations.PAUSED}", "held for a pivot", "not paused",
+        found.append(obstacle(host, f"metadata.annotations.{host_annotations.PAUSED}", "held for a pivot", "not paused",
                               "finish the pivot first, or take it back"))
     locked = host_lock.problem(title(key(host)), "hosts", host, now)
     found += [locked] if locked else []
     found += in_use(host)
     if host["metadata"].get("ownerReferences"):
         owner = host["metadata"]["ownerReferences"][0]
-        found.append(_problem(host, "metadata.ownerReferences", f"{owner.get('kind')} {owner.get('name')}", "no owner",
+        found.append(obstacle(host, "metadata.ownerReferences", f"{owner.get('kind')} {owner.get('name')}", "no owner",
                               "let its owner go first: it would not find the host over there"))
     if host_annotations.DETACHED in host_annotations.of(host) and mark is None:
-        found.append(_problem(host, f"metadata.annotations.{host_annotations.DETACHED}", "set", "no such annotation",
+        found.append(obstacle(host, f"metadata.annotations.{host_annotations.DETACHED}", "set", "no such annotation",
                               "attach the host first, or find out who has detached it and why"))
     namespace = host["metadata"].get("namespace")
     for field, _name in _SECRETS:
         elsewhere = ((host.get("spec") or {}).get(field) or {}).get("namespace")
         if elsewhere and elsewhere != namespace:
-            found.append(_problem(host, f"spec.{field}.namespace", elsewhere, str(namespace),
+            found.append(obstacle(host, f"spec.{field}.namespace", elsewhere, str(namespace),
                                   "name a Secret of the host's own namespace"))
     known = set(obj["metadata"]["name"] for obj in objects if obj["kind"] == "Secret")
-    found += [_problem(host, "spec", f"Secret {name}, which is not there", "Secrets that are there",
+    found += [obstacle(host, "spec", f"Secret {name}, which is not there", "Secrets that are there",
                        "make it, or correct the host") for name in secrets_named(host) if name not in known]
     return found + [problem for obj in objects for problem in _bound(host, obj)]
 
@@ -237,10 +237,10 @@ def _bound(host: Object, obj: Object) -> list[Problem]:
     if group != _GROUP or (name != mine and (obj.get("spec") or {}).get("hostName") != mine):
         return []
     if kind in _BOUND:
-        return [_problem(host, "", title(key(obj)), "none", _BOUND[kind])]
+        return [obstacle(host, "", title(key(obj)), "none", _BOUND[kind])]
     updates = (obj.get("spec") or {}).get("updates")
     if kind == _UPDATES and updates and updates != (obj.get("status") or {}).get("updates"):
-        return [_problem(host, "", f"{title(key(obj))} with updates that are not flashed yet", "none",
+        return [obstacle(host, "", f"{title(key(obj))} with updates that are not flashed yet", "none",
                          "flash them first by the playbook firmware, or take them away")]
     return []
 
@@ -256,10 +256,10 @@ def taken(host: Object, plane_uid: str, there: Object | None, others: Iterable[O
     found = []
     if there is not None:
         if host_annotations.of(there).get(host_annotations.FROM_PLANE) != origin(plane_uid, host):
-            found.append(_problem(host, "", "another host of this name over there", "a name that is free there",
+            found.append(obstacle(host, "", "another host of this name over there", "a name that is free there",
                                   "find out which of the two has the server; rename the other"))
         elif dropped(host, there):
-            found.append(_problem(host, "spec", f"another specification over there than here: {dropped(host, there)}",
+            found.append(obstacle(host, "spec", f"another specification over there than here: {dropped(host, there)}",
                                   "the same", "find out who has changed one of them, and correct that one"))
     spec = host.get("spec") or {}
     for other in others:
@@ -272,7 +272,7 @@ def taken(host: Object, plane_uid: str, there: Object | None, others: Iterable[O
                  ("spec.bootMACAddress", mac, str(mac or "").lower(), str(theirs.get("bootMACAddress") or "").lower())]
         for field, shown, mine, its in pairs:
             if mine and mine == its:
-                found.append(_problem(host, field, f"{shown}, which the host {name} over there has, too",
+                found.append(obstacle(host, field, f"{shown}, which the host {name} over there has, too",
                                       "one server in one plane only", "find out which of the two has the server; "
                                       "detach the other, wait until it is detached, then delete it"))
     return found
@@ -295,7 +295,7 @@ def secret_problems(secrets: Iterable[Object], there: Mapping[str, Object]) -> l
     :param secrets: Secrets where they come from
     :param there: Secrets over there by name
     """
-    return [_problem(secret, "data", "other content over there", "a name that is free there, or the same content",
+    return [obstacle(secret, "data", "other content over there", "a name that is free there, or the same content",
                      "rename or delete one of the two")
             for secret in secrets if secret["metadata"]["name"] in there
             and (there[secret["metadata"]["name"]].get("data") or {}) != (secret.get("data") or {})]
@@ -357,9 +357,4 @@ def secrets_of(hosts: Iterable[Object], objects: Iterable[Object]) -> list[Objec
     :param objects: all objects of the namespace
     """
     names = set(name for host in hosts for name in secrets_named(host))
-    kind = KNOWN["Secret"].kind
-    return sorted((obj for obj in objects if obj["kind"] == kind and obj["metadata"]["name"] in names), key=key)
-
-
-def _problem(obj: Object, field: str, actual: str, expected: str, hint: str) -> Problem:
-    return Problem("move-blocked", title(key(obj)), field, actual, expected, hint)
+    return sorted((obj for obj in objects if obj["kind"] == "Secret" and obj["metadata"]["name"] in names), key=key)

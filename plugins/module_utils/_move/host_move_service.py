@@ -28,7 +28,7 @@ from .._kube.reconcile import Reconcile, raise_refused
 from .._metal3.kinds import KNOWN
 from .._plane import fit_service
 from . import access, bmc_reach, checks, copies, graph, host_copies, hosts_service
-from .host_copies import BOTH, DETACHING, HERE, NOWHERE, THERE
+from .host_copies import BOTH, NOWHERE, THERE
 from .reading import Side
 
 Object = dict[str, Any]
@@ -121,8 +121,7 @@ class HostMove:
         problems += [Problem("move-nothing", f"BareMetalHost {name}", "hosts", "no such host in either plane",
                              "one that is here", "correct the name, kubeconfig or namespace")
                      for name in self._names if stages[name] == NOWHERE]
-        leaving = [host for name in self._names if stages[name] in (HERE, DETACHING, BOTH)
-                   for host in [self._host(self._here, name)] if host is not None]
+        leaving = [host for name in self._names for host in [self._host(self._here, name)] if host is not None]
         # Others may write the mark, too: it makes up for no check and no confirmation.
         for host in leaving:
             problems += host_copies.problems(host, self._here.objects, self._now(), self._there.uid, self._copy_of(
