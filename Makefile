@@ -103,8 +103,8 @@ test-metal: export LAB_KIND := virtual
 test-metal: export LAB_INVENTORY := tests/lab/data/metal/lab.yml
 test-metal: test-lab-needs  ## virtual servers by each way to boot, on such a lab; not part of make test
 	@$(IN_LAB) TEST_LAB=metal-test tests/gates/test-lab metal
-test-ha: test-lab-needs  ## three control plane machines and a worker, on such a lab with five servers; prints time and memory
-	@$(IN_LAB) TEST_LAB=ha LAB_SERVERS=5 tests/gates/test-lab ha
+test-ha: test-lab-needs  ## three control plane machines and three workers, on such a lab with seven servers; prints time and memory
+	@$(IN_LAB) TEST_LAB=ha LAB_SERVERS=7 tests/gates/test-lab ha
 test-plane: test-lab-needs  ## the plane as pods of a workload cluster: faults, killed runs, clusterctl, on such a lab; not part of make test
 	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab plane
 test-plane-upgrade: test-lab-needs  ## a running plane of the release before becomes the present one, on such a lab; not part of make test

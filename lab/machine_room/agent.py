@@ -18,6 +18,8 @@ from .web import Unreachable
 VERSION = "13.0.0"
 MIB = 1024 * 1024
 MIN_TOKEN_LENGTH = 32
+# Of the kernel command line.
+TOKEN_PARAMETER = "ipa-agent-token"
 # ironic-python-agent waits 5 s and longer; nothing here takes that long to change.
 RETRY_SECONDS = 1
 ERROR_RETRY_SECONDS = 5
@@ -49,7 +51,7 @@ class Agent:
         self.server = server
         self.parameters = parameters
         self.node = None
-        self.token = parameters.get("ipa-agent-token")
+        self.token = parameters.get(TOKEN_PARAMETER)
         self.heartbeat_timeout = DEFAULT_HEARTBEAT_TIMEOUT_SECONDS
         self.commands = Commands(self)
         self._inspected = False

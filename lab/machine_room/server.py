@@ -5,7 +5,7 @@ import os
 import threading
 
 from . import state
-from .agent import Agent
+from .agent import TOKEN_PARAMETER, Agent
 from .console import Console
 from .disk import Disk
 from .disk_boot import BootError
@@ -298,6 +298,8 @@ class Server:
     def _boot_agent(self, parameters):
         for disk in self.disks:
             disk.ensure()
+        self.console.print("kernel command line: %s", " ".join(
+            f"{name}={value}" for name, value in parameters.items() if name != TOKEN_PARAMETER))
         self.agent = Agent(self, parameters)
         self.runs = AGENT
         self.agent.start()

@@ -249,6 +249,14 @@ options:
         are never linked to their Machines; a warning says so when no manifest has one.
     type: bool
     default: false
+  provider_id_by_kubelet:
+    description:
+      - Whether the kubelet of each machine registers its Node with the provider ID that CAPM3 gives the machine,
+        C(metal3://) with the names of namespace, BareMetalHost and Metal3Machine. Nodes are then linked to their
+        Machines when they join, by no label and no cloud controller.
+      - A node's provider ID never changes. A value of C(provider-id) in O(kubelet_extra_args) counts in its place.
+    type: bool
+    default: false
   failure_domains:
     description:
       - Failure domains; a host is in one by its label C(infrastructure.cluster.x-k8s.io/failure-domain).

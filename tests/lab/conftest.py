@@ -20,7 +20,7 @@ def pytest_configure(config):
     """Name the markers of these tests, and let them clean up when they get a signal to end."""
     config.addinivalue_line("markers", "nodes: needs root; boots what is on the disks of simulated servers")
     config.addinivalue_line("markers", "guides: all commands of a page, for minutes; make test-guides runs them")
-    config.addinivalue_line("markers", "ha: needs five servers and no other test beside it; make test-ha runs them")
+    config.addinivalue_line("markers", "ha: needs seven servers and no other test beside it; make test-ha runs them")
     config.addinivalue_line("markers", "metal: virtual servers, which take minutes to boot; make test-metal runs them")
     config.addinivalue_line("markers", "lifecycle: machines of a cluster are replaced; make test-lifecycle runs them")
     config.addinivalue_line("markers", "long: takes minutes of timeouts; make test-faults-long runs them")

@@ -296,6 +296,8 @@ BAD = [
      "expected a link of cluster_options.supported_links, which are ethernet"),
     ({"cluster_workers": {"pool-a": {"replicas": 1, "host_selector": {"match_labels": {"rack": "r1"}}}}},
      "write the labels themselves: host_selector: {rack: r1}"),
+    ({"cluster_workers": {"pool-a": {"replicas": 2, "metadata": {"fromHostInterfaces": [
+        {"key": "mac", "interface": "eno9"}]}}}}, "expected an interface eno9"),
     ({"cluster_image": {"url": "https://127.0.0.1:1/node.img", "checksum": "0" * 64}}, "image.format: not set"),
     ({"cluster_image": {"url": "https://127.0.0.1:1/node.raw", "checksum": "0" * 64}}, "image.url: found https://127.0.0.1:1/node.raw"),
     ({"cluster_endpoint": {"host": "203.0.113.9"}}, "endpoint.host: found \"203.0.113.9\", expected an address in"),
@@ -307,6 +309,16 @@ def test_what_can_not_work_is_refused_before_anything_is_written(lab, variables,
     before = objects(lab)
     lab.playbook("cluster", "-e", json.dumps(variables)).failed(words)
     assert objects(lab) == before
+
+
+@pytest.mark.usefixtures("_one_worker")
+def test_a_health_check_that_gives_up_before_a_server_has_booted_is_named(lab):
+    """In check mode: the machine of the pool would be replaced, and its successor given up while it boots."""
+    run = lab.playbook("cluster", "--check", "-e", json.dumps({"cluster_workers": {"pool-a": {
+        "replicas": 1, "node_labels": {"example.org/generation": "two"},
+        "health_check": {"node_startup_timeout_seconds": 30}}}})).ok()
+    told = r"node_startup_timeout_seconds is 30, but Machine \S+ took .* to become a node"
+    assert re.search(told, run.output), run.output
 
 
 @pytest.mark.usefixtures("_one_worker")

@@ -1,7 +1,10 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pods of a cluster pull through the lab's registry: by upstream's names, with a login, from another authority."""
+"""Pods of a cluster pull through the lab's registry: by upstream's names, with a login, from another authority.
+
+The kubelet of its only machine says the machine's provider ID.
+"""
 from __future__ import annotations
 
 import json
@@ -13,8 +16,9 @@ import bmc_certificates
 import pytest
 import registry_store
 import small_cluster
+import yaml
 from registry_store import IMAGE, PINS, push
-from support import NAMESPACE, eventually
+from support import NAMESPACE, REPOSITORY, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -28,6 +32,7 @@ SECONDS = 1500
 KUBERNETES = PINS.version(engine.KUBERNETES)
 LOGIN_NEEDED, OTHER_AUTHORITY = "private.example.org", "other-authority.example.org"
 SECRET = "registry-login"
+LABS_CLUSTERS = REPOSITORY / "inventory" / "lab" / "group_vars" / "clusters.yml"
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +49,7 @@ def cluster(lab, store):
     variables = dict(
         small_cluster.variables(lab, NAME, {}, endpoint=12),
         cluster_control_plane={"replicas": 1, "node_taints": []},
+        cluster_options=dict(yaml.safe_load(LABS_CLUSTERS.read_text())["cluster_options"], provider_id_by_kubelet=True),
         lab_registry_mirrors=[
             {"registry": "quay.io", "url": url + "/quay.io", "ca_certificate": authority},
             {"registry": LOGIN_NEEDED, "url": url + "/private", "ca_certificate": authority,
@@ -99,6 +105,18 @@ def logs(lab, pod):
     return subprocess.run(
         [os.path.join(lab.figures["engine_dir"], "bin", "kubectl"), "--kubeconfig",
          str(lab.dir / "kubeconfigs" / NAME), "logs", pod], capture_output=True, text=True, check=True).stdout
+
+
+def test_the_kubelet_says_the_provider_id_by_which_the_node_is_linked(lab, cluster):
+    node, = cluster.list(KNOWN["Node"])[0]
+    machine = lab.kube.get(KNOWN["Machine"], NAMESPACE, node["metadata"]["name"])
+    host = next(item for item in lab.hosts().values() if item["spec"].get("consumerRef"))
+    assert node["spec"]["providerID"] == machine["spec"]["providerID"] == "metal3://{}/{}/{}".format(
+        NAMESPACE, host["metadata"]["name"], host["spec"]["consumerRef"]["name"])
+    # CAPM3 writes it only where it is missing.
+    assert [entry["manager"] for entry in node["metadata"]["managedFields"]
+            if "f:providerID" in entry["fieldsV1"].get("f:spec", {})] == ["kubelet"]
+    assert machine["status"]["nodeRef"]["name"] == node["metadata"]["name"]
 
 
 def test_a_controllers_image_runs_under_its_upstream_name(lab, store, cluster):

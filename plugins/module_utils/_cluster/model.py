@@ -124,6 +124,7 @@ class ClusterDescription:
     service_cidrs: list[str]
     service_domain: str
     cloud_provider_enabled: bool
+    provider_id_by_kubelet: bool
     failure_domains: list[dict[str, Any]] | None
     label_sync_prefixes: list[str] | None
     node_name: str

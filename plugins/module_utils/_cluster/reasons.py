@@ -21,7 +21,8 @@ _CONFIG = {"clusterConfiguration": "cluster_configuration", "bootCommands": "boo
            "mounts": "mounts", "diskSetup": "disk_setup", "format": "user_data_format", "ntp": "ntp_servers"}
 _REGISTRATION = {"criSocket": "cri_socket", "ignorePreflightErrors": "ignore_preflight_errors",
                  "taints": "node_taints"}
-_ARGUMENTS = {"node-labels": "node_labels", "node-ip": "networks", "cloud-provider": "cloud_provider_enabled"}
+_ARGUMENTS = {"node-labels": "node_labels", "node-ip": "networks", "cloud-provider": "cloud_provider_enabled",
+              "provider-id": "provider_id_by_kubelet"}
 _FILES = {cluster_kubeadm.KUBELET_PATCH: "kubelet_configuration",
           cluster_kubeadm.KUBE_PROXY_FILE: "kube_proxy_configuration", cluster_endpoint.CONFIGURATION: "endpoint",
           kube_vip.MANIFEST: "endpoint"}

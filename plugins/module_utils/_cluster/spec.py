@@ -220,6 +220,7 @@ def description_options():
         "service_cidrs": {"type": "list", "elements": "str"},
         "service_domain": {"type": "str", "default": "cluster.local"},
         "cloud_provider_enabled": {"type": "bool", "default": False},
+        "provider_id_by_kubelet": {"type": "bool", "default": False},
         "failure_domains": {"type": "list", "elements": "dict", "options": {
             "name": {"type": "str", "required": True}, "control_plane": {"type": "bool", "default": True},
             "attributes": {"type": "dict"},

@@ -71,7 +71,7 @@ GOOD = {
                 "image": "example.org/flannel:v1", "cni_plugin_image": "example.org/plugin:v1"},
     "image_registry": "registry.example.org",
     "pod_cidrs": ["10.244.0.0/16"], "service_cidrs": ["10.96.0.0/12"], "service_domain": "cluster.local",
-    "cloud_provider_enabled": False,
+    "cloud_provider_enabled": False, "provider_id_by_kubelet": True,
     "failure_domains": [{"name": "f", "control_plane": True, "attributes": {"a": "b"}}],
     "label_sync_prefixes": ["example.org"], "node_name": "machine", "node_ip_network": "machines",
     "control_plane": {"replicas": 3, "network_data": {

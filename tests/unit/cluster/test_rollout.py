@@ -126,13 +126,14 @@ NETWORK = {"interface": "eth0", "ipv4": {"mode": "dhcp"}}
     ("ssh_authorized_keys", ["ssh-ed25519 a"]), ("ntp_servers", ["192.0.2.1"]), ("cri_socket", "a"),
     ("metadata", {"strings": [{"key": "a", "value": "b"}]}), ("custom_deploy", "a"), ("skip_phases", ["addon"]),
     ("ignore_preflight_errors", ["Mem"]), ("networks", {"one": NETWORK}), ("node_name", "machine"),
-    ("join_configuration", {"discovery": {}}), ("user_data_format", "ignition"), ("cloud_provider_enabled", True)])
+    ("join_configuration", {"discovery": {}}), ("user_data_format", "ignition"), ("cloud_provider_enabled", True),
+    ("provider_id_by_kubelet", True)])
 def test_the_reason_for_a_rollout_is_the_option_that_changed(option, value, version):
     changed = {option: value, "api_version": version}
     before = {"node_name": "host", "api_version": version} if option == "node_name" else {"api_version": version}
     changes = preview(rendered(**before), rendered(**changed), described(**changed))
     assert changes["c1-one"]["reasons"] == [option]
-    if option in ("networks", "node_name", "cloud_provider_enabled"):
+    if option in ("networks", "node_name", "cloud_provider_enabled", "provider_id_by_kubelet"):
         return
     own = {"workers": dict(PARAMS["workers"], one=dict(changed, replicas=2)), "api_version": version}
     del own["workers"]["one"]["api_version"]

@@ -62,6 +62,20 @@ def test_addresses_that_capm3_does_not_give_back_are_warned_of():
         assert all(f"cluster metal3/c1: {field}: CAPM3" in line for line in warnings)
 
 
+@pytest.mark.parametrize("replicas, check, warned", [
+    (1, {"reboot_retry_limit": 1}, True), (3, {"reboot_retry_limit": 1}, False), (1, {"enabled": False}, False),
+    (1, None, False)])
+def test_a_health_check_that_cannot_replace_control_plane_machines_is_warned_of(replicas, check, warned):
+    params = changed("control_plane/replicas", replicas)
+    params["control_plane"]["health_check"] = check
+    params["control_plane"].pop("max_surge", None)
+    params["control_plane"].pop("node_reuse", None)
+    warnings = cluster_validation.description_warnings(cluster_description.read(params)[0])
+    assert [line for line in warnings if "control_plane.health_check: found 1 replicas" in line] == (
+        warnings if warned else [])
+    assert len(warnings) == warned
+
+
 def test_each_pool_gets_an_address_for_each_machine_and_for_the_rollout():
     description, _mistakes = cluster_description.read(GOOD)
     assert cluster_validation.addresses_needed(description) == {"c1-prov": 3 + 1 + 4 + 1}

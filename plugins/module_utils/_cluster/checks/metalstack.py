@@ -21,7 +21,8 @@ from ..spec import METALSTACK
 CODE = "metalstack-cluster"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 # Of the whole cluster: nothing in the provider's resources takes them.
-_NO_PLACE = ("networks", "failure_domains", "label_sync_prefixes", "node_ip_network", "supported_links")
+_NO_PLACE = ("networks", "failure_domains", "label_sync_prefixes", "node_ip_network", "supported_links",
+             "provider_id_by_kubelet")
 _NO_PLACE_OF_GROUPS = (
     "image", "custom_deploy", "host_selector", "host_selector_expressions", "automated_cleaning_mode",
     "attached_networks", "network_data", "metadata", "node_reuse", "failure_domain", "minimum_memory_mebibytes",
@@ -33,6 +34,7 @@ _INSTEAD = {
     "host_selector_expressions": "set metalstack_size: metal-stack chooses a machine by its size",
     "networks": "set metalstack.node_network, and metalstack.firewall.networks for those outside",
     "failure_domains": "a cluster is in one partition: metalstack.partition",
+    "provider_id_by_kubelet": "remove it: the cloud controller of metal-stack gives nodes their provider IDs",
     "failure_domain": "a cluster is in one partition: metalstack.partition",
 }
 _ONLY_METALSTACK = ("metalstack_size", "metalstack_image")

@@ -39,6 +39,8 @@ _LONGEST_OWNER_NAME = 63 - 17
 _METADATA_FORMS = ("strings", "objectNames", "indexes", "namespaces", "ipAddressesFromPool", "prefixesFromPool",
                    "gatewaysFromPool", "fromHostInterfaces", "fromLabels", "fromAnnotations")
 _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+# Of a control plane, with etcd on its machines (KubeadmControlPlane's remediation).
+_REPLACED_FROM_REPLICAS = 3
 _FEWEST_RENEWAL_DAYS = 7
 _PERMISSIONS = re.compile(r"^0?[0-7]{3,4}$")
 _TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -154,6 +156,13 @@ def description_warnings(description):
     if holder:
         field, actual, advice = holder
         warnings.append(f"{subject}: {field}: {actual}; {advice}")
+    for group in description.groups:
+        replicas, check = group.initial_replicas, group.get("health_check")
+        if group.is_control_plane and check and check["enabled"] and replicas < _REPLACED_FROM_REPLICAS:
+            warnings.append(
+                f"{subject}: {group.field}.health_check: found {replicas} replicas, expected {_REPLACED_FROM_REPLICAS} "
+                "or more; a machine is rebooted with reboot_retry_limit and never replaced, because etcd would lose "
+                "its quorum with it")
     return warnings
 
 

@@ -20,6 +20,8 @@ _KUBE_PROXY_COMMAND = "if %(first)s; then (echo ---; cat %(source)s; echo) >> %(
 _EXTERNAL = {"controllerManager": {"extraArgs": [{"name": "cloud-provider", "value": "external"}]}}
 # CAPM3 finds the Node of a machine by this label (docs/api.md, node-labels).
 UUID_LABEL = "metal3.io/uuid={{ ds.meta_data.uuid }}"
+# What CAPM3 writes into the spec of Machine and Metal3Machine; its meta data of a machine holds all but the scheme.
+PROVIDER_ID = "metal3://{{ ds.meta_data.providerid }}"
 NODE_NAME = "{{ ds.meta_data.name }}"
 
 
@@ -101,6 +103,8 @@ def _kubelet_arguments(description, group):
         arguments.setdefault("node-ip", node_ip)
     if description.cloud_provider_enabled or description.provider == METALSTACK:
         arguments.setdefault("cloud-provider", "external")
+    if description.provider_id_by_kubelet:
+        arguments.setdefault("provider-id", PROVIDER_ID)
     return [{"name": name, "value": arguments[name]} for name in sorted(arguments)]
 
 

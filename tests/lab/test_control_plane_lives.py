@@ -1,0 +1,154 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Three control plane machines and three workers on seven servers: replaced without surge, rebooted, given up.
+
+What the tests do to the servers is upstream's doing.
+"""
+from __future__ import annotations
+
+import time
+
+import pytest
+import small_cluster
+from consoles import Console
+from support import NAMESPACE, eventually
+from workload import Workload
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+
+pytestmark = [pytest.mark.nodes, pytest.mark.ha]
+
+NAME = "three"
+CONTROL_PLANE, POOL = f"{NAME}-control-plane", f"{NAME}-pool-a"
+SECONDS = 2400
+CHECK = {"unhealthy_conditions": [{"type": "Ready", "status": status, "timeout_seconds": 40}
+                                  for status in ("Unknown", "False")],
+         "reboot_retry_limit": 1, "reboot_timeout_seconds": 100}
+
+
+class Site:
+    """The description of the cluster, which the tests change; what is left out stays as it was."""
+
+    def __init__(self, lab):
+        self.lab, self.variables = lab, small_cluster.variables(lab, NAME, {}, endpoint=13)
+        self.variables["cluster_endpoint"]["holder"] = "keepalived"
+        self.control_plane, self.pool = {"replicas": 3}, {"replicas": 3}
+
+    def run(self, confirm=0, control_plane=None, pool=None):
+        self.control_plane.update(control_plane or {})
+        self.pool.update(pool or {})
+        return self.lab.playbook("cluster", seconds=SECONDS, extra=dict(
+            self.variables, cluster_control_plane=self.control_plane, cluster_workers={"pool-a": self.pool},
+            metal3_confirm=str(confirm or "")))
+
+
+@pytest.fixture(scope="module")
+def site(lab):
+    """The cluster; made here and deleted afterwards."""
+    lab.playbook("deprovision_hosts", "-e", "metal3_confirm=1", seconds=SECONDS).ok()
+    found = Site(lab)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", "workload")
+        try:
+            began = time.monotonic()
+            found.run().ok()
+            print(f"seconds to 3 + 3 Available: {time.monotonic() - began:.0f}")
+            yield found
+        finally:
+            lab.playbook("teardown", seconds=SECONDS, extra=dict(found.variables, **small_cluster.teardown(NAME))).ok()
+
+
+@pytest.fixture(scope="module")
+def workload(lab, site):
+    return Workload(lab, NAME, site.variables["cluster_workload_kubeconfig"])
+
+
+def remediations(lab):
+    return lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0]
+
+
+def resets(lab):
+    """Return a function that says which servers' BMCs were asked for a reset since."""
+    consoles = dict((name, Console(lab.dir / "machines" / name / "console.log")) for name in lab.servers)
+    return lambda: sorted(name for name, console in consoles.items()
+                          if any("BMC: reset" in line for line in console.lines()))
+
+
+def ended(lab, workload, count=6):
+    """Wait until no server is being remediated and so many nodes are Ready."""
+    eventually(lambda: len(workload.ready()) == count and not remediations(lab), 900,
+               f"{count} nodes are Ready, and no remediation is left", interval_seconds=1)
+
+
+def test_three_and_three_are_ready_and_a_second_run_changes_nothing(site, workload):
+    assert len(workload.ready()) == 6
+    assert site.run().ok().changed() == 0
+
+
+def test_without_surge_the_control_plane_gets_its_hosts_back(lab, site, workload):
+    """``max_surge: 0`` with ``node_reuse``: never a fourth machine, and two of three keep etcd's quorum."""
+    site.run(control_plane={"node_reuse": True, "automated_cleaning_mode": "disabled", "max_surge": 0}).ok()
+    before = workload.hosts("control-plane")
+    eventually(lambda: all(lab.host(name)["spec"].get("automatedCleaningMode") == "disabled"
+                           for name in before.values()), 120, "the hosts' cleaning mode")
+    site.control_plane["node_labels"] = {"example.org/generation": "two"}
+    site.run().failed("expected 3, the number of machines")
+    running = lab.start("cluster", extra=dict(
+        site.variables, cluster_control_plane=site.control_plane, cluster_workers={"pool-a": site.pool},
+        metal3_confirm="3"))
+    most = 0
+
+    def over():
+        nonlocal most
+        most = max(most, len(workload.machines("control-plane")))
+        return running.process.poll() is not None
+
+    eventually(over, SECONDS, "the end of the rollout", interval_seconds=1)
+    running.finish(60).ok()
+    after = workload.hosts("control-plane")
+    assert most == 3 and sorted(after.values()) == sorted(before.values()) and not set(after) & set(before)
+    site.run(control_plane={"node_reuse": None, "automated_cleaning_mode": None, "max_surge": None}).ok()
+    ended(lab, workload)
+
+
+def test_a_control_plane_machine_whose_kubelet_died_is_rebooted(lab, site, workload):
+    site.run(control_plane={"health_check": CHECK}).ok()
+    machines, asked = workload.hosts("control-plane"), resets(lab)
+    name, server = sorted(machines.items())[0]
+    workload.inside(server, "systemctl", "stop", "kubelet")
+    eventually(lambda: remediations(lab), 300, "a Metal3Remediation", interval_seconds=1)
+    ended(lab, workload)
+    assert workload.hosts("control-plane") == machines and asked() == [server] and name in workload.ready()
+    site.run(control_plane={"health_check": None}).ok()
+
+
+def test_a_node_that_is_deleted_is_remediated_at_once(lab, site, workload):
+    """Without the time of a condition, as docs/docsite/rst/lifecycle.rst warns."""
+    # A condition alone would take ten minutes.
+    patient = dict(CHECK, unhealthy_conditions=[{"type": "Ready", "status": "False", "timeout_seconds": 600}])
+    site.run(pool={"health_check": patient}).ok()
+    machines, asked = workload.hosts("pool-a"), resets(lab)
+    name, server = sorted(machines.items())[0]
+    workload.client.delete(KNOWN["Node"], None, name)
+    began = time.monotonic()
+    eventually(lambda: remediations(lab), 120, "a Metal3Remediation", interval_seconds=0.5)
+    print(f"seconds until the deleted Node was remediated: {time.monotonic() - began:.0f}")
+    ended(lab, workload)
+    assert asked() == [server] and workload.hosts("pool-a") == machines
+
+
+def test_a_machine_that_reboots_do_not_help_is_replaced_on_another_server(lab, site, workload):
+    """Its server is kept from machines until it is marked healthy."""
+    site.run(pool={"health_check": CHECK}).ok()
+    machines, asked = workload.hosts("pool-a"), resets(lab)
+    name, server = sorted(machines.items())[0]
+    for verb in ("disable", "stop"):
+        workload.inside(server, "systemctl", verb, "kubelet")
+    eventually(lambda: name not in workload.machines("pool-a"), 900, "the Machine goes", interval_seconds=1)
+    ended(lab, workload)
+    after = workload.hosts("pool-a")
+    assert server not in after.values() and len(after) == 3 and len(set(after) & set(machines)) == 2
+    assert server in asked()
+    assert "capm3.metal3.io/unhealthy" in lab.host(server)["metadata"]["annotations"]
+    site.run(pool={"health_check": None}).ok()
