@@ -20,6 +20,8 @@ description:
   - With O(ironic_source_dir) also an image of Ironic, with the entry points, variables, probes and user of Metal3's
     ironic-image, from Debian and the Ironic that the lab runs; it has no DHCP server. That needs root and takes a
     minute. Its second name, C(quay.io/metal3-io/ironic-ipa-downloader), is for the init container of the manifests.
+  - With O(keepalived_source_dir) also an image of keepalived, which gives Ironic's pod its address, with the entry
+    point, variables and user of Metal3's. That needs root, too.
   - What the registry has already is not pushed again.
 options:
   url:
@@ -53,6 +55,9 @@ options:
     required: true
   ironic_source_dir:
     description: Folder C(lab/ironic_image) of the collection. Requires O(services_python).
+    type: path
+  keepalived_source_dir:
+    description: Folder C(lab/keepalived_image) of the collection.
     type: path
   services_python:
     description: The Python interpreter that runs the lab's Ironic; of Debian 12's version, 3.11.

@@ -90,6 +90,15 @@ options:
   provisioning_interface:
     description: Interface that has it, in place of the address (C(PROVISIONING_INTERFACE)).
     type: str
+  keepalived:
+    description:
+      - Whether a container with keepalived gives O(provisioning_interface) the address O(provisioning_ip), which no
+        machine has otherwise (upstream's component C(keepalived)). The address goes where the pod goes, to another
+        node or, at a pivot, into another cluster.
+      - The number of its virtual router in upstream's image is 1; no other virtual router of that network may have it,
+        neither that of a cluster's endpoint.
+    type: bool
+    default: false
   dhcp_range:
     description: Range of addresses, C(first,last), that the pod's DHCP server lends (C(DHCP_RANGE)). Without it there
       is no container with a DHCP server.

@@ -4,7 +4,8 @@
 """Settings of Ironic and the Bare Metal Operator as pods, and what servers do with them.
 
 The agent's kernel and ramdisk come from a folder of the site (``CACHEURL``) into the pod, its boot files from a port of
-one's own; the operator works on one server at a time and does not verify Ironic's certificate.
+one's own; the operator works on one server at a time and does not verify Ironic's certificate. Ironic's address is one
+that no machine has: keepalived gives it to the node.
 """
 from __future__ import annotations
 
@@ -26,8 +27,10 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster im
 pytestmark = [pytest.mark.nodes, pytest.mark.plane]
 
 SECONDS = 900
-NAMESPACE = "metal3"
+NAMESPACE, OPERATORS = "metal3", "baremetal-operator-system"
 HTTP_PORT = 6181
+# Of the addresses that nodes get, the last one but one.
+ADDRESS_NUMBER = 88
 AGENT_FILES = {"ironic-python-agent.kernel": "vmlinuz", "ironic-python-agent.initramfs": "initrd"}
 
 
@@ -70,7 +73,10 @@ def cache(lab, tmp_path_factory):
 @pytest.fixture(scope="module")
 def variables(lab, kubeconfig, cache, tmp_path_factory):
     return dict(
-        plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic")),
+        plane_site.parts(lab, tmp_path_factory.mktemp("ironic"), address(lab)),
+        management_plane={"mode": "cluster", "kubeconfig": str(kubeconfig), "certificates": "collection",
+                          "definitions": "remove"},
+        ironic_keepalived=True, ironic_provisioning_interface="eno1",
         ironic_cache_url=cache.url, ironic_boot_kernel_url="", ironic_boot_ramdisk_url="",
         bmo_deploy_kernel_url="file:///shared/html/images/ironic-python-agent.kernel",
         bmo_deploy_ramdisk_url="file:///shared/html/images/ironic-python-agent.initramfs",
@@ -116,6 +122,10 @@ def enrolled(lab, target, servers, consoles, variables):
     return statuses, dict((name, "\n".join(console.lines())) for name, console in consoles.items()), run.output
 
 
+def address(lab):
+    return "{}.{}".format(lab.figures["bridge"]["network"].rpartition(".")[0], ADDRESS_NUMBER)
+
+
 def status(target, name):
     try:
         return (target.get(KNOWN["BareMetalHost"], NAMESPACE, name) or {}).get("status") or {}
@@ -140,13 +150,32 @@ def test_the_agents_command_line_has_what_the_site_asks_for(enrolled):
             assert word in printed, f"{name}: {word}: {printed}"
 
 
-def test_boot_files_are_served_on_the_port_of_the_site(target, enrolled):
+def test_boot_files_are_served_on_the_port_of_the_site(lab, enrolled):
     """The BMCs have read the agent's medium there: no other port serves it."""
-    address = plane_site.node_address(target)
-    with urllib.request.urlopen(f"http://{address}:{HTTP_PORT}/", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://{address(lab)}:{HTTP_PORT}/", timeout=10) as answer:
         assert answer.status == 200
     with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(f"http://{address}:{plane_ironic.HTTP_PORT}/", timeout=10)
+        urllib.request.urlopen(f"http://{address(lab)}:{plane_ironic.HTTP_PORT}/", timeout=10)
+
+
+def test_the_address_is_keepaliveds_and_comes_back_with_the_pod(lab, target, enrolled):
+    node = target.list(KNOWN["Node"])[0][0]
+    assert address(lab) not in [entry["address"] for entry in node["status"]["addresses"]]
+    pod, = [item for item in target.list(KNOWN["Pod"], OPERATORS)[0] if item["metadata"]["name"].startswith("ironic-")]
+    target.delete(KNOWN["Pod"], OPERATORS, pod["metadata"]["name"])
+
+    def answers():
+        with urllib.request.urlopen(f"http://{address(lab)}:{HTTP_PORT}/", timeout=2) as answer:
+            return answer.status == 200
+
+    def refuses():
+        try:
+            return not answers()
+        except OSError:
+            return True
+
+    eventually(refuses, 120, "the address goes with the pod")
+    eventually(answers, 240, "the address comes with the next pod", not_yet=OSError, interval_seconds=1)
 
 
 def test_an_inspected_server_is_not_booted_again_before_it_is_deployed(enrolled):
@@ -161,3 +190,5 @@ def test_all_goes_again(lab, target, servers, variables):
     assert not [name for name in servers if status(target, name)]
     lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(plane_site.PARTS)), seconds=SECONDS).ok()
     assert not plane_site.definitions(target)
+    with pytest.raises(OSError):
+        urllib.request.urlopen(f"http://{address(lab)}:{HTTP_PORT}/", timeout=10)

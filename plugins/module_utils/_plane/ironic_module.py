@@ -17,16 +17,17 @@ from .process import engine, user_folders
 
 
 def rendered(params: dict[str, Any], authentication: str = "http_basic",
-             tls: str = "cert_manager") -> list[dict[str, Any]]:
+             tls: str = "cert_manager", keepalived: bool = True) -> list[dict[str, Any]]:
     """Return the rendered objects of a variant, by default of the one that has all of them.
 
     :param params: the module's parameters, of which ``source_dir`` and ``cache_dir`` are used
     :param authentication: ``http_basic`` or ``none``
     :param tls: ``cert_manager``, ``files`` or ``none``
+    :param keepalived: whether with the container that holds the address
     :raises ReportedError: when they were not rendered
     """
     directory = engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir()).ironic_dir
-    path = os.path.join(directory, ironic.variant(authentication, tls) + ".yaml")
+    path = os.path.join(directory, ironic.variant(authentication, tls, keepalived) + ".yaml")
     try:
         return list(manifests.load(path))
     except OSError as exc:
@@ -53,6 +54,7 @@ def run_plane_ironic() -> None:
         with_cert_manager={"type": "bool", "default": False},
         provisioning_ip={"type": "str"},
         provisioning_interface={"type": "str"},
+        keepalived={"type": "bool", "default": False},
         dhcp_range={"type": "str"},
         gateway_ip={"type": "str"},
         dns_ip={"type": "str"},
@@ -83,7 +85,8 @@ def run_plane_ironic() -> None:
     params = module.params
     with module.reporting():
         present = params["state"] == "present"
-        shipped = rendered(params, params["authentication"], params["tls"]) if present else rendered(params)
+        shipped = rendered(params, params["authentication"], params["tls"], params["keepalived"]) if present \
+            else rendered(params)
         run = ironic_service.IronicComponents(module.connect(), params, shipped, module.check_mode, module.progress)
         module.finish(run.present() if present else run.absent())
 

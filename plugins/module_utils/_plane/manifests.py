@@ -29,16 +29,24 @@ MOVED_DEFINITIONS = dict({
     "bmceventsubscriptions", "hostclaims", "hostdeploypolicies")))
 # Of a program's folder in the cache; with a number that changes with what is made of upstream's manifests.
 FOLDER = "manifests-2"
+IRONIC_RENDERED = "ironic-manifests-2"
 
 # In BMO's module.
 IRONIC_FOLDER = "ironic-deployment"
-IRONIC_VARIANTS: dict[str, dict[str, Any]] = {
+IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED = "ironic-bmo-configmap", "_keepalived"
+_IRONIC_VARIANTS: dict[str, dict[str, Any]] = {
     "plain": {"resources": ["../base"]},
     "basic-auth": {"resources": ["../base"], "components": ["../components/basic-auth"]},
     "tls": {"resources": ["../base"], "components": ["../components/tls"]},
     # With TLS the web server checks passwords: upstream's overlay patches it.
     "basic-auth_tls": {"resources": ["../overlays/basic-auth_tls"]},
 }
+# What the component of keepalived merges its settings into; whoever installs has settings of their own.
+_SETTINGS = {"configMapGenerator": [{"name": IRONIC_CONFIG_MAP, "literals": ["PROVISIONING_IP="]}],
+             "generatorOptions": {"disableNameSuffixHash": True}}
+IRONIC_VARIANTS = dict(_IRONIC_VARIANTS, **dict((name + IRONIC_KEEPALIVED, {
+    "resources": ["../variant-" + name, "../settings"], "components": ["../components/keepalived"]})
+    for name in _IRONIC_VARIANTS))
 
 # In cert-manager's module; make/manifests.mk there makes a release of them in the same way.
 CHART_FOLDER, CHART_DEFINITIONS = "deploy/charts/cert-manager", "deploy/crds"
@@ -260,9 +268,15 @@ def render_ironic(module_dir: str, kubectl: str, scratch: str, directory: str) -
     shutil.rmtree(scratch, ignore_errors=True)
     shutil.copytree(os.path.join(module_dir, IRONIC_FOLDER), scratch, copy_function=shutil.copyfile)
     os.chmod(scratch, 0o755)
+    _kustomization(os.path.join(scratch, "settings"), _SETTINGS)
     for name, kustomization in IRONIC_VARIANTS.items():
         folder = os.path.join(scratch, "variant-" + name)
-        os.mkdir(folder)
-        dump([dict({"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}, **kustomization)],
-             os.path.join(folder, "kustomization.yaml"))
-        dump(parse(_kustomized(kubectl, folder)), os.path.join(directory, name + ".yaml"))
+        _kustomization(folder, kustomization)
+        dump([obj for obj in parse(_kustomized(kubectl, folder)) if obj["metadata"]["name"] != IRONIC_CONFIG_MAP],
+             os.path.join(directory, name + ".yaml"))
+
+
+def _kustomization(folder: str, content: dict[str, Any]) -> None:
+    os.mkdir(folder)
+    dump([dict({"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}, **content)],
+         os.path.join(folder, "kustomization.yaml"))

@@ -40,7 +40,7 @@ def options(**changes):
     return dict({
         "namespace": NAMESPACE, "authentication": "http_basic", "credentials_dir": None, "tls": "files",
         "tls_certificate": CERTIFICATE, "tls_key": KEY, "tls_authority": CERTIFICATE,
-        "provisioning_ip": "192.0.2.2", "http_port": 6180, "deploy_kernel_url": "https://images.example/kernel",
+        "provisioning_ip": "192.0.2.2", "keepalived": False, "http_port": 6180, "deploy_kernel_url": "https://images.example/kernel",
         "deploy_ramdisk_url": "https://images.example/ramdisk", "fast_track": True, "image_version": "v39.0.0",
         "environment": {"OS_CONDUCTOR__WORKERS_POOL_SIZE": 2000},
         "rotation": "none", "renew_certificate": False, "with_cert_manager": False, "confirm": None, "wait": False,
@@ -74,8 +74,8 @@ def pod(found):
 
 
 def test_manifests_are_chosen_by_authentication_and_tls():
-    names = set(ironic.variant(authentication, tls) for authentication in ("http_basic", "none")
-                for tls in ("cert_manager", "none"))
+    names = set(ironic.variant(authentication, tls, keepalived) for authentication in ("http_basic", "none")
+                for tls in ("cert_manager", "none") for keepalived in (True, False))
     assert names == set(manifests.IRONIC_VARIANTS)
 
 
@@ -102,6 +102,18 @@ def test_without_a_range_no_dhcp_server_runs_and_nothing_is_downloaded_that_has_
     assert spec["initContainers"][0]["image"] == ironic.DOWNLOADER + ":latest"
 
 
+def test_keepalived_comes_from_the_same_registry_and_has_the_address_and_the_interface():
+    given = options(keepalived=True, provisioning_interface="eno1", image_registry_mirror="mirror.example")
+    objects_shipped = shipped()
+    objects_shipped[0]["spec"]["template"]["spec"]["containers"].insert(
+        0, container("ironic-endpoint-keepalived", image=ironic.KEEPALIVED))
+    found = dict((item["kind"], item) for item in ironic.desired(objects_shipped, given, []))
+    added = found["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+    assert added["image"] == "mirror.example/quay.io/metal3-io/keepalived:latest"
+    data = found["ConfigMap"]["data"]
+    assert (data["PROVISIONING_IP"], data["PROVISIONING_INTERFACE"]) == ("192.0.2.2", "eno1")
+
+
 def test_images_probes_and_variables_follow_the_options():
     found = made(options(http_port=8080, image_registry_mirror="mirror.example", node_selector={"a": "b"}))
     spec = pod(found)["spec"]
@@ -126,6 +138,9 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
     ({"provisioning_ip": None}, "ironic: provisioning_ip: not set"),
     ({"provisioning_ip": "node"}, "ironic: provisioning_ip: found \"node\", expected an IP address"),
     ({"provisioning_ip": None, "provisioning_interface": "eno1", "tls": "cert_manager"}, "tls=cert_manager issues"),
+    ({"keepalived": True}, "provisioning_interface: not set, expected the interface of the provisioning network"),
+    ({"keepalived": True, "provisioning_ip": None, "provisioning_interface": "eno1"},
+     "ironic: provisioning_ip: not set, expected an address that no machine has"),
     ({"tls_key": None}, "ironic: tls_key: not set"),
     ({"provisioning_ip": "192.0.2.3"}, "issue it for provisioning_ip"),
     ({"deploy_ramdisk_url": None}, "set deploy_kernel_url and deploy_ramdisk_url"),

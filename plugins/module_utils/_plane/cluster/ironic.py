@@ -12,6 +12,7 @@ from typing import Any
 
 from ..._common.field_checks import show
 from ..._common.problem import Problem
+from .. import manifests
 from ..catalogue import BMO, Part
 from . import objects as plane_objects
 from . import settings as part_settings
@@ -20,8 +21,9 @@ Object = dict[str, Any]
 
 IMAGE = "quay.io/metal3-io/ironic"
 DOWNLOADER = "quay.io/metal3-io/ironic-ipa-downloader"
+KEEPALIVED = "quay.io/metal3-io/keepalived"
 # Names that upstream's manifests give; the credentials' is this collection's.
-DEPLOYMENT, CONFIG_MAP, HTPASSWD = "ironic", "ironic-bmo-configmap", "ironic-htpasswd"
+DEPLOYMENT, CONFIG_MAP, HTPASSWD = "ironic", manifests.IRONIC_CONFIG_MAP, "ironic-htpasswd"
 CERTIFICATE, AUTHORITY, CREDENTIALS = "ironic-cert", "ironic-cacert", "ironic-credentials"
 DHCP_CONTAINER = "ironic-dnsmasq"
 # Changes of what the pod reads once, at its start, must start it again.
@@ -52,10 +54,10 @@ VARIABLES = {
 }
 
 
-def variant(authentication: str, tls: str) -> str:
+def variant(authentication: str, tls: str, keepalived: bool) -> str:
     """Return the name of the rendered manifests that fit, see ``manifests.IRONIC_VARIANTS``."""
-    return "_".join((["basic-auth"] if authentication == "http_basic" else []) + ([] if tls == "none" else ["tls"])) \
-        or "plain"
+    parts = (["basic-auth"] if authentication == "http_basic" else []) + ([] if tls == "none" else ["tls"])
+    return ("_".join(parts) or "plain") + (manifests.IRONIC_KEEPALIVED if keepalived else "")
 
 
 def problems(options: Object) -> list[Problem]:
@@ -68,6 +70,11 @@ def problems(options: Object) -> list[Problem]:
     if not address and not options.get("provisioning_interface"):
         found.append(Problem("ironic-address", "ironic", "provisioning_ip", None, "an address of the node",
                              "set it, or provisioning_interface"))
+    if options["keepalived"]:
+        found += [Problem("ironic-address", "ironic", name, None, expected, "set it, because keepalived gives the "
+                          "interface the address") for name, expected in (
+                      ("provisioning_ip", "an address that no machine has"),
+                      ("provisioning_interface", "the interface of the provisioning network")) if not options.get(name)]
     if address and not _is_address(address):
         found.append(Problem("ironic-address", "ironic", "provisioning_ip", show(address),
                              "an IP address", "correct it"))
@@ -186,8 +193,9 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
         if container["image"] == IMAGE:
             container["image"] = part_settings.image(
                 IMAGE, options["image_version"], options.get("image_registry_mirror"), options.get("digest"))
-        elif container["image"] == DOWNLOADER:
-            container["image"] = part_settings.image(DOWNLOADER, "latest", options.get("image_registry_mirror"), None)
+        elif container["image"] in (DOWNLOADER, KEEPALIVED):
+            container["image"] = part_settings.image(
+                container["image"], "latest", options.get("image_registry_mirror"), None)
         _probe_port(container, options["http_port"])
     for option, field in (("node_selector", "nodeSelector"), ("tolerations", "tolerations"),
                           ("priority_class", "priorityClassName")):

@@ -199,7 +199,7 @@ class Engine:
             else key(go_mod, go_sum, self.go_version, self._flags))
         self.bin_dir = os.path.join(self.directory, "bin")
         self.manifests_dir = os.path.join(self.directory, manifests.FOLDER)
-        self.ironic_dir = os.path.join(self.directory, "ironic-manifests")
+        self.ironic_dir = os.path.join(self.directory, manifests.IRONIC_RENDERED)
         self.chart_dir = os.path.join(self.directory, "cert-manager-manifests")
 
     def _read(self, name: str) -> str:
