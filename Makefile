@@ -108,7 +108,7 @@ test-ha: test-lab-needs  ## three control plane machines and three workers, on s
 test-plane: test-lab-needs  ## the plane as pods of a workload cluster: faults, killed runs, clusterctl, on such a lab; not part of make test
 	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab plane
 test-plane-upgrade: test-lab-needs  ## a running plane of the release before becomes the present one, on such a lab; not part of make test
-	@$(IN_LAB) TEST_LAB=plane-upgrade LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab upgrade
+	@$(IN_LAB) TEST_LAB=plane-upgrade LAB_SERVERS=5 LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab upgrade
 test-pivot: test-lab-needs  ## the management moves into a cluster of the lab and back, killed in the middle, on such a lab; not part of make test
 	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab pivot
 test-lifecycle: test-lab-needs  ## machines of a cluster replaced, reused, healed, upgraded, on such a lab; not part of make test

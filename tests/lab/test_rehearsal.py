@@ -103,16 +103,20 @@ def test_a_field_that_an_older_definition_does_not_know_is_named(side):
 def test_an_object_that_a_stricter_definition_refuses_is_named(side):
     there, item = definition(side.contents(), "baremetalhosts.metal3.io")
     host_schema(item)["bootMACAddress"]["maxLength"] = 3
-    problem, = rehearse(side, there).problems
-    assert problem.code == "rehearsal-refused" and "bootMACAddress" in problem.actual
+    problems = rehearse(side, there).problems
+    assert [(problem.code, problem.subject) for problem in problems] == [
+        ("rehearsal-refused", f"BareMetalHost host-{number:03d}") for number in range(HOSTS)]
+    assert all("bootMACAddress" in problem.actual for problem in problems)
 
 
 def test_a_kind_that_is_missing_over_there_is_named(side):
     there = side.contents()
     there = there._replace(definitions=[item for item in there.definitions
                                         if item["metadata"]["name"] != "hostfirmwaresettings.metal3.io"])
-    problem, = rehearse(side, there).problems
-    assert problem.code == "rehearsal-refused" and "HostFirmwareSettings" in problem.actual
+    problems = rehearse(side, there).problems
+    words = "no kind HostFirmwareSettings over there"
+    assert problems and all(problem.code == "rehearsal-refused" and problem.actual == words
+                            for problem in problems)
 
 
 def test_what_clusterctl_does_not_look_for_is_named(side):

@@ -133,6 +133,25 @@ class _Server:
             return dict(stored, apiVersion=resource.api_version, kind=kind)
         return load
 
+    def refusals(self, found: list[Object]) -> list[Problem]:
+        """Return all that this API server would refuse, without creating it.
+
+        clusterctl tries what is refused again for minutes, and names the first of it.
+        """
+        problems, tried = [], []
+        for obj in found:
+            if graph.key(obj)[:2] in self.resources:
+                tried.append(obj)
+            else:
+                problems.append(_refused(graph.title(graph.key(obj)), f"no kind {obj['kind']} over there"))
+        outcomes = bulk.run([self._trier(copies.created(obj, {})) for obj in tried])
+        return problems + [_refused(graph.title(graph.key(obj)), outcome.error.cause)
+                           for obj, outcome in zip(tried, outcomes) if outcome.error is not None]
+
+    def _trier(self, obj: Object) -> Callable[[], Object]:
+        resource = self.resources[graph.key(obj)[:2]]
+        return lambda: self.client.create(resource, self.namespace, obj, dry_run=True)
+
     def objects(self) -> list[Object]:
         """Return all objects of the namespace."""
         outcomes = bulk.run([self._lister(item.resource) for item in self.kinds])
@@ -177,6 +196,7 @@ def move(programs: str, program: str, namespace: str, found: list[Object], movin
             side.prepare()
         stored, problems = source.load(copies.objects(found, secrets.token_bytes(32)))
         before = dict((graph.key(obj), obj) for obj in stored)
+        problems = problems or target.refusals([before[of] for of in sorted(wanted & set(before))])
         if not problems:
             work_dir = os.path.join(servers.folder, "work")
             # A lock of its own: a move of these servers is in nobody's way.

@@ -31,11 +31,13 @@ class Empty:
     def __init__(self):
         self.objects, self.statuses, self.refused = {}, [], {}
 
-    def create(self, resource, _namespace, body):
+    def create(self, resource, _namespace, body, dry_run=False):
         assert "uid" not in body["metadata"] and "resourceVersion" not in body["metadata"]
         name = body["metadata"]["name"]
         if (resource.kind, name) in self.refused:
             raise KubeError(self.refused[resource.kind, name], 422)
+        if dry_run:
+            return body
         stored = dict(copy.deepcopy(body), apiVersion=resource.api_version, kind=resource.kind)
         stored.pop("status", None)
         stored["metadata"].update(uid=f"new-{resource.kind}-{name}", resourceVersion="1", generation=1)
@@ -200,6 +202,31 @@ def test_what_an_api_server_refuses_is_named_and_not_moved(here, servers, monkey
     monkeypatch.setattr(Empty, "__init__", lambda self: vars(self).update(objects={}, statuses=[], refused=refused))
     problem, = attempt(here, lambda *_arguments: pytest.fail("clusterctl was run")).problems
     assert problem.subject == "HardwareData used" and "Invalid value" in str(problem)
+
+
+def test_all_that_the_other_api_server_refuses_is_named_before_clusterctl_tries_it(here, servers, monkeypatch):
+    made, begin = [], Empty.__init__
+
+    def refusing(self):
+        begin(self)
+        made.append(self)
+        # The first API server is that of the plane that lets go.
+        if len(made) == 2:
+            self.refused = {("HardwareData", "used"): "HardwareData used: spec.x: Invalid value",
+                            ("Secret", "used-bmc"): "Secret used-bmc: data: Too long"}
+
+    monkeypatch.setattr(Empty, "__init__", refusing)
+    problems = attempt(here, lambda *_arguments: pytest.fail("clusterctl was run")).problems
+    assert [problem.subject for problem in problems] == ["Secret used-bmc", "HardwareData used"]
+
+
+def test_a_kind_that_is_missing_over_there_is_named_before_clusterctl_tries_it(here, servers):
+    there = Side(here, NAMESPACE).contents()
+    there = there._replace(definitions=[item for item in there.definitions
+                                        if item["metadata"]["name"] != "hardwaredata.metal3.io"])
+    problems = attempt(here, lambda *_arguments: pytest.fail("clusterctl was run"), there).problems
+    assert {(problem.code, problem.actual) for problem in problems} == {
+        ("rehearsal-refused", "no kind HardwareData over there")}
 
 
 def test_a_restore_is_rehearsed_from_files_without_values_of_secrets(here, servers):
