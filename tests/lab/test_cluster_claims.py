@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
-import sys
-from pathlib import Path
 
+import preallocation
 import pytest
 import readme_site
-from support import HOST, NAMESPACE, REPOSITORY, eventually
+from support import HOST, NAMESPACE, eventually
 from test_cluster import host_of
 from test_provision import config_drive
 
@@ -338,19 +336,10 @@ def test_a_pool_goes_down_to_no_machine_and_keeps_its_place(lab, prod):
     assert pool["spec"]["replicas"] == 0 and len(prod.machines("prod")) == 1
 
 
-def preallocate_by_host(enabled):
-    """Run CAPM3 with or without preallocation by the names of hosts, by its role."""
-    subprocess.run(
-        [str(Path(sys.executable).parent / "ansible"), "management", "-i", str(REPOSITORY / "inventory" / "lab"), "-m",
-         "ansible.builtin.include_role", "-a", "name=metal3.baremetal.capm3", "-e",
-         json.dumps({"capm3_name_based_preallocation": enabled})], check=True, capture_output=True, timeout=300)
-
-
 @pytest.fixture
 def _preallocation_by_host():
-    preallocate_by_host(True)
-    yield
-    preallocate_by_host(False)
+    with preallocation.by_host():
+        yield
 
 
 @pytest.mark.usefixtures("_preallocation_by_host")

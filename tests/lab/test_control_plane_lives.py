@@ -3,12 +3,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Three control plane machines and three workers on seven servers: replaced without surge, rebooted, given up.
 
+Each host has an address of its own, which its machines get one after another.
+
 What the tests do to the servers is upstream's doing.
 """
 from __future__ import annotations
 
 import time
 
+import preallocation
 import pytest
 import small_cluster
 from consoles import Console
@@ -34,6 +37,10 @@ class Site:
         self.lab, self.variables = lab, small_cluster.variables(lab, NAME, {}, endpoint=13)
         self.variables["cluster_endpoint"]["holder"] = "keepalived"
         self.control_plane, self.pool = {"replicas": 3}, {"replicas": 3}
+        prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
+        self.addresses = dict((name, f"{prefix}.{81 + number}") for number, name in enumerate(sorted(lab.servers)))
+        self.variables["cluster_networks"]["nodes"]["ipv4"]["pre_allocations"] = dict(
+            (f"{name}-{NAME}-nodes", address) for name, address in self.addresses.items())
 
     def run(self, confirm=0, control_plane=None, pool=None):
         self.control_plane.update(control_plane or {})
@@ -48,7 +55,7 @@ def site(lab):
     """The cluster; made here and deleted afterwards."""
     lab.playbook("deprovision_hosts", "-e", "metal3_confirm=1", seconds=SECONDS).ok()
     found = Site(lab)
-    with pytest.MonkeyPatch.context() as patch:
+    with preallocation.by_host(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")
         try:
             began = time.monotonic()
@@ -75,6 +82,13 @@ def resets(lab):
                           if any("BMC: reset" in line for line in console.lines()))
 
 
+def addresses(workload):
+    """Return the address of each host that is a node."""
+    hosts = workload.hosts()
+    return dict((hosts[name], entry["address"]) for name, node in workload.nodes().items()
+                for entry in node["status"]["addresses"] if entry["type"] == "InternalIP")
+
+
 def ended(lab, workload, count=6):
     """Wait until no server is being remediated and so many nodes are Ready."""
     eventually(lambda: len(workload.ready()) == count and not remediations(lab), 900,
@@ -83,13 +97,14 @@ def ended(lab, workload, count=6):
 
 def test_three_and_three_are_ready_and_a_second_run_changes_nothing(site, workload):
     assert len(workload.ready()) == 6
+    assert all(site.addresses[name] == address for name, address in addresses(workload).items())
     assert site.run().ok().changed() == 0
 
 
 def test_without_surge_the_control_plane_gets_its_hosts_back(lab, site, workload):
     """``max_surge: 0`` with ``node_reuse``: never a fourth machine, and two of three keep etcd's quorum."""
     site.run(control_plane={"node_reuse": True, "automated_cleaning_mode": "disabled", "max_surge": 0}).ok()
-    before = workload.hosts("control-plane")
+    before, kept = workload.hosts("control-plane"), addresses(workload)
     eventually(lambda: all(lab.host(name)["spec"].get("automatedCleaningMode") == "disabled"
                            for name in before.values()), 120, "the hosts' cleaning mode")
     site.control_plane["node_labels"] = {"example.org/generation": "two"}
@@ -108,6 +123,7 @@ def test_without_surge_the_control_plane_gets_its_hosts_back(lab, site, workload
     running.finish(60).ok()
     after = workload.hosts("control-plane")
     assert most == 3 and sorted(after.values()) == sorted(before.values()) and not set(after) & set(before)
+    assert addresses(workload) == kept
     site.run(control_plane={"node_reuse": None, "automated_cleaning_mode": None, "max_surge": None}).ok()
     ended(lab, workload)
 
