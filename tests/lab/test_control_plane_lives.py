@@ -15,7 +15,7 @@ import preallocation
 import pytest
 import small_cluster
 from consoles import Console
-from support import NAMESPACE, eventually
+from support import NAMESPACE, eventually, only
 from workload import Workload
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
@@ -53,7 +53,7 @@ class Site:
 @pytest.fixture(scope="module")
 def site(lab):
     """The cluster; made here and deleted afterwards."""
-    lab.playbook("deprovision_hosts", "-e", "metal3_confirm=1", seconds=SECONDS).ok()
+    lab.playbook("deprovision_hosts", *only("server-03"), "-e", "metal3_confirm=1", seconds=SECONDS).ok()
     found = Site(lab)
     with preallocation.by_host(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")
