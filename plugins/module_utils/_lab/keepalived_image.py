@@ -13,7 +13,7 @@ from .._plane.process import cache_entry
 from . import container_image, oci_layout
 
 NAME = "quay.io/metal3-io/keepalived"
-ENTRY_POINT = "/bin/manage-keepalived.sh"
+ENTRY_POINT = "/usr/local/bin/manage-keepalived.sh"
 # libcap2-bin for setcap, procps for looking into the pod.
 PACKAGES = ("keepalived", "libcap2-bin", "procps")
 # Of upstream's manifests.
@@ -39,7 +39,7 @@ class KeepalivedImage:
 
     def __init__(self, source_dir: str, cache_dir: str) -> None:
         self._entry_point = os.path.join(source_dir, os.path.basename(ENTRY_POINT))
-        recipe = "\0".join((os.uname().machine, *PACKAGES, *HOOKS)).encode()
+        recipe = "\0".join((os.uname().machine, ENTRY_POINT, *PACKAGES, *HOOKS)).encode()
         self.directory = os.path.join(
             cache_dir, "keepalived-image", debian_root.file_digest(self._entry_point, recipe)[:16])
 
