@@ -23,7 +23,7 @@ Object = dict[str, Any]
 Keys = tuple[str, str, str]
 
 # The value of a host's pause by which this collection knows that it was for a move.
-HELD = "metal3.baremetal/move"
+HELD = host_annotations.FOR_MOVE
 BLOCK = CLUSTERCTL_LABEL + "/block-move"
 # States in which Ironic does nothing with a server.
 STEADY = ("unmanaged", "available", "ready", "provisioned", "externally provisioned")
