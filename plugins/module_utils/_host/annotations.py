@@ -30,12 +30,13 @@ FOR_BMC_CHANGE = "metal3.baremetal/bmc-change"
 TO_PLANE = "metal3.baremetal/to-plane"
 # Of a host that has come from another plane and is still there, too: ``uid of kube-system/uid of the host there``.
 FROM_PLANE = "metal3.baremetal/from-plane"
-# Values of PAUSED by which this collection knows that it keeps a host for a move: of a whole plane, of single hosts. The
-# second one is that of UNHEALTHY as well, until the host has arrived.
+# Values of PAUSED by which this collection knows what it keeps a host for: the move of a whole plane, that of single
+# hosts, a restore. The second one is that of UNHEALTHY as well, until the host has arrived.
 FOR_MOVE = "metal3.baremetal/move"
 FOR_HOST_MOVE = "metal3.baremetal/host-move"
+FOR_RESTORE = "metal3.baremetal/restore"
 # By which playbook such a host gets on.
-_PLAYBOOKS = {FOR_MOVE: "pivot", FOR_HOST_MOVE: "move_hosts"}
+_PLAYBOOKS = {FOR_MOVE: "pivot", FOR_HOST_MOVE: "move_hosts", FOR_RESTORE: "restore"}
 
 INSPECTION_DISABLED = "disabled"
 
@@ -86,7 +87,7 @@ def to_plane(bmh):
 
 
 def kept_by(bmh):
-    """Return the annotations by which a move keeps a host, each with the playbook that made it."""
+    """Return the annotations by which a move or a restore keeps a host, each with its playbook."""
     found = of(bmh)
     kept = dict((key, _PLAYBOOKS[found[key]]) for key in (PAUSED, UNHEALTHY) if found.get(key) in _PLAYBOOKS)
     if to_plane(bmh) is not None:

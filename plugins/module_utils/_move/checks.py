@@ -113,11 +113,17 @@ def host_problems(host: Object) -> list[Problem]:
                               "correct the cause, then wait until the operator has tried again"))
     if paused not in (None, HELD):
         found.append(obstacle(host, f"metadata.annotations.{host_annotations.PAUSED}", f'"{paused}"', "not paused",
-                              "resume it by the action resume, or find out who paused it and why"))
+                              _unpausing(host)))
     if any(host_annotations.is_reboot(name) for name in host_annotations.of(host)):
         found.append(obstacle(host, f"metadata.annotations.{host_annotations.REBOOT}", "set", "no reboot that is due",
                               "wait for the reboot, or release the hold"))
     return found
+
+
+def _unpausing(host: Object) -> str:
+    playbook = host_annotations.kept_by(host).get(host_annotations.PAUSED)
+    return f"finish what the playbook {playbook} has begun" if playbook else \
+        "resume it by the action resume, or find out who paused it and why"
 
 
 def _cluster(cluster: Object) -> list[Problem]:

@@ -120,7 +120,8 @@ def not_ready(host: Object | None, uid: str, plane_uid: str) -> str:
     """
     if host is None or host["metadata"]["uid"] != uid:
         return "it was deleted here by somebody else meanwhile"
-    if host_annotations.to_plane(host) != plane_uid or (host.get("status") or {}).get("operationalStatus") != "detached":
+    is_detached = (host.get("status") or {}).get("operationalStatus") == "detached"
+    if host_annotations.to_plane(host) != plane_uid or not is_detached:
         return "it is not detached for this move any more"
     if state_of(host) not in STEADY:
         return f"it is {state_of(host)} by now"

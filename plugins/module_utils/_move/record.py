@@ -11,6 +11,7 @@ import json
 import zlib
 from typing import Any, NamedTuple
 
+from .._common.problem import Problem
 from .._host.goals import state_of
 from .graph import Graph, key
 
@@ -126,6 +127,13 @@ def read(config: Object | None) -> Record | None:
             or not all(isinstance(facts, dict) for facts in [*hosts.values(), *machines.values()]):
         return None
     return Record(data["state"], *sides, entries, hosts, machines)
+
+
+def not_ended(namespace: str) -> Problem:
+    """Return the problem of a namespace with the record of a move that is on its way."""
+    return Problem("move-not-ended", f"ConfigMap {namespace}/{NAME}", "", "the record of a move that has not ended",
+                   "none, or that of a move that has ended", "finish or take back the move by the playbook pivot; when "
+                   "the other plane is lost for good, delete this ConfigMap")
 
 
 def differences(before: dict[str, Any], now: dict[str, Any] | None) -> list[str]:
