@@ -14,7 +14,7 @@ from .._common import confirmation
 from .._common.errors import RefusedError, ReportedError
 from .._common.problem import Problem
 from .._metal3.kinds import KNOWN
-from . import checks, clusterctl, graph, leftovers, preflight, record, rehearsal
+from . import checks, cluster_pauses, clusterctl, graph, leftovers, preflight, record, rehearsal
 from .reading import Side
 
 Object = dict[str, Any]
@@ -155,7 +155,7 @@ class Move:
             raise RefusedError(unconfirmed)
         if not self._check_mode:
             self._remove(self._there, begun)
-            self._resume_clusters(self._here)
+            self._resume_clusters(self._here, begun)
             for side in (self._there, self._here):
                 side.client.delete(_CONFIG_MAP, side.namespace, record.NAME)
         return dict(self._result(begun, True), confirmation=str(unconfirmed[0]) if unconfirmed else "")
@@ -229,7 +229,7 @@ class Move:
     def _go_on(self, begun: record.Record) -> None:
         if not self._missing(begun, self._here):
             # A clusterctl that was killed leaves them paused, and the next one refuses what is.
-            self._resume_clusters(self._here)
+            self._resume_clusters(self._here, begun)
             self._run(self._params["clusterctl"], _side(self._params, ""), _side(self._params, "to_"),
                       self._here.namespace, self._params["work_dir"], self._progress.event, self._lock)
         else:
@@ -242,7 +242,7 @@ class Move:
             words += [f"{len(left)} are still here: {_named(left)}"] if left else []
             raise ReportedError(f"of {len(begun.entries)} objects {' and '.join(words)}; look at both planes, then run "
                                 "again")
-        self._resume_clusters(self._there)
+        self._resume_clusters(self._there, begun)
         for side in (self._there, self._here):
             self._keep(side, begun._replace(state=record.MOVED))
 
@@ -271,12 +271,9 @@ class Move:
                 return left
             self._sleep(1)
 
-    def _resume_clusters(self, side: Side) -> None:
-        for cluster in side.clusters():
-            if (cluster.get("spec") or {}).get("paused"):
-                resource = side.resources[graph.key(cluster)[:2]]
-                side.client.patch(resource, side.namespace, cluster["metadata"]["name"],
-                                  {"metadata": {"uid": cluster["metadata"]["uid"]}, "spec": {"paused": None}})
+    def _resume_clusters(self, side: Side, begun: record.Record) -> None:
+        # Others are paused by somebody for a reason of their own.
+        cluster_pauses.resume(side, set(entry.key for entry in begun.entries), self._progress, self._sleep)
 
     def _result(self, what: record.Record | None, changed: bool, begun: bool = False) -> dict[str, Any]:
         counts = Counter(entry.kind for entry in what.entries) if what else {}

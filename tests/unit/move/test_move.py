@@ -15,8 +15,10 @@ from fakes.planes import NAMESPACE, STAY, managed, obj, server, world
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
     checks,
+    cluster_pauses,
     graph,
     preflight,
     record,
@@ -176,6 +178,44 @@ def test_a_clusterctl_that_goes_on_is_waited_for_before_another_one_is_started(h
     move(here, there, second, alone=goes_on(here, there)).moved()
     assert second.runs == 0 and managed(there) == before - STAY
     assert record.read(there.objects["ConfigMap", record.NAME]).state == record.MOVED
+
+
+def paused_cluster(name, **more):
+    """Return a Cluster that somebody has paused on purpose, and that nothing else keeps from anything."""
+    return obj("cluster.x-k8s.io/v1beta2", "Cluster", name, spec={"paused": True}, **more)
+
+
+def test_a_cluster_over_there_that_somebody_has_paused_stays_paused(here, there):
+    there.objects["Cluster", "prod"] = paused_cluster("prod")
+    move(here, there).moved()
+    assert there.objects["Cluster", "prod"]["spec"]["paused"] is True
+    assert "paused" not in there.objects["Cluster", "c"]["spec"]
+
+
+def test_a_cluster_here_that_is_none_of_the_move_stays_paused_when_it_is_taken_back(here, there):
+    with pytest.raises(Killed):
+        move(here, there, Clusterctl(here, there, 3)).moved()
+    here.objects["Cluster", "prod"] = paused_cluster("prod")
+    move(here, there).undone()
+    assert here.objects["Cluster", "prod"]["spec"]["paused"] is True
+    assert "paused" not in here.objects["Cluster", "c"]["spec"]
+
+
+@pytest.mark.parametrize("meanwhile, is_paused", [
+    # A controller has written; somebody has resumed it; it was deleted and made anew.
+    (lambda server: server.change("Cluster", "c", other=1), False),
+    (lambda server: (server.change("Cluster", "c"), server.objects["Cluster", "c"]["spec"].pop("paused")), False),
+    (lambda server: server.objects["Cluster", "c"]["metadata"].update(uid="another", resourceVersion="77"), True)])
+def test_a_cluster_is_resumed_as_it_is_by_then(here, meanwhile, is_paused):
+    side, key = Side(here, NAMESPACE), ("cluster.x-k8s.io", "Cluster", "c")
+    here.objects["Cluster", "c"]["spec"]["paused"] = True
+    side.read()
+    here.meanwhile["Cluster", "c"] = lambda: meanwhile(here)
+    ending = pytest.raises(KubeError, match="found another Cluster of this name") if is_paused \
+        else contextlib.nullcontext()
+    with ending:
+        cluster_pauses.resume(side, {key}, Progress(None), lambda _seconds: None)
+    assert here.objects["Cluster", "c"]["spec"].get("paused", False) is is_paused
 
 
 def test_taking_back_wants_the_number_of_hosts(here, there):
