@@ -63,6 +63,10 @@ class Record(NamedTuple):
     hosts: dict[str, dict[str, Any]]
     machines: dict[str, dict[str, Any]]
 
+    def names(self, group: str, kind: str) -> list[str]:
+        """Return the names of the objects of a kind that are moved, sorted."""
+        return sorted(entry.name for entry in self.entries if entry.key[:2] == (group, kind))
+
 
 def made(source: str, target: str, graph: Graph) -> Record:
     """Return the record of a move that begins.
