@@ -51,7 +51,8 @@ options:
   state:
     description:
       - V(moved) moves, or finishes a move that was interrupted.
-      - V(undone) takes back a move that was interrupted before it has deleted anything; hosts stay held.
+      - V(undone) takes back a move that was interrupted before it has deleted anything; hosts stay held. What is over
+        there is deleted if it is the copy of what is here, and a host only if it is held; all else is refused.
     type: str
     choices: [moved, undone]
     default: moved

@@ -158,7 +158,8 @@ class Move:
         """Take back a move that has deleted nothing here yet; hosts stay held.
 
         :returns: the module's result
-        :raises RefusedError: when it has: then it can only be finished; without the number of hosts
+        :raises RefusedError: when it has: then it can only be finished; without the number of hosts; when something
+            over there is no copy of what is here
         """
         if self._begun() is None:
             return self._result(None, False)
@@ -179,7 +180,7 @@ class Move:
         effect = (f"what the record of the move names would be deleted on {self._there.client.server}, so many hosts "
                   "among it")
         unconfirmed = self._unconfirmed(_hosts(begun), effect)
-        self._refuse([], unconfirmed)
+        self._refuse(interrupted.no_copies(begun, self._here.by_key, self._there.by_key), unconfirmed)
         if not self._check_mode:
             self._remove(self._there, begun)
             self._resume_clusters(self._here, begun)

@@ -306,6 +306,41 @@ def test_taking_back_wants_the_number_of_hosts(here, there):
     assert (here.objects, there.objects) == before
 
 
+def by_hand(here, there):
+    secret = copy.deepcopy(here.objects["Secret", "free-bmc"])
+    there.objects["Secret", "free-bmc"] = dict(secret, data={"password": "eA=="})
+
+
+def other_host(_here, there):
+    there.objects["BareMetalHost", "free"] = host("free", bmc={"address": "ipmi://192.0.2.77"})
+
+
+def other_pool(_here, there):
+    there.objects["IPPool", "p"] = obj("ipam.metal3.io/v1alpha1", "IPPool", "p", spec={})
+
+
+def released(here, there):
+    for side in (here, there):
+        del side.objects["BareMetalHost", "used"]["metadata"]["annotations"][host_annotations.PAUSED]
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize("steps, change, text", [
+    (2, by_hand, "Secret free-bmc: found another object over there than here: data,"),
+    (1, other_host, "BareMetalHost free: found another object over there than here: spec.bmc.address"),
+    (2, other_pool, "IPPool p: found another object over there than here: metadata.ownerReferences"),
+    (11, released, "BareMetalHost used: .*found not held over there")])
+def test_what_is_no_copy_over_there_is_not_deleted_when_a_move_is_taken_back(
+        here, there, steps, change, text, check_mode):
+    interrupted(here, there, steps)
+    change(here, there)
+    before = copy.deepcopy((here.objects, there.objects))
+    with pytest.raises(RefusedError, match=text) as refused:
+        move(here, there, check_mode=check_mode).undone()
+    assert len(refused.value.problems) == 1 and "eA==" not in str(refused.value)
+    assert (here.objects, there.objects) == before
+
+
 def test_what_has_begun_to_delete_is_not_taken_back(here, there):
     with pytest.raises(Killed):
         move(here, there, Clusterctl(here, there, 13)).moved()
