@@ -112,6 +112,10 @@ options:
         V(detach) sets C(baremetalhost.metal3.io/detached): BMO deletes the host's node in Ironic and leaves the server
         alone. V(attach) removes it and waits until BMO has registered the host again.
       - >-
+        Annotations by which M(metal3.baremetal.host_move) or M(metal3.baremetal.plane_move_hosts) keeps a host that is
+        on its way to another plane are not removed or replaced, by V(attach), V(detach), V(resume), V(pause),
+        V(restore_status), V(mark_healthy) and V(mark_unhealthy): two planes would have power over its server.
+      - >-
         V(mark_unhealthy) sets C(capm3.metal3.io/unhealthy), so that Cluster API's provider takes the host for no
         machine; V(mark_healthy) removes it, and the older C(capi.metal3.io/unhealthy) too.
       - >-
@@ -181,8 +185,8 @@ options:
   force_hosts:
     description:
       - >-
-        Names of hosts on which actions are taken although they have a consumer, or for V(inspect) although they are
-        held powered off.
+        Names of hosts on which actions are taken although they have a consumer or are on their way to another plane,
+        or for V(inspect) although they are held powered off.
     type: list
     elements: str
     default: []

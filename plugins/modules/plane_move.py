@@ -27,6 +27,8 @@ description:
   - A record of the move, the ConfigMap C(metal3-baremetal-move) in the namespace of both planes, lets another run
     finish or undo what was interrupted. Objects are deleted by a record only if both planes have the same one and the
     uid fits.
+  - Before such a move goes on, this plane is checked again as long as nothing has left it. What the record does not
+    name is in the way, because C(clusterctl move) would take it along.
 options:
   kubeconfig:
     description: Path of the kubeconfig of the plane they are moved from; clusterctl reads the file, too.
@@ -49,7 +51,8 @@ options:
   state:
     description:
       - V(moved) moves, or finishes a move that was interrupted.
-      - V(undone) takes back a move that was interrupted before it has deleted anything; hosts stay held.
+      - V(undone) takes back a move that was interrupted before it has deleted anything; hosts stay held. What is over
+        there is deleted if it is the copy of what is here, and a host only if it is held; all else is refused.
     type: str
     choices: [moved, undone]
     default: moved
@@ -91,8 +94,8 @@ options:
     default: ironic
   confirm:
     description:
-      - How many hosts are moved, or their names with commas between. Required, but not to finish a move that was
-        interrupted.
+      - How many hosts are moved, or their names with commas between. Of a move that was interrupted all of its hosts,
+        wherever they are by then.
     type: str
 extends_documentation_fragment:
   - metal3.baremetal.attributes
@@ -153,7 +156,7 @@ begun:
   type: bool
 confirmation:
   description: The confirmation that a run without check mode asks for; empty when it was given.
-  returned: in check mode, when no earlier run had begun this move
+  returned: in check mode, when there is something to move or to take back
   type: str
 hosts:
   description: Names of the hosts that are moved.

@@ -10,11 +10,12 @@ module: plane_move_hosts
 short_description: Hold hosts for a move to another management plane, and release them
 version_added: "0.1.0"
 description:
-  - With O(state=held), the operator stops working on all hosts of a namespace, and the status of each is saved at it,
+  - With O(state=held), the operator stops working on the hosts of a namespace, and the status of each is saved at it,
     which no move takes along.
   - With O(state=released), it works on them again, in the plane where they are by then. Without the saved status it
     would inspect and clean servers that are in use. The module waits until each host is registered and what it was, and
     each machine of the move is a Node again.
+  - While a move of the namespace has not ended, hosts are not released. Of each there may be a copy in the other plane.
   - Neither switches, restarts or writes to a server.
 options:
   namespace:
@@ -26,6 +27,18 @@ options:
     type: str
     choices: [held, released]
     required: true
+  hosts:
+    description: Names of the hosts, by default all of the namespace. Each must be there; an empty list is none.
+    type: list
+    elements: str
+  held_for:
+    description:
+      - What the hosts are held for that O(state=released) releases; others stay as they are.
+      - V(move) for M(metal3.baremetal.plane_move), V(restore) for M(metal3.baremetal.plane_restore), which holds the
+        hosts that it brings by itself.
+    type: str
+    choices: [move, restore]
+    default: move
   wait_timeout_seconds:
     description: How long to wait after O(state=released).
     type: int
@@ -47,6 +60,7 @@ requirements:
   - kubernetes >= 31
 seealso:
   - module: metal3.baremetal.plane_move
+  - module: metal3.baremetal.plane_restore
 author:
   - metal3.baremetal contributors (@metal3-community)
 """
@@ -65,7 +79,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 hosts:
-  description: The hosts of the namespace.
+  description: The hosts that O(hosts) names.
   returned: always, but for a refusal
   type: list
   elements: dict

@@ -13,16 +13,20 @@ description:
   - Creates the objects of a backup that are not there, by C(clusterctl move --from-directory). Objects that are there
     stay as they are.
   - Hosts arrive held, with their status from the backup; the operator does nothing with them until
-    M(metal3.baremetal.plane_move_hosts) releases them.
+    M(metal3.baremetal.plane_move_hosts) releases them, with its option C(held_for=restore).
   - A backup with objects of other kinds than those that M(metal3.baremetal.plane_backup) takes, or for one of
     Kubernetes' own namespaces, is refused.
   - Before anything is written, the result says for each host what would become of its server once released. A host
     whose server would be wiped, reinstalled or switched must be named in O(accept).
+  - All of this is said again, as it is by then, of hosts that are held since an earlier run. Their backup must be the
+    same one. Of other hosts that are there nothing is said, since nothing happens to them.
   - The same holds for a host that was a machine of a cluster and may be none any more. The clusters of the backup are
     asked, by their kubeconfigs in it, for their Nodes. One that does not answer may have been deleted since. A Node
     that is gone, or that has joined after the backup was taken, shows that the server is not what the backup says.
-  - And for a host that this plane has handed over to another one since, by M(metal3.baremetal.plane_move). Two planes
-    would manage its server.
+  - And for a host that this plane has handed over to another one since, by M(metal3.baremetal.plane_move) or
+    M(metal3.baremetal.host_move). Two planes would manage its server.
+  - While a move of the namespace to another plane has not ended, nothing is restored. What a move to this plane has
+    lost on its way is restored held for that move, which releases it when it has ended.
 options:
   kubeconfig:
     description: Path of the kubeconfig of the plane; clusterctl reads the file, too.
@@ -145,8 +149,20 @@ verdicts:
     is_there:
       description: Whether a host of this name is in the plane, which stays as it is.
       type: bool
+    is_held:
+      description: Whether that one is held since an earlier restore, so that it would be released.
+      type: bool
   sample:
-    - {name: rack1-01, effect: adopted, cause: what is deployed is what is wanted, is_there: false}
+    - {name: rack1-01, effect: adopted, cause: what is deployed is what is wanted, is_there: false, is_held: false}
+to_release:
+  description:
+    - Names of the hosts that are held when all is restored, for the option C(hosts) of
+      M(metal3.baremetal.plane_move_hosts).
+    - Empty while a move to this plane has not ended, which releases them.
+  returned: success
+  type: list
+  elements: str
+  sample: [rack1-01]
 objects:
   description: Number of objects that are not there and were, or would be, created, by kind.
   returned: success

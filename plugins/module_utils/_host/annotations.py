@@ -30,6 +30,13 @@ FOR_BMC_CHANGE = "metal3.baremetal/bmc-change"
 TO_PLANE = "metal3.baremetal/to-plane"
 # Of a host that has come from another plane and is still there, too: ``uid of kube-system/uid of the host there``.
 FROM_PLANE = "metal3.baremetal/from-plane"
+# Values of PAUSED by which this collection knows what it keeps a host for: the move of a whole plane, that of single
+# hosts, a restore. The second one is that of UNHEALTHY as well, until the host has arrived.
+FOR_MOVE = "metal3.baremetal/move"
+FOR_HOST_MOVE = "metal3.baremetal/host-move"
+FOR_RESTORE = "metal3.baremetal/restore"
+# By which playbook such a host gets on.
+_PLAYBOOKS = {FOR_MOVE: "pivot", FOR_HOST_MOVE: "move_hosts", FOR_RESTORE: "restore"}
 
 INSPECTION_DISABLED = "disabled"
 
@@ -72,6 +79,20 @@ def saved_status(bmh):
     Without what HardwareData has, as CAPM3 saves it: annotations of an object have 256 KiB together.
     """
     return compact(dict((key, value) for key, value in (bmh.get("status") or {}).items() if key != "hardware"))
+
+
+def to_plane(bmh):
+    """Return the uid of the plane that a host is detached for, None for one that is not on its way."""
+    return arguments(of(bmh).get(DETACHED)).get(TO_PLANE)
+
+
+def kept_by(bmh):
+    """Return the annotations by which a move or a restore keeps a host, each with its playbook."""
+    found = of(bmh)
+    kept = dict((key, _PLAYBOOKS[found[key]]) for key in (PAUSED, UNHEALTHY) if found.get(key) in _PLAYBOOKS)
+    if to_plane(bmh) is not None:
+        kept[DETACHED] = _PLAYBOOKS[FOR_HOST_MOVE]
+    return kept
 
 
 def delays_deletion(bmh):

@@ -16,8 +16,10 @@ from typing import Any
 from .._common import whole_file
 from .._common.errors import RefusedError
 from .._common.problem import Problem
+from .._host import annotations as host_annotations
+from .._host import handed_over
 from .._plane import catalogue, fit, fit_service
-from . import age, archive, checks, clusterctl, copies, graph, nodes_now, record, rehearsal, verdicts
+from . import age, archive, checks, clusterctl, copies, graph, nodes_now, record, rehearsal, restored_hosts, verdicts
 from .reading import Side
 
 Object = dict[str, Any]
@@ -105,27 +107,25 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     backup, sha256 = _read(params["path"], params["identity_file"], params["sha256"])
     side = Side(client, backup.namespace)
     due = [obj for obj in backup.objects if graph.key(obj) not in side.by_key]
-    powered = dict((item["name"], item["powered_on"]) for item in params["servers"])
-    # Of hosts that are there nothing is decided.
-    clusters = members(backup.objects) if any(obj["kind"] == "BareMetalHost" for obj in due) else {}
-    found = [verdicts.of(obj, _now(obj["metadata"]["name"], powered, clusters, side), backup.taken_at)
-             for obj in backup.objects if obj["kind"] == "BareMetalHost"]
-    costly = [item for item in found if item.effect in verdicts.COSTLY]
+    judged = _judged(backup, side, params, members)
+    # Of those that are there and work nothing is decided.
+    leaving = [host for host in judged if host.is_held or not host.is_there]
+    arrives_in_move = _arrives_in_move(side)
     result = {
         "changed": bool(due), "due": bool(due), "namespace": backup.namespace, "sha256": sha256,
         "taken_at": backup.taken_at, "from_server": backup.server,
-        "verdicts": [dict(item._asdict(), is_there=("metal3.io", "BareMetalHost", item.name) in side.by_key)
-                     for item in found],
+        "verdicts": [dict(host.verdict._asdict(), is_there=host.is_there, is_held=host.is_held) for host in judged],
+        "to_release": [] if arrives_in_move else [host.verdict.name for host in leaving],
         "objects": archive.counts(due)}
-    problems = _problems(backup, side) + [Problem(
-        "restore-costly", f"BareMetalHost {item.name}", "accept", None, f"{item.name} in it",
-        f"once it is released, its server would be {item.effect}: {item.cause}; leave it out of the plane, or name it")
-        for item in costly if item.name not in params["accept"]]
+    problems = _problems(backup, side) + restored_hosts.problems(leaving, params["accept"])
     if problems and not check_mode:
         raise RefusedError(problems)
+    warnings = [f"a move to this plane has not ended ({problem.subject}): hosts arrive held for it, and the playbook "
+                "pivot releases them" for problem in [record.not_ended(side.namespace)] if due and arrives_in_move]
     if check_mode or not due:
-        return dict(result, warnings=[str(problem) for problem in problems])
-    with _files(backup.objects) as folder:
+        return dict(result, warnings=[*map(str, problems), *warnings])
+    held_for = host_annotations.FOR_MOVE if arrives_in_move else host_annotations.FOR_RESTORE
+    with _files(backup.objects, held_for) as folder:
         run(params["clusterctl"], {"kubeconfig": params["kubeconfig"], "context": params["context"]}, folder,
             params["work_dir"], progress.event)
     side.read()
@@ -135,15 +135,37 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
                                     "look at clusterctl's lines, then run again") for name in missing])
     for obj in due:
         progress.wrote(graph.title(graph.key(obj)), "created")
-    return dict(result, warnings=[])
+    return dict(result, warnings=warnings)
 
 
-def _now(name: str, powered: dict[str, Any], clusters: dict[str, nodes_now.Member], side: Side) -> verdicts.Now:
-    moved = side.record
-    has_left = moved is not None and moved.state == record.MOVED and moved.source == side.uid and name in moved.hosts
-    member = clusters.get(name)
-    now = verdicts.Now(powered.get(name), moved_to=moved.target if moved is not None and has_left else None)
-    return now if member is None else now._replace(**member._asdict())
+def _judged(backup: archive.Backup, side: Side, params: dict[str, Any],
+            members: Callable[..., dict[str, nodes_now.Member]]) -> list[restored_hosts.Judged]:
+    hosts = [obj for obj in backup.objects if obj["kind"] == "BareMetalHost"]
+    powered = dict((item["name"], item["powered_on"]) for item in params["servers"])
+    pairs = [(obj, side.by_key.get(graph.key(obj))) for obj in hosts]
+    is_asked = any(there is None or restored_hosts.is_held(there) for _obj, there in pairs)
+    clusters = members(backup.objects) if is_asked else {}
+    left = _left(side)
+
+    def now(name: str) -> verdicts.Now:
+        found, member = verdicts.Now(powered.get(name), moved_to=left.get(name)), clusters.get(name)
+        return found if member is None else found._replace(**member._asdict())
+
+    return [restored_hosts.judged(obj, there, now(obj["metadata"]["name"]), backup.taken_at) for obj, there in pairs]
+
+
+def _left(side: Side) -> dict[str, str]:
+    """Return the hosts that this plane has handed over, each with the plane that has it."""
+    notes = handed_over.read(side.by_key.get(("", "ConfigMap", handed_over.NAME)))
+    found = dict((name, note.server) for name, note in notes.items())
+    if side.record is not None and side.record.state == record.MOVED and side.record.source == side.uid:
+        found.update(dict.fromkeys(side.record.hosts, side.record.target))
+    return found
+
+
+def _arrives_in_move(side: Side) -> bool:
+    """Say whether what is restored is what a move to this plane, which has not ended, had lost."""
+    return side.record is not None and side.record.state == record.MOVING and side.record.target == side.uid
 
 
 def _read(path: str, identity_file: str, expected: str | None) -> tuple[archive.Backup, str]:
@@ -165,6 +187,8 @@ def _read(path: str, identity_file: str, expected: str | None) -> tuple[archive.
 
 def _problems(backup: archive.Backup, side: Side) -> list[Problem]:
     found = []
+    if side.record is not None and side.record.state == record.MOVING and not _arrives_in_move(side):
+        found.append(record.not_ended(side.namespace))
     if backup.namespace.startswith(_RESERVED):
         # Anybody can encrypt for a public key: what was written there could be a token to join the cluster with.
         found.append(Problem("restore-namespace", f"namespace {backup.namespace}", "", "one of Kubernetes itself",
@@ -186,10 +210,13 @@ def _problems(backup: archive.Backup, side: Side) -> list[Problem]:
 
 
 @contextlib.contextmanager
-def _files(objects: list[Object]) -> Iterator[str]:
-    """Give clusterctl the objects in files that only this user can read, for the time of its run; hosts are held."""
+def _files(objects: list[Object], held_for: str) -> Iterator[str]:
+    """Give clusterctl the objects in files that only this user can read, for the time of its run; hosts are held.
+
+    :param held_for: the value of the hosts' pause
+    """
     with tempfile.TemporaryDirectory(prefix="metal3-restore-") as folder:
         for obj in objects:
             path = os.path.join(folder, archive.file_name(obj))
-            whole_file.write(path, json.dumps(copies.held(obj)).encode(), 0o600, False)
+            whole_file.write(path, json.dumps(copies.held(obj, held_for)).encode(), 0o600, False)
         yield folder

@@ -23,24 +23,25 @@ Object = dict[str, Any]
 Keys = tuple[str, str, str]
 
 # The value of a host's pause by which this collection knows that it was for a move.
-HELD = "metal3.baremetal/move"
+HELD = host_annotations.FOR_MOVE
 BLOCK = CLUSTERCTL_LABEL + "/block-move"
 # States in which Ironic does nothing with a server.
 STEADY = ("unmanaged", "available", "ready", "provisioned", "externally provisioned")
 _PAUSED = "cluster.x-k8s.io/paused"
 
 
-def source(graph: Graph, known: Iterable[Kind], namespace: str) -> list[Problem]:
+def source(graph: Graph, known: Iterable[Kind], namespace: str, taken_up: bool = False) -> list[Problem]:
     """Return what keeps the objects of a namespace from being moved.
 
     :param graph: of the plane they are moved from
     :param known: its Kinds
     :param namespace: name of the namespace
+    :param taken_up: whether a clusterctl that was killed may have left the clusters paused
     """
     known = list(known)
     found = completeness(graph, known, namespace)
     found += [problem for host in graph.of("BareMetalHost") for problem in host_problems(host)]
-    found += [problem for cluster in graph.of("Cluster") for problem in _cluster(cluster)]
+    found += [problem for cluster in graph.of("Cluster") for problem in _cluster(cluster, taken_up)]
     found += [problem for machine in graph.of("Machine") for problem in _machine(machine)]
     # clusterctl moves no status, by which the operator knows that they are flashed.
     found += [obstacle(item, "spec.updates", f"{len(item['spec']['updates'])} updates, which would be flashed over "
@@ -113,17 +114,24 @@ def host_problems(host: Object) -> list[Problem]:
                               "correct the cause, then wait until the operator has tried again"))
     if paused not in (None, HELD):
         found.append(obstacle(host, f"metadata.annotations.{host_annotations.PAUSED}", f'"{paused}"', "not paused",
-                              "resume it by the action resume, or find out who paused it and why"))
+                              _unpausing(host)))
     if any(host_annotations.is_reboot(name) for name in host_annotations.of(host)):
         found.append(obstacle(host, f"metadata.annotations.{host_annotations.REBOOT}", "set", "no reboot that is due",
                               "wait for the reboot, or release the hold"))
     return found
 
 
-def _cluster(cluster: Object) -> list[Problem]:
+def _unpausing(host: Object) -> str:
+    playbook = host_annotations.kept_by(host).get(host_annotations.PAUSED)
+    return f"finish what the playbook {playbook} has begun" if playbook else \
+        "resume it by the action resume, or find out who paused it and why"
+
+
+def _cluster(cluster: Object, taken_up: bool) -> list[Problem]:
     status = (cluster.get("status") or {}).get("initialization") or {}
     found = []
-    if (cluster.get("spec") or {}).get("paused") or _PAUSED in (cluster["metadata"].get("annotations") or {}):
+    is_paused = (cluster.get("spec") or {}).get("paused") and not taken_up
+    if is_paused or _PAUSED in (cluster["metadata"].get("annotations") or {}):
         found.append(obstacle(cluster, "spec.paused", "true", "false",
                               "find out who paused it and why, then resume it"))
     if cluster["metadata"].get("deletionTimestamp"):

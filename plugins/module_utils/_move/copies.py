@@ -13,7 +13,6 @@ from typing import Any
 
 from .._host import annotations as host_annotations
 from .._plane.catalogue import CLUSTERCTL_LABEL
-from . import checks
 from .graph import GROUPS, key
 
 Object = dict[str, Any]
@@ -63,11 +62,14 @@ def objects(found: Iterable[Object], salt: bytes) -> list[Object]:
     return result
 
 
-def held(obj: Object) -> Object:
-    """Return a host as it is moved, with its status in the annotation from which the operator takes it."""
+def held(obj: Object, what_for: str = host_annotations.FOR_MOVE) -> Object:
+    """Return a host as it is moved, with its status in the annotation from which the operator takes it.
+
+    :param what_for: the value of its pause
+    """
     if obj["kind"] != "BareMetalHost":
         return obj
-    annotations = dict(host_annotations.of(obj), **{host_annotations.PAUSED: checks.HELD})
+    annotations = dict(host_annotations.of(obj), **{host_annotations.PAUSED: what_for})
     status = host_annotations.saved_status(obj)
     if status:
         annotations[host_annotations.STATUS] = status

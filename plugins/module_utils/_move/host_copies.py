@@ -30,18 +30,12 @@ _GROUP = "metal3.io"
 # Fields of ``spec`` that name a Secret of the host, and the key of its name in each.
 _SECRETS = (("bmc", "credentialsName"), ("userData", "name"), ("networkData", "name"), ("metaData", "name"))
 # The value of the pause of a host that has come and is not complete yet: not that of a pivot, which would release it.
-HELD = "metal3.baremetal/host-move"
+HELD = host_annotations.FOR_HOST_MOVE
 # States in which Ironic does nothing with a server, and in which BMO detaches.
 STEADY = tuple(state for state in checks.STEADY if state != "unmanaged")
 _UPDATES = "HostFirmwareComponents"
 # What lives in the BMC itself, or is bound to the media that this plane has attached.
 _BOUND = {"BMCEventSubscription": "delete it, and make it over there", "DataImage": "delete it first, which ejects it"}
-
-
-def mark_of(host: Object) -> str | None:
-    """Return the uid of the plane that a host is detached for, None for one that is not on its way."""
-    return host_annotations.arguments(host_annotations.of(host).get(host_annotations.DETACHED)).get(
-        host_annotations.TO_PLANE)
 
 
 def detaching(host: Object, plane_uid: str) -> dict[str, Any] | None:
@@ -105,7 +99,7 @@ def stage(here: Object | None, there: Object | None) -> str:
     """
     if here is None:
         return NOWHERE if there is None else THERE
-    if mark_of(here) is None:
+    if host_annotations.to_plane(here) is None:
         return HERE
     return DETACHING if there is None else BOTH
 
@@ -126,7 +120,8 @@ def not_ready(host: Object | None, uid: str, plane_uid: str) -> str:
     """
     if host is None or host["metadata"]["uid"] != uid:
         return "it was deleted here by somebody else meanwhile"
-    if mark_of(host) != plane_uid or (host.get("status") or {}).get("operationalStatus") != "detached":
+    is_detached = (host.get("status") or {}).get("operationalStatus") == "detached"
+    if host_annotations.to_plane(host) != plane_uid or not is_detached:
         return "it is not detached for this move any more"
     if state_of(host) not in STEADY:
         return f"it is {state_of(host)} by now"
@@ -186,7 +181,7 @@ def problems(host: Object, objects: Iterable[Object], now: float, plane_uid: str
     :param there: its copy over there, or None
     """
     objects = list(objects)
-    mark = mark_of(host)
+    mark = host_annotations.to_plane(host)
     if mark not in (None, plane_uid):
         return [Problem("move-other", title(key(host)), host_annotations.DETACHED, "on its way to another plane",
                         "a move to the plane of to_kubeconfig", "finish that one first with its own to_kubeconfig")]

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from .._common.errors import RefusedError
+from .._common.problem import Problem
 from .._common.wait_loop import WaitLoop
 from .._common.wait_report import REACHED, WAITING, Awaited, Verdict
 from .._host import annotations as host_annotations
@@ -54,8 +55,8 @@ class _Writes(Reconcile):
 
 
 def held(client: Any, namespace: str, check_mode: bool, progress: Any,
-         sleep: Callable[[float], Any] = time.sleep) -> dict[str, Any]:
-    """Pause all hosts of a namespace and save the status of each at it.
+         sleep: Callable[[float], Any] = time.sleep, names: Collection[str] | None = None) -> dict[str, Any]:
+    """Pause hosts of a namespace and save the status of each at it.
 
     A pause first, in a write of its own: the operator may be writing a status.
 
@@ -64,30 +65,33 @@ def held(client: Any, namespace: str, check_mode: bool, progress: Any,
     :param check_mode: let the API server try writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
+    :param names: of the hosts; None for all
     :returns: the module's result
-    :raises RefusedError: when something is being done with a host; nothing was written then
+    :raises RefusedError: when something is being done with a host, or one is not there; nothing was written then
     :raises KubeError: when the API server refuses
     """
-    hosts = sorted(hosts_of(client, namespace).values(), key=lambda host: host["metadata"]["name"])
+    hosts = _chosen(client, namespace, names)
     due = [host for host in hosts if not _is_held(host)]
     problems = [problem for host in due for problem in checks.host_problems(host)]
     if problems:
         raise RefusedError(problems)
     paused = annotate(client, namespace, due, check_mode, progress, sleep, _pause, checks.host_problems)
     if not check_mode:
-        due = [host for host in hosts_of(client, namespace).values() if not _is_held(host)]
+        chosen = set(host["metadata"]["name"] for host in hosts)
+        due = [host for name, host in hosts_of(client, namespace).items()
+               if (names is None or name in chosen) and not _is_held(host)]
         # The operator's last write may have come between the look and the pause.
         late = [problem for host in due for problem in checks.host_problems(host)]
         if late:
-            annotate(client, namespace, due, False, progress, sleep, _resume)
+            annotate(client, namespace, due, False, progress, sleep, lambda host: _resume(host, checks.HELD))
             raise RefusedError(late)
         annotate(client, namespace, due, False, progress, sleep, _save, checks.host_problems)
     return _result(hosts, paused)
 
 
 def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeout_seconds: int,
-             clock: Callable[[], float] = time.monotonic,
-             sleep: Callable[[float], Any] = time.sleep) -> dict[str, Any]:
+             clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
+             names: Collection[str] | None = None, what_for: str = checks.HELD) -> dict[str, Any]:
     """Let the operator work on held hosts again, and wait until hosts and machines are what they were.
 
     :param client: a KubeClient
@@ -97,18 +101,25 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
     :param timeout_seconds: how long to wait
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
+    :param names: of the hosts; None for all
+    :param what_for: the value of the pause of hosts that are released; others stay as they are
     :returns: the module's result, with the ``errors`` of hosts that are not what they were
+    :raises RefusedError: when a move of the namespace has not ended, or a host is not there; nothing was written then
     :raises KubeError: when the API server refuses
     """
-    hosts = sorted(hosts_of(client, namespace).values(), key=lambda host: host["metadata"]["name"])
-    due = [host for host in hosts if host_annotations.of(host).get(host_annotations.PAUSED) == checks.HELD]
+    hosts = _chosen(client, namespace, names)
+    due = [host for host in hosts if host_annotations.of(host).get(host_annotations.PAUSED) == what_for]
+    moved = record.read(client.get(KNOWN["ConfigMap"], namespace, record.NAME))
+    if due and moved is not None and moved.state == record.MOVING:
+        # Of such a host there may be a copy in the other plane, or it has not arrived yet.
+        raise RefusedError([record.not_ended(namespace)])
     began = clock()
-    changes = annotate(client, namespace, due, check_mode, progress, sleep, _resume)
+    changes = annotate(client, namespace, due, check_mode, progress, sleep, lambda host: _resume(host, what_for))
     result = dict(_result(hosts, changes), errors=[])
     if check_mode:
         return result
-    moved = record.read(client.get(KNOWN["ConfigMap"], namespace, record.NAME))
-    if moved is not None and moved.state != record.MOVED:
+    if moved is not None and (moved.state != record.MOVED or what_for != checks.HELD):
+        # What is restored is not what an earlier move has brought.
         moved = None
     histories = dict((host["metadata"]["name"], _history(host, began, moved)) for host in due)
     wait_for_hosts(client, namespace, histories, began + timeout_seconds, progress, clock)
@@ -160,6 +171,15 @@ def _history(host: Object, now: float, moved: record.Record | None) -> HostHisto
     return HostHistory("what it was", host, now, is_reached=is_reached)
 
 
+def _chosen(client: Any, namespace: str, names: Collection[str] | None) -> list[Object]:
+    found = hosts_of(client, namespace)
+    unknown = sorted(set(names or ()) - set(found))
+    if unknown:
+        raise RefusedError([Problem("move-host", f"BareMetalHost {name}", "hosts", f"none in namespace {namespace}",
+                                    "one that is there", "correct hosts, kubeconfig or namespace") for name in unknown])
+    return [host for name, host in sorted(found.items()) if names is None or name in names]
+
+
 def _is_held(host: Object) -> bool:
     found = host_annotations.of(host)
     return found.get(host_annotations.PAUSED) == checks.HELD and host_annotations.STATUS in found
@@ -173,8 +193,8 @@ def _save(host: Object) -> dict[str, Any] | None:
     return {host_annotations.STATUS: host_annotations.saved_status(host)} if has_status(host) else None
 
 
-def _resume(host: Object) -> dict[str, Any] | None:
-    is_ours = host_annotations.of(host).get(host_annotations.PAUSED) == checks.HELD
+def _resume(host: Object, what_for: str) -> dict[str, Any] | None:
+    is_ours = host_annotations.of(host).get(host_annotations.PAUSED) == what_for
     return {host_annotations.PAUSED: None} if is_ours else None
 
 

@@ -17,6 +17,12 @@ Object = dict[str, Any]
 _ANNOTATION = CLUSTERCTL_LABEL + "/delete-for-move"
 
 
+def is_on_its_way(obj: Object) -> bool:
+    """Say whether the deletion of an object for a move has begun, so that it cannot stay any more."""
+    metadata = obj["metadata"]
+    return bool(metadata.get("deletionTimestamp")) and _ANNOTATION in (metadata.get("annotations") or {})
+
+
 def remove(side: Any, objects: Iterable[Object], progress: Any) -> None:
     """Delete objects one after the other, without their finalizers: no controller acts on what they describe.
 

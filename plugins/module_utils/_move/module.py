@@ -8,6 +8,7 @@ from .._common.errors import RefusedError, ReportedError
 from .._common.field_checks import is_name, show
 from .._common.module import Module
 from .._common.problem import Problem
+from .._host import annotations as host_annotations
 from .._kube.client import KubeClient
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
@@ -16,6 +17,9 @@ from . import backup_service, hosts_service
 from .host_move_service import HostMove
 from .manager_service import SiteManager
 from .service import Move
+
+# What hosts are held for, as users name it.
+_HELD_FOR = {"move": host_annotations.FOR_MOVE, "restore": host_annotations.FOR_RESTORE}
 
 
 def run_plane_move() -> None:
@@ -99,16 +103,23 @@ def run_plane_move_hosts() -> None:
         kube_argument_spec(),
         namespace={"type": "str", "default": "metal3"},
         state={"type": "str", "choices": ["held", "released"], "required": True},
+        hosts={"type": "list", "elements": "str"},
+        held_for={"type": "str", "choices": sorted(_HELD_FOR), "default": "move"},
         wait_timeout_seconds={"type": "int", "default": 600},
     ))
     params = module.params
     with module.reporting():
+        if params["state"] == "held" and params["held_for"] != "move":
+            raise RefusedError([Problem("move-held-for", "", "held_for", params["held_for"], "move, with state held",
+                                        "leave it out; plane_restore holds the hosts that it brings")])
         client = module.connect()
         if params["state"] == "held":
-            module.finish(hosts_service.held(client, params["namespace"], module.check_mode, module.progress))
+            module.finish(hosts_service.held(client, params["namespace"], module.check_mode, module.progress,
+                                             names=params["hosts"]))
             return
         result = hosts_service.released(client, params["namespace"], module.check_mode, module.progress,
-                                        params["wait_timeout_seconds"])
+                                        params["wait_timeout_seconds"], names=params["hosts"],
+                                        what_for=_HELD_FOR[params["held_for"]])
         errors = result.pop("errors")
         failure = "\n".join([f"{len(errors)} of {len(result['hosts'])} hosts are not what they were:",
                              *(f"- {line}" for line in errors)]) if errors else ""

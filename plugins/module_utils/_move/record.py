@@ -11,6 +11,7 @@ import json
 import zlib
 from typing import Any, NamedTuple
 
+from .._common.problem import Problem
 from .._host.goals import state_of
 from .graph import Graph, key
 
@@ -61,6 +62,10 @@ class Record(NamedTuple):
     entries: tuple[Entry, ...]
     hosts: dict[str, dict[str, Any]]
     machines: dict[str, dict[str, Any]]
+
+    def names(self, group: str, kind: str) -> list[str]:
+        """Return the names of the objects of a kind that are moved, sorted."""
+        return sorted(entry.name for entry in self.entries if entry.key[:2] == (group, kind))
 
 
 def made(source: str, target: str, graph: Graph) -> Record:
@@ -126,6 +131,13 @@ def read(config: Object | None) -> Record | None:
             or not all(isinstance(facts, dict) for facts in [*hosts.values(), *machines.values()]):
         return None
     return Record(data["state"], *sides, entries, hosts, machines)
+
+
+def not_ended(namespace: str) -> Problem:
+    """Return the problem of a namespace with the record of a move that is on its way."""
+    return Problem("move-not-ended", f"ConfigMap {namespace}/{NAME}", "", "the record of a move that has not ended",
+                   "none, or that of a move that has ended", "finish or take back the move by the playbook pivot; when "
+                   "the other plane is lost for good, delete this ConfigMap")
 
 
 def differences(before: dict[str, Any], now: dict[str, Any] | None) -> list[str]:

@@ -14,7 +14,7 @@ from .._common import confirmation
 from .._common.errors import RefusedError, ReportedError
 from .._common.problem import Problem
 from .._metal3.kinds import KNOWN
-from . import checks, clusterctl, graph, leftovers, preflight, record, rehearsal
+from . import checks, cluster_pauses, clusterctl, graph, interrupted, leftovers, preflight, record, rehearsal
 from .reading import Side
 
 Object = dict[str, Any]
@@ -64,9 +64,13 @@ class Move:
         :raises RefusedError: when something is in the way; nothing was written then
         :raises ReportedError: when it does not come to its end
         """
-        if not self._check_mode and self._begun() is None and not self._is_done():
+        begun = self._begun()
+        if not self._check_mode and (begun is not None or not self._is_done()):
             # What is refused leaves nothing behind, the lock neither.
-            self._checked(self._here.graph(), thoroughly=True)
+            if begun is None:
+                self._checked(self._here.graph(), thoroughly=True)
+            else:
+                self._refuse([], self._unconfirmed_move(_hosts(begun)))
         with self._locked():
             return self._moved()
 
@@ -79,18 +83,40 @@ class Move:
         """
         params = self._params if thoroughly else dict(self._params, reach_from="none")
         problems, warnings = preflight.problems(self._here, self._there, moving, params)
-        names = [host["metadata"]["name"] for host in moving.of("BareMetalHost")]
-        effect = f"so many hosts would be managed by {self._there.client.server} from then on"
-        unconfirmed = self._unconfirmed(names, effect)
+        unconfirmed = self._unconfirmed_move([host["metadata"]["name"] for host in moving.of("BareMetalHost")])
         if not self._check_mode:
             problems += checks.held(moving.of("BareMetalHost"))
         if thoroughly and self._params["rehearsal_programs"] and not problems:
             # What is in the way would be in its way, too.
             problems, more = self._shown(moving)
             warnings += more
+        self._refuse(problems, unconfirmed)
+        return unconfirmed, warnings
+
+    def _checked_again(self, begun: record.Record, moving: graph.Graph) -> list[Problem]:
+        """Return the problem of a confirmation that is missing in check mode, for a move that was interrupted.
+
+        Others can write the record, too: it makes up for no check and no confirmation.
+
+        :param begun: the move
+        :param moving: what clusterctl would move
+        :raises RefusedError: when something is in the way
+        """
+        problems = []
+        if not self._missing(begun, self._here):
+            problems = interrupted.problems(begun, moving, self._here.kinds, self._here.namespace)
+            if not self._check_mode:
+                problems += checks.held(moving.of("BareMetalHost"))
+        unconfirmed = self._unconfirmed_move(_hosts(begun))
+        self._refuse(problems, unconfirmed)
+        return unconfirmed
+
+    def _refuse(self, problems: list[Problem], unconfirmed: list[Problem]) -> None:
         if problems or (unconfirmed and not self._check_mode):
             raise RefusedError(problems + unconfirmed)
-        return unconfirmed, warnings
+
+    def _unconfirmed_move(self, names: list[str]) -> list[Problem]:
+        return self._unconfirmed(names, f"so many hosts would be managed by {self._there.client.server} from then on")
 
     def _unconfirmed(self, names: list[str], effect: str) -> list[Problem]:
         """Return the problem of a confirmation that is missing or wrong, or nothing.
@@ -121,8 +147,10 @@ class Move:
             taken_up = False
         else:
             taken_up = True
+            unconfirmed = self._checked_again(begun, moving)
             if self._check_mode:
-                return self._result(begun, True, True)
+                return dict(self._result(begun, True, True),
+                            confirmation=str(unconfirmed[0]) if unconfirmed else "")
         self._go_on(begun)
         return dict(self._result(begun, True, taken_up), diff=_difference(moving))
 
@@ -130,7 +158,8 @@ class Move:
         """Take back a move that has deleted nothing here yet; hosts stay held.
 
         :returns: the module's result
-        :raises RefusedError: when it has: then it can only be finished; without the number of hosts
+        :raises RefusedError: when it has: then it can only be finished; without the number of hosts; when something
+            over there is no copy of what is here
         """
         if self._begun() is None:
             return self._result(None, False)
@@ -150,12 +179,11 @@ class Move:
                 "a move that has deleted nothing here yet", "run with state moved, which finishes it")])
         effect = (f"what the record of the move names would be deleted on {self._there.client.server}, so many hosts "
                   "among it")
-        unconfirmed = self._unconfirmed(sorted(begun.hosts), effect)
-        if unconfirmed and not self._check_mode:
-            raise RefusedError(unconfirmed)
+        unconfirmed = self._unconfirmed(_hosts(begun), effect)
+        self._refuse(interrupted.no_copies(begun, self._here.by_key, self._there.by_key), unconfirmed)
         if not self._check_mode:
             self._remove(self._there, begun)
-            self._resume_clusters(self._here)
+            self._resume_clusters(self._here, begun)
             for side in (self._there, self._here):
                 side.client.delete(_CONFIG_MAP, side.namespace, record.NAME)
         return dict(self._result(begun, True), confirmation=str(unconfirmed[0]) if unconfirmed else "")
@@ -201,9 +229,8 @@ class Move:
             and not self._here.graph().moved
 
     def _missing(self, begun: record.Record, side: Side) -> list[record.Entry]:
-        here = side is self._here
         return [entry for entry in begun.entries if entry.key not in side.by_key
-                or (here and side.by_key[entry.key]["metadata"]["uid"] != entry.uid)]
+                or (side is self._here and _is_gone(side.by_key[entry.key], entry))]
 
     def _shown(self, moving: graph.Graph) -> tuple[list[Problem], list[str]]:
         outcome = self._rehearse(
@@ -229,7 +256,7 @@ class Move:
     def _go_on(self, begun: record.Record) -> None:
         if not self._missing(begun, self._here):
             # A clusterctl that was killed leaves them paused, and the next one refuses what is.
-            self._resume_clusters(self._here)
+            self._resume_clusters(self._here, begun)
             self._run(self._params["clusterctl"], _side(self._params, ""), _side(self._params, "to_"),
                       self._here.namespace, self._params["work_dir"], self._progress.event, self._lock)
         else:
@@ -242,7 +269,7 @@ class Move:
             words += [f"{len(left)} are still here: {_named(left)}"] if left else []
             raise ReportedError(f"of {len(begun.entries)} objects {' and '.join(words)}; look at both planes, then run "
                                 "again")
-        self._resume_clusters(self._there)
+        self._resume_clusters(self._there, begun)
         for side in (self._there, self._here):
             self._keep(side, begun._replace(state=record.MOVED))
 
@@ -271,18 +298,24 @@ class Move:
                 return left
             self._sleep(1)
 
-    def _resume_clusters(self, side: Side) -> None:
-        for cluster in side.clusters():
-            if (cluster.get("spec") or {}).get("paused"):
-                resource = side.resources[graph.key(cluster)[:2]]
-                side.client.patch(resource, side.namespace, cluster["metadata"]["name"],
-                                  {"metadata": {"uid": cluster["metadata"]["uid"]}, "spec": {"paused": None}})
+    def _resume_clusters(self, side: Side, begun: record.Record) -> None:
+        # Others are paused by somebody for a reason of their own.
+        cluster_pauses.resume(side, set(entry.key for entry in begun.entries), self._progress, self._sleep)
 
     def _result(self, what: record.Record | None, changed: bool, begun: bool = False) -> dict[str, Any]:
         counts = Counter(entry.kind for entry in what.entries) if what else {}
         return {"changed": changed, "due": changed, "begun": begun, "to_server": self._there.client.server,
-                "hosts": sorted(what.hosts) if what else [], "machines": sorted(what.machines) if what else [],
+                "hosts": _hosts(what) if what else [],
+                "machines": what.names("cluster.x-k8s.io", "Machine") if what else [],
                 "objects": dict(sorted(counts.items())), "rehearsal": self._rehearsed}
+
+
+def _hosts(what: record.Record) -> list[str]:
+    return what.names("metal3.io", "BareMetalHost")
+
+
+def _is_gone(obj: Object, entry: record.Entry) -> bool:
+    return obj["metadata"]["uid"] != entry.uid or leftovers.is_on_its_way(obj)
 
 
 def _side(params: dict[str, Any], prefix: str) -> dict[str, Any]:

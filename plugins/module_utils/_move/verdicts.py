@@ -46,7 +46,7 @@ class Now(NamedTuple):
     :ivar node: name of its Node then
     :ivar answers: whether the API server of that cluster answers
     :ivar joined_at: when the Node of that name has joined, RFC 3339 in UTC; None when there is none
-    :ivar moved_to: uid of the plane that this plane has handed it over to; None for none
+    :ivar moved_to: uid or URL of the plane that this plane has handed it over to; None for none
     """
 
     powered_on: bool | None = None

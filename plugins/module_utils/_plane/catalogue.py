@@ -21,6 +21,8 @@ CLUSTERCTL_LABEL = "clusterctl.cluster.x-k8s.io"
 MOVE_LABEL = CLUSTERCTL_LABEL + "/move"
 MOVE_HIERARCHY_LABEL = CLUSTERCTL_LABEL + "/move-hierarchy"
 CORE_LABEL = CLUSTERCTL_LABEL + "/core"
+# Of upstream's manifests of Ironic; the second ends the names of their variants with keepalived.
+IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED = "ironic-bmo-configmap", "_keepalived"
 
 
 class Part(NamedTuple):

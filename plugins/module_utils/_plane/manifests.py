@@ -12,7 +12,16 @@ from typing import Any
 
 from .._common.errors import ReportedError
 from .._common.plain_text import end_of
-from .catalogue import CLUSTERCTL_LABEL, CORE_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL, PROVIDER_LABEL, Part
+from .catalogue import (
+    CLUSTERCTL_LABEL,
+    CORE_LABEL,
+    IRONIC_CONFIG_MAP,
+    IRONIC_KEEPALIVED,
+    MOVE_HIERARCHY_LABEL,
+    MOVE_LABEL,
+    PROVIDER_LABEL,
+    Part,
+)
 
 try:
     import yaml
@@ -33,7 +42,6 @@ IRONIC_RENDERED = "ironic-manifests-2"
 
 # In BMO's module.
 IRONIC_FOLDER = "ironic-deployment"
-IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED = "ironic-bmo-configmap", "_keepalived"
 _IRONIC_VARIANTS: dict[str, dict[str, Any]] = {
     "plain": {"resources": ["../base"]},
     "basic-auth": {"resources": ["../base"], "components": ["../components/basic-auth"]},

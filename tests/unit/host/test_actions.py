@@ -297,6 +297,37 @@ def test_what_is_not_refused(action, obj, options):
     assert refused(action, obj, **options) == []
 
 
+LEAVING = {"baremetalhost.metal3.io/detached": '{"metal3.baremetal/to-plane":"uid"}',
+           "capm3.metal3.io/unhealthy": "metal3.baremetal/host-move"}
+HELD = {"baremetalhost.metal3.io/paused": "metal3.baremetal/move"}
+ARRIVING = {"baremetalhost.metal3.io/paused": "metal3.baremetal/host-move"}
+
+
+@pytest.mark.parametrize("action, obj, options, told", [
+    ("attach", bmh(annotations=LEAVING, operationalStatus="detached"), {}, "the playbook move_hosts keeps"),
+    ("detach", bmh(annotations=LEAVING, operationalStatus="detached"), {"delete_action": "delay"}, "move_hosts keeps"),
+    ("mark_healthy", bmh(annotations=LEAVING), {}, "move_hosts keeps"),
+    ("mark_unhealthy", bmh(annotations=LEAVING), {"reason": "fan"}, "move_hosts keeps"),
+    ("resume", bmh(annotations=HELD), {}, "the playbook pivot keeps"),
+    ("resume", bmh(annotations=ARRIVING), {}, "the playbook move_hosts keeps"),
+    ("pause", bmh(annotations=HELD), {"reason": "fan"}, "pivot keeps"),
+    ("restore_status", dict(bmh(annotations=HELD), status={}), {"status": {"provisioning": {"state": "available"}}},
+     "pivot keeps")])
+def test_what_keeps_a_host_on_its_way_to_another_plane_stays(action, obj, options, told):
+    problem, = refused(action, obj, **options)
+    assert told in str(problem) and "in force_hosts if no other plane has its server" in problem.hint
+    assert refused(action, obj, forced=("h1",), **options) == []
+
+
+@pytest.mark.parametrize("action, obj, options", [
+    ("detach", bmh(annotations=LEAVING), {}), ("mark_unhealthy", bmh(annotations=LEAVING), {}),
+    ("pause", bmh(annotations=HELD), {}), ("lock", bmh(annotations=HELD), {"reason": "fan", "until": "2026-01-02"}),
+    ("attach", bmh(annotations=DETACHED, operationalStatus="detached"), {}),
+    ("resume", bmh(annotations={"baremetalhost.metal3.io/paused": "mine"}), {})])
+def test_what_leaves_a_move_as_it_is_is_not_refused(action, obj, options):
+    assert refused(action, obj, **options) == []
+
+
 def test_a_host_that_is_not_there():
     problem = host_action_rules.check_hosts([request("pause")], {}, {}, "elsewhere")[0]
     assert (problem.actual, problem.expected) == ("no BareMetalHost", "one in namespace elsewhere")

@@ -14,11 +14,17 @@ from pathlib import Path
 
 import pytest
 from fakes.plane_server import definition
-from fakes.planes import NAMESPACE, STAY, managed, server, world
+from fakes.planes import NAMESPACE, STAY, managed, obj, server, world
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import PAUSED, STATUS
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import (
+    FOR_MOVE,
+    FOR_RESTORE,
+    PAUSED,
+    STATUS,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
     age,
@@ -29,7 +35,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
     rehearsal,
     verdicts,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import HELD
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
 
 IMAGE = {"url": "https://images.example/a.qcow2", "checksum": "https://images.example/a.sha256"}
@@ -103,7 +108,8 @@ def test_a_backup_comes_back_with_its_hosts_held(here, tmp_path, recipient, iden
     assert managed(there) == managed(here) - STAY
     for name in ("used", "free"):
         annotations = there.objects["BareMetalHost", name]["metadata"]["annotations"]
-        assert annotations[PAUSED] == HELD and json.loads(annotations[STATUS])["provisioning"]["ID"] == f"node-{name}"
+        assert annotations[PAUSED] == FOR_RESTORE
+        assert json.loads(annotations[STATUS])["provisioning"]["ID"] == f"node-{name}"
     assert restore(there, made["path"], identity, accept=["used"])["changed"] is False
 
 
@@ -411,6 +417,82 @@ def test_a_host_that_was_handed_over_meanwhile_must_be_named(here, tmp_path, rec
     there.objects["ConfigMap", record.NAME]["metadata"].update(uid="u", resourceVersion="1")
     with pytest.raises(RefusedError, match=r"1 problem.*\n.*BareMetalHost free: accept: .* managed by two planes"):
         restore(there, made["path"], identity)
+
+
+def test_a_host_that_move_hosts_has_given_away_must_be_named(here, tmp_path, recipient, identity):
+    clustered(here)
+    made = back_up(here, tmp_path, recipient)
+    there = server("a", "https://198.18.0.2:6443")
+    note = handed_over.note(here.objects["BareMetalHost", "free"], "https://192.0.2.8:6443", TAKEN)
+    there.objects["ConfigMap", handed_over.NAME] = obj("v1", "ConfigMap", handed_over.NAME, data={"free": note})
+    with pytest.raises(RefusedError, match=r"1 problem.*\n.*BareMetalHost free: accept: .*to the plane https://192"):
+        restore(there, made["path"], identity)
+
+
+def left_held(here, folder, recipient, identity):
+    """Return the path of a backup and a plane whose hosts a run has restored and not released."""
+    clustered(here)
+    made = back_up(here, folder, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    result = restore(there, made["path"], identity)
+    assert result["to_release"] == ["free", "used"]
+    return made["path"], there
+
+
+def test_hosts_that_are_held_are_looked_at_again_before_they_are_released(here, tmp_path, recipient, identity):
+    path, there = left_held(here, tmp_path, recipient, identity)
+    again = restore(there, path, identity)
+    assert not again["changed"] and again["to_release"] == ["free", "used"]
+    assert [(item["is_there"], item["is_held"]) for item in again["verdicts"]] == [(True, True)] * 2
+    rejoined = {"used": nodes_now.Member("c", "m", True, "2099-01-01T00:00:00Z")}
+    with pytest.raises(RefusedError, match=r"BareMetalHost used: accept: .*installed again since"):
+        restore(there, path, identity, members=lambda: rejoined)
+    switched = [{"name": "used", "powered_on": False}]
+    with pytest.raises(RefusedError, match=r"BareMetalHost used: accept: .*its server is off now"):
+        restore(there, path, identity, servers=switched)
+    assert restore(there, path, identity, servers=switched, accept=["used"])["to_release"] == ["free", "used"]
+    there.objects["BareMetalHost", "free"]["spec"]["image"] = IMAGE
+    with pytest.raises(RefusedError, match=r"BareMetalHost free: accept: .*reinstalled: an image is wanted"):
+        restore(there, path, identity)
+
+
+def test_hosts_that_are_held_since_another_backup_are_refused(here, tmp_path, recipient, identity):
+    _path, there = left_held(here, tmp_path, recipient, identity)
+    here.objects["BareMetalHost", "free"]["status"]["lastUpdated"] = "2026-11-24T00:00:00Z"
+    later = back_up(here, tmp_path, recipient, now=1796000000)
+    with pytest.raises(RefusedError, match=r"1 problem.*\n.*BareMetalHost free: .*take the backup from which it was"):
+        restore(there, later["path"], identity)
+
+
+def test_of_hosts_that_work_or_are_held_for_something_else_nothing_is_released(here, tmp_path, recipient, identity):
+    path, there = left_held(here, tmp_path, recipient, identity)
+    del there.objects["BareMetalHost", "used"]["metadata"]["annotations"][PAUSED]
+    there.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] = FOR_MOVE
+    # Nor is refused what a release of them would cost.
+    result = restore(there, path, identity, servers=[{"name": "used", "powered_on": False}])
+    assert result["to_release"] == [] and not any(item["is_held"] for item in result["verdicts"])
+
+
+def on_its_way(there, source, target):
+    moved = record.Record(record.MOVING, source, target, (), {}, {})
+    there.objects["ConfigMap", record.NAME] = record.config_map(moved, NAMESPACE)
+    there.objects["ConfigMap", record.NAME]["metadata"].update(uid="u", resourceVersion="1")
+
+
+def test_nothing_is_restored_while_a_move_from_here_has_not_ended(here, tmp_path, recipient, identity):
+    path, there = left_held(here, tmp_path, recipient, identity)
+    on_its_way(there, "b-kube-system", "c-kube-system")
+    with pytest.raises(RefusedError, match=r"the record of a move that has not ended.*finish or take back the move"):
+        restore(there, path, identity)
+
+
+def test_what_a_move_to_here_has_lost_is_restored_for_that_move(here, tmp_path, recipient, identity):
+    path, there = left_held(here, tmp_path, recipient, identity)
+    on_its_way(there, "a-kube-system", "b-kube-system")
+    del there.objects["BareMetalHost", "free"]
+    result = restore(there, path, identity)
+    assert result["to_release"] == [] and "the playbook pivot releases them" in result["warnings"][0]
+    assert there.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] == FOR_MOVE
 
 
 def test_nobody_is_asked_when_all_hosts_are_there(here, tmp_path, recipient, identity):

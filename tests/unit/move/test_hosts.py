@@ -13,7 +13,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors im
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import wait as host_wait
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import PAUSED, STATUS
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import FOR_RESTORE, PAUSED, STATUS
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import hosts_service, record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import HELD, host_problems
@@ -175,6 +175,49 @@ def test_what_another_client_has_paused_stays_paused(server, monkeypatch):
     annotations(server, "used")[PAUSED] = "mine"
     result = release(server, monkeypatch)
     assert result["changed"] is False and annotations(server, "used")[PAUSED] == "mine"
+
+
+def test_hosts_that_are_held_for_something_else_or_not_named_stay_held(server, monkeypatch):
+    moved(server)
+    annotations(server, "free")[PAUSED] = FOR_RESTORE
+    arguments = (server, NAMESPACE, True, Progress(None), 60, lambda: 0.0, lambda _seconds: None)
+    assert [item["name"] for item in hosts_service.released(*arguments)["hosts"] if item["changed"]] == ["used"]
+    assert hosts_service.released(*arguments, names=[])["changed"] is False
+    assert hosts_service.released(*arguments, names=["free"])["changed"] is False
+    result = hosts_service.released(*arguments, names=["free", "used"], what_for=FOR_RESTORE)
+    assert [item["name"] for item in result["hosts"] if item["changed"]] == ["free"]
+    with pytest.raises(RefusedError, match="BareMetalHost other: hosts: found none in namespace metal3"):
+        hosts_service.released(*arguments, names=["other"])
+
+
+def test_only_named_hosts_are_held(server):
+    result = hosts_service.held(server, NAMESPACE, False, Progress(None), lambda _seconds: None, ["free"])
+    assert [item["name"] for item in result["hosts"]] == ["free"] and annotations(server, "used") == {}
+    assert annotations(server, "free")[PAUSED] == HELD
+
+
+def test_no_host_is_released_while_its_move_has_not_ended(server, monkeypatch):
+    moved(server)
+    server.objects["ConfigMap", record.NAME] = record.config_map(
+        record.Record(record.MOVING, "a", "b", (), {}, {}), NAMESPACE)
+    del server.objects["ConfigMap", record.NAME]["metadata"]["namespace"]
+    with pytest.raises(RefusedError, match=r"ConfigMap metal3/metal3-baremetal-move: found the record of a move that"):
+        release(server, monkeypatch)
+    assert {annotations(server, name)[PAUSED] for name in ("free", "used")} == {HELD}
+
+
+def test_what_is_restored_is_not_compared_with_an_earlier_move(server, monkeypatch):
+    moved(server)
+    for name in ("free", "used"):
+        annotations(server, name)[PAUSED] = FOR_RESTORE
+    facts = {"used": {"state": "available"}}
+    server.objects["ConfigMap", record.NAME] = record.config_map(
+        record.Record(record.MOVED, "a", "b", (), facts, {"m": {"node": "m"}}), NAMESPACE)
+    monkeypatch.setattr(host_wait, "follow", Operator(server, {
+        "used": status("used", "provisioned", "anew"), "free": status("free", "available", "anew")}))
+    result = hosts_service.released(server, NAMESPACE, False, Progress(None), 60, lambda: 0.0, lambda _seconds: None,
+                                    what_for=FOR_RESTORE)
+    assert result["changed"] and result["errors"] == []
 
 
 def test_a_host_is_compared_with_the_record_of_the_move(server, monkeypatch):

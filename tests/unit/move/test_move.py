@@ -10,13 +10,15 @@ import copy
 import gzip
 
 import pytest
-from fakes.planes import NAMESPACE, STAY, managed, obj, server, world
+from fakes.planes import NAMESPACE, STAY, host, managed, obj, server, world
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
     checks,
+    cluster_pauses,
     graph,
     preflight,
     record,
@@ -126,11 +128,88 @@ def test_a_clusterctl_that_dies_at_any_step_is_followed_to_the_same_end(here, th
         move(here, there, clusterctl).moved()
     except Killed:
         clusterctl.left = None
-        # Without a confirmation: it was given for the move that has begun.
-        result = move(here, there, clusterctl, confirm=None).moved()
+        result = move(here, there, clusterctl).moved()
         assert result["begun"] and result["changed"]
     assert managed(here) == STAY and managed(there) == before - STAY
     assert "paused" not in there.objects["Cluster", "c"]["spec"]
+
+
+def interrupted(here, there, steps):
+    with pytest.raises(Killed):
+        move(here, there, Clusterctl(here, there, steps)).moved()
+    return copy.deepcopy((here.objects, there.objects))
+
+
+@pytest.mark.parametrize("steps", [0, 5, 13])
+def test_an_interrupted_move_is_taken_up_with_the_number_of_its_hosts(here, there, steps):
+    before = interrupted(here, there, steps)
+    planned = move(here, there, check_mode=True, confirm=None).moved()
+    assert planned["begun"] and "metal3_confirm=2" in planned["confirmation"]
+    with pytest.raises(RefusedError, match=r"confirm: not set, .*metal3_confirm=2"):
+        move(here, there, confirm=None).moved()
+    assert (here.objects, there.objects) == before
+
+
+def test_what_a_record_says_of_hosts_is_what_it_moves(here, there):
+    """Others can write it: a number of its own would be confirmed in place of what is deleted."""
+    interrupted(here, there, 5)
+    for side in (here, there):
+        found = record.read(side.objects["ConfigMap", record.NAME])._replace(hosts={}, machines={})
+        side.objects["ConfigMap", record.NAME]["binaryData"] = record.config_map(found, NAMESPACE)["binaryData"]
+    assert move(here, there, check_mode=True).moved()["hosts"] == ["free", "used"]
+    for run in (move(here, there, confirm="0").moved, move(here, there, confirm="0").undone):
+        with pytest.raises(RefusedError, match="metal3_confirm=2"):
+            run()
+
+
+def scaled(here):
+    here.objects["Machine", "m2"] = obj("cluster.x-k8s.io/v1beta2", "Machine", "m2", ("Cluster", "c"), spec={},
+                                        status={"nodeRef": {"name": "m2"}})
+
+
+def enrolled(here):
+    here.objects["BareMetalHost", "fresh"] = host("fresh")
+
+
+def resumed(here):
+    here.objects["BareMetalHost", "used"]["metadata"]["annotations"].pop(host_annotations.PAUSED)
+
+
+def deprovisioned(here):
+    here.objects["BareMetalHost", "used"]["status"]["provisioning"]["state"] = "deprovisioning"
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize("change, text", [
+    (scaled, "Machine m2: found an object that the record of the move does not name"),
+    (enrolled, "BareMetalHost fresh: found an object that the record of the move does not name"),
+    (resumed, r"BareMetalHost used: metadata.annotations.baremetalhost.metal3.io/paused: found not held"),
+    (deprovisioned, "BareMetalHost used: status.provisioning.state: found deprovisioning")])
+def test_what_has_changed_since_a_move_was_interrupted_is_not_moved(here, there, change, text, check_mode):
+    interrupted(here, there, 3)
+    change(here)
+    before = copy.deepcopy((here.objects, there.objects))
+    if change is resumed and check_mode:
+        # They are held before it goes on.
+        assert move(here, there, check_mode=True).moved()["due"]
+        return
+    with pytest.raises(RefusedError, match=text):
+        move(here, there, check_mode=check_mode).moved()
+    assert (here.objects, there.objects) == before
+
+
+def test_a_clusterctl_that_dies_within_its_first_deletion_is_followed(here, there):
+    before = managed(here)
+    interrupted(here, there, 11)
+    # It leaves what it deletes with its finalizers.
+    metadata = here.objects["BareMetalHost", "used"]["metadata"]
+    metadata["annotations"][CLUSTERCTL_LABEL + "/delete-for-move"] = ""
+    metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    with pytest.raises(RefusedError, match="run with state moved, which finishes it"):
+        move(here, there).undone()
+    second = Clusterctl(here, there)
+    move(here, there, second).moved()
+    assert second.runs == 0 and managed(here) == STAY and managed(there) == before - STAY
 
 
 def test_the_steps_of_the_test_before_cover_the_whole_move(here, there):
@@ -178,6 +257,44 @@ def test_a_clusterctl_that_goes_on_is_waited_for_before_another_one_is_started(h
     assert record.read(there.objects["ConfigMap", record.NAME]).state == record.MOVED
 
 
+def paused_cluster(name, **more):
+    """Return a Cluster that somebody has paused on purpose, and that nothing else keeps from anything."""
+    return obj("cluster.x-k8s.io/v1beta2", "Cluster", name, spec={"paused": True}, **more)
+
+
+def test_a_cluster_over_there_that_somebody_has_paused_stays_paused(here, there):
+    there.objects["Cluster", "prod"] = paused_cluster("prod")
+    move(here, there).moved()
+    assert there.objects["Cluster", "prod"]["spec"]["paused"] is True
+    assert "paused" not in there.objects["Cluster", "c"]["spec"]
+
+
+def test_a_cluster_here_that_is_none_of_the_move_stays_paused_when_it_is_taken_back(here, there):
+    with pytest.raises(Killed):
+        move(here, there, Clusterctl(here, there, 3)).moved()
+    here.objects["Cluster", "prod"] = paused_cluster("prod")
+    move(here, there).undone()
+    assert here.objects["Cluster", "prod"]["spec"]["paused"] is True
+    assert "paused" not in here.objects["Cluster", "c"]["spec"]
+
+
+@pytest.mark.parametrize("meanwhile, is_paused", [
+    # A controller has written; somebody has resumed it; it was deleted and made anew.
+    (lambda server: server.change("Cluster", "c", other=1), False),
+    (lambda server: (server.change("Cluster", "c"), server.objects["Cluster", "c"]["spec"].pop("paused")), False),
+    (lambda server: server.objects["Cluster", "c"]["metadata"].update(uid="another", resourceVersion="77"), True)])
+def test_a_cluster_is_resumed_as_it_is_by_then(here, meanwhile, is_paused):
+    side, key = Side(here, NAMESPACE), ("cluster.x-k8s.io", "Cluster", "c")
+    here.objects["Cluster", "c"]["spec"]["paused"] = True
+    side.read()
+    here.meanwhile["Cluster", "c"] = lambda: meanwhile(here)
+    ending = pytest.raises(KubeError, match="found another Cluster of this name") if is_paused \
+        else contextlib.nullcontext()
+    with ending:
+        cluster_pauses.resume(side, {key}, Progress(None), lambda _seconds: None)
+    assert here.objects["Cluster", "c"]["spec"].get("paused", False) is is_paused
+
+
 def test_taking_back_wants_the_number_of_hosts(here, there):
     with pytest.raises(Killed):
         move(here, there, Clusterctl(here, there, 11)).moved()
@@ -186,6 +303,41 @@ def test_taking_back_wants_the_number_of_hosts(here, there):
         move(here, there, confirm="1").undone()
     result = move(here, there, confirm=None, check_mode=True).undone()
     assert result["changed"] and "metal3_confirm=2" in result["confirmation"]
+    assert (here.objects, there.objects) == before
+
+
+def by_hand(here, there):
+    secret = copy.deepcopy(here.objects["Secret", "free-bmc"])
+    there.objects["Secret", "free-bmc"] = dict(secret, data={"password": "eA=="})
+
+
+def other_host(_here, there):
+    there.objects["BareMetalHost", "free"] = host("free", bmc={"address": "ipmi://192.0.2.77"})
+
+
+def other_pool(_here, there):
+    there.objects["IPPool", "p"] = obj("ipam.metal3.io/v1alpha1", "IPPool", "p", spec={})
+
+
+def released(here, there):
+    for side in (here, there):
+        del side.objects["BareMetalHost", "used"]["metadata"]["annotations"][host_annotations.PAUSED]
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize("steps, change, text", [
+    (2, by_hand, "Secret free-bmc: found another object over there than here: data,"),
+    (1, other_host, "BareMetalHost free: found another object over there than here: spec.bmc.address"),
+    (2, other_pool, "IPPool p: found another object over there than here: metadata.ownerReferences"),
+    (11, released, "BareMetalHost used: .*found not held over there")])
+def test_what_is_no_copy_over_there_is_not_deleted_when_a_move_is_taken_back(
+        here, there, steps, change, text, check_mode):
+    interrupted(here, there, steps)
+    change(here, there)
+    before = copy.deepcopy((here.objects, there.objects))
+    with pytest.raises(RefusedError, match=text) as refused:
+        move(here, there, check_mode=check_mode).undone()
+    assert len(refused.value.problems) == 1 and "eA==" not in str(refused.value)
     assert (here.objects, there.objects) == before
 
 

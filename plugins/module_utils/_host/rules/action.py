@@ -136,7 +136,8 @@ def check_hosts(requests, current, hardware_data, namespace, forced=()):
     :param current: ``{name: BareMetalHost}``
     :param hardware_data: ``{(namespace, name): HardwareData}``; needed for ``set_hardware`` only
     :param namespace: name of the namespace, for messages
-    :param forced: names of hosts on which actions are taken although they have a consumer or are held powered off
+    :param forced: names of hosts on which actions are taken although they have a consumer, are held powered off or are
+        kept by a move
     :returns: list of Problem
     """
     problems = []
@@ -177,6 +178,8 @@ def _obstacles(request, bmh, forced):
             and "detached" not in action.tolerates:
         yield (f"a detached host (annotation {host_annotations.DETACHED})", "a host that BMO manages",
                "attach it first (action attach)")
+    if request.name not in forced:
+        yield from _kept(action.plan(bmh, request).annotations, bmh)
     if action.guarded and consumer_of(bmh) and request.name not in forced and not _is_switched_on_again(request, bmh):
         yield (f"a host in use by {consumer_of(bmh)}", "a host without consumer",
                "name the host in force_hosts if what runs on it may be interrupted")
@@ -186,6 +189,15 @@ def _obstacles(request, bmh, forced):
                    "a host that nobody holds: BMO boots it and takes the annotation away (actionInspecting)",
                    f"release it first (action reboot_release, key {key}), or name the host in force_hosts if nobody "
                    "works on it")
+
+
+def _kept(changes, bmh):
+    # By its last mark a move knows the host, and without it the operators of both planes would work on one server.
+    kept = host_annotations.kept_by(bmh)
+    for key in sorted(set(changes) & set(kept)):
+        yield (f"a host that the playbook {kept[key]} keeps (annotation {key}: {host_annotations.of(bmh)[key]})",
+               "a host that is not on its way", f"finish or take back what {kept[key]} has begun, or name the host in "
+               "force_hosts if no other plane has its server")
 
 
 def _is_switched_on_again(request, bmh):

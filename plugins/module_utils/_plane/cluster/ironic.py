@@ -12,8 +12,7 @@ from typing import Any
 
 from ..._common.field_checks import show
 from ..._common.problem import Problem
-from .. import manifests
-from ..catalogue import BMO, Part
+from ..catalogue import BMO, IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED, Part
 from . import objects as plane_objects
 from . import settings as part_settings
 
@@ -23,7 +22,7 @@ IMAGE = "quay.io/metal3-io/ironic"
 DOWNLOADER = "quay.io/metal3-io/ironic-ipa-downloader"
 KEEPALIVED = "quay.io/metal3-io/keepalived"
 # Names that upstream's manifests give; the credentials' is this collection's.
-DEPLOYMENT, CONFIG_MAP, HTPASSWD = "ironic", manifests.IRONIC_CONFIG_MAP, "ironic-htpasswd"
+DEPLOYMENT, CONFIG_MAP, HTPASSWD = "ironic", IRONIC_CONFIG_MAP, "ironic-htpasswd"
 CERTIFICATE, AUTHORITY, CREDENTIALS = "ironic-cert", "ironic-cacert", "ironic-credentials"
 DHCP_CONTAINER = "ironic-dnsmasq"
 # Changes of what the pod reads once, at its start, must start it again.
@@ -57,7 +56,7 @@ VARIABLES = {
 def variant(authentication: str, tls: str, keepalived: bool) -> str:
     """Return the name of the rendered manifests that fit, see ``manifests.IRONIC_VARIANTS``."""
     parts = (["basic-auth"] if authentication == "http_basic" else []) + ([] if tls == "none" else ["tls"])
-    return ("_".join(parts) or "plain") + (manifests.IRONIC_KEEPALIVED if keepalived else "")
+    return ("_".join(parts) or "plain") + (IRONIC_KEEPALIVED if keepalived else "")
 
 
 def problems(options: Object) -> list[Problem]:

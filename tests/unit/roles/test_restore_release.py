@@ -1,0 +1,63 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which hosts the role ``restore`` asks for and releases."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from fakes import playbook
+
+ROLE = Path(__file__).resolve().parents[3] / "roles" / "restore"
+TASKS = dict((task["name"], task) for task in yaml.safe_load((ROLE / "tasks" / "main.yml").read_text()))
+ASK = TASKS["Ask for confirmation"]
+RESTORE = TASKS["Restore what is not there"]
+RELEASE = TASKS["Release the hosts and wait until they are what they were"]
+INVENTORY = ("all: {hosts: {m1: {ansible_connection: local, "
+             "ansible_python_interpreter: '{{ ansible_playbook_python }}'}}}")
+# One that works, one that an earlier run has left held, one that is lost.
+PLAN = {"due": True, "to_release": ["held", "lost"], "verdicts": [
+    {"name": "works", "is_there": True, "is_held": False}, {"name": "held", "is_there": True, "is_held": True},
+    {"name": "lost", "is_there": False, "is_held": False}]}
+ALL_THERE = {"due": False, "to_release": ["held"], "verdicts": PLAN["verdicts"][:2]}
+IN_MOVE = {"due": True, "to_release": [], "verdicts": PLAN["verdicts"][::2]}
+
+
+def play(tmp_path, plan, *arguments, **variables):
+    names = RELEASE["metal3.baremetal.plane_move_hosts"]["hosts"]
+    text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars_files": [str(ROLE / "vars" / "main.yml")],
+                        "vars": dict({"restore_plan": plan, "restore_release": True}, **variables), "tasks": [
+        ASK, {"debug": {"msg": "restores"}, "when": RESTORE["when"]},
+        {"debug": {"msg": "releases {{ " + names[2:-2] + " | join('+') }}"}, "when": RELEASE["when"]}]}])
+    return playbook.play(tmp_path, INVENTORY, text, "play.yml", *arguments)
+
+
+@pytest.mark.parametrize("plan, release, number", [
+    (PLAN, True, 2), (PLAN, False, 1), (ALL_THERE, True, 1), (IN_MOVE, True, 1)])
+def test_the_number_of_hosts_that_are_restored_or_released_is_asked_for(tmp_path, plan, release, number):
+    code, output = play(tmp_path, plan, restore_release=release)
+    assert code != 0 and f"set metal3_confirm={number}" in output and "releases" not in output, output
+
+
+@pytest.mark.parametrize("plan, release, released", [
+    (PLAN, True, "held+lost"), (PLAN, False, None), (ALL_THERE, True, "held"), (IN_MOVE, True, None)])
+def test_only_those_are_released_and_nothing_before_a_look_at_what_it_costs(tmp_path, plan, release, released):
+    names = ",".join(sorted({item["name"] for item in plan["verdicts"] if not item["is_there"]}
+                            | set(plan["to_release"] if release else [])))
+    code, output = play(tmp_path, plan, restore_release=release, metal3_confirm=names)
+    assert code == 0, output
+    assert f'"releases {released}"' in output if released else "releases" not in output, output
+    assert '"restores"' in output
+
+
+def test_check_mode_releases_what_is_there(tmp_path):
+    code, output = play(tmp_path, PLAN, "--check")
+    assert code == 0 and '"releases held"' in output and '"restores"' not in output, output
+
+
+def test_what_is_there_and_works_is_not_asked_for(tmp_path):
+    code, output = play(tmp_path, {"due": False, "to_release": [], "verdicts": PLAN["verdicts"][:1]})
+    assert code == 0 and "releases" not in output and '"restores"' not in output, output
