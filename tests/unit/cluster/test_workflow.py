@@ -194,6 +194,17 @@ def test_a_pool_that_gives_no_address_is_named_and_ends_the_wait():
     assert failure.subject == "IPClaim t-0-prov" and "Exhausted IP Pools" in failure.cause
 
 
+def test_a_claim_that_capm3_does_not_know_yet_ends_the_wait_only_when_it_lasts():
+    story = Story().until(10)
+    story.more = [item for item in story.more if item["kind"] != "IPClaim"]
+    data = next(item for item in story.snapshot().all("Metal3Data"))
+    data.setdefault("status", {})["errorMessage"] = "Failed to create secrets: pool not found in cache"
+    begun = formats.moment(T0)
+    for seconds, named in ((workflow_failures.GRACE_SECONDS + 1, False), (workflow_failures.NOT_YET_SECONDS + 1, True)):
+        found = workflow_failures.failures(story.snapshot(), begun + seconds, 900)
+        assert [failure.subject for failure in found] == (["Metal3Data t-0"] if named else []), seconds
+
+
 def failures(story, now=NOW, limit=900):
     return workflow_failures.failures(story.snapshot(), now, limit)
 

@@ -18,6 +18,9 @@ Failure = namedtuple("Failure", ["subject", "cause", "next_step"])
 
 # A failure that may pass must have lasted this long.
 GRACE_SECONDS = 30
+# With addresses kept for hosts CAPM3 1.13 says this of a claim that it has just made, or that is still going, until it
+# looks again.
+_NOT_YET, NOT_YET_SECONDS = "pool not found in cache", 180
 # BMO tries again by itself; this many errors of an operation in a row are not bad luck any more.
 ERROR_LIMIT = 3
 _BOOTSTRAP_FAILED = ("DataSecretGenerationFailed", "CertificatesGenerationFailed", "CertificatesCorrupted")
@@ -126,7 +129,7 @@ def _addresses(snapshot, step, _machine, metal3_machine, now, _limit):
                            f"pool {claim['spec']['pool']['name']} gives no address: {error}",
                            "widen the pool's ranges; IPAM does not try a refused claim again, so delete it then")
     error = ((data or {}).get("status") or {}).get("errorMessage")
-    if error:
+    if error and (_NOT_YET not in error or _lasted(step["since"], now, NOT_YET_SECONDS)):
         return Failure(f"Metal3Data {name}", f"meta data or network data can't be rendered: {error}",
                        "compare networks and metadata with the host's hardware and labels")
     return None
