@@ -91,9 +91,9 @@ options:
     default: name
   extended_groups:
     description:
-      - Groups of other inventory sources to whose hosts this one may add what the cluster knows of objects of the same
+      - Groups of other inventory sources to whose hosts this one may add what is known of hosts and nodes of the same
         names. Any other host of another source keeps its variables, since whoever may create objects chooses their
-        names.
+        names; a machine of the name of a host of another source is always refused.
       - >-
         Known are the sources that Ansible has read before: of a folder those whose file names come first, of several
         C(-i) those named first.
@@ -266,14 +266,15 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _refuse_taken(self, path, entries):
         for entry in entries:
-            owner = taken(entry.name, entry.facts.get("uid"), self.inventory, VARIABLE,
-                          self.get_option("extended_groups"))
+            # A Machine is no server: it may be on another one tomorrow.
+            groups = [] if entry.kind == "machine" else self.get_option("extended_groups")
+            owner = taken(entry.name, entry.facts.get("uid"), self.inventory, VARIABLE, groups)
             if owner:
                 raise AnsibleParserError(
-                    f"{path}: {entry.kind} {show(entry.name)}: found {owner} of this name, expected a name of its own, "
-                    f"or a host in one of extended_groups ({', '.join(self.get_option('extended_groups')) or 'none'}); "
-                    "rename one, leave the object out by namespaces, label_selector or sources, or add a group of the "
-                    "host to extended_groups if both are the same server")
+                    f"{path}: {entry.kind} {show(entry.name)}: found {owner} of this name, expected a name of its own"
+                    + (f" or a host in one of {', '.join(groups)} (extended_groups)" if groups else "")
+                    + "; rename one, or leave the object out by namespaces, label_selector or sources; if both are the "
+                    "same server, add a group of the host to extended_groups")
 
     def _facts(self, path, cache):
         connection, found = self._connection()

@@ -300,7 +300,7 @@ def test_an_object_named_like_what_another_source_has_is_refused(server, parse, 
     server.items.append(bmh(name))
     inventory = others()
     with pytest.raises(AnsibleParserError, match=(
-            rf'x\.metal3\.yml: host "{name}": found {owner} of this name.*in one of extended_groups \(baremetal\)')):
+            rf'x\.metal3\.yml: host "{name}": found {owner} of this name.*in one of baremetal \(extended_gr')):
         parse(inventory=inventory, compose={"ansible_host": "'192.0.2.1'"})
     # Nothing of this source is left, whatever else it has.
     assert inventory.hosts["management"].vars["ansible_host"] == "192.0.2.9"
@@ -311,8 +311,16 @@ def test_what_the_cluster_knows_is_added_to_servers_of_the_site(server, parse):
     inventory = parse(inventory=others())
     assert inventory.hosts["a"].vars["metal3"]["name"] == "a"
     assert parse(inventory=others(), extended_groups=["racks"]).hosts["a"].vars["metal3"]["name"] == "a"
-    with pytest.raises(AnsibleParserError, match=r"extended_groups \(none\)"):
+    with pytest.raises(AnsibleParserError, match="expected a name of its own; rename one"):
         parse(inventory=others(), extended_groups=[])
+
+
+def test_a_machine_is_not_the_server_of_its_name(server, parse):
+    server.of_kind.update(Metal3Machine=[], Machine=[
+        {"metadata": {"name": "a", "namespace": "metal3"}, "spec": {"clusterName": "c"}}])
+    assert sorted(parse(sources=["machines"]).hosts) == ["a"]
+    with pytest.raises(AnsibleParserError, match='machine "a": found a host of another inventory source'):
+        parse(inventory=others(), sources=["machines"])
 
 
 def test_two_files_of_the_plugin_may_have_the_same_object_and_no_other(server, parse):
