@@ -63,7 +63,7 @@ def remove(path: str) -> None:
     """Remove what gathering and unpacking put into the folder, and the folder when nothing else is in it."""
     for name in archive.PARTS:
         inner = os.path.join(path, name)
-        if os.path.isdir(inner):
+        if os.path.isdir(inner) and not os.path.islink(inner):
             shutil.rmtree(inner)
         elif os.path.lexists(inner):
             os.unlink(inner)

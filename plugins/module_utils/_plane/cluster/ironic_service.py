@@ -120,7 +120,7 @@ class IronicComponents(Components):
                 # Not the exception's text, which has the bytes.
                 raise RefusedError([Problem(
                     "ironic-secret", f"Secret {self.params['namespace']}/{name}", f"data.{key}", "what is no UTF-8",
-                    "a text", "correct it, or delete the Secret to have it made anew")]) from None
+                    "a text", "correct it, or delete the Secret, which is created again then")]) from None
         return found
 
     def _credentials(self) -> dict[str, str]:
